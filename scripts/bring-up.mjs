@@ -125,7 +125,7 @@ const example = (name = '') => {
   const programs = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   if (programs.includes(`${name}.ts`)) return join(folder, `${name}.ts`);
   const known = programs.map((file) => file.slice(0, -3)).join(', ');
-  return giveUp(`'${name}' is no example. Say which: npm run example -- NAME. Known: ${known}.`);
+  return giveUp(`there is no example '${name}'. Name one: npm run example -- NAME. The examples are ${known}.`);
 };
 
 const path = () => [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
@@ -154,7 +154,7 @@ const install = (folder, name) => {
     giveUp(
       error?.code === 'ENOENT'
         ? 'npx was not found. It comes with npm: install npm, then run the same command again.'
-        : `installing the dependencies failed, see above. They come from the npm registry: is there a network, and does \`npm ping\` answer? Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
+        : `installing the dependencies failed, see above. They come from the npm registry. Check the network, and that \`npm ping\` succeeds. Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
     );
   }
   if (!existsSync(node))
@@ -186,12 +186,12 @@ const debianPackages = async () => {
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, for tests and pictures chromium too, for tests initdb and postgres of PostgreSQL';
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium, and tests need initdb and postgres of PostgreSQL';
     return say(`${names}: not found. ${how}. ${leftOut}`);
   }
   const why = `\`npm run ${task}\` uses these programs, and they are not on PATH: ${names}`;
   say(
-    `${why}. apt-get installs them; their services are not left running. To refuse, set BREAKERBOX_INSTALL=0. ${leftOut}`,
+    `${why}. apt-get will install them, and their services will not run afterwards. To prevent this, set BREAKERBOX_INSTALL=0. ${leftOut}`,
   );
   if (!(await agreed())) return say(`nothing installed. ${leftOut}`);
   const services = wanted.flatMap(({ services }) => services).filter((name) => !serviceExists(name));

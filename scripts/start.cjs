@@ -6,9 +6,9 @@ if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE) {
   process.stderr.write(
     'breakerbox: this is Node ' +
       process.versions.node +
-      ', and starting takes Node ' +
+      ', but starting needs at least Node ' +
       LEAST_NODE +
-      ' or later. Install a newer one and run the same command again; the workspace brings its own Node 24 for everything else.\n',
+      '. Install a newer Node and run the same command again. After the start, the workspace uses its own Node 24.\n',
   );
   process.exit(1);
 }

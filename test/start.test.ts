@@ -98,14 +98,14 @@ describe('a failed start says what to do', () => {
     });
     expect(status).toBe(1);
     expect(stderr).toContain('installing the dependencies failed');
-    expect(stderr).toContain('is there a network, and does `npm ping` answer?');
+    expect(stderr).toContain('Check the network, and that `npm ping` succeeds.');
   });
 
   test('with a Node that is too old', () => {
     const preload = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })`;
     const { status, stderr } = start(bareClone(), 'demo', { preload });
     expect(status).toBe(1);
-    expect(stderr).toContain('this is Node 18.20.0, and starting takes Node 20 or later. Install a newer one');
+    expect(stderr).toContain('this is Node 18.20.0, but starting needs at least Node 20. Install a newer Node');
   });
 
   test('with something that can not be started', () => {
@@ -161,7 +161,7 @@ describe('an example', () => {
   test.each([[[]], [['onw']]])('is asked for if there is no such name: %j', (args) => {
     const { status, stderr } = start(withExample(), 'example', { args });
     expect(status).toBe(1);
-    expect(stderr).toContain('is no example. Say which: npm run example -- NAME. Known: own.');
+    expect(stderr).toContain('Name one: npm run example -- NAME. The examples are own.');
   });
 });
 
@@ -175,7 +175,7 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
     expect(status).toBe(0);
     expect(stderr).toMatch(/not on PATH: prometheus prometheus-alertmanager chromium postgresql\..*tests ran/s);
-    expect(stderr).toContain('To refuse, set BREAKERBOX_INSTALL=0. Left out without them: alert rules');
+    expect(stderr).toContain('To prevent this, set BREAKERBOX_INSTALL=0. Left out without them: alert rules');
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
       /^install --yes --no-remove --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql\n$/,
     );

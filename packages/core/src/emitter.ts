@@ -57,8 +57,11 @@ export const createEmitter = <Events extends object>(): Emitter<Events> => {
       if (tooDeep) return;
       if (depth >= DEEPEST) {
         tooDeep = true;
-        const what = `Each event causes another, ${DEEPEST} deep; '${String(name)}' and later events are dropped.`;
-        reportThrown('a listener', new Error(`${what} A listener must not cause events. Do that work later.`));
+        const what = `A listener causes a new event for each event, ${DEEPEST} levels deep. '${String(name)}' and later events are dropped.`;
+        reportThrown(
+          'a listener',
+          new Error(`${what} Make calls that cause events outside the listener, for example in setTimeout().`),
+        );
         return;
       }
       depth += 1;

@@ -184,7 +184,7 @@ const unclear = (tool: string, why: string): Judged => {
     'BREAKERBOX_SETTLEMENT',
     tool,
     () =>
-      `settle() of tool '${tool}': ${why}, so it counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
+      `settle() of tool '${tool}': ${why}, so the call counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
   );
   return { outcome: 'ignored', category: 'unknown' };
 };

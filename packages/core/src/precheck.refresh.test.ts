@@ -68,7 +68,7 @@ describe('K3: refresh before the first call', () => {
     await answer(0, 'unavailable');
     expect([peek('hangs', 10), peek('works', 10)]).toEqual(['available', 'degraded']);
     expect(scores).toEqual(['works: degraded', 'hangs: available']);
-    expect(reports()).toEqual([expect.stringContaining("didn't answer within 5 ms")]);
+    expect(reports()).toEqual([expect.stringContaining('the check did not answer within 5 ms')]);
   });
 
   test('K2: refresh does not join a check that has exceeded its time, but asks again', async () => {

@@ -65,7 +65,7 @@ describe('K2: a check that fails means available', () => {
     expect(scores).toEqual(['search: unavailable']); // No decision has used it yet.
     expect(availability('search', check, 141)).toBe('available');
     expect(scores).toEqual(['search: unavailable', 'search: available']);
-    expect(reports()).toEqual([expect.stringContaining("didn't answer within 40 ms")]);
+    expect(reports()).toEqual([expect.stringContaining('the check did not answer within 40 ms')]);
 
     await answer(0, 'unavailable');
     expect(availability('search', check, 142)).toBe('available');
@@ -86,7 +86,7 @@ describe('K2: a check that fails means available', () => {
     const { availability, peek } = cache({ maxAgeMs: 10, timeoutMs: 1_000 });
     availability('search', slowCheck().check, 0);
     availability('search', () => 'unavailable', 10);
-    expect(reports()).toEqual([expect.stringContaining("didn't answer within 10 ms")]);
+    expect(reports()).toEqual([expect.stringContaining('the check did not answer within 10 ms')]);
     expect(peek('search', 10)).toBe('available');
   });
 
@@ -94,7 +94,7 @@ describe('K2: a check that fails means available', () => {
     const { availability } = createPrecheckCache({ maxAgeMs: 30_000, onScore: () => {} });
     const { check } = slowCheck();
     for (const ms of [0, 4_999, 5_000]) availability('search', check, ms);
-    expect(reports()).toEqual([expect.stringContaining("didn't answer within 5000 ms")]);
+    expect(reports()).toEqual([expect.stringContaining('the check did not answer within 5000 ms')]);
   });
 
   test('E5: an observer that throws changes no score', () => {

@@ -96,7 +96,7 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
   };
 
   const giveUp = (tool: string, entry: Entry, run: Run, ms: number): void =>
-    settle(tool, entry, run, () => fail(`it didn't answer within ${limitMs} ms`), ms);
+    settle(tool, entry, run, () => fail(`the check did not answer within ${limitMs} ms`), ms);
 
   const start = (tool: string, entry: Entry, check: Precheck, ms: number): void => {
     const { promise, resolve } = withResolvers();
@@ -174,7 +174,9 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
 const isAvailability = (value: unknown): value is Availability => AVAILABILITIES.includes(value as Availability);
 
 const asAvailability = (value: unknown): Availability =>
-  isAvailability(value) ? value : fail(`it returned no score. Return one of ${AVAILABILITIES.join(', ')}`);
+  isAvailability(value)
+    ? value
+    : fail(`the check returned none of the allowed values. Return one of ${AVAILABILITIES.join(', ')}`);
 
 /** Reported through `diag`: a check that always fails would otherwise look like one that finds everything healthy. */
 const fail = (why: string): never => {

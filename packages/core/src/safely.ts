@@ -4,7 +4,7 @@ import { visible } from './config/names.ts';
 /** Reports an error that must not affect the outcome of a tool call (E5). Names in `what` can't add lines to a log. */
 export const reportThrown = (what: string, error: unknown): void => {
   try {
-    diag.error(`Breakerbox: ${visible(what)} threw; the tool call goes on as if it hadn't.`, error);
+    diag.error(`Breakerbox: ${visible(what)} failed. The tool call continues as if there were no error.`, error);
   } catch {
     // The application's own logger threw, so there is nothing left to report to.
   }
@@ -40,6 +40,7 @@ export const watchEnd = (what: string, returned: unknown): boolean => {
  * @throws TypeError for a promise. Its rejection is reported.
  */
 export const atOnce = <T>(what: string, answer: T): T => {
-  if (watchEnd(what, answer)) throw new TypeError('It returned a promise, but it must answer at once');
+  if (watchEnd(what, answer))
+    throw new TypeError('It returned a promise, but it must return its answer synchronously. Return the value itself');
   return answer;
 };

@@ -12,7 +12,7 @@ describe('deciding', () => {
     expect(permit).toMatchObject({ decision: 'skip', reason: 'open', state: 'open' });
     expect(permit.message).toBe(
       "Tool 'a' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps or in 60 s. " +
-        'Go on without it, and say in your answer what is missing because of it.',
+        'Continue without it, and say in your answer what is missing as a result.',
     );
   });
 

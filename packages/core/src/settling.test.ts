@@ -10,9 +10,13 @@ const LATE: readonly (readonly [string, () => unknown, readonly string[]])[] = [
     async () => {
       throw new Error('too late');
     },
-    ['It returned a promise, but it must answer at once', 'too late'],
+    ['It returned a promise, but it must return its answer synchronously. Return the value itself', 'too late'],
   ],
-  ['answers later', async () => 'server', ['It returned a promise, but it must answer at once']],
+  [
+    'answers later',
+    async () => 'server',
+    ['It returned a promise, but it must return its answer synchronously. Return the value itself'],
+  ],
   [
     "answers what can't be read",
     () => ({
@@ -266,7 +270,7 @@ describe('settling by untyped callers', () => {
     const { outcomes, told } = settling({ outcome, category: 'network', error: new Error('x') });
     expect(outcomes).toEqual(['ignored unknown']);
     expect(told).toEqual([
-      expect.stringContaining('its outcome is not success, failure or ignored, so it counts as ignored'),
+      expect.stringContaining('its outcome is not success, failure or ignored, so the call counts as ignored'),
     ]);
   });
 

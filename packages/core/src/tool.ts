@@ -118,7 +118,7 @@ export const boundedDeclare = ({
         'BREAKERBOX_RESERVED_NAME',
         `${agent}: blank`,
         () =>
-          `Agent '${agent}': a tool with the name '${shortened(visible(name), 60)}' has no circuit, because nothing of that name can be seen. Its calls pass, and are counted as '${OTHER_TOOL}'. Give the tool a name.`,
+          `Agent '${agent}': a tool with the name '${shortened(visible(name), 60)}' has no circuit, because its name has no visible character. Its calls pass, and are counted as '${OTHER_TOOL}'. Give the tool a name.`,
       );
     }
     if (tools.size < most || typeof name !== 'string' || tools.has(shortened(name))) return declare(name, group);
@@ -127,7 +127,7 @@ export const boundedDeclare = ({
       'BREAKERBOX_TOO_MANY_TOOLS',
       agent,
       () =>
-        `Agent '${agent}' has ${tools.size} declared tools. Further ones that are only seen have no circuit: their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many, declare them in createBreakerbox({ tools }) or by box.declare(), or raise maxTools (${maxTools}): ten times as many may be seen, ${LEAST_SEEN} at least.`,
+        `Agent '${agent}' has ${tools.size} declared tools. Further tools get a circuit only if you declare them. Without one, their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many tools, declare them in createBreakerbox({ tools }) or with box.declare(), or raise maxTools (${maxTools}). Adapters declare up to ten times maxTools, and at least ${LEAST_SEEN}.`,
     );
   };
 };

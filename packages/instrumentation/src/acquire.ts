@@ -87,7 +87,7 @@ const isSession = (value: Session | null | undefined): value is Session =>
 
 const noSession = (value: unknown, where: string): BreakerboxUsageError =>
   new BreakerboxUsageError(
-    `${where}: got ${kindOf(value)} instead of a session, so no decision is possible. Pass what ` +
+    `${where}: got ${kindOf(value)} instead of a session, so Breakerbox cannot decide about calls. Pass what ` +
       'box.session() returns, or a function that returns it.',
   );
 
@@ -105,8 +105,8 @@ const kindOf = (value: unknown): string => {
 export const readCall = (where: string, call: unknown): ToolCall => {
   if (typeof call !== 'object' || call === null) {
     throw new BreakerboxUsageError(
-      `${where}: the second argument of a call is ${aValue(call)}, but it takes the call's signal and id. The tool was not called. ` +
-        'Give { signal, callId } or nothing. In array.map write (input) => tool(input), because map passes more than the input.',
+      `${where}: the second argument of a call is ${aValue(call)}, but it must be { signal, callId } or nothing. The tool was not called. ` +
+        'In array.map, write (input) => tool(input), because map passes more than the input.',
     );
   }
   const { signal, callId } = call as ToolCall;
@@ -129,7 +129,7 @@ export const readSignal = (where: string, signal: unknown): AbortSignal | undefi
     return signal as AbortSignal;
   }
   throw new BreakerboxUsageError(
-    `${where}: the signal of a call is ${aValue(signal)}, which has no abort event, so the tool was not called. Give the ` +
+    `${where}: the signal of a call is ${aValue(signal)}, which is not an AbortSignal, so the tool was not called. Give the ` +
       'signal of an AbortController or AbortSignal.timeout(), or leave it out.',
   );
 };

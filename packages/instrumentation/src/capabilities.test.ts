@@ -108,7 +108,7 @@ describe('R1, E6: invalid files', () => {
 
   test('R1, E6: a text with a thousand faults: the first hundred are listed', () => {
     const parse = () => parseCapabilitiesYaml(`tools:\n${'  a: {}\n'.repeat(1_001)}`);
-    expect(parse).toThrow(/line 102, column 3: is a duplicate key.*\n {2}… and .* more\. Fix these first\./);
+    expect(parse).toThrow(/line 102, column 3: is a duplicate key.*\n {2}… and .* more\. Fix the ones above first\./);
   });
 
   test('R1, E6: a text of more than 128 KB', () => {

@@ -39,7 +39,10 @@ export const loadCapabilities = async (path: string | URL): Promise<CapabilityMa
     const known = Object.keys(READERS).join(', ');
     const given = extension === '' ? 'has no extension' : `ends in ${extension}`;
     throw capabilityError(name, [
-      { path: 'file', message: `${given}, but the extension decides how the file is read. Name it ${known}.` },
+      {
+        path: 'file',
+        message: `${given}, but the extension decides how the file is read. Rename the file to end in one of ${known}.`,
+      },
     ]);
   }
   return read(await textOf(path, name), name);

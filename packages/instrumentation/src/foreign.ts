@@ -35,6 +35,6 @@ export const warnIfForeign = (
     'BREAKERBOX_FOREIGN_TOOL',
     `${where}/${called}`,
     () =>
-      `${where}: ${called} has ${found}(), like the tools of ${OWNERS[found]}. It is not guarded: its calls have no decision. Use the adapter of that framework, or guard() for the function.`,
+      `${where}: ${called} has ${found}(), like a tool of ${OWNERS[found]}. This adapter does not guard it, so its calls are never skipped. Use the adapter of that framework, or wrap its function with guard().`,
   );
 };

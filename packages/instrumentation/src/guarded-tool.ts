@@ -179,15 +179,15 @@ const guardOf = (value: unknown): Guard | undefined => {
 /** The check of an option with functions that `guard` made, by the names of their tools. */
 export const guardsByTool: OptionCheck = (value) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return `is ${show(value)}. Set an object of functions that guard() made, by the names of their tools, or leave it out.`;
+    return `is ${show(value)}. Set an object that has, under each tool name, the function that guard() returned, or leave it out.`;
   }
   for (const [name, one] of Object.entries(value)) {
     const found = guardOf(one);
     if (found === undefined) {
-      return `has a value under '${name}' that guard() did not make, so its calls would have no decision. Give guard(session, '${name}', …).`;
+      return `has a value under '${name}' that guard() did not return, so its calls would never be skipped. Use the function that guard(session, '${name}', …) returns.`;
     }
     if (found.tool !== name) {
-      return `has the function of tool '${found.tool}' under '${name}'. Put it under '${found.tool}', or give that of '${name}'.`;
+      return `has the function of tool '${found.tool}' under '${name}'. Move it to the key '${found.tool}', or put the function of tool '${name}' here.`;
     }
   }
   return undefined;

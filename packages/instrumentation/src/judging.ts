@@ -59,11 +59,11 @@ export const JUDGING = {
   key: (value) =>
     value === false || typeof value === 'function'
       ? undefined
-      : `is ${show(value)}. Set a function that gives the key of a call by its input, such as byHost(), or false for none, or leave it out.`,
+      : `is ${show(value)}. Set a function such as byHost(), which takes the input and returns a key. Set false for no keys, or leave it out.`,
   kind: (value) =>
     value === false || isKind(value) || typeof value === 'function'
       ? undefined
-      : `is ${show(value)}. Set 'runner', 'fetch', 'browser' or false, or a function that gives one of them by the tool's name, or leave it out.`,
+      : `is ${show(value)}. Set 'runner', 'fetch', 'browser' or false, or a function that returns one of them for the name of a tool. Or leave it out.`,
 } as const satisfies Readonly<Record<keyof JudgingOptions, OptionCheck>>;
 
 /** Facts about a tool that its framework knows. */
@@ -166,7 +166,9 @@ class ToolJudge implements Judge {
       const answer = atOnce(what, ask());
       const valid = convert(answer);
       if (valid === undefined && answer !== undefined && answer !== null && answer !== '') {
-        throw new TypeError(`The answer is ${show(answer)}, which is not allowed. Return undefined for no answer.`);
+        throw new TypeError(
+          `It returned ${show(answer)}, which ${option} does not allow. See the docs of this option, or return undefined.`,
+        );
       }
       return valid;
     });

@@ -112,7 +112,10 @@ export const sessionOfAdapter = ({ findSession, where }: Pick<AdapterContext, 'f
     return findSession();
   } catch (error) {
     safely('the logger', () =>
-      diag.error(`Breakerbox: ${where}: there is no session, so the tool was not run.`, error),
+      diag.error(
+        `Breakerbox: ${where}: no session was found, so the tool was not run. Run the agent inside withSession(session, …), or pass the session to the adapter.`,
+        error,
+      ),
     );
     throw error;
   }

@@ -38,7 +38,7 @@ export const currentSession: () => Session = processWide('currentSession', () =>
   const session = activeSession();
   if (session !== undefined) return session;
   throw new BreakerboxUsageError(
-    'currentSession(): there is no session here, so no decision is possible. Run the agent inside ' +
+    'currentSession(): there is no current session, so Breakerbox cannot decide about calls. Run the agent inside ' +
       'withSession(session, () => …), or pass the session itself when you guard the tools.',
   );
 });

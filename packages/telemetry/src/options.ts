@@ -87,7 +87,11 @@ function prometheusIssues(value: unknown): ConfigIssue[] {
   const badNames = `, which is not a list of names. Write names without port, such as ['agents.example.com'], or leave it out.`;
   return [
     ...unknownKeys(value, ['host', 'port', 'endpoint', 'allowedHosts'], 'prometheus.'),
-    ...checkText('prometheus.host', host, 'Leave it out for 127.0.0.1, or write 0.0.0.0 for every network.'),
+    ...checkText(
+      'prometheus.host',
+      host,
+      'Leave it out for 127.0.0.1, or write 0.0.0.0 to listen on all network interfaces.',
+    ),
     ...check('prometheus.port', port, isPort, badPort),
     ...check('prometheus.endpoint', endpoint, isPath, badPath),
     ...check('prometheus.allowedHosts', allowedHosts, isNames, badNames),
@@ -121,7 +125,7 @@ function portFromEnvironment(env: Environment): number | undefined {
   if (isPort(Number(text))) return Number(text);
   log(
     'warn',
-    `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is not a port; using ${DEFAULT_ADDRESS.port}. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
+    `OTEL_EXPORTER_PROMETHEUS_PORT is ${JSON.stringify(text)}, which is not a port, so ${DEFAULT_ADDRESS.port} is used. Set it to a whole number from 0 (any free port) to ${MAX_PORT}.`,
   );
   return undefined;
 }

@@ -42,7 +42,9 @@ test.each<[string | undefined, number]>([
 
 test.each(['loud', 'constructor', '50'])('OTEL_LOG_LEVEL=%s is reported, and warn is used', (level) => {
   showDiagnostics({ OTEL_LOG_LEVEL: level }, logger);
-  expect(written).toEqual([expect.stringContaining(`OTEL_LOG_LEVEL is "${level}", which is not a level; using warn.`)]);
+  expect(written).toEqual([
+    expect.stringContaining(`OTEL_LOG_LEVEL is "${level}", which is not a level, so warn is used.`),
+  ]);
   expect(tellAll()).toHaveLength(2);
 });
 

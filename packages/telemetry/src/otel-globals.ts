@@ -54,7 +54,7 @@ export function showDiagnostics(env: Environment, logger: DiagLogger = diagLogge
   const names = LEVELS.join(', ').toLowerCase();
   log(
     'warn',
-    `OTEL_LOG_LEVEL is ${JSON.stringify(wanted)}, which is not a level; using warn. The levels are ${names}.`,
+    `OTEL_LOG_LEVEL is ${JSON.stringify(wanted)}, which is not a level, so warn is used. The levels are ${names}.`,
   );
 }
 

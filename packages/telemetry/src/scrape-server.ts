@@ -127,7 +127,7 @@ const explainListenError: ExplainListenError = (error, address) => {
     return `${what}: the port is taken, perhaps by another agent. ${effect} Give this one a port of its own: OTEL_EXPORTER_PROMETHEUS_PORT=${next}, or startTelemetry({ prometheus: { port: ${next} } }). 0 takes any free port, and metricsUrl tells you which.`;
   }
   if (error.code === 'EACCES') {
-    return `${what}: this user may not listen there. ${effect} Set OTEL_EXPORTER_PROMETHEUS_PORT to a port of 1024 or more.`;
+    return `${what}: this user has no permission to use this port. ${effect} Set OTEL_EXPORTER_PROMETHEUS_PORT to a port of 1024 or more.`;
   }
   return `${what}: ${error.message}. ${effect} Check OTEL_EXPORTER_PROMETHEUS_HOST, or prometheus.host. It must be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`;
 };

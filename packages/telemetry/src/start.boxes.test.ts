@@ -56,7 +56,9 @@ test('an error while boxes are bound stops neither start nor shutdown, and they 
   vi.mocked(followProviders).mockImplementationOnce(fail);
   const handle = startTelemetry({ prometheus: { port: 0 } });
   expect(messages).toEqual([
-    expect.stringContaining('could not be bound. Each is bound when it is next used Error: core is broken'),
+    expect.stringContaining(
+      'could not be connected to the SDK. Each connects when it is used next Error: core is broken',
+    ),
   ]);
   boxThatCalledOnce('used later');
   expect(await scrape(handle)).toContain(outcome('used later', 'search', 1));

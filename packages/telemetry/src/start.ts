@@ -102,7 +102,11 @@ function bindBoxes(): void {
   try {
     followProviders();
   } catch (error) {
-    log('error', 'Breakerbox telemetry: existing boxes could not be bound. Each is bound when it is next used', error);
+    log(
+      'error',
+      'Breakerbox telemetry: boxes that were created before could not be connected to the SDK. Each connects when it is used next',
+      error,
+    );
   }
 }
 
@@ -182,7 +186,7 @@ const withPossibleLogs = (plan: ExporterPlan): ExporterPlan => {
   if (!plan.logs || hasLogs) return plan;
   log(
     'warn',
-    'Breakerbox telemetry: log events are not sent, because @opentelemetry/api 1.9 has no logs. Metrics and spans are. Install @opentelemetry/api 1.10, or set OTEL_LOGS_EXPORTER=none.',
+    'Breakerbox telemetry: log events are not sent, because @opentelemetry/api 1.9 has no logs API. Metrics and spans are sent. Install @opentelemetry/api 1.10, or set OTEL_LOGS_EXPORTER=none.',
   );
   return { ...plan, logs: false };
 };

@@ -34,7 +34,7 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
     .option('--namespace <name>', "the namespace of the Prometheus operator's PrometheusRule")
     .option(
       '--rule-label <name=value>',
-      'a label of it, for the ruleSelector of your Prometheus; may be repeated',
+      'a label of the PrometheusRule, for the ruleSelector of your Prometheus; may be repeated',
       collect,
       [],
     )

@@ -35,7 +35,7 @@ export const notesOn = ({ parts, dataSource, grafanaUrl }: BundleOptions, all: b
     : []),
   ...(has(parts, 'rules')
     ? [
-        `use prometheus/rules, or prometheus/operator with the Prometheus operator${has(parts, 'grafana-alerting') ? ', or grafana/alerting' : ''}. With two of them you get every alert twice`,
+        `use only one form of the alerts: prometheus/rules, or prometheus/operator with the Prometheus operator${has(parts, 'grafana-alerting') ? ', or grafana/alerting' : ''}. With two of them you get every alert twice`,
       ]
     : []),
   ...(has(parts, 'rules') && grafanaUrl === undefined

@@ -45,7 +45,7 @@ const has = ({ parts }: BundleOptions, part: Part): boolean => parts.includes(pa
 const dashboardsSection = ({ options: { dataSource, folder } }: BundleFacts): string =>
   `## Dashboards: \`dashboards/\`
 
-In Grafana (11 to 13), *Dashboards → New → Import* each file${dataSource === undefined ? ', and choose your Prometheus under **Data source** at the top' : ''}. Or provision them:
+In Grafana (11 to 13), import each file with *Dashboards → New → Import*${dataSource === undefined ? ', and choose your Prometheus under **Data source** at the top' : ''}. Or provision them:
 
 \`\`\`sh
 mkdir -p ${DASHBOARD_PATH}
@@ -59,7 +59,7 @@ Restart Grafana. The dashboards are in the folder *${folder}*.${
       : ` They open with the data source \`${dataSource.name ?? dataSource.uid}\` (uid \`${dataSource.uid}\`).`
   }
 Set **Scrape interval** in the settings of the data source to the interval of your samples: \`OTEL_METRIC_EXPORT_INTERVAL\` (60 s by
-default) if agents push. Grafana assumes 15 s. With samples every 60 s its rates would be empty.`;
+default) if agents push. Grafana assumes 15 s. If samples come only every 60 s, its rates are then empty.`;
 
 const rulesSection = ({ options: { grafanaUrl, ruleObject }, groupBy }: BundleFacts): string =>
   `## Rules and alerts: \`prometheus/rules/\`
@@ -135,7 +135,7 @@ templates:
 \`\`\`
 
 Copy \`${RECEIVERS.slack}\`, or \`${RECEIVERS.mail}\` for mail, from \`receivers.yml\` to \`receivers\`, and fill in the addresses.
-Copy all rules from \`inhibit_rules.yml\` to \`inhibit_rules\`. They mute the consequences of an outage while the outage itself fires.
+Copy all rules from \`inhibit_rules.yml\` to \`inhibit_rules\`. They mute alerts about the consequences of an outage while the alert about the outage fires.
 Then run \`amtool check-config alertmanager.yml\`, and reload.`;
 
 const grafanaSection = ({ options }: BundleFacts): string =>

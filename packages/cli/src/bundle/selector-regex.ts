@@ -12,7 +12,10 @@ const DIFFERENT: readonly (readonly [RegExp, string])[] = [
   [/\\[1-9k]/, 'has a backreference, which Prometheus does not support'],
   [/\\[cu]/, 'has an escape \\c or \\u, which Prometheus does not support. Write the character itself'],
   [/\[\^?\]/, 'is invalid: [ is never closed. A ] directly after [ is a character in Prometheus. Write it as \\]'],
-  [/\\[pP]\{(?![LMNPSZC][a-z]?\})/, 'has a character class that is not a general category, such as \\p{Lu}'],
+  [
+    /\\[pP]\{(?![LMNPSZC][a-z]?\})/,
+    'has a class \\p{…} that is not a general category. Use a general category, such as \\p{Lu}',
+  ],
 ];
 
 /** What is wrong with a regular expression of PromQL; undefined if it is valid. */
@@ -23,7 +26,8 @@ export const regexFault = (expression: string): string | undefined => {
   const repeats = [...bare.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].map(([, least, most]) => Number(most || least));
   // Prometheus multiplies nested repeats.
   const all = bare.includes('){') ? repeats.reduce((product, times) => product * times, 1) : Math.max(0, ...repeats);
-  if (all > MOST_REPEATS) return `repeats something more than ${MOST_REPEATS} times, which Prometheus rejects`;
+  if (all > MOST_REPEATS)
+    return `repeats a part more than ${MOST_REPEATS} times, which Prometheus rejects. Use a smaller number, + or *`;
   try {
     // JavaScript writes these two in another way: flags at the start, and names of groups.
     new RegExp(expression.replace(/^\(\?[ims]+\)/, '').replaceAll('(?P<', '(?<'), 'u');

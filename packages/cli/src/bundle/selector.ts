@@ -137,7 +137,7 @@ const valueAt = (quoted: string, operator: string, start: number, reject: Reject
   if (value.includes('$')) {
     return reject(
       start,
-      'a $ begins a variable in Grafana. Regular expressions match whole values without it. To match the character $, write . and =~',
+      'a $ begins a variable in Grafana, so it is not allowed. You do not need it as an end anchor: regular expressions match the whole value. To match the character $, use =~ and write . for it',
     );
   }
   if (value.includes('`') || /\{\{|\}\}/.test(value)) {

@@ -35,7 +35,7 @@ interface Flags {
 /** `breakerbox capabilities`. */
 export const capabilitiesCommand = (io: CommandIo = processIo): Command =>
   new Command('capabilities')
-    .description('Check a capability map, and show it: what each tool provides, and what replaces it.')
+    .description('Check a capability map, and show what each tool provides and which alternative replaces it.')
     .argument('<file>', 'a .yaml, .yml or .json file')
     .option('--json', 'print one JSON document, of type CapabilityReport', false)
     .option('--strict', 'exit with 1 if there are warnings', false)

@@ -31,7 +31,9 @@ const LONGEST = 160;
 /** `breakerbox classify`. `input` is standard input. */
 export const classifyCommand = (io: CommandIo = processIo, input: NodeJS.ReadableStream = process.stdin): Command =>
   new Command('classify')
-    .description('Show how errors are classified: the category, what it blames, and why.')
+    .description(
+      'Show how errors are classified: the category, whether it blames the tool or a key (one target), and why.',
+    )
     .argument(
       '<file>',
       'texts (one per line), JSON (an error or a result, or an array of them), or JSONL; - for standard input',

@@ -28,8 +28,8 @@ export interface GridRow extends Setting {
 /** What the grid says (T5). */
 export interface GridReport {
   readonly rows: readonly GridRow[];
-  /** The settings to change; undefined if the recording supports none. */
-  readonly recommended: Setting | undefined;
+  /** The settings to use instead; undefined if the recording supports no change. */
+  readonly recommended: ReplayConfig | undefined;
   /** Why it is recommended, or why nothing is. */
   readonly why: string;
 }
@@ -99,12 +99,25 @@ export const gridOf = (config: ReplayConfig): { readonly simulations: readonly C
         const [tuning, heldOut] = close();
         return { failureThreshold, cooldownMs: cooldown, tuning, heldOut };
       });
-      return recommend(rows, now);
+      const impossible = cannotCompare(config);
+      if (impossible !== undefined) return { rows, recommended: undefined, why: impossible };
+      return recommend(rows, now, (next) => configWith(config, now, next));
     },
   };
 };
 
-const recommend = (rows: readonly GridRow[], now: Setting): GridReport => {
+/** Settings whose halves or thresholds cannot be compared. */
+const cannotCompare = ({ scope, defaults = {} }: ReplayConfig): string | undefined => {
+  if (scope === 'process')
+    return 'With scope: process all sessions share their circuits, so no half can be held out. Try --grid with scope: session.';
+  if (defaults.profile !== undefined)
+    return 'defaults.profile hides the thresholds. Give failureThreshold and cooldownMs instead of it.';
+  if (defaults.failureThreshold === false)
+    return 'defaults.failureThreshold is false, and the grid changes only it and cooldownMs.';
+  return undefined;
+};
+
+const recommend = (rows: readonly GridRow[], now: Setting, configOf: (next: Setting) => ReplayConfig): GridReport => {
   const none = (why: string): GridReport => ({ rows, recommended: undefined, why });
   const change = (row: GridRow): number =>
     Math.abs(Math.log2(row.failureThreshold / now.failureThreshold)) +
@@ -119,15 +132,15 @@ const recommend = (rows: readonly GridRow[], now: Setting): GridReport => {
     const { failures, failedSessions } = half;
     if (failures >= LEAST_FAILURES && failedSessions >= LEAST_SESSIONS) continue;
     return none(
-      `The ${name} half has ${failures} failures in ${failedSessions} sessions. Each half needs at least ${LEAST_FAILURES} in ${LEAST_SESSIONS}, so record more.`,
+      `The ${name} half has ${failures} failures in ${failedSessions} sessions. Each half needs at least ${LEAST_FAILURES} failures in ${LEAST_SESSIONS} sessions. Record more runs.`,
     );
   }
   const found = sorted.find((row) => isBetter(row.tuning, base.tuning) && isBetter(row.heldOut, base.heldOut));
   if (!found) return none('No setting is better than the current one in both halves of the sessions. Keep it.');
-  const { failureThreshold, cooldownMs, heldOut } = found;
+  const { heldOut } = found;
   return {
     rows,
-    recommended: { failureThreshold, cooldownMs },
+    recommended: configOf(found),
     why:
       `In the held-out half it avoids up to ${heldOut.avoided} failed calls instead of ${base.heldOut.avoided}, ` +
       `and loses up to ${heldOut.lost} good calls instead of ${base.heldOut.lost}. It is the smallest such change.`,
@@ -136,6 +149,7 @@ const recommend = (rows: readonly GridRow[], now: Setting): GridReport => {
 
 /** Not worse in anything, and clearly better in something. */
 const isBetter = (row: ReplayTotals, base: ReplayTotals): boolean => {
-  if (row.lost > base.lost || row.falseOpenings > base.falseOpenings || row.avoided < base.avoided) return false;
+  if (row.lost > base.lost || row.falseOpenings > base.falseOpenings) return false;
+  if (row.avoided < base.avoided || row.pauses > base.pauses) return false;
   return row.avoided > base.avoided * (1 + BETTER) || row.lost < base.lost * (1 - BETTER);
 };

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { READERS, readerOf } from './readers.ts';
 import type { RecordedEvent } from './recording.ts';
-import { recordingFile } from './recording-file.ts';
+import { linesOf, recordingFile } from './recording-file.ts';
 
 const RECORDINGS = fileURLToPath(new URL('../../recordings/', import.meta.url));
 
 /** The events of a file, and what its reader said about it. */
-const read = async (path: string, format?: string) => {
+const read = async (path: string, format?: string, keys = new Set<string>()) => {
   const reader = await readerOf(path, format);
   const events: RecordedEvent[] = [];
   const skipped: string[] = [];
@@ -20,17 +20,18 @@ const read = async (path: string, format?: string) => {
     skipped: (what: string) => void skipped.push(what),
     version: (version: string) => void versions.add(version),
     incomplete: (evidence: string) => void incomplete.push(evidence),
+    isFirst: (key: string) => keys.size < keys.add(key).size,
   };
   for await (const batch of reader?.read(recordingFile(path), notes) ?? []) events.push(...batch);
   return { format: reader?.name, events, skipped, versions: [...versions], incomplete };
 };
 
 /** The same for a text. */
-const readText = async (name: string, text: string) => {
+const readText = async (name: string, text: string, keys?: Set<string>) => {
   const folder = await mkdtemp(join(tmpdir(), 'breakerbox-replay-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   await writeFile(join(folder, name), text);
-  return read(join(folder, name));
+  return read(join(folder, name), undefined, keys);
 };
 
 const json = (...rows: readonly unknown[]): string => rows.map((row) => JSON.stringify(row)).join('\n');
@@ -70,6 +71,25 @@ describe('T2: a session file of Claude Code', () => {
     const { events } = await readText('s.jsonl', json(asked, asked, denied, sub));
     expect(story(events)).toEqual(['start Bash', 'end ignored', 'start Bash']);
     expect(events[2]?.session).toBe('s/a7');
+  });
+
+  test('T2: a session that was continued in another file counts once, and an old subagent has no name', async () => {
+    const entry = { parentUuid: null, isSidechain: false, type: 'assistant', timestamp: '2025-01-01T00:00:00Z' };
+    const call = { type: 'tool_use', id: 'toolu_01', name: 'Bash', input: {} };
+    const first = { ...entry, sessionId: 's', message: { id: 'm1', content: [call] } };
+    const keys = new Set<string>();
+    const sidechain = { ...first, isSidechain: true, message: { id: 'm2', content: [{ ...call, id: 'toolu_02' }] } };
+    const { events } = await readText('one.jsonl', json(first, sidechain), keys);
+    expect(events.map(({ session }) => session)).toEqual(['s', 's/sidechain']);
+    const next = { ...first, message: { id: 'm3', content: [{ ...call, id: 'toolu_03' }] } };
+    const continued = [first, next].map((one) => ({ ...one, sessionId: 't' }));
+    expect(story((await readText('two.jsonl', json(...continued), keys)).events)).toEqual(['start Bash']);
+  });
+
+  test('T2: a file is recognized when its first entry is longer than what is looked at', async () => {
+    const text = 'x'.repeat(100_000);
+    const entry = { parentUuid: null, isSidechain: false, type: 'user', message: { content: text }, sessionId: 's' };
+    expect((await readText('s.jsonl', json(entry))).format).toBe('claude-code');
   });
 });
 
@@ -135,6 +155,17 @@ describe('T2: OTLP JSON', () => {
     expect(events[1]).toMatchObject({ session: 's', ending: { result: { isError: true } } });
   });
 
+  test('T2: a session that only the span of the agent names, and a failed message of LangChain as a good result', async () => {
+    const failed = { output: { type: 'tool', content: 'connect ECONNREFUSED', status: 'error', tool_call_id: 'c1' } };
+    const tool = { 'openinference.span.kind': 'TOOL', 'tool.name': 'search', 'output.value': JSON.stringify(failed) };
+    const agent = { 'openinference.span.kind': 'AGENT', 'session.id': 'conversation' };
+    const { events } = await readText('a.json', json(message(span('b', 1, 2, tool), span('a', 0, 9, agent))));
+    expect(events[1]).toMatchObject({
+      session: 'conversation',
+      ending: { result: { isError: true, content: [{ text: 'connect ECONNREFUSED' }] } },
+    });
+  });
+
   test('T2: a message over several lines is read, and a span around ours is the same call', async () => {
     const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
     const ours = {
@@ -165,6 +196,49 @@ describe('T2: OTLP JSON', () => {
       json(message(chat, span('a', 1, 2, tool, { parentSpanId: 'm' }), orphan)),
     );
     expect(incomplete).toEqual(['1 of 2 tool spans have no parent in the file']);
+  });
+
+  test('T4: a parent of another kind, such as the span of the agent, is not missing', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const agent = span('agent', 0, 90, { 'gen_ai.operation.name': 'invoke_agent' });
+    const chat = span('m', 0, 9, { 'gen_ai.operation.name': 'chat' }, { parentSpanId: 'agent' });
+    const calls = [span('a', 10, 20, tool, { parentSpanId: 'm' }), span('b', 30, 40, tool, { parentSpanId: 'agent' })];
+    expect((await readText('a.json', json(message(agent, chat, ...calls)))).incomplete).toEqual([]);
+  });
+
+  test('T2: the spans of a framework, an MCP client and its server are one call, and the error may be known only below', async () => {
+    const call = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const mcp = { 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': 'search', 'error.type': 'tool_error' };
+    const { events } = await readText(
+      'a.json',
+      json(
+        message(
+          span('server', 3, 7, mcp, { parentSpanId: 'feed' }),
+          span('feed', 2, 8, {}, { parentSpanId: 'client' }),
+          span('client', 1, 9, mcp, { parentSpanId: 'call' }),
+          span('call', 0, 10, call),
+          span('all', 0, 10, { ...call, 'gen_ai.tool.name': '(merged tools)' }),
+        ),
+      ),
+    );
+    expect(story(events)).toEqual(['start search', 'end ignored']);
+    expect(events[1]).toMatchObject({
+      ending: { outcome: 'ignored', category: 'tool_error' },
+    });
+    expect(Math.round(events[1]?.atMs ?? 0)).toBe(1_700_000_000_010);
+  });
+
+  test('T2: structured attributes are read, and a span at an impossible time is left out', async () => {
+    const tool = { key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } };
+    const failed = { key: 'isError', value: { boolValue: true } };
+    const result = { key: 'gen_ai.tool.call.result', value: { kvlistValue: { values: [failed] } } };
+    const late = span('z', 0, 0, {}, { attributes: [tool], startTimeUnixNano: '9'.repeat(30) });
+    const { events } = await readText(
+      'a.json',
+      json(message(span('a', 0, 1, {}, { attributes: [tool, result] }), late)),
+    );
+    expect(events).toHaveLength(2);
+    expect(events[1]).toMatchObject({ ending: { result: { isError: true } } });
   });
 });
 
@@ -209,6 +283,20 @@ describe('T2: result files of tau-bench', () => {
     expect(story(events)).toEqual(['start get_order', 'end to judge']);
     expect(events[1]?.atMs).toBe(Date.parse('2026-01-01T00:00:02Z'));
   });
+
+  test('T2: tau2-bench: the texts of all tasks may come before the runs; results of the simulated user are left out', async () => {
+    const time = { timestamp: '2026-01-01T00:00:00Z' };
+    const messages = [
+      { role: 'tool', id: 'u1', requestor: 'user', content: 'on', ...time },
+      { role: 'assistant', tool_calls: [{ id: 'c1', name: 'get_order', arguments: {} }], ...time },
+      { role: 'tool', id: 'c1', requestor: 'assistant', content: '{}', ...time },
+    ];
+    const info = { git_commit: 'a', num_trials: 1 };
+    const tasks = [{ id: '0', purpose: 'x'.repeat(100_000) }];
+    const text = JSON.stringify({ ...time, info, tasks, simulations: [{ id: 'x', task_id: '0', messages }] }, null, 2);
+    expect(story((await readText('r.json', text)).events)).toEqual(['start get_order', 'end success']);
+    await expect(readText('cut.json', text.slice(0, -99))).rejects.toThrow('it is not JSON. Its end may be missing.');
+  });
 });
 
 describe('T2: the documented rows', () => {
@@ -245,6 +333,50 @@ describe('T2: the documented rows', () => {
     expect(story(events)).toEqual(['start a', 'end to judge', 'start b', 'end to judge']);
     expect(events[1]).toMatchObject({ ending: { error: 'timed out,\nafter 5 s' } });
   });
+
+  test('T2: CSV: a row with stray quotes is read, and one that cannot be is counted', async () => {
+    const good = 's,2026-01-01T00:00:00Z,a,said "no"';
+    const { events, skipped } = await readText('calls.csv', `session,at,tool,error\n${good}\n${good}\ns,2,a,"cut off`);
+    expect(story(events)).toEqual(['start a', 'end to judge', 'start a', 'end to judge']);
+    expect(skipped).toEqual(['rows that are not CSV']);
+  });
+
+  test('T2: a wrong outcome, a time in seconds or microseconds, and an unknown category are named; a category decides', async () => {
+    const row = { session: 's', at: '2026-01-01T00:00:00Z', tool: 'a' };
+    const { events, skipped } = await readText(
+      'calls.jsonl',
+      json(
+        ...[{ outcome: 'failed' }, { at: 1_767_225_600 }, { at: 1_767_225_600_000_000 }].map((one) => ({
+          ...row,
+          ...one,
+        })),
+        ...[{ outcome: 'failure', category: 'odd' }, { category: 'timeout' }].map((one) => ({ ...row, ...one })),
+      ),
+    );
+    expect(skipped).toEqual([
+      'rows whose outcome is not success, failure or ignored',
+      'rows whose at is in seconds; give milliseconds',
+      'rows whose at is neither an ISO date nor Unix milliseconds',
+      'categories that Breakerbox does not have',
+    ]);
+    expect(story(events)).toEqual(['start a', 'end failure', 'start a', 'end failure']);
+  });
+
+  test('T2: JSONL: an empty or broken first line does not hide the format', async () => {
+    const { format, events } = await readText('calls.jsonl', `\nn":1}\n${json(rows[1])}`);
+    expect({ format, story: story(events) }).toEqual({ format: 'jsonl', story: ['start b', 'end success'] });
+  });
+});
+
+test('T7: a line of 64 MiB that comes in chunks is joined once, and what is longer is cut off', async () => {
+  const chunk = 'x'.repeat(65_536);
+  const chunks = async function* () {
+    for (let index = 0; index < 1500; index += 1) yield chunk;
+    yield '\nnext';
+  };
+  const lengths: number[] = [];
+  for await (const lines of linesOf(chunks())) lengths.push(...lines.map(({ length }) => length));
+  expect(lengths).toEqual([64 * 1_048_576, 4]);
 });
 
 test('T2: every format has a reader with a name of its own, and a file of another kind has none', async () => {

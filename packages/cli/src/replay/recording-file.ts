@@ -16,7 +16,7 @@ export const recordingFile = (path: string): RecordingFile => ({
     const { size } = await stat(path);
     if (size > MAX_TEXT_BYTES) {
       throw new Error(
-        `it has ${size} bytes, and this format is read as a whole up to ${MAX_TEXT_BYTES}. Split it into several files.`,
+        `it has ${size} bytes, but a file of this format can have at most ${MAX_TEXT_BYTES}. Split it into several files.`,
       );
     }
     return readFile(path, 'utf8');
@@ -36,16 +36,25 @@ export const headOf = async (path: string): Promise<string> => {
 
 /** The lines of a text that comes in chunks, without empty ones. */
 export const linesOf = async function* (chunks: AsyncIterable<string>): AsyncIterable<readonly string[]> {
-  let rest = '';
+  let rest: string[] = [];
+  let length = 0;
   let isFirst = true;
   for await (const chunk of chunks) {
-    const text: string = rest + (isFirst ? chunk.replace(/^\uFEFF/, '') : chunk);
+    const text = isFirst ? chunk.replace(/^\uFEFF/, '') : chunk;
     isFirst = false;
     const lines = text.split('\n');
-    rest = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
-    if (lines.length > 0) yield lines.filter(isFilled);
+    const last = lines.pop() ?? '';
+    if (lines.length > 0) {
+      lines[0] = rest.join('') + lines[0];
+      yield lines.filter(isFilled);
+      [rest, length] = [[], 0];
+    }
+    // The parts of a long line are joined once, at its end.
+    if (length < MAX_LINE_CHARS) rest.push(last);
+    length += last.length;
   }
-  if (isFilled(rest)) yield [rest];
+  const line = rest.join('');
+  if (isFilled(line)) yield [line];
 };
 
 const isFilled = (line: string): boolean => line !== '' && line !== '\r';

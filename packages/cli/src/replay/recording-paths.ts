@@ -1,11 +1,11 @@
 import { readdir, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname, join, relative } from 'node:path';
 
 /** In a folder, only files with these names are tried. */
 const EXTENSIONS = new Set(['.jsonl', '.json', '.ndjson', '.csv']);
 
 /**
- * The files of the given paths, sorted. Folders are searched with everything below them; hidden folders and `node_modules` are left out.
+ * The files of the given paths, sorted. Folders are searched with everything below them; `.git`, `node_modules` and symbolic links are left out.
  *
  * @throws Error if a path does not exist, or if a folder has no such file.
  */
@@ -14,7 +14,9 @@ export const recordingPaths = async (paths: readonly string[]): Promise<readonly
   for (const path of paths) {
     const files = (await stat(path)).isDirectory() ? await filesBelow(path) : [path];
     if (files.length === 0) {
-      throw new Error(`There is no recording in the folder '${path}'. Its name ends in ${[...EXTENSIONS].join(', ')}.`);
+      throw new Error(
+        `There is no recording in the folder '${path}'. Only files that end in ${[...EXTENSIONS].join(', ')} are read.`,
+      );
     }
     for (const file of files) found.add(file);
   }
@@ -24,8 +26,8 @@ export const recordingPaths = async (paths: readonly string[]): Promise<readonly
 const filesBelow = async (folder: string): Promise<readonly string[]> => {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
   return entries
-    .filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name)))
+    .filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name).toLowerCase()))
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/[/\\](?:node_modules|\.git)[/\\]/.test(path))
+    .filter((path) => !/(?:^|[/\\])(?:node_modules|\.git)[/\\]/.test(relative(folder, path)))
     .sort();
 };

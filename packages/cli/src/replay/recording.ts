@@ -61,6 +61,8 @@ export interface ReadNotes {
   version(version: string): void;
   /** Evidence that calls are missing (T4), in a few words. */
   incomplete(evidence: string): void;
+  /** Whether no file of the recording had this key before, for formats that repeat calls in several files. */
+  isFirst(key: string): boolean;
 }
 
 /** A file of a recording. */

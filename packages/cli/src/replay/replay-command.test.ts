@@ -51,7 +51,7 @@ describe('breakerbox replay', () => {
     const page = join(folder, 'page.html');
     const { out } = await replay(odd + calls('one', 'xxxxx'), '--html', page);
     expect(out + (await readFile(page, 'utf8'))).not.toMatch(/gizmo|secret-token|ECONNREFUSED/);
-    expect((await replay(odd, '--show')).out).toMatch(/1 {2}gizmo 0 says no/);
+    expect((await replay(odd, '--show')).out).toMatch(/1 {2}crm: gizmo 0 says no/);
   });
 
   test('T6: the page is one file with a timeline for each session with rejected calls, and names in it are escaped', async () => {
@@ -61,6 +61,7 @@ describe('breakerbox replay', () => {
     expect(html).toContain('&#60;b&#62;one&#60;/b&#62;');
     expect(html.match(/<details/g)).toHaveLength(1);
     expect(html).toMatch(/class="rejected failure"/);
+    expect(html).toMatch(/<dt>good calls lost<\/dt><dd>Rejected calls that had succeeded/);
     expect(html).not.toMatch(/<script|src=|href=|<b>one/);
   });
 
@@ -108,11 +109,88 @@ describe('breakerbox replay', () => {
     const attributes = [{ key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } }];
     const text = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, attributes }] }] }] });
     const refused = await replay(text);
-    expect(refused.out).toContain('Nothing was decided, because calls are missing in the recording.');
+    expect(refused.out).toContain('The replay made no decisions, because calls are missing in the recording');
     expect(refused.out).toContain('its spans are sampled');
     expect((await reported(text)).decisions).toBeUndefined();
     expect((await reported(text, '--allow-incomplete')).decisions).toBeDefined();
     expect((await replay(text, '--fail-on', 'lost>0')).code).toBe(2);
+  });
+
+  test('T6: each opening and each pause is listed with its time and what it rejected; other rejected calls are counted', async () => {
+    const ignored = `${JSON.stringify({ session: 'one', at: at(5), tool: 'crm', outcome: 'ignored' })}\n`;
+    const { out } = await replay(calls('one', 'xxxxx') + ignored);
+    expect(out).toMatch(/2026-01-01T00:00:02\.010Z +crm +one +network +to the end +2 failed, 1 ignored/);
+    expect(out).toContain('Other rejected calls, at most: 1 ignored, 0 without a result.');
+    const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((tool) => calls('two', 'x', tool)).join('');
+    expect((await replay(six)).out).toMatch(
+      /Pauses: .*\n {2}2026-\S+ two: (failure budget|correlated failures), with \d later/,
+    );
+  });
+
+  test('T6: a circuit is open to the end of its session, not of the recording', async () => {
+    const later = `${JSON.stringify({ session: 'later', at: at(9999), tool: 'crm' })}\n`;
+    const { decisions } = await reported(calls('one', 'xxxxx') + later);
+    expect(decisions?.tools[0]?.openMs).toBe(1990);
+  });
+
+  test('T6: a tool with an endless name is one row', async () => {
+    const { decisions } = await reported(calls('one', 'xxxxx', 'y'.repeat(100_000)));
+    expect(decisions?.tools.map(({ openings, calls: { failure } }) => [openings, failure])).toEqual([[1, 5]]);
+  });
+
+  test('T7: a file that is cut off is not quoted', async () => {
+    const { err, code } = await replay('[{"task_id":1,"reward":0,"traj":[secret-token', '--format', 'tau-bench');
+    expect({ code, err }).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('it is not JSON. Its end may be missing.'),
+    });
+    expect(err).not.toContain('secret');
+  });
+
+  test.each([
+    ['it is empty.', ''],
+    ['it is not text in UTF-8.', '\0\u0001{'],
+    ['rows whose at is in seconds', `${JSON.stringify({ session: 's', at: 1_767_225_600, tool: 'a' })}\n`],
+  ])('a file without calls is explained: %s', async (why, content) => {
+    expect(await replay(content)).toMatchObject({ code: 2, err: expect.stringContaining(why) });
+  });
+
+  test('--fail-on does not pass a recording that cannot be judged', async () => {
+    const broken = join(folder, 'broken.jsonl');
+    await writeFile(broken, '');
+    expect(await replay(calls('one', 'x'), broken, '--fail-on', 'lost>0')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/--fail-on lost>0 cannot be judged: '.*broken\.jsonl': it is empty\./),
+    });
+    expect(await replay(calls('one', 'x'), '--fail-on', 'different>0')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Breakerbox did not guard the recorded run.'),
+    });
+  });
+
+  test('files that cannot be read or written are explained by their flag', async () => {
+    const page = await replay(calls('one', 'x'), '--html', join(folder, 'none', 'page.html'));
+    expect(page).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--html: there is no folder') });
+    const config = await replay(calls('one', 'x'), '--config', join(folder, 'none.yaml'));
+    expect(config.err).toMatch(/--config: '.*none\.yaml' cannot be read \(ENOENT\)/);
+  });
+
+  test('T6: the page has the timeline of a late session, and the settings that --grid recommends', async () => {
+    const page = join(folder, 'page.html');
+    const quiet = Array.from({ length: 2100 }, (_, index) => calls(`quiet ${index}`, '.')).join('');
+    await replay(quiet + calls('late', 'xxxxx'), '--html', page);
+    const late = await readFile(page, 'utf8');
+    expect(late).toMatch(/<summary><code>late<\/code>/);
+    expect(late).toContain('The defaults were replayed, so there is nothing to change.');
+    const failing = Array.from({ length: 40 }, (_, index) => calls(`session ${index}`, 'xxxxx')).join('');
+    await replay(failing, '--html', page, '--grid');
+    expect(await readFile(page, 'utf8')).toMatch(/The recommended settings.*&#34;failureThreshold&#34;: 2/s);
+  });
+
+  test('T6: a long session is shown around its rejected calls', async () => {
+    const page = join(folder, 'page.html');
+    await replay(calls('long', `${'.'.repeat(1000)}xxxxx`), '--html', page);
+    expect(await readFile(page, 'utf8')).toMatch(/after 600 other calls.*class="rejected failure"/s);
   });
 
   test('a folder is searched, --agent chooses, and files of other kinds are named', async () => {
@@ -124,7 +202,7 @@ describe('breakerbox replay', () => {
     await writeFile(join(folder, 'b.json'), '{}');
     const { out } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'one']);
     expect(out).toContain('1 call of 1 session in 1 file');
-    expect(out).toContain('b.json: no reader knows this format');
+    expect(out).toMatch(/1 x unknown format; name it with --format \(.*b\.json\)/);
     const { err, code } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'two']);
     expect({ err, code }).toMatchObject({ code: 2, err: expect.stringContaining('There is no tool call') });
   });
@@ -132,7 +210,7 @@ describe('breakerbox replay', () => {
   test('a path that does not exist is explained', async () => {
     const { err, code } = await runCommand((io) => replayCommand(io), [join(folder, 'none')]);
     expect(code).toBe(2);
-    expect(err).toMatch(/There is no file '.*none'\. Give the path of a recording or a folder\./);
+    expect(err).toMatch(/There is no file or folder '.*none'\./);
   });
 });
 
@@ -145,14 +223,26 @@ describe('T5: --grid', () => {
     const { grid } = await reported(sessions(4, 'xxxx.'), '--grid');
     expect(grid?.recommended).toBeUndefined();
     expect(grid?.why).toMatch(
-      /half has \d+ failures in \d+ sessions\. Each half needs at least 30 in 5, so record more\./,
+      /half has \d+ failures in \d+ sessions\. Each half needs at least 30 failures in 5 sessions\. Record more runs\./,
     );
   });
 
   test('T5: the smallest change that is better in both halves is recommended', async () => {
     const { grid } = await reported(sessions(40, 'xxxxx'), '--grid');
-    expect(grid?.recommended).toEqual({ failureThreshold: 2, cooldownMs: 60_000 });
+    // A cooldown that did not change is left out: alone it would end probing by steps (P1).
+    expect(grid?.recommended).toEqual({ defaults: { failureThreshold: 2 } });
     expect(grid?.rows.find(({ failureThreshold }) => failureThreshold === 2)?.heldOut).toMatchObject({ lost: 0 });
+  });
+
+  test.each([
+    ['profile: fast', 'defaults: { profile: fast }'],
+    ['scope: process', 'scope: process'],
+  ])('T5: with %s nothing can be compared', async (_, yaml) => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, yaml);
+    const { grid } = await reported(sessions(40, 'xxxxx'), '--grid', '--config', config);
+    expect(grid?.recommended).toBeUndefined();
+    expect(grid?.why).toMatch(/Give failureThreshold|Try --grid with scope: session/);
   });
 
   test('T5: settings that lose good calls are not recommended', async () => {

@@ -1,4 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { Command, Option } from 'commander';
@@ -11,7 +12,7 @@ import { recordingPaths } from './recording-paths.ts';
 import { type Recording, replayFiles } from './replay.ts';
 import { replayPage } from './replay-page.ts';
 import { type ReplayReport, replayReport } from './replay-report.ts';
-import { replayText } from './replay-text.ts';
+import { faultLines, replayText } from './replay-text.ts';
 import { keepTimelines, type SessionTimeline } from './session-timelines.ts';
 import type { ReplayConfig } from './simulation.ts';
 import { tallySimulation } from './simulation-tally.ts';
@@ -33,12 +34,12 @@ interface Flags {
 export const replayCommand = (io: CommandIo = processIo): Command =>
   new Command('replay')
     .description(
-      'Replay recorded agent runs: what would have opened, which failed calls it avoids, which good calls it loses.',
+      'Replay recorded agent runs: which circuits would open, which failed calls that avoids, and which good calls are lost.',
     )
     .argument('<path...>', 'recordings, or folders of them')
     .option(
       '--config <file>',
-      'settings of the box in YAML or JSON, as createBreakerbox() takes them; default: the defaults',
+      'settings of the box in YAML or JSON, as createBreakerbox() takes them; without it: the default settings',
     )
     .addOption(
       new Option('--format <name>', 'the format of all files; default: recognized').choices(
@@ -46,13 +47,13 @@ export const replayCommand = (io: CommandIo = processIo): Command =>
       ),
     )
     .option('--agent <name>', 'only sessions of this agent; default: all')
-    .option('--allow-incomplete', 'decide although calls are missing, as in sampled traces', false)
+    .option('--allow-incomplete', 'replay even if calls are missing, as in sampled traces', false)
     .option('--grid', 'try other thresholds and cooldowns, and recommend one if the recording supports it', false)
     .option('--html <file>', 'write the report as one HTML page, with a timeline for each session')
-    .option('--show', 'list the texts of errors that could not be judged; they may contain private data', false)
+    .option('--show', 'list the texts of errors that could not be classified; they may contain private data', false)
     .option(
       '--fail-on <condition>',
-      'exit with 1 if it holds, such as lost>0; lost, avoided, openings, pauses, different',
+      'exit with 1 if the condition is true, such as lost>0. Values: lost, avoided, openings, pauses, different',
     )
     .option('--json', 'print one JSON document, a ReplayReport', false)
     .showHelpAfterError('(see breakerbox replay --help)')
@@ -65,15 +66,16 @@ const run = async (
 ): Promise<void> => {
   try {
     const fails = flags.failOn === undefined ? undefined : conditionOf(flags.failOn);
+    if (flags.html !== undefined) await checkFolder(flags.html);
     keepSmall();
     const { report, timelines } = await replayed(paths, flags);
-    if (flags.html !== undefined) await writeFile(flags.html, replayPage(report, timelines));
     out(flags.json ? documentOf(report) : replayText(report, columns));
+    if (flags.html !== undefined) await writeFile(flags.html, replayPage(report, timelines));
     if (fails === undefined) return;
-    if (report.refused)
-      throw new Error(`--fail-on ${flags.failOn} cannot be judged: calls are missing in the recording.`);
+    const why = unjudgeable(report, paths, flags.failOn);
+    if (why !== undefined) throw new Error(`--fail-on ${flags.failOn} cannot be judged: ${why}`);
     if (fails(report)) {
-      err(`breakerbox replay: ${flags.failOn} holds.\n`);
+      err(`breakerbox replay: the condition ${flags.failOn} of --fail-on is true.\n`);
       exitWith(1);
     }
   } catch (error) {
@@ -110,7 +112,7 @@ const replayed = async (paths: readonly string[], flags: Flags): Promise<Replaye
     simulations: [{ config, observer: kept?.observer ?? tally.observer }, ...(grid?.simulations ?? [])],
     onJudged: texts?.add,
   });
-  if (recording.calls === 0) throw new Error(noCalls(recording));
+  if (recording.calls === 0) throw new Error(noCalls(recording, flags.agent));
   const report = replayReport(recording, config, tally.close(), flags.allowIncomplete);
   const extras = {
     ...(grid && !report.refused && { grid: grid.close() }),
@@ -119,45 +121,69 @@ const replayed = async (paths: readonly string[], flags: Flags): Promise<Replaye
   return { report: { ...report, ...extras }, timelines: kept?.timelines() ?? [] };
 };
 
-const noCalls = ({ files }: Recording): string => {
-  const faults = files.flatMap(({ path, error, format }) =>
-    error !== undefined
-      ? `'${printable(path)}': ${error}`
-      : format === undefined
-        ? `'${printable(path)}': no reader knows this format`
-        : [],
+const noCalls = ({ files }: Recording, agent: string | undefined): string => {
+  const of = agent === undefined ? '' : ` of the agent '${printable(agent)}'`;
+  return [
+    `There is no tool call${of} in ${files.length === 1 ? 'this file' : 'these files'}.`,
+    ...faultLines(files),
+  ].join('\n');
+};
+
+/** Why a condition means nothing for a report: in CI, a recording that cannot be read must not pass. */
+const unjudgeable = (
+  { refused, recording, decisions }: ReplayReport,
+  paths: readonly string[],
+  failOn: string | undefined,
+): string | undefined => {
+  if (refused) return 'calls are missing in the recording. Add --allow-incomplete to replay it anyway.';
+  const unread = recording.files.find(
+    ({ path, error, format }) => error !== undefined || (format === undefined && paths.includes(path)),
   );
-  return `There is no tool call in ${files.length === 1 ? 'this file' : 'these files'}. Name the format with --format.${faults
-    .slice(0, 5)
-    .map((fault) => `\n  ${fault}`)
-    .join('')}`;
+  if (unread) return `'${printable(unread.path)}': ${unread.error ?? 'unknown format. Name it with --format.'}`;
+  if (failOn?.includes('different') && !decisions?.parity) return 'Breakerbox did not guard the recorded run.';
+  return undefined;
+};
+
+const checkFolder = async (path: string): Promise<void> => {
+  const folder = await stat(dirname(path)).catch(() => undefined);
+  if (!folder?.isDirectory())
+    throw new Error(`--html: there is no folder '${printable(dirname(path))}'. Make it first.`);
 };
 
 const explain = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT')
-    return `There is no file '${printable(path ?? '')}'. Give the path of a recording or a folder.`;
+  if (code === 'ENOENT') return `There is no file or folder '${printable(path ?? '')}'.`;
   return message;
 };
 
 /** The settings in a YAML or JSON file. */
 const configOf = async (path: string): Promise<ReplayConfig> => {
-  const value: unknown = parse(await readFile(path, 'utf8'));
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`--config: '${printable(path)}' cannot be read (${error.code}). Give a YAML or JSON file.`);
+  });
+  const value = parsedConfig(path, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BreakerboxConfigError(
-      [{ path, message: 'is not a mapping. Give settings such as budget: { failures: 3 }.' }],
-      'settings',
-    );
+    throw new BreakerboxConfigError([
+      { path, message: 'is not a mapping. Give settings such as budget: { failures: 3 }.' },
+    ]);
   }
   const { agent: _agent, ...config } = value as Record<string, unknown>;
   return config as ReplayConfig;
+};
+
+const parsedConfig = (path: string, text: string): unknown => {
+  try {
+    return parse(text);
+  } catch (error) {
+    throw new Error(`--config: '${printable(path)}' is not YAML. ${(error as Error).message}`);
+  }
 };
 
 const VALUES: Readonly<Record<string, (report: ReplayReport) => number>> = {
   lost: ({ decisions }) => decisions?.goodCallsLost.atMost ?? 0,
   avoided: ({ decisions }) => decisions?.failedCallsAvoided.atMost ?? 0,
   openings: ({ decisions }) => decisions?.tools.reduce((sum, { openings }) => sum + openings, 0) ?? 0,
-  pauses: ({ decisions }) => decisions?.pauses.length ?? 0,
+  pauses: ({ decisions }) => (decisions ? decisions.pausedBy.budget + decisions.pausedBy.systemic : 0),
   different: ({ decisions }) => decisions?.parity?.different ?? 0,
 };
 

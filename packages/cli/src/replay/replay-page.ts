@@ -1,5 +1,5 @@
 import { printable } from '../plain-table.ts';
-import type { Decisions, ReplayReport } from './replay-report.ts';
+import { type Decisions, type ReplayReport, settingsOf } from './replay-report.ts';
 import { replayText } from './replay-text.ts';
 import type { CallMark, SessionTimeline } from './session-timelines.ts';
 
@@ -12,8 +12,11 @@ const PAGE_COLUMNS = 140;
 export const replayPage = (report: ReplayReport, timelines: readonly SessionTimeline[]): string => {
   const text = replayText(report, PAGE_COLUMNS);
   const sections = [
+    INTRODUCTION,
     `<pre>${escaped(text)}</pre>`,
-    ...(report.decisions ? [timelinesPart(timelines, report.decisions), configurationPart(report)] : []),
+    ...(report.decisions
+      ? [timelinesPart(timelines, report.decisions, report.config.scope === 'process'), configurationPart(report)]
+      : []),
   ];
   return `<!doctype html>
 <html lang="en">
@@ -28,6 +31,14 @@ ${sections.join('\n')}
 `;
 };
 
+const INTRODUCTION = `<p>When a tool keeps failing, Breakerbox opens its circuit: calls of the tool are rejected, and the agent is told to use something else, until a trial call (a probe) succeeds. This page shows where that would have happened in a recording. No tool was called for it.</p>
+<dl>
+<dt>failed</dt><dd>Calls that failed because the tool was not working. Other errors, such as wrong arguments, are ignored.</dd>
+<dt>opened</dt><dd>How often the circuit would have opened. A false opening rejected only calls that had succeeded.</dd>
+<dt>failed calls avoided</dt><dd>Rejected calls that had failed: the benefit.</dd>
+<dt>good calls lost</dt><dd>Rejected calls that had succeeded: the price. A call is rejected by its circuit, or because the session is paused.</dd>
+</dl>`;
+
 const STYLE = `
 :root { color-scheme: light dark; --ok: #2e7d32; --failed: #c62828; --other: #757575; --open: #c6282833; --rule: #8884; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1200px; padding: 0 1rem; }
@@ -41,6 +52,7 @@ svg text { fill: currentColor; }
 .rejected.ignored, .rejected.unknown { stroke: var(--other); }
 .opening { fill: var(--open); } .rule { stroke: var(--rule); }
 summary { cursor: pointer; }
+dt { font-weight: 600; } dd { margin: 0 0 0.3rem 1.5rem; }
 `;
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`);
@@ -50,17 +62,24 @@ const shown = (name: string, most: number): string => {
   return escaped(text.length > most ? `${text.slice(0, most - 1)}…` : text);
 };
 
-const timelinesPart = (timelines: readonly SessionTimeline[], { openings }: Decisions): string => {
+const timelinesPart = (
+  timelines: readonly SessionTimeline[],
+  { openings, changedSessions }: Decisions,
+  isShared: boolean,
+): string => {
   if (timelines.length === 0) return '';
   const legend =
-    'A dot is a recorded call: green succeeded, red failed, grey neither. A ring is a call that would have been rejected. Behind them, red shows while the circuit of the tool or its group is open.';
-  const parts = timelines.map((timeline, index) => timelinePart(timeline, openings, index < 5));
-  return `<h2>Sessions with rejected calls</h2>\n<p>${legend}</p>\n${parts.join('\n')}`;
+    'A dot is a recorded call: green succeeded, red failed, grey neither. A ring is a call that would have been rejected. A red background shows when the circuit of the tool or its group was open.';
+  const parts = timelines.map((timeline, index) => timelinePart(timeline, openings, isShared, index < 5));
+  const more =
+    changedSessions > timelines.length ? ` The first ${timelines.length} of ${changedSessions} sessions.` : '';
+  return `<h2>Sessions with rejected calls</h2>\n<p>${legend}${more}</p>\n${parts.join('\n')}`;
 };
 
 const timelinePart = (
-  { session, calls, more }: SessionTimeline,
+  { session, calls, before, more }: SessionTimeline,
   openings: Decisions['openings'],
+  isShared: boolean,
   isOpen: boolean,
 ): string => {
   const [from, to] = [calls[0]?.atMs ?? 0, calls.at(-1)?.atMs ?? 0];
@@ -71,7 +90,10 @@ const timelinePart = (
   const rows = tools.map((tool, row) => {
     const y = row * ROW + ROW;
     const bands = openings
-      .filter((opening) => opening.session === session && (opening.tool === tool || opening.tool === groups.get(tool)))
+      .filter(
+        (opening) =>
+          (isShared || opening.session === session) && (opening.tool === tool || opening.tool === groups.get(tool)),
+      )
       .map(({ from: since, to: until }) => {
         const left = x(Date.parse(since));
         const width = Math.max(1, x(until === undefined ? to : Date.parse(until)) - left);
@@ -82,7 +104,7 @@ const timelinePart = (
     return `<text x="0" y="${y + 4}">${shown(tool, 28)}</text>${line}${bands.join('')}${dots.join('')}`;
   });
   const height = tools.length * ROW + ROW;
-  const times = `${new Date(from).toISOString()} to ${new Date(to).toISOString()}${more > 0 ? `, and ${more} later calls` : ''}`;
+  const times = `${new Date(from).toISOString()} to ${new Date(to).toISOString()}${before > 0 ? `, after ${before} other calls` : ''}${more > 0 ? `, before ${more} other calls` : ''}`;
   const svg = `<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="calls by tool">${rows.join('')}</svg>`;
   return `<details${isOpen ? ' open' : ''}><summary><code>${shown(session, 80)}</code> ${times}</summary>${svg}</details>`;
 };
@@ -93,5 +115,11 @@ const dotOf = ({ decision, reason, outcome, atMs }: CallMark, x: number, y: numb
   return `<circle class="${isRejected ? 'rejected ' : ''}${outcome}" cx="${x.toFixed(1)}" cy="${y}" r="4"><title>${title}</title></circle>`;
 };
 
-const configurationPart = ({ config }: ReplayReport): string =>
-  `<h2>The replayed settings</h2>\n<p>Give them to <code>createBreakerbox({ agent, ... })</code>. Settings that are left out have their defaults.</p>\n<pre>${escaped(JSON.stringify(config, null, 2))}</pre>`;
+const configurationPart = (report: ReplayReport): string => {
+  const settings = settingsOf(report);
+  const title = `<h2>${report.grid?.recommended ? 'The recommended settings' : 'The replayed settings'}</h2>`;
+  if (Object.keys(settings).length === 0) {
+    return `${title}\n<p>The defaults were replayed, so there is nothing to change. <code>--config</code> replays other settings, and <code>--grid</code> looks for better ones.</p>`;
+  }
+  return `${title}\n<p>Give them to <code>createBreakerbox({ agent, ... })</code>. Settings that are left out have their defaults.</p>\n<pre>${escaped(JSON.stringify(settings, null, 2))}</pre>`;
+};

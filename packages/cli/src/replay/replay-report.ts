@@ -15,6 +15,9 @@ import type { FileReport, Recording } from './replay.ts';
 import type { ReplayConfig } from './simulation.ts';
 import type { Parity, SimulationTally } from './simulation-tally.ts';
 
+/** The settings to use: those that `--grid` recommends, otherwise the replayed ones. */
+export const settingsOf = ({ grid, config }: ReplayReport): ReplayConfig => grid?.recommended ?? config;
+
 /** What `breakerbox replay --json` prints. */
 export interface ReplayReport {
   readonly version: 1;
@@ -39,7 +42,7 @@ export interface ReplayReport {
   readonly decisions?: Decisions;
   /** With `--grid`. */
   readonly grid?: GridReport;
-  /** With `--show`: texts that the classifier could not judge, with their number of calls. */
+  /** With `--show`: texts that the classifier could not judge, each after its tool, with their number of calls. */
   readonly unjudgedTexts?: Readonly<Record<string, number>>;
 }
 
@@ -54,11 +57,15 @@ export interface Decisions {
   readonly failedCallsAvoided: Bounds;
   /** Calls that had succeeded and would have been rejected. Never read one without the other. */
   readonly goodCallsLost: Bounds;
+  /** The first 5,000. */
   readonly openings: readonly (Omit<Opening, 'openedAtMs' | 'closedAtMs'> & {
     readonly from: string;
     readonly to?: string;
   })[];
+  /** The first 5,000. */
   readonly pauses: readonly (Omit<Pause, 'atMs'> & { readonly at: string })[];
+  /** How many pauses there are, by their cause. */
+  readonly pausedBy: SimulationTally['pausedBy'];
   /** If the recording is of agents that Breakerbox guarded: how the decisions compare (T8). */
   readonly parity?: Parity;
 }
@@ -88,7 +95,7 @@ export interface ReplayTotals {
 }
 
 /** Sums up a simulation. */
-export const totalsOf = ({ tools, pauses, failedSessions }: SimulationTally): ReplayTotals => {
+export const totalsOf = ({ tools, pausedBy, failedSessions }: SimulationTally): ReplayTotals => {
   const totals = {
     failures: 0,
     failedSessions,
@@ -96,7 +103,7 @@ export const totalsOf = ({ tools, pauses, failedSessions }: SimulationTally): Re
     lost: 0,
     openings: 0,
     falseOpenings: 0,
-    pauses: pauses.length,
+    pauses: pausedBy.budget + pausedBy.systemic,
   };
   for (const tool of tools.values()) {
     totals.failures += tool.calls.failure;
@@ -156,7 +163,7 @@ const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decis
       return [by, sum];
     }),
   ) as Record<Rejecter, RejectedCounts>;
-  const { openings, pauses, parity, changedSessions } = tally;
+  const { openings, pauses, pausedBy, parity, changedSessions } = tally;
   return {
     changedSessions,
     tools: tools
@@ -175,6 +182,7 @@ const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decis
       ...(closedAtMs !== undefined && { to: iso(closedAtMs) }),
     })),
     pauses: pauses.map(({ atMs, ...pause }) => ({ ...pause, at: iso(atMs) })),
+    pausedBy,
     ...(parity.compared + parity.notCompared > 0 && { parity }),
   };
 };

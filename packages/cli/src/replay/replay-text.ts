@@ -1,11 +1,13 @@
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
-import { totalOf } from './rejections.ts';
+import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Bounds, Decisions, ReplayReport } from './replay-report.ts';
 
-/** Sessions ids and tools of a report, and differences of a live run, that are listed. `--json` has all. */
+/** Rows of each list. */
 const MAX_ROWS = 20;
+const MAX_VERSIONS = 5;
+const MAX_NAME = 80;
 
 /** The report for a terminal. */
 export const replayText = (report: ReplayReport, columns: number): string => {
@@ -22,42 +24,78 @@ const count = (number: number, one: string, more = `${one}s`): string =>
 const recordingText = ({ recording }: ReplayReport): string => {
   const { files, sessions, calls, outcomes, unjudged, from, to, misplaced, steps } = recording;
   const lines = [
-    `${count(calls, 'call')} of ${count(sessions, 'session')} in ${count(files.filter(isRead).length, 'file')}${from === undefined ? '' : `, ${from} to ${to}`}`,
-    `Recorded outcomes: ${outcomes.success} succeeded, ${outcomes.failure} failed, ${outcomes.ignored} ignored (not the tool's fault), ${outcomes.unknown} without a result.`,
+    `${count(calls, 'call')} of ${count(sessions, 'session')} in ${count(files.filter(isRead).length, 'file')}${formatsOf(files)}${from === undefined ? '' : `, ${from} to ${to}`}`,
+    `Recorded outcomes: ${count(outcomes.success, 'succeeded', 'succeeded')}, ${count(outcomes.failure, 'failed', 'failed')}, ${count(outcomes.ignored, 'ignored', 'ignored')} (not the tool's fault), ${count(outcomes.unknown, 'without a result', 'without a result')}.`,
   ];
   if (unjudged > 0) {
     lines.push(
-      `${count(unjudged, 'error')} gave the classifier no evidence and ${unjudged === 1 ? 'counts' : 'count'} by the defaults of tool_error. --show lists the texts.`,
+      `${count(unjudged, 'error')} gave the classifier no evidence. By default, those of category unknown count as failures, and those of tool_error are ignored. --show lists the texts.`,
     );
   }
-  if (steps === 0 && calls > 0) lines.push('The recording has no steps (model calls), so probes wait by time alone.');
+  if (steps === 0 && calls > 0)
+    lines.push('The recording has no steps (model calls), so only time decides when a probe is due.');
   if (misplaced > 0)
     lines.push(
-      `${count(misplaced, 'event')} came before an earlier one of the same session. Their time was taken as that of the earlier one.`,
+      `${count(misplaced, 'event is', 'events are')} out of order: earlier than the one before in the session, whose time it gets, or the end of a call that did not start.`,
     );
-  for (const file of files) lines.push(...fileLines(file));
-  return lines.join('\n');
+  return [...lines, ...faultLines(files)].join('\n');
 };
 
 const isRead = ({ format }: FileReport): boolean => format !== undefined;
 
-const fileLines = ({ path, format, skipped, error }: FileReport): readonly string[] => {
-  const name = printable(path);
-  const left = Object.entries(skipped).map(([what, number]) => `${number} ${what}`);
-  return [
-    ...(format === undefined && error === undefined
-      ? [`${name}: no reader knows this format. --format names one.`]
-      : []),
-    ...(error === undefined ? [] : [`${name}: reading stopped. ${printable(error)}`]),
-    ...(left.length === 0 ? [] : [`${name}: left out ${left.join(', ')}.`]),
-  ];
+/** The formats and the versions of the programs that wrote the files. */
+const formatsOf = (files: readonly FileReport[]): string => {
+  const found = [...new Set(files.flatMap(({ format }) => format ?? []))].map((format) => {
+    const versions = new Set(files.filter((file) => file.format === format).flatMap((file) => file.versions));
+    return [format, ...[...versions].slice(0, MAX_VERSIONS).map(short), ...(versions.size > MAX_VERSIONS ? ['…'] : [])];
+  });
+  return found.length === 0 ? '' : ` (${found.map((words) => words.join(' ')).join(', ')})`;
+};
+
+/** Faults of the files, and what was left out or assumed. The same thing in several files is one line. */
+export const faultLines = (files: readonly FileReport[]): readonly string[] => {
+  const found = new Map<string, { number: number; paths: string[] }>();
+  const add = (what: string, number: number, path: string): void => {
+    const known = found.get(what) ?? { number: 0, paths: [] };
+    found.set(what, { number: known.number + number, paths: [...known.paths, path] });
+  };
+  for (const { path, format, error, skipped } of files) {
+    if (error !== undefined) add(`reading stopped: ${printable(error)}`, 1, path);
+    else if (format === undefined) add('unknown format; name it with --format', 1, path);
+    for (const [what, number] of Object.entries(skipped)) add(what, number, path);
+  }
+  if (found.size === 0) return [];
+  const lines = [...found].slice(0, MAX_ROWS).map(
+    ([
+      what,
+      {
+        number,
+        paths: [first = '', ...more],
+      },
+    ]) => {
+      const others = more.length === 0 ? '' : ` and ${count(more.length, 'more file')}`;
+      return `  ${number.toLocaleString('en')} x ${what} (${printable(first)}${others})`;
+    },
+  );
+  return ['Left out or assumed:', ...lines, ...moreLine(found.size)];
+};
+
+/** Says that a list is cut off. */
+const moreLine = (length: number): readonly string[] =>
+  length > MAX_ROWS ? [`  and ${(length - MAX_ROWS).toLocaleString('en')} more. --json lists up to 5,000.`] : [];
+
+/** A name that may be long. */
+const short = (name: string): string => {
+  const text = onOneLine(name);
+  return text.length > MAX_NAME ? `${text.slice(0, MAX_NAME - 1)}…` : text;
 };
 
 const refusedText = (reasons: readonly string[]): string =>
   [
-    'Nothing was decided, because calls are missing in the recording. Failures in a row cannot be counted in it:',
+    'The replay made no decisions, because calls are missing in the recording, so failures in a row cannot be counted:',
     ...reasons.slice(0, MAX_ROWS).map((reason) => `  ${printable(reason)}`),
-    'Record without sampling. --allow-incomplete decides all the same; its openings may be too few or too many.',
+    ...moreLine(reasons.length),
+    'Record without sampling. --allow-incomplete replays anyway, but it may report too few or too many openings.',
   ].join('\n');
 
 const bounds = ({ measured, atMost }: Bounds): string =>
@@ -66,54 +104,92 @@ const bounds = ({ measured, atMost }: Bounds): string =>
 const minutes = (ms: number): string => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
 
 const decisionsText = (decisions: Decisions, columns: number): readonly string[] => {
-  const { tools, failedCallsAvoided, goodCallsLost, changedSessions, pauses, rejected, parity } = decisions;
+  const { tools, openings, changedSessions, pauses, rejected, parity } = decisions;
   const shown = tools.filter(
-    ({ openings, failedCallsAvoided: avoided, goodCallsLost: lost }) => openings + avoided.atMost + lost.atMost > 0,
+    ({ openings: opened, failedCallsAvoided: avoided, goodCallsLost: lost }) =>
+      opened + avoided.atMost + lost.atMost > 0,
   );
   const rows = shown
     .slice(0, MAX_ROWS)
-    .map(({ tool, calls, openings, falseOpenings, openMs, ...of }) => [
-      printable(tool),
+    .map(({ tool, calls, openings: opened, falseOpenings, openMs, ...of }) => [
+      short(tool),
       `${totalOf(calls)}`,
       `${calls.failure}`,
-      falseOpenings > 0 ? `${openings} (${falseOpenings} false)` : `${openings}`,
+      falseOpenings > 0 ? `${opened} (${falseOpenings} false)` : `${opened}`,
       minutes(openMs),
       bounds(of.failedCallsAvoided),
       bounds(of.goodCallsLost),
     ]);
   const header = ['tool', 'calls', 'failed', 'opened', 'open for', 'failed calls avoided', 'good calls lost'];
-  const repeats = rejected.loop_guard;
+  const repeats = totalOf(rejected.loop_guard.measured) + totalOf(rejected.loop_guard.modelled);
   return [
     shown.length === 0
-      ? 'Nothing would have opened, and no call would have been rejected by a circuit or the budget.'
-      : plainTable([header, ...rows], columns),
-    [
-      `Failed calls avoided: ${bounds(failedCallsAvoided)}. Good calls lost: ${bounds(goodCallsLost)}. In ${count(changedSessions, 'session')}.`,
-      'The first number is measured: the first rejected call of each session, with its recorded outcome.',
-      'The second is modelled: at most so many, if the agents had gone on as recorded. In truth they are told to use something else.',
-    ].join('\n'),
+      ? `${pauses.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no call would have been rejected by a circuit or the budget.`
+      : [plainTable([header, ...rows], columns), ...moreLine(shown.length)].join('\n'),
+    ...(changedSessions > 0 ? [rejectedText(decisions)] : []),
+    ...(openings.length > 0 ? [openingsText(decisions, columns)] : []),
     ...(pauses.length > 0 ? [pausesText(decisions)] : []),
-    ...(totalOf(repeats.measured) + totalOf(repeats.modelled) > 0
-      ? [
-          `Loop guard: ${totalOf(repeats.measured) + totalOf(repeats.modelled)} repeated calls would have been skipped. They are not in the numbers above.`,
-        ]
+    ...(repeats > 0
+      ? [`Loop guard: ${count(repeats, 'repeated call')} would have been skipped. They are not in the numbers above.`]
       : []),
     ...(parity ? [parityText(parity)] : []),
   ];
 };
 
-const pausesText = ({ pauses }: Decisions): string => {
-  const by = { budget: 0, systemic: 0 };
-  for (const pause of pauses) by[pause.by] += 1;
-  return `Sessions paused: ${by.budget} by their failure budget, ${by.systemic} by correlated failures. Each would have waited for a person.`;
+const rejectedText = ({ failedCallsAvoided, goodCallsLost, changedSessions, rejected }: Decisions): string => {
+  const others = noOutcomes();
+  for (const by of REJECTERS) {
+    if (by === 'loop_guard') continue;
+    addOutcomes(others, rejected[by].measured);
+    addOutcomes(others, rejected[by].modelled);
+  }
+  return [
+    `Failed calls avoided: ${bounds(failedCallsAvoided)}. Good calls lost: ${bounds(goodCallsLost)}. In ${count(changedSessions, 'session')}.`,
+    'The first number is measured: it counts only the first rejected call of each session, by its recorded outcome.',
+    'The second is modelled, an upper bound: it assumes that the agents continue as recorded, but they are told to use something else.',
+    ...(others.ignored + others.unknown > 0
+      ? [`Other rejected calls, at most: ${others.ignored} ignored, ${others.unknown} without a result.`]
+      : []),
+  ].join('\n');
+};
+
+/** T6: what would have opened, when and for how long. */
+const openingsText = ({ openings }: Decisions, columns: number): string => {
+  const header = ['opened at', 'tool', 'session', 'error', 'open for', 'rejected calls'];
+  const rows = openings.slice(0, MAX_ROWS).map(({ from, to, tool, session, category, rejected }) => {
+    const { success, failure, ignored, unknown } = rejected;
+    const parts = Object.entries({ failed: failure, succeeded: success, ignored, 'without a result': unknown });
+    return [
+      from,
+      short(tool),
+      short(session),
+      category ?? '',
+      to === undefined ? 'to the end' : minutes(Date.parse(to) - Date.parse(from)),
+      parts.flatMap(([name, number]) => (number > 0 ? `${number} ${name}` : [])).join(', ') || 'none',
+    ];
+  });
+  return [plainTable([header, ...rows], columns, false), ...moreLine(openings.length)].join('\n');
+};
+
+const pausesText = ({ pauses, pausedBy: by }: Decisions): string => {
+  return [
+    `Pauses: ${by.budget} by the failure budget, ${by.systemic} by correlated failures (several tools at once). Each would have waited for a person.`,
+    ...pauses
+      .slice(0, MAX_ROWS)
+      .map(
+        ({ at, session, by: why, rejected }) =>
+          `  ${at} ${short(session)}: ${why === 'budget' ? 'failure budget' : 'correlated failures'}, with ${count(totalOf(rejected), 'later call')} in the recording`,
+      ),
+    ...moreLine(by.budget + by.systemic),
+  ].join('\n');
 };
 
 const parityText = ({ compared, different, notCompared, differences }: NonNullable<Decisions['parity']>): string =>
   [
     `Breakerbox guarded the recorded run: ${compared - different} of ${compared} decisions are the same in the replay` +
-      `${notCompared === 0 ? '.' : `, and ${notCompared} cannot be compared (arguments, keys, checks, operators).`}`,
+      `${notCompared === 0 ? '.' : `, and ${notCompared} cannot be compared, because they depend on arguments, keys, pre-call checks or operators.`}`,
     ...differences.map(
-      ({ session, tool, live, replay }) => `  ${printable(session)} ${printable(tool)}: ${live}, replayed ${replay}`,
+      ({ session, tool, live, replay }) => `  ${short(session)} ${short(tool)}: ${live}, replayed ${replay}`,
     ),
   ].join('\n');
 
@@ -130,17 +206,19 @@ const gridText = ({ rows, recommended, why }: GridReport, columns: number): stri
     both(({ pauses }) => pauses, row),
   ]);
   const advice = recommended
-    ? `Recommended: defaults: { failureThreshold: ${recommended.failureThreshold}, cooldownMs: ${recommended.cooldownMs} }. ${why}`
+    ? `Recommended: defaults: ${JSON.stringify(recommended.defaults)}. ${why}`
     : `No change is recommended. ${why}`;
-  return `${plainTable([header, ...cells], columns, false)}\nBoth halves of the sessions: tuning + held out. Avoided and lost calls are upper bounds.\n\n${advice}`;
+  return `${plainTable([header, ...cells], columns, false)}\nEach cell has two numbers: the tuning half + the held-out half of the sessions. Avoided and lost calls are upper bounds.\n\n${advice}`;
 };
 
 const textsText = (texts: Readonly<Record<string, number>>): string => {
   const lines = Object.entries(texts).map(([text, number]) => `  ${number}  ${onOneLine(text)}`);
   return lines.length === 0
-    ? 'The classifier judged every error.'
+    ? 'The classifier classified every error.'
     : [
-        'Errors that the classifier could not judge. A `classify` function of the tool can name their category:',
+        'Errors that could not be classified, by tool:',
         ...lines,
+        'If these are outages, a `classify` function of the tool names their category in your code. To see the effect here, replay with a',
+        '--config such as: tools: { NAME: { outcomes: { tool_error: failure, unknown: failure } } }',
       ].join('\n');
 };

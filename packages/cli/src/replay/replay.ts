@@ -53,7 +53,7 @@ export interface ReplayOptions {
     takes?(session: string): boolean;
   }[];
   /** Sees each judged end. */
-  readonly onJudged?: ((ending: Ending, judged: JudgedEnding) => void) | undefined;
+  readonly onJudged?: ((ending: Ending, judged: JudgedEnding, tool: string) => void) | undefined;
 }
 
 interface Feed {
@@ -90,7 +90,7 @@ export const replayFiles = async ({
   const judge: JudgeEnd = ({ ending }, tool, input) => {
     if (judged === undefined) {
       judged = judgeEnding(ending, tool, input, config);
-      onJudged?.(ending, judged);
+      onJudged?.(ending, judged, tool);
     }
     return judged;
   };
@@ -112,7 +112,8 @@ export const replayFiles = async ({
   };
 
   const files: FileReport[] = [];
-  const streams = paths.map((path) => readFile(path, format, files));
+  const keys = new Set<string>();
+  const streams = paths.map((path) => readFile(path, format, files, keys));
   if (config.scope === 'process') {
     for await (const event of inTime(streams)) apply(event);
   } else {
@@ -138,6 +139,7 @@ const readFile = async function* (
   path: string,
   format: string | undefined,
   reports: FileReport[],
+  keys: Set<string>,
 ): AsyncIterable<readonly RecordedEvent[]> {
   const skipped: Record<string, number> = Object.create(null);
   const versions: string[] = [];
@@ -150,6 +152,7 @@ const readFile = async function* (
     },
     version: (version) => void (versions.includes(version) || versions.push(version)),
     incomplete: (evidence) => void (incomplete.includes(evidence) || incomplete.push(evidence)),
+    isFirst: (key) => keys.size < keys.add(key).size,
   };
   try {
     const reader = await readerOf(path, format);

@@ -4,7 +4,7 @@ import type { SimulatedCall, SimulationObserver } from './simulation.ts';
 /** Calls of one session that are kept for its timeline, and sessions. */
 const MAX_CALLS = 600;
 const MAX_SESSIONS = 50;
-/** Sessions whose calls are kept until it is known whether anything happens in them. */
+/** Sessions whose calls are kept until it is known whether anything happens in them. Then the one that began first is dropped. */
 const MAX_OPEN = 2000;
 
 /** A call on a timeline. */
@@ -21,29 +21,38 @@ export interface CallMark {
 export interface SessionTimeline {
   readonly session: string;
   readonly calls: readonly CallMark[];
+  /** Earlier calls that are not kept. */
+  readonly before: number;
   /** Later calls that are not kept. */
   readonly more: number;
 }
 
 interface Kept {
   readonly calls: CallMark[];
+  before: number;
   more: number;
-  isChanged: boolean;
 }
 
 /** Passes everything on to `next`, and keeps the calls of sessions in which something is rejected. */
 export const keepTimelines = (
   next: SimulationObserver,
 ): { readonly observer: SimulationObserver; timelines(): readonly SessionTimeline[] } => {
-  const sessions = new Map<string, Kept>();
+  const changed = new Map<string, Kept>();
+  const others = new Map<string, Kept>();
   const marks = new WeakMap<SimulatedCall, CallMark>();
 
   const keptOf = (session: string): Kept | undefined => {
-    const known = sessions.get(session);
-    if (known || sessions.size >= MAX_OPEN) return known;
-    const kept: Kept = { calls: [], more: 0, isChanged: false };
-    sessions.set(session, kept);
+    const known = changed.get(session) ?? others.get(session);
+    if (known || changed.size >= MAX_SESSIONS) return known;
+    if (others.size >= MAX_OPEN) others.delete(others.keys().next().value as string);
+    const kept: Kept = { calls: [], before: 0, more: 0 };
+    others.set(session, kept);
     return kept;
+  };
+
+  const change = (session: string, kept: Kept): void => {
+    others.delete(session);
+    if (changed.size < MAX_SESSIONS) changed.set(session, kept);
   };
 
   const observer: SimulationObserver = {
@@ -52,10 +61,13 @@ export const keepTimelines = (
       next.decided(call);
       const kept = keptOf(call.session);
       if (!kept) return;
-      if (!call.executes) kept.isChanged = true;
+      if (!call.executes) change(call.session, kept);
       if (kept.calls.length >= MAX_CALLS) {
-        kept.more += 1;
-        return;
+        if (changed.has(call.session)) {
+          kept.more += 1;
+          return;
+        }
+        kept.before += kept.calls.splice(0, MAX_CALLS / 2).length;
       }
       const { tool, group, atMs, decision, reason } = call;
       const mark: CallMark = { tool, group, atMs, decision, reason, outcome: 'unknown' };
@@ -68,10 +80,6 @@ export const keepTimelines = (
       if (mark) mark.outcome = judged?.outcome ?? 'unknown';
     },
   };
-  const timelines = (): readonly SessionTimeline[] =>
-    [...sessions]
-      .filter(([, { isChanged }]) => isChanged)
-      .slice(0, MAX_SESSIONS)
-      .map(([session, { calls, more }]) => ({ session, calls, more }));
+  const timelines = (): readonly SessionTimeline[] => [...changed].map(([session, kept]) => ({ session, ...kept }));
   return { observer, timelines };
 };

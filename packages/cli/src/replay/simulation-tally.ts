@@ -41,6 +41,8 @@ export interface SimulationTally {
   readonly openings: readonly Opening[];
   /** The first 5,000. */
   readonly pauses: readonly Pause[];
+  /** How many there are, by their cause. */
+  readonly pausedBy: Readonly<Record<Pause['by'], number>>;
   /** Sessions in which anything was rejected. */
   readonly changedSessions: number;
   /** Sessions with a recorded failure. */
@@ -60,7 +62,9 @@ export const tallySimulation = (
   const openings: Opening[] = [];
   const open = new Map<string, Opening>();
   const pauses: Pause[] = [];
+  const pausedBy = { budget: 0, systemic: 0 };
   const lastPause = new Map<string, Pause>();
+  const lastCall = new Map<string, number>();
   const changed = new Set<string>();
   const failed = new Set<string>();
   const parity: Parity = { compared: 0, different: 0, notCompared: 0, differences: [] };
@@ -118,6 +122,7 @@ export const tallySimulation = (
   const observer: SimulationObserver = {
     decided(call) {
       compare(call);
+      if (lastCall.has(call.session)) lastCall.set(call.session, call.atMs);
       if (call.executes) return;
       changed.add(call.session);
       if (rejecterOf(call.reason) !== 'circuit') return;
@@ -147,6 +152,7 @@ export const tallySimulation = (
         const counts = { failedProbes: 0, rejected: noOutcomes() };
         const opening: Opening = { session, tool, openedAtMs: atMs, closedAtMs: undefined, category, ...counts };
         open.set(key, opening);
+        lastCall.set(session, atMs);
         tallyOf(tool).openings += 1;
         if (openings.length < MAX_LISTED) openings.push(opening);
       }
@@ -154,6 +160,7 @@ export const tallySimulation = (
     paused(session, atMs, by) {
       const pause: Pause = { session, atMs, by, rejected: noOutcomes() };
       lastPause.set(session, pause);
+      pausedBy[by] += 1;
       if (pauses.length < MAX_LISTED) pauses.push(pause);
     },
   };
@@ -161,8 +168,20 @@ export const tallySimulation = (
   return {
     observer,
     close() {
-      for (const [key, { openedAtMs }] of [...open]) closeOpening(key, Math.max(lastMs, openedAtMs));
-      return { tools, openings, pauses, changedSessions: changed.size, failedSessions: failed.size, parity, lastMs };
+      // What is open stays so to the end of its session; shared circuits to the end of the recording.
+      for (const [key, { session, openedAtMs }] of [...open]) {
+        closeOpening(key, Math.max(isShared ? lastMs : (lastCall.get(session) ?? 0), openedAtMs));
+      }
+      return {
+        tools,
+        openings,
+        pauses,
+        pausedBy,
+        changedSessions: changed.size,
+        failedSessions: failed.size,
+        parity,
+        lastMs,
+      };
     },
   };
 };

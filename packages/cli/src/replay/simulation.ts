@@ -120,7 +120,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     const executes = isRun(decision);
     const call: SimulatedCall = {
       session: id,
-      tool,
+      tool: permit.tool,
       group: permit.group,
       atMs: clock.atMs,
       decision,

@@ -133,7 +133,7 @@ describe('S5: a systemic event ends when a health check passes', () => {
   test.each<[string, () => unknown, string]>([
     ['throws', () => fails('broken'), 'broken'],
     ['rejects', async () => fails('broken'), 'broken'],
-    ['gives something that is merely truthy', () => 'ok', "returned 'ok'. Return true or false"],
+    ['gives something that is merely truthy', () => 'ok', "returned 'ok'. Return true if the cause is gone"],
     ['promises something that is merely truthy', async () => 1, 'returned 1'],
     ['gives nothing', () => undefined, 'returned undefined'],
     ['gives a promise that throws', () => Object.defineProperty({}, 'then', { get: () => fails('trap') }), 'trap'],
@@ -172,12 +172,16 @@ describe('E6: a recovery that cannot work is rejected', () => {
   ])('E6: accepted: %s', (_, value) => expect(issues(value)).toEqual([]));
 
   test.each<[string, unknown, string]>([
-    ['one that ends nothing', {}, 'systemic.recoveryends no systemic event. Set afterMs, healthCheck or probeAfterMs'],
-    ['one whose ends are undefined', { afterMs: undefined }, 'systemic.recoveryends no systemic event'],
+    [
+      'one that ends nothing',
+      {},
+      'systemic.recoverywould never end a systemic event. Set afterMs, healthCheck or probeAfterMs',
+    ],
+    ['one whose ends are undefined', { afterMs: undefined }, 'systemic.recoverywould never end a systemic event'],
     [
       'no time at all',
       { afterMs: 0 },
-      'systemic.recovery.afterMsis 0. Set a finite number above 0, or leave it out: a systemic event counts as over',
+      'systemic.recovery.afterMsis 0. Set a finite number above 0, or leave it out. A systemic event counts as over',
     ],
     ['NaN', { afterMs: Number.NaN }, 'systemic.recovery.afterMsis NaN'],
     ['a check that is no function', { healthCheck: true }, 'systemic.recovery.healthCheckis true. Give a function'],

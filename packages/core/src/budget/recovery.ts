@@ -62,7 +62,7 @@ export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryP
     run = undefined;
     if (answer === true) healthySinceMs = which.sinceMs;
     if (typeof answer !== 'boolean')
-      threw(new TypeError(`It returned ${show(answer)}. Return true or false: only true is healthy.`));
+      threw(new TypeError(`It returned ${show(answer)}. Return true if the cause is gone, and false if not.`));
   };
 
   const failed = (which: Run, error: unknown): void => {
@@ -125,11 +125,13 @@ const aFunction: Check = (path, value) =>
 
 const settingChecks = object(
   {
-    afterMs: number(0, orLeaveOut('a systemic event counts as over after that time.'), { above: true }),
+    afterMs: number(0, orLeaveOut('A systemic event counts as over after this time.'), { above: true }),
     healthCheck: aFunction,
-    everyMs: number(0, orLeaveOut('it is the least time between health checks.'), { above: true }),
-    probeAfterMs: number(0, orLeaveOut('a call of an affected tool probes after that time.'), { above: true }),
-    maxProbeAfterMs: number(0, orLeaveOut('it is the longest wait between those probes.'), { above: true }),
+    everyMs: number(0, orLeaveOut('It is the shortest time between health checks.'), { above: true }),
+    probeAfterMs: number(0, orLeaveOut('After this time, a call of an affected tool may probe.'), { above: true }),
+    maxProbeAfterMs: number(0, orLeaveOut('It is the longest wait between probes for a systemic event.'), {
+      above: true,
+    }),
   } satisfies Record<keyof RecoveryPolicy, Check>,
   '{ afterMs: 300000 }',
 );
@@ -141,7 +143,7 @@ export const recoveryChecks: Check = (path, value) => {
   const { afterMs, healthCheck, everyMs, probeAfterMs, maxProbeAfterMs } = value as RecoveryPolicy;
   if (afterMs === undefined && healthCheck === undefined && probeAfterMs === undefined) {
     const message =
-      'ends no systemic event. Set afterMs, healthCheck or probeAfterMs, or leave it out: confirmRecovered() ends it.';
+      'would never end a systemic event. Set afterMs, healthCheck or probeAfterMs, or remove recovery: session.confirmRecovered() ends an event.';
     return [{ path, message }];
   }
   if (everyMs !== undefined && healthCheck === undefined) {

@@ -33,7 +33,7 @@ export class BreakerboxConfigError extends Error {
     const lines = shown.map(({ path, message }) => `  ${path}: ${message}`);
     const more = issues.length - shown.length;
     const atLeast = issues.length > MOST_ISSUES ? 'at least ' : '';
-    if (more > 0) lines.push(`  … and ${atLeast}${more} more. Fix these first.`);
+    if (more > 0) lines.push(`  … and ${atLeast}${more} more. Fix the ones above first.`);
     super(`Breakerbox can't use this ${what}:\n${lines.join('\n')}`);
     this.issues = shown;
   }
@@ -82,7 +82,7 @@ export const gather = <T>(
 };
 
 /** Suggests leaving a setting out, and says why its value can't work. */
-export const orLeaveOut = (why: string): string => `, or leave it out: ${why}`;
+export const orLeaveOut = (why: string): string => `, or leave it out. ${why}`;
 
 /** A value in a message: short, and never the inside of an object. */
 export const show = (value: unknown): string => {
@@ -137,7 +137,12 @@ const exported =
   (why: string): Check =>
   (path, value) =>
     typeof value === 'string' && !isShort(value)
-      ? [{ path, message: `is ${show(value)}. ${why} Set at most 256 characters, and no lone surrogates.` }]
+      ? [
+          {
+            path,
+            message: `is ${show(value)}. Set a name of at most 256 characters, in valid Unicode (no lone surrogates). ${why}`,
+          },
+        ]
       : name(path, value);
 
 export const shortName = exported('It is on every span and event.');

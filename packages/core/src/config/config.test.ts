@@ -21,7 +21,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { agent: 'x'.repeat(257) },
       'agent',
-      'is a string of 257 characters. It is on every span and event. Set at most 256',
+      'is a string of 257 characters. Set a name of at most 256 characters, in valid Unicode (no lone surrogates). It is on every span and event.',
     ],
     [{ tools: { s: { cooldownMs: Number.NaN } } }, 'tools.s.cooldownMs', 'is NaN'],
     [{ tools: { s: { probeLeaseMs: -1 } } }, 'tools.s.probeLeaseMs', 'is -1. Set a finite number above 0'],
@@ -51,7 +51,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { capabilities: {} },
       'capabilities',
-      "is not a setting. Set tools to the 'tools' of the result of loadCapabilities()",
+      'is not a setting. Load the file first, and set tools: (await loadCapabilities(path)).tools',
     ],
     [{ tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is not a setting'],
     [
@@ -64,10 +64,14 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [{ defaults: { isFailure: true } }, 'defaults.isFailure', 'Give a function'],
     [{ defaults: { classify: 'network' } }, 'defaults.classify', 'Give a function'],
     [{ defaults: { precheck: 'up' } }, 'defaults.precheck', 'Give a function'],
-    [{ tools: { s: { key: 'host' } } }, 'tools.s.key', "is 'host'. Give a function from the arguments to a key"],
+    [{ tools: { s: { key: 'host' } } }, 'tools.s.key', "is 'host'. Give a function such as byHost()"],
     [{ tools: { s: { key: true } } }, 'tools.s.key', 'Give a function'],
-    [{ defaults: { key: () => 'x' } }, 'defaults.key', 'differs from tool to tool'],
-    [{ defaults: { group: 'g' } }, 'defaults.group', 'differs from tool to tool. Set it in the tools'],
+    [{ defaults: { key: () => 'x' } }, 'defaults.key', 'is not allowed in defaults'],
+    [
+      { defaults: { group: 'g' } },
+      'defaults.group',
+      'is not allowed in defaults, because it belongs to one tool. Set it in tools.NAME',
+    ],
     [{ tools: { 'group:x': {} } }, "tools['group:x']", "is 'group:x'. Names that begin with 'group:' are reserved"],
     [{ tools: { s: { group: ' ' } } }, 'tools.s.group', "Set a name that isn't empty"],
     [{ tools: { s: { group: true } } }, 'tools.s.group', 'is true. Set a name'],
@@ -79,7 +83,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
       'is not a setting. Allowed here: profile, mode, failureThreshold, groupThreshold',
     ],
     [{ groups: { g: { cooldownMs: 9, maxCooldownMs: 8 } } }, 'groups.g.cooldownMs', 'more than maxCooldownMs (8)'],
-    [{ budget: { failures: 0 } }, 'budget.failures', 'is 0. Set a whole number of at least 1, or leave it out: with 0'],
+    [{ budget: { failures: 0 } }, 'budget.failures', 'is 0. Set a whole number of at least 1, or leave it out. With 0'],
     [{ budget: { rule: 'lax' } }, 'budget.rule', "is 'lax'. Set one of window, strict"],
     [{ budget: { windowSteps: 0.5 } }, 'budget.windowSteps', 'Set a whole number of at least 1'],
     [{ budget: { windowMs: 0 } }, 'budget.windowMs', 'Set a finite number above 0'],
@@ -88,7 +92,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
       'budget.windowMs',
       "has no effect with rule 'strict', which has no window. Remove it, or set rule 'window'.",
     ],
-    [{ systemic: { sameCategory: 1 } }, 'systemic.sameCategory', 'one circuit alone is never systemic'],
+    [{ systemic: { sameCategory: 1 } }, 'systemic.sameCategory', 'A systemic failure is a failure of several tools'],
     [{ systemic: { sharedTools: 1 } }, 'systemic.sharedTools', 'is 1. Set a whole number of at least 2'],
     [{ systemic: { sharedFailures: 1 } }, 'systemic.sharedFailures', 'at least 2'],
     [{ systemic: { pause: 'some' } }, 'systemic.pause', "is 'some'. Set one of all, affected"],
@@ -117,9 +121,9 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [{ budget: 5 }, "budget: is 5. Give an object such as { failures: 5 }, or 'strict'."],
     [{ groups: ['g'] }, 'groups: is a list. Give an object such as { github: { cooldownMs: 30000 } }.'],
     [{ groups: { g: 'fast' } }, "groups.g: is 'fast'. Give an object such as { profile: 'fast' }."],
-    [{ systemic: true }, 'Give an object such as { sameCategory: 2 }, false for none, or leave it out.'],
+    [{ systemic: true }, 'Give an object such as { sameCategory: 2 }, or set false to switch it off, or leave it out.'],
     [{ systemic: { recovery: 5 } }, 'systemic.recovery: is 5. Give an object such as { afterMs: 300000 }.'],
-    [{ loopGuard: true }, 'Give an object such as { repeats: 3 }, false for none, or leave it out.'],
+    [{ loopGuard: true }, 'Give an object such as { repeats: 3 }, or set false to switch it off, or leave it out.'],
     [{ allowedTools: 'search' }, "allowedTools: is 'search'. Give a list such as ['web_search']."],
   ])('E6: the message about %j says what to write instead, and that can be used', (config, message) => {
     const [issue = '', ...more] = issues(config);
@@ -138,8 +142,8 @@ describe('E6: bad configuration is rejected when the box is made', () => {
       [
         "Breakerbox can't use this configuration:",
         "  agent: is ''. Set a name that isn't empty: it is how people find this in telemetry.",
-        '  budget.failures: is -1. Set a whole number of at least 1, or leave it out: with 0 the session would pause before its first call.',
-        '  tools.s.probes: is 0. Set a whole number of at least 1, or leave it out: with 0 an open circuit could never close.',
+        '  budget.failures: is -1. Set a whole number of at least 1, or leave it out. With 0, the session would pause before its first call.',
+        '  tools.s.probes: is 0. Set a whole number of at least 1, or leave it out. With 0, an open circuit could never close.',
       ].join('\n'),
     );
   });
@@ -181,7 +185,7 @@ describe('E6: calls after the box is made', () => {
     [
       'its id',
       (box) => box.session({ id: 'x'.repeat(257) }),
-      'session.id: is a string of 257 characters. It is on every span',
+      'session.id: is a string of 257 characters. Set a name of at most 256 characters, in valid Unicode (no lone surrogates). It is on every span',
     ],
     ['its budget', (box) => box.session({ budget: 'lax' as never }), "session.budget: is 'lax'"],
     ['a setting of its budget', (box) => box.session({ budget: { failures: 0 } }), 'session.budget.failures: is 0'],
@@ -203,7 +207,11 @@ describe('E6: calls after the box is made', () => {
 test('E6: a name of more than 256 characters is rejected in your configuration, and cut if a server lists it', () => {
   const long = 'x'.repeat(257);
   for (const config of [{ tools: { [long]: {} } }, { allowedTools: [long] }]) {
-    expect(issues(config)).toEqual([expect.stringContaining('is a string of 257 characters. It is in metrics, spans')]);
+    expect(issues(config)).toEqual([
+      expect.stringContaining(
+        'is a string of 257 characters. Set a name of at most 256 characters, in valid Unicode (no lone surrogates). It is in metrics, spans',
+      ),
+    ]);
   }
   const box = createBreakerbox({ agent: 'a' });
   box.declare(long);
@@ -248,10 +256,10 @@ test('E6: one message lists all faults, up to a hundred', () => {
   const few = new BreakerboxConfigError(manyIssues(2), 'snapshot');
   expect(few.message).toBe("Breakerbox can't use this snapshot:\n  key0: is wrong.\n  key1: is wrong.");
   const many = new BreakerboxConfigError(manyIssues(101));
-  expect(many.message).toMatch(/key99: is wrong\.\n {2}… and at least 1 more\. Fix these first\.$/);
+  expect(many.message).toMatch(/key99: is wrong\.\n {2}… and at least 1 more\. Fix the ones above first\.$/);
   expect(many.issues).toEqual(manyIssues(100));
   const ten = new BreakerboxConfigError(manyIssues(12), 'snapshot', 10);
-  expect(ten.message).toMatch(/key9: is wrong\.\n {2}… and 2 more\. Fix these first\.$/);
+  expect(ten.message).toMatch(/key9: is wrong\.\n {2}… and 2 more\. Fix the ones above first\.$/);
 });
 
 test('E6: a very long path keeps its beginning and its end', () => {

@@ -62,11 +62,11 @@ export const validateTool = (
 
 const budgetSettings = object(
   {
-    rule: oneOf(['window', 'strict'], orLeaveOut('failures leave the budget after its window.')),
-    failures: number(1, orLeaveOut('with 0 the session would pause before its first call.'), { whole: true }),
-    tokens: number(1, orLeaveOut('without it, failed calls may cost any number of tokens.'), { whole: true }),
-    windowSteps: number(1, orLeaveOut('a failure counts for that many steps.'), { whole: true }),
-    windowMs: number(0, orLeaveOut('a failure counts for that long.'), { above: true }),
+    rule: oneOf(['window', 'strict'], orLeaveOut('By default, failures leave the budget after the window.')),
+    failures: number(1, orLeaveOut('With 0, the session would pause before its first call.'), { whole: true }),
+    tokens: number(1, orLeaveOut('Without it, failed calls may cost any number of tokens.'), { whole: true }),
+    windowSteps: number(1, orLeaveOut('A failure counts for this many steps.'), { whole: true }),
+    windowMs: number(0, orLeaveOut('A failure counts for this time.'), { above: true }),
   } satisfies Record<keyof BudgetOptions, Check>,
   "{ failures: 5 }, or 'strict'",
 );
@@ -85,22 +85,26 @@ const checkBudget: Check = (path, value) => {
 };
 
 const allowedTools = list(toolName, "['web_search']");
-const span = oneOf([true, false], orLeaveOut('without it, the session has no span.'));
+const span = oneOf([true, false], orLeaveOut('Without it, the session has no span.'));
 
 const restoreChecks = {
   allowedTools,
   span,
-  elapsedMs: number(0, orLeaveOut('the wall clock says how much time has passed.')),
+  elapsedMs: number(0, orLeaveOut('By default, the wall clock measures the time since the snapshot.')),
 } satisfies Record<keyof RestoreOptions, Check>;
 
 const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools, span }, "{ id: 'conversation-7' }");
 
 const checkLoopGuard = object(
-  { repeats: number(1, orLeaveOut('a call is skipped after that many failures in a row.'), { whole: true }) },
-  '{ repeats: 3 }, false for none, or leave it out',
+  {
+    repeats: number(1, orLeaveOut('The same call is skipped after it failed this many times in a row.'), {
+      whole: true,
+    }),
+  },
+  '{ repeats: 3 }, or set false to switch it off, or leave it out',
 );
 
-const fewest = number(2, orLeaveOut('one circuit alone is never systemic.'), { whole: true });
+const fewest = number(2, orLeaveOut('A systemic failure is a failure of several tools.'), { whole: true });
 
 const checkSystemic: Check = (path, value) =>
   value === false
@@ -113,25 +117,30 @@ const checkSystemic: Check = (path, value) =>
           sharedTools: fewest,
           pause: oneOf(
             ['all', 'affected'],
-            orLeaveOut("an event then pauses all tools, or with scope 'process' the affected ones."),
+            orLeaveOut(
+              "By default, a systemic event pauses all tools. In scope 'process', it pauses only the affected tools.",
+            ),
           ),
-          windowSteps: number(1, orLeaveOut('openings within this many steps belong together.'), { whole: true }),
-          windowMs: number(0, orLeaveOut('openings within this time belong together.'), { above: true }),
+          windowSteps: number(1, orLeaveOut('Circuits that open within this many steps can be one event.'), {
+            whole: true,
+          }),
+          windowMs: number(0, orLeaveOut('Circuits that open within this time can be one event.'), { above: true }),
           recovery: recoveryChecks,
         },
-        '{ sameCategory: 2 }, false for none, or leave it out',
+        '{ sameCategory: 2 }, or set false to switch it off, or leave it out',
       )(path, value);
 
 /** Says where a misplaced key belongs. */
 const unknownOption = (key: string): string =>
   key === 'capabilities'
-    ? "is not a setting. Set tools to the 'tools' of the result of loadCapabilities()"
+    ? 'is not a setting. Load the file first, and set tools: (await loadCapabilities(path)).tools'
     : 'is not a setting';
 
 /** Checks the settings that only make sense if sessions share their circuits (S2, S5). */
 const checkScope = ({ scope = 'session', systemic }: BreakerboxConfig): readonly ConfigIssue[] => {
   if (scope === 'process' || systemic === false || systemic === undefined) return [];
-  const need = "needs scope 'process', where sessions share their circuits. Set scope: 'process', or leave it out.";
+  const need =
+    "needs scope 'process', where sessions share their circuits. Set scope: 'process', or remove this setting.";
   return [
     ...(systemic.pause === 'affected' ? [{ path: 'systemic.pause', message: `is 'affected', which ${need}` }] : []),
     ...(systemic.recovery?.probeAfterMs === undefined
@@ -150,14 +159,14 @@ const checkConfig: Check = (path, value) => {
     defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
-    scope: oneOf(['session', 'process', 'none'], orLeaveOut('without it, each session has its own circuits.')),
+    scope: oneOf(['session', 'process', 'none'], orLeaveOut('By default, each session has its own circuits.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
     allowedTools,
-    precheckMaxAgeMs: number(0, orLeaveOut('a pre-call check runs again after this time.'), { above: true }),
-    chainBackoffMs: number(0, orLeaveOut('it bounds the waits of tools that depend on one another.'), { above: true }),
-    maxTools: number(1, orLeaveOut('it bounds how many series are exported.'), { whole: true }),
-    sessionIdleMs: number(0, orLeaveOut('an idle session leaves the gauges after that time.'), { above: true }),
-    clock: functions(['now', 'unixNow'], 'both give milliseconds.'),
+    precheckMaxAgeMs: number(0, orLeaveOut('A pre-call check runs again after this time.'), { above: true }),
+    chainBackoffMs: number(0, orLeaveOut('It limits the total wait along a chain of dependsOn.'), { above: true }),
+    maxTools: number(1, orLeaveOut('It limits how many tools have metrics of their own.'), { whole: true }),
+    sessionIdleMs: number(0, orLeaveOut('After this time, gauges no longer count an idle session.'), { above: true }),
+    clock: functions(['now', 'unixNow'], 'both return milliseconds.'),
   } satisfies Record<keyof BreakerboxConfig, Check>;
   const issues = object(checks, "{ agent: 'research-agent' }", unknownOption)(path, value);
   return [
@@ -187,17 +196,17 @@ const groupName: Check = (path, value) =>
   typeof value === 'string' && !isBlank(value) ? shortName(path, `${GROUP_PREFIX}${value}`) : name(path, value);
 
 const shared = {
-  profile: oneOf(Object.keys(PROFILES), orLeaveOut('it names ready-made thresholds.')),
-  mode: oneOf(CIRCUIT_MODES, orLeaveOut('the circuit decides.')),
+  profile: oneOf(Object.keys(PROFILES), orLeaveOut('A profile is a set of thresholds.')),
+  mode: oneOf(CIRCUIT_MODES, orLeaveOut('By default, the circuit decides.')),
 };
 
 const waits = {
-  probes: number(1, orLeaveOut('with 0 an open circuit could never close.'), { whole: true }),
-  probeAfterSteps: number(1, orLeaveOut('a probe in the same step would be a retry.'), { whole: true }),
-  cooldownMs: number(0, orLeaveOut('a probe without a wait would be a retry.'), { above: true }),
-  maxCooldownMs: number(0, orLeaveOut('it is the longest wait between probes.'), { above: true }),
-  probeLeaseMs: number(0, orLeaveOut('a probe needs time to answer.'), { above: true }),
-  maxRetryAfterMs: number(0, orLeaveOut('it is the longest Retry-After that is accepted.')),
+  probes: number(1, orLeaveOut('With 0, an open circuit could never close.'), { whole: true }),
+  probeAfterSteps: number(1, orLeaveOut('With 0, a probe would run in the same step, as a retry.'), { whole: true }),
+  cooldownMs: number(0, orLeaveOut('With 0, a probe would run at once, as a retry.'), { above: true }),
+  maxCooldownMs: number(0, orLeaveOut('It is the longest wait between probes.'), { above: true }),
+  probeLeaseMs: number(0, orLeaveOut('It is the time that a probe has to answer.'), { above: true }),
+  maxRetryAfterMs: number(0, orLeaveOut('It is the longest Retry-After that is accepted.')),
 };
 
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
@@ -207,17 +216,22 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   ...capabilityChecks,
   ...waits,
   outcomes: (path, value) => {
-    const judgement = oneOf(['failure', 'ignored'], orLeaveOut("the category's default applies."));
+    const judgement = oneOf(['failure', 'ignored'], orLeaveOut("Without it, the category's default applies."));
     const checks = Object.fromEntries(ERROR_CATEGORIES.map((category) => [category, judgement]));
     return object(checks, "{ tool_error: 'failure' }")(path, value);
   },
-  classify: aFunction('from what the tool threw or returned to a category'),
-  isFailure: aFunction('from a result to true, false or a category'),
+  classify: aFunction('that takes what the tool threw or returned, and returns a category'),
+  isFailure: aFunction('that takes a result, and returns true, false or a category'),
   key: (path, value) =>
-    value === false ? [] : aFunction('from the arguments to a key, such as byHost(), or false')(path, value),
-  precheck: aFunction("from the tool's name to available, degraded or unavailable"),
-  labelFreshness: oneOf([true, false], orLeaveOut('without it, results are not labelled.')),
-  serveStaleMs: number(0, orLeaveOut('without it, a skipped call never gets a last good result.'), { above: true }),
+    value === false
+      ? []
+      : aFunction('such as byHost(), which takes the arguments and returns a key, or give false for no keys')(
+          path,
+          value,
+        ),
+  precheck: aFunction("that takes the tool's name, and returns 'available', 'degraded' or 'unavailable'"),
+  labelFreshness: oneOf([true, false], orLeaveOut('Without it, results are not labelled.')),
+  serveStaleMs: number(0, orLeaveOut('Without it, a skipped call never gets the last good result.'), { above: true }),
 };
 
 /** Checks a tool alone, and then together with the defaults. */
@@ -262,7 +276,7 @@ const checkDefaults: Check = (path, value) => {
   if (own.length === 0) return checkTool({})(path, value);
   return own.map((key) => ({
     path: `${path}.${key}`,
-    message: 'differs from tool to tool. Set it in the tools themselves.',
+    message: 'is not allowed in defaults, because it belongs to one tool. Set it in tools.NAME.',
   }));
 };
 
@@ -279,8 +293,10 @@ export const checkTools =
 
 const groupChecks = {
   ...shared,
-  failureThreshold: number(1, orLeaveOut('the group opens after that many failures in a row.'), { whole: true }),
-  groupThreshold: number(1, orLeaveOut('that many tools of the group must be among the failures.'), { whole: true }),
+  failureThreshold: number(1, orLeaveOut('The circuit of the group opens after this many failures in a row.'), {
+    whole: true,
+  }),
+  groupThreshold: number(1, orLeaveOut('At least this many tools of the group must have failed.'), { whole: true }),
   ...waits,
 } satisfies Record<keyof GroupConfig, Check>;
 
@@ -332,6 +348,6 @@ export const checkListener = (event: unknown, listener: unknown): void => {
   }
   if (typeof listener === 'function') return;
   throw new BreakerboxUsageError(
-    `box.on('${event}', ${show(listener)}): the listener is called with each event. Give a function.`,
+    `box.on('${event}', ${show(listener)}): the listener is not a function. Give a function, which is called with each event.`,
   );
 };

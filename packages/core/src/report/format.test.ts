@@ -73,7 +73,7 @@ describe('Q1: reports as text', () => {
       /^No tool has been used yet\.\nresearch-agent, session run-7f3a, step 14, 2026-/,
     );
     expect(formatSystemicReport(report)).toMatch(/^No systemic failure\.\n/);
-    expect(formatScopeReport(report)).toMatch(/^No scope was planned\.\n/);
+    expect(formatScopeReport(report)).toMatch(/^No tasks were planned\.\n/);
   });
 
   test.each([
@@ -93,7 +93,7 @@ describe('Q1: reports as text', () => {
     expect(text.split('Remarks\n')[1]?.split('\n')).toEqual([
       '  - Ignored results, which say nothing about health: a 1.',
       '  - Tokens wasted on failed calls: a 1,500.',
-      '  - Only observed; would have been skipped or paused: a 2.',
+      '  - Dry run: calls that would have been skipped or paused: a 2.',
     ]);
   });
 

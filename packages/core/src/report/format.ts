@@ -143,10 +143,10 @@ const remarkSection: Section = ({ tools }) => {
   return [
     'Remarks',
     [
-      ...remark('Calls skipped for one target, while others go on', ({ rejected }) => rejected.reasons.key_open ?? 0),
+      ...remark('Calls skipped for one target only', ({ rejected }) => rejected.reasons.key_open ?? 0),
       ...remark('Ignored results, which say nothing about health', ({ calls }) => calls.ignored),
       ...remark('Tokens wasted on failed calls', ({ tokensWasted }) => tokensWasted),
-      ...remark('Only observed; would have been skipped or paused', (tool) => tool.wouldHaveBeenRejected),
+      ...remark('Dry run: calls that would have been skipped or paused', (tool) => tool.wouldHaveBeenRejected),
     ],
   ];
 };
@@ -172,7 +172,7 @@ const budgetSection: Section = ({ budget, state }) => {
   if (tokens !== null) left.push(`${figure(tokens.remaining)} of ${counted(tokens.limit, 'token')} left`);
   if (window === null && cycle > 1) left.push(`cycle ${cycle}`); // By the other rule, charges come and go.
   const leaves =
-    state === 'active' ? ', then it leaves the budget' : '. While the session is paused, none leaves the budget';
+    state === 'active' ? ', then it leaves the budget' : '. While the session is paused, no charge leaves the budget';
   const refill =
     window === null
       ? 'Rule strict: every failure counts until session.resume().'
@@ -193,7 +193,7 @@ const systemicSection: Section = ({ systemic, unixMs }) => {
     { head: 'category', cell: (one) => one.category },
   ];
   const lines = [
-    item('category:', category === null ? 'none that all share' : `${category}, shared by all`),
+    item('category:', category === null ? 'not the same for all tools' : `${category}, shared by all`),
     item('suspect: ', suspect(systemic)),
   ];
   return ['Systemic failure', [...lines, ...table(columns, tools)]];
@@ -256,7 +256,7 @@ const headlineOf = ({ headline }: SessionReport): string => headline;
 
 const scopeHeadline = ({ scope, done }: SessionReport): string => {
   const finished = done.length === 0 ? '' : `, ${done.length} done`;
-  if (scope === null) return `No scope was planned${finished}.`;
+  if (scope === null) return `No tasks were planned${finished}.`;
   const can = scope.achievable.length;
   const waiting = scope.deferred.length;
   if (can + waiting === 0) return `Nothing is left to do${finished}.`;

@@ -86,7 +86,7 @@ const LAYERS: Readonly<Partial<Record<SuspectedLayer, string>>> = {
 export const suspect = ({ layer, dependency, group }: SystemicReport): string => {
   if (dependency !== null) return `${named(dependency)}, which all of them depend on`;
   if (group !== null) return `${nameOfGroup(group)}, which all of them belong to`;
-  return LAYERS[layer] ?? 'a cause that their categories do not name';
+  return LAYERS[layer] ?? 'a cause that the error categories do not show';
 };
 
 const spent = ({ limit, cycle, remaining, tokens, window }: BudgetReport): string => {
@@ -141,11 +141,11 @@ const lookAt = (event: SystemicReport): string => {
 const endOf = ({ decision, nextProbe }: SystemicReport): string => {
   const rejected =
     decision === 'pause'
-      ? 'Until the event is over, all calls are paused, also of tools that work.'
-      : 'Until the event is over, only the tools that it affects are skipped.';
+      ? 'Until the event is over, all calls are paused, including calls of tools that work.'
+      : 'Until the event is over, only calls of the affected tools are skipped.';
   if (nextProbe === null) return `Once the cause is gone, call session.confirmRecovered(). ${rejected}`;
   const due = nextProbe.ms === null || nextProbe.ms === 0 ? 'now' : `in ${formatDuration(nextProbe.ms)}`;
-  const probe = `The next call of an affected tool probes ${due}, and ends the event if it succeeds.`;
+  const probe = `A probe is due ${due}. It is the next call of an affected tool, and ends the event if it succeeds.`;
   return `${probe} Call session.confirmRecovered() to end it at once. ${rejected}`;
 };
 
@@ -167,7 +167,7 @@ const worst = ({ rule, charges, earlier }: BudgetReport): string => {
   const charge = rule === 'window' ? 'charge' : 'failure';
   const among = `${earlier === null ? '' : 'last '}${counted(failed.length, charge)}`;
   const categories = listed([...new Set(own.map(({ category }) => category))]);
-  return `Look at ${named(tool)} first: ${own.length} of the ${among} ${isOrAre(own.length)} its own (${categories})`;
+  return `Look at ${named(tool)} first: it caused ${own.length} of the ${among} (${categories})`;
 };
 
 const toolSteps = (known: Known): readonly string[] => {
@@ -179,7 +179,7 @@ const toolSteps = (known: Known): readonly string[] => {
   const probed = state === 'active' && systemic === null ? probedOf(known) : [];
   const off = rejectingCircuits(known).filter((one) => one.state === 'forced_open');
   return [
-    ...step(probed, (names) => `Wait for the probes of ${names}. Look for the cause if the next ones fail.`),
+    ...step(probed, (names) => `Wait for the probes of ${names}. Look for the cause if the next probes fail too.`),
     ...step(
       off.map(nameOf),
       (names) => `Switched off by hand: ${names}. session.control(name, 'automatic') switches it on again.`,

@@ -223,7 +223,7 @@ describe('Q1: the problem, and the next action', () => {
     ];
     const report = buildReport(facts({ circuits }));
     expect(report.headline).toBe('1 of 1 tool is unavailable: group web (timeout, probing).');
-    expect(report.next).toEqual(['Wait for the probes of group web. Look for the cause if the next ones fail.']);
+    expect(report.next).toEqual(['Wait for the probes of group web. Look for the cause if the next probes fail too.']);
     const switchedOff = buildReport(facts({ circuits: [{ ...closed('group:web'), state: 'forced_open' }] }));
     expect(switchedOff.next[0]).toContain('Switched off by hand: group web.');
   });
@@ -243,7 +243,7 @@ describe('Q1: the problem, and the next action', () => {
       'PAUSED, failure budget: the 12,000 tokens that failed calls may cost in 20 steps are used up.',
     );
     expect(report.next).toEqual([
-      'Look at a first: 1 of the 1 charge is its own (server).',
+      'Look at a first: it caused 1 of the 1 charge (server).',
       'Then call session.resume(): it clears all charges, so that 5 failures and 12,000 tokens are allowed again. ' +
         'While the session is paused, no charge leaves the window.',
     ]);
@@ -252,7 +252,7 @@ describe('Q1: the problem, and the next action', () => {
   test('Q1, B6: by the rule strict, the spent budget is that of the cycle', () => {
     const { headline: first, next } = buildReport(pausedStrictly);
     expect(first).toBe('PAUSED, failure budget: all 5 failures of cycle 2 are spent.');
-    expect(next[0]).toBe('Look at web_search first: 3 of the 5 failures are its own (timeout).');
+    expect(next[0]).toBe('Look at web_search first: it caused 3 of the 5 failures (timeout).');
     const ledgerPair = strictLedger(
       [strictCharge('a', 'server', 1, 2, 12_000)],
       { exhausted: true },
@@ -261,7 +261,7 @@ describe('Q1: the problem, and the next action', () => {
     const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: ledgerPair }));
     expect(report.headline).toBe('PAUSED, failure budget: failed calls of cycle 3 have wasted all 12,000 tokens.');
     expect(report.next).toEqual([
-      'Look at a first: 1 of the 1 failure is its own (server).',
+      'Look at a first: it caused 1 of the 1 failure (server).',
       'Then call session.resume(): it starts cycle 4 with 5 failures and 12,000 tokens.',
     ]);
   });
@@ -294,11 +294,11 @@ describe('Q1: the problem, and the next action', () => {
     );
     expect(next).toEqual([
       'Check the network: group:github and web_search failed with network.',
-      'The next call of an affected tool probes in 5 min, and ends the event if it succeeds. ' +
-        'Call session.confirmRecovered() to end it at once. Until the event is over, only the tools that it affects are skipped.',
+      'A probe is due in 5 min. It is the next call of an affected tool, and ends the event if it succeeds. ' +
+        'Call session.confirmRecovered() to end it at once. Until the event is over, only calls of the affected tools are skipped.',
     ]);
     const due = buildReport({ ...systemicSkipping, eventProbe: { ms: -4, notBeforeMs: 0 } });
-    expect(due.next[1]).toContain('The next call of an affected tool probes now, and');
+    expect(due.next[1]).toContain('A probe is due now.');
     const never = buildReport({ ...systemicSkipping, eventProbe: undefined });
     expect(never.next[1]).toContain('Once the cause is gone, call session.confirmRecovered().');
   });

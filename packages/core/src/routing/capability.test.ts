@@ -89,10 +89,10 @@ describe('the map', () => {
   test('E6: an alternative that is not a declared tool is rejected', () => {
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'c' }, { tool: 'x' }] }, c: {} }))).toEqual([
       "tools.a.alternatives[1].tool: is 'x', but no tool has that name. Correct " +
-        'the name (there are c), or add the tool.',
+        'the name (the tools are c), or add the tool.',
     ]);
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'x' }] }, b: {}, c: {} }))).toEqual([
-      expect.stringContaining('Correct the name (there are b, c), or add the tool.'),
+      expect.stringContaining('Correct the name (the tools are b, c), or add the tool.'),
     ]);
     expect(lines(checkCapabilityMap({ a: { alternatives: [{ tool: 'toString' }] } }))).toEqual([
       expect.stringContaining('Correct the name, or add the tool.'),
@@ -105,7 +105,7 @@ describe('the map', () => {
     );
     const issues = checkCapabilityMap(tools);
     expect(issues).toHaveLength(101);
-    expect(issues[0]?.message).toContain('(there are t1, t2, t3, t4, t5, t6, t7, t8, t9, t10 and 4989 more)');
+    expect(issues[0]?.message).toContain('(the tools are t1, t2, t3, t4, t5, t6, t7, t8, t9, t10 and 4989 more)');
   });
 
   test('E6: the error names the beginning of a long cycle, and a hundred of many cycles', () => {
@@ -116,7 +116,7 @@ describe('the map', () => {
     const issues = checkCapabilityMap(Object.fromEntries(ring));
     expect(issues.length).toBeLessThanOrEqual(100);
     expect(Math.max(...issues.map(({ message }) => message.length))).toBeLessThan(500);
-    expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: none of these/);
+    expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: each of these/);
   });
 
   test('E6: an alternative that is the tool itself is reported once, and not as a cycle too', () => {
@@ -141,8 +141,8 @@ describe('the map', () => {
       c: {},
     };
     expect(lines(checkCapabilityMap(tools))).toEqual([
-      'tools.a.alternatives: is a cycle, a → b → a: tools that are alternatives of one another would send the model round in a ' +
-        'circle. Remove one of them.',
+      'tools.a.alternatives: is a cycle, a → b → a: tools that are alternatives of one another would send the model from ' +
+        'one to the other without end. Remove one of these alternatives.',
     ]);
   });
 
@@ -162,8 +162,8 @@ describe('the map', () => {
       d: { dependsOn: ['d'] },
     };
     expect(lines(checkCapabilityMap(tools))).toEqual([
-      'tools.a.dependsOn: is a cycle, a → b → c → a: none of these tools could recover before the others. Remove one of them.',
-      'tools.d.dependsOn: is a cycle, d → d: none of these tools could recover before the others. Remove one of them.',
+      'tools.a.dependsOn: is a cycle, a → b → c → a: each of these tools would wait for the others to recover. Remove one of these dependencies.',
+      'tools.d.dependsOn: is a cycle, d → d: each of these tools would wait for the others to recover. Remove one of these dependencies.',
     ]);
   });
 
@@ -204,8 +204,8 @@ test('R1: a tool with neither alternative nor fallback gets a warning, in one se
   expect(lines(capabilityWarnings(tools))).toEqual(
     ['a', 'b'].map(
       (tool) =>
-        `tools.${tool}: has neither an alternative nor a fallback. Without it, the model can only leave its part ` +
-        "out. Write what is to be done instead, such as fallback: 'ask the user for a link'.",
+        `tools.${tool}: has neither an alternative nor a fallback. If it is unavailable, the model can only leave ` +
+        "out its part. Say what to do instead, such as fallback: 'ask the user for a link'.",
     ),
   );
 });

@@ -53,7 +53,7 @@ const aFunction: Check = (path, value) =>
     : [
         {
           path,
-          message: `is ${show(value)}. Give a function from this tool's input to the alternative's, or leave it out.`,
+          message: `is ${show(value)}. Give a function that takes this tool's input and returns the input of the alternative, or leave it out.`,
         },
       ];
 
@@ -74,7 +74,10 @@ const alternative =
     const checks: Readonly<Record<keyof Alternative, Check>> = {
       tool,
       method: text('it tells the model how to use the alternative for this. Or leave it out.'),
-      degradation: oneOf(DEGRADATIONS, orLeaveOut('it says how much the alternative loses, unknown by default.')),
+      degradation: oneOf(
+        DEGRADATIONS,
+        orLeaveOut('It says how much is lost with the alternative. The default is unknown.'),
+      ),
       note: text('it tells the model what the alternative loses. Or leave it out.'),
       adapt,
     };
@@ -132,15 +135,16 @@ const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<str
     const known = someNames([...map.keys()].filter((name) => name !== tool));
     return (
       `is ${show(one)}, but no tool has that name. Correct the name` +
-      `${known === '' ? '' : ` (there are ${known})`}, or add the tool.`
+      `${known === '' ? '' : ` (the tools are ${known})`}, or add the tool.`
     );
   }
   return again ? `is ${show(one)} again, and only the first one is used. Remove one of them.` : undefined;
 };
 
 const WHY = {
-  alternatives: 'tools that are alternatives of one another would send the model round in a circle. Remove one of them',
-  dependsOn: 'none of these tools could recover before the others. Remove one of them',
+  alternatives:
+    'tools that are alternatives of one another would send the model from one to the other without end. Remove one of these alternatives',
+  dependsOn: 'each of these tools would wait for the others to recover. Remove one of these dependencies',
 } as const;
 
 const cyclesOf = (
@@ -160,8 +164,8 @@ export const capabilityWarnings = (tools: Readonly<Record<string, Capability>>):
     .map(([tool]) => ({
       path: `tools.${tool}`,
       message:
-        `has neither an alternative nor a fallback. Without it, the model can only leave its part out. Write what ` +
-        `is to be done instead, such as fallback: 'ask the user for a link'.`,
+        `has neither an alternative nor a fallback. If it is unavailable, the model can only leave out its part. Say what ` +
+        `to do instead, such as fallback: 'ask the user for a link'.`,
     }));
 
 /** By position; undefined if the entry is not well-formed. */

@@ -16,7 +16,7 @@ import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
  * secrets.
  */
 
-const SAY_SO = 'say in your answer what is missing because of it';
+const SAY_SO = 'say in your answer what is missing as a result';
 
 /** What rejects calls beside the tool's own circuit. */
 export interface RejectionCauses {
@@ -100,7 +100,7 @@ const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): str
     case 'forced_open':
       return 'it was switched off by an operator';
     case 'not_allowed':
-      return 'it is not among the tools that this run may use';
+      return 'this run is not allowed to use it';
     case 'unavailable':
       return 'its pre-call check says that it cannot be used now';
     case 'repeat':
@@ -165,7 +165,7 @@ const insteadOf = ({ reason, route }: RejectionFacts): string => {
     case 'manual':
       return `Instead: ${asClause(route.fallback)}.`;
     default:
-      return `${reason === 'repeat' ? 'Or go' : 'Go'} on without it, and ${SAY_SO}.`;
+      return `${reason === 'repeat' ? 'Or continue' : 'Continue'} without it, and ${SAY_SO}.`;
   }
 };
 
@@ -194,7 +194,7 @@ const STOP = 'Do not call any tools, including ones that still work.';
 const budgetText = ({ budget }: Ledger): string =>
   `Tool calls are paused: ${
     remaining(budget) > 0
-      ? 'failed tool calls of this run have used up the tokens that it may waste on failures'
+      ? 'failed tool calls of this run have used all the tokens that failures may cost'
       : 'too many tool calls of this run have failed'
   }. ${STOP} Report what is done, what is not done and why. Say that a person must resume the run.`;
 

@@ -61,7 +61,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
 
   test.each([
     ['forced_open', 'it was switched off by an operator. Do not retry it.'],
-    ['not_allowed', 'it is not among the tools that this run may use. Do not retry it.'],
+    ['not_allowed', 'this run is not allowed to use it. Do not retry it.'],
     [
       'unavailable',
       'its pre-call check says that it cannot be used now. Do not retry it now; it may be tried again once that check passes.',
@@ -86,7 +86,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
 
   test('R3, O5: a repeated call, although the tool itself works', () => {
     const circuit = closedCircuit();
-    const orGoOn = 'Or go on without it, and say in your answer what is missing because of it.';
+    const orGoOn = 'Or continue without it, and say in your answer what is missing as a result.';
     expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn}`);
     expect(say({ reason: 'repeat', circuit, route: undefined })).toBe(`${REPEAT} ${orGoOn}`);
     expect(say({ reason: 'repeat', circuit, route: alternative })).toBe(
@@ -111,7 +111,7 @@ describe('the message of a skip names the replacement, and its loss', () => {
     ],
     [
       { degradation: 'unknown', note: undefined },
-      "Use 'news_search' instead (how much is lost is not known). Then say in your answer what is missing.",
+      "Use 'news_search' instead (it is unknown how much is lost). Then say in your answer what is missing.",
     ],
   ])('R3: an alternative: %j', (route, text) => {
     expect(instead({ ...alternative, ...route })).toBe(text);

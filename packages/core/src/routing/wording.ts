@@ -58,7 +58,7 @@ export const asClause = (words: string): string => {
 export const LOSS: Readonly<Record<Degradation, string>> = {
   low: 'little is lost',
   high: 'much is lost',
-  unknown: 'how much is lost is not known',
+  unknown: 'it is unknown how much is lost',
 };
 
 /**
@@ -72,7 +72,7 @@ export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
   // A wait by time alone is the longer of the two here.
   if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
   const due = ms === undefined ? bySteps : `${bySteps} or in ${formatDuration(ms)}`;
-  return notBeforeMs > 0 ? `${due}, but not before ${formatDuration(notBeforeMs)} have passed` : due;
+  return notBeforeMs > 0 ? `${due}, but not earlier than in ${formatDuration(notBeforeMs)}` : due;
 };
 
 /** `4 s`, `2 min`, `1 h 5 min`: milliseconds as a person says them, rounded up to the second. */

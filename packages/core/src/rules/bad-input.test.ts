@@ -137,7 +137,7 @@ describe('E6: invalid input is rejected', () => {
       rejectsUsage(() => planScope(session, [one] as never), 'tasks[0]');
     }
     rejectsUsage(() => planScope(session, new Array(1)), 'tasks[0]');
-    rejectsUsage(() => planScope(session, [task, task]), 'tasks[1].name', 'Rename one of them.');
+    rejectsUsage(() => planScope(session, [task, task]), 'tasks[1].name', 'rename one of them.');
     expect(planScope(session, [])).toEqual({ decision: 'proceed', achievable: [], deferred: [] });
     expect(reduced).toEqual([]);
     expect(report(session).scope).toMatchObject({ deferred: [] });

@@ -69,7 +69,7 @@ describe('E7: a session that is used after end()', () => {
     session.end();
     session.acquire('a');
     expect(warnings()).toHaveLength(1);
-    expect(warnings()[0]).toContain("session 'run-1' of agent 'tester' decides after end()");
+    expect(warnings()[0]).toContain("session 'run-1' of agent 'tester' is used after end()");
   });
 
   test('E7: spans of its decisions say so, earlier spans do not', () => {

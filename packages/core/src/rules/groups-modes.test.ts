@@ -96,7 +96,7 @@ describe('C13: membership of a group', () => {
     for (const tools of [{ 'group:x': {} }, { a: { group: '' } }, { a: { group: 7 } }]) {
       expect(() => bench({ tools: tools as never })).toThrow(BreakerboxConfigError);
     }
-    expect(() => bench({ defaults: { group: 'g' } })).toThrow(/defaults\.group: differs from tool to tool/);
+    expect(() => bench({ defaults: { group: 'g' } })).toThrow(/defaults\.group: is not allowed in defaults/);
     expect(() => bench({ groups: { g: { failureThreshold: 0 } } })).toThrow(/groups\.g\.failureThreshold/);
     expect(() => bench({ groups: { g: { failureRate: {} } } as never })).toThrow(
       /groups\.g\.failureRate: is not a setting/,

@@ -13,14 +13,14 @@ describe('R3, R2, F2: advice for a call whose key is open', () => {
     const { message } = session.acquire('a', { input: at('x.example') });
     expect(message).toBe(
       "Tool 'a' is unavailable for this target: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps " +
-        'or in 60 s. Other targets still work. Go on without it, and say in your answer what is missing because of it.',
+        'or in 60 s. Other targets still work. Continue without it, and say in your answer what is missing as a result.',
     );
     expect(words(message)).toBeLessThanOrEqual(60);
     steps(session, 3);
     session.acquire('a', { input: at('x.example') });
     expect(session.acquire('a', { input: at('x.example') }).message).toBe(
       "Tool 'a' is unavailable for this target: the last calls failed (network). Do not retry it now; one call is testing whether it has " +
-        'recovered. Other targets still work. Go on without it, and say in your answer what is missing because of it.',
+        'recovered. Other targets still work. Continue without it, and say in your answer what is missing as a result.',
     );
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
   });
@@ -122,7 +122,7 @@ test('Q1, Q2, C14: the report says how many calls were skipped for a target, and
   const report = reportOf(session);
   expect(report.tools[0]?.rejected).toMatchObject({ skipped: 2, reasons: { key_open: 2 } });
   const text = formatReport(report);
-  expect(text).toContain('Calls skipped for one target, while others go on: a 2.');
+  expect(text).toContain('Calls skipped for one target only: a 2.');
   expect(report).toMatchObject({
     headline: 'a: 1 target is unavailable; 2 calls of this run were skipped or paused.',
     tools: [{ openKeys: 1 }],

@@ -102,11 +102,15 @@ describe('C11: keys in snapshots', () => {
       ([one]) => void Object.assign(one ?? {}, { key: 'A'.repeat(32) }),
       'Set 32 hexadecimal digits',
     ],
-    ['a key for a second time', (keys) => [...keys, keys[0]], 'for a second time. Keep one circuit for each key.'],
+    [
+      'a key for a second time',
+      (keys) => [...keys, keys[0]],
+      'which is in the list twice. Keep one circuit for each key.',
+    ],
     [
       'an open circuit without an outage',
       ([one]) => void Object.assign(one ?? {}, { outage: null }),
-      'keys[0].outage: is null in state open.',
+      'keys[0].outage: is null, but state is open.',
     ],
     [
       'an invalid generation',

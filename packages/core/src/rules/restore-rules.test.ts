@@ -25,8 +25,13 @@ describe('C11: an impossible snapshot is rejected, one of another policy is adap
     ],
     ['a generation that can not grow', 'circuits.0.generation', 2 ** 53, /circuits\[0\]\.generation/],
     ['a wait of ages', 'circuits.0.outage.waitMs', 2e15, /circuits\[0\]\.outage\.waitMs/],
-    ['an event that is gone, and paid', 'ledger.event', null, /ledger\.paid: is true, but no event/],
-    ['a circuit that opened twice', 'ledger.openings.1.tool', 'a', /openings\[1\]\.tool: is 'a' for a second time/],
+    ['an event that is gone, and paid', 'ledger.event', null, /ledger\.paid: is true, but event is null/],
+    [
+      'a circuit that opened twice',
+      'ledger.openings.1.tool',
+      'a',
+      /openings\[1\]\.tool: is 'a', which is in the list twice/,
+    ],
   ])('C11: %s', (_, path, value, message) => {
     expect(restoreWith(path, value)).toThrow(message);
   });

@@ -53,7 +53,7 @@ describe('an object from a file', () => {
   });
 
   test.each([
-    [undefined, 'file: is undefined. Give an object with the key tools, in it one object per tool.'],
+    [undefined, 'file: is undefined. Give an object with the key tools. Its value has one object for each tool.'],
     [null, 'file: is empty. Give an object with the key tools'],
     ['tools', "file: is 'tools'."],
     [[], 'file: is a list.'],

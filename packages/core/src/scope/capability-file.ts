@@ -39,7 +39,12 @@ const checkTools: Check = (path, value) => {
 const checkFile: Check = (path, value) => {
   if (!isRecord(value)) {
     const what = value === null ? 'empty' : show(value); // As YAML reads an empty file.
-    return [{ path: 'file', message: `is ${what}. Give an object with the key tools, in it one object per tool.` }];
+    return [
+      {
+        path: 'file',
+        message: `is ${what}. Give an object with the key tools. Its value has one object for each tool.`,
+      },
+    ];
   }
   if (!Object.hasOwn(value, 'tools')) {
     return [

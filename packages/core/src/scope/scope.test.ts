@@ -35,7 +35,10 @@ describe('W1, E6: faults in a list of tasks', () => {
     ],
     [['a'], "tasks[0] is 'a'. Give an object such as { name: 'summary', tools: ['web_search'] }."],
     [[null], 'tasks[0] is null. Give an object'],
-    [[{ tools: [] }], "tasks[0].name is undefined. Set a string that isn't empty: the plan names each task by it."],
+    [
+      [{ tools: [] }],
+      "tasks[0].name is undefined. Set a string that isn't empty: the plan refers to each task by its name.",
+    ],
     [[{ name: 'a', tools: 'x' }], "tasks[0].tools is 'x'. Give a list such as ['web_search']."],
     [
       [{ name: 'a', tools: ['x', 5] }],
@@ -43,7 +46,7 @@ describe('W1, E6: faults in a list of tasks', () => {
     ],
     [
       [a, { name: 'b', tools: [] }, a],
-      "tasks[2].name is 'a', the name of tasks[0]: the plan couldn't tell them apart. Rename one of them.",
+      "tasks[2].name is 'a', which is also the name of tasks[0]. Each task needs its own name: rename one of them.",
     ],
   ])('W1, E6: %j', (tasks, message) => {
     const plan = () => planScope(session, tasks as Task[]);

@@ -96,7 +96,7 @@ const task: Check = (path, value) => {
   return [...taskName(`${path}.name`, name), ...taskTools(`${path}.tools`, tools)];
 };
 
-const taskName = text('the plan names each task by it.');
+const taskName = text('the plan refers to each task by its name.');
 const taskTools = list(text('it is the name of a tool that the task needs.'), "['web_search']");
 
 const sameNames = (tasks: readonly Task[]): readonly ConfigIssue[] => {
@@ -105,7 +105,7 @@ const sameNames = (tasks: readonly Task[]): readonly ConfigIssue[] => {
     const first = firsts.get(name);
     if (first === undefined) firsts.set(name, index);
     if (first === undefined) return [];
-    const message = `is ${show(name)}, the name of tasks[${first}]: the plan couldn't tell them apart. Rename one of them.`;
+    const message = `is ${show(name)}, which is also the name of tasks[${first}]. Each task needs its own name: rename one of them.`;
     return [{ path: `tasks[${index}].name`, message }];
   });
 };

@@ -75,7 +75,8 @@ const informOfCircuits = (
   }
   const names = circuits.map(({ tool }) => tool);
   const waiting = names.filter((name) => box.tool(name) === undefined && box.group(name) === undefined);
-  if (waiting.length > 0) inform(`restored circuits wait until their tools are declared: ${someNames(waiting)}.`);
+  if (waiting.length > 0)
+    inform(`the circuits of undeclared tools are restored once these tools are declared: ${someNames(waiting)}.`);
 };
 
 /** A message for people. The logger is application code: if it throws, the caller must not notice (E5). */

@@ -67,16 +67,20 @@ describe('C11: snapshots that are rejected', () => {
     [['extra'], 1, 'snapshot.extra: is not allowed here. Allowed here: version, agent, id'],
     [['circuits'], {}, 'snapshot.circuits: is an object. Give a list.'],
     [['circuits', 0, 'state'], 'ajar', "snapshot.circuits[0].state: is 'ajar'. Set one of closed, open, half_open"],
-    [['circuits', 1, 'outage'], null, 'snapshot.circuits[1].outage: is null in state half_open. Only a closed circuit'],
+    [
+      ['circuits', 1, 'outage'],
+      null,
+      'snapshot.circuits[1].outage: is null, but state is half_open. Only a closed circuit',
+    ],
     [['circuits', 0, 'openedBy'], { traceId: 'x', spanId: 'y', traceFlags: 1 }, 'openedBy.traceId: is '],
     [
       ['circuits', 2, 'tool'],
       'a',
-      "snapshot.circuits[2].tool: is 'a' for a second time. Keep one circuit for each tool.",
+      "snapshot.circuits[2].tool: is 'a', which is in the list twice. Keep one circuit for each tool.",
     ],
     [['circuits', 0, 'latest'], 'fire', "snapshot.circuits[0].latest: is 'fire'. Set one of network"],
     [['circuits', 0, 'counts'], { other: 1 }, 'snapshot.circuits[0].counts.other: is not allowed here.'],
-    [['ledger', 'paid'], true, 'snapshot.ledger.paid: is true, but no event has been paid.'],
+    [['ledger', 'paid'], true, 'snapshot.ledger.paid: is true, but event is null.'],
     [['ledger', 'budget', 'rule'], 'lax', "snapshot.ledger.budget.rule: is 'lax'. Set one of window"],
     [['ledger', 'budget', 'granted'], 5, 'snapshot.ledger.budget.granted: is not allowed here.'],
     [['ledger', 'budget', 'charges', 0, 'since'], 'now', "since: is 'now'. Set one of success, closing"],
@@ -112,7 +116,7 @@ describe('C11: snapshots that are rejected', () => {
     );
     const many = { ...rich(), circuits: Array.from({ length: 15 }, () => 7) };
     expect(() => restore(bench().box, many)).toThrow(
-      /circuits\[9\]: is 7\. Give an object\.\n {2}… and 5 more\. Fix these first\.$/,
+      /circuits\[9\]: is 7\. Give an object\.\n {2}… and 5 more\. Fix the ones above first\.$/,
     );
     expect(issuesOf(many)).toHaveLength(10);
     expect(() => restore({} as never, rich())).toThrow('restore(box, snapshot): an object is not a box.');

@@ -188,7 +188,7 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
 const unlikely = (path: string, circuits: readonly Pick<CircuitSnapshot, 'state' | 'outage'>[]) =>
   gather(circuits, ({ state: one, outage: kept }, index) => {
     if ((one === 'closed') === (kept === null)) return [];
-    const message = `${kept === null ? 'is null' : 'is given'} in state ${one}. Only a closed circuit has none.`;
+    const message = `is ${kept === null ? 'null' : 'set'}, but state is ${one}. Only a closed circuit has no outage.`;
     return [{ path: `${path}[${index}].outage`, message }];
   });
 
@@ -213,7 +213,7 @@ const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   if (paid && event === null) {
     issues.push({
       path: `${path}.paid`,
-      message: 'is true, but no event has been paid. Set false, or give the event.',
+      message: 'is true, but event is null. Set paid to false, or add the event.',
     });
   }
   return issues;
@@ -246,6 +246,6 @@ const twice = <Field extends string>(
       seen.add(one);
       return [];
     }
-    return [{ path: `${path}[${index}].${field}`, message: `is ${show(one)} for a second time. ${fix}` }];
+    return [{ path: `${path}[${index}].${field}`, message: `is ${show(one)}, which is in the list twice. ${fix}` }];
   });
 };

@@ -88,7 +88,7 @@ export const sendPending = (pending: PendingEvent[], emitter: Emitter<Breakerbox
     const [{ name, event }] = pending.splice(0, 1) as [PendingEvent];
     if (told >= MOST_PENDING) {
       pending.length = 0;
-      const what = `It causes more and more events in the session. '${name}' and later events are dropped.`;
+      const what = `It causes new events without end. '${name}' and later events are dropped. Make calls that cause events outside the listener, for example in setTimeout().`;
       reportThrown('a listener', new Error(what));
       return;
     }

@@ -80,7 +80,7 @@ const warnOfAgents = (): void =>
     'BREAKERBOX_TOO_MANY_AGENTS',
     '',
     () =>
-      `createBreakerbox() was given more than ${MOST_AGENTS} different names of agents in this process. Each has its own series of every metric for as long as the process lives, so further ones are counted together as '${OTHER_TOOL}'. Name the kind of agent ('research-agent'), and give what is different in each run to box.session({ id }).`,
+      `createBreakerbox() got more than ${MOST_AGENTS} different agent names in this process. Each name adds series to every metric until the process ends, so further names are counted together as '${OTHER_TOOL}'. Use one name per kind of agent, such as 'research-agent'. Put the id of a run in box.session({ id }).`,
   );
 
 /** Registers a session, so that it leaves the gauges when it goes idle. */

@@ -128,7 +128,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (this.#toldOfEnd) return;
     this.#toldOfEnd = true;
     warn(
-      `session '${this.#id}' of agent '${this.#box.agent}' decides after end(). It goes on as before, and counts as live until it idles. If a stream outlives the code that made it, call end() when the stream finishes or is aborted.`,
+      `session '${this.#id}' of agent '${this.#box.agent}' is used after end(). It still works, and metrics count it as live until it is idle. If a stream runs longer than the code that started it, call end() when the stream finishes or is aborted.`,
     );
   }
 

@@ -98,5 +98,5 @@ const warnOfCopies = (folders: readonly string[]): void =>
     'BREAKERBOX_TWO_COPIES',
     '',
     () =>
-      `This process has ${folders.length} copies of @breakerbox/core: ${folders.join(' and ')}. Copies of different releases export the same metrics twice, each with its own share, so the numbers are wrong. An error of one copy is not an instanceof a class of the other. Install one version: npm ls @breakerbox/core shows which package brings which, and npm dedupe often joins them.`,
+      `This process has ${folders.length} copies of @breakerbox/core: ${folders.join(' and ')}. Each copy exports only its own part of the metrics, so the numbers are wrong, and instanceof does not recognize errors of the other copy. Install one version: npm ls @breakerbox/core shows which package needs which version, and npm dedupe often removes the extra copy.`,
   );

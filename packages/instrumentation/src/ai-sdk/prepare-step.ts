@@ -156,5 +156,5 @@ const callTools: OptionCheck = (value) => {
   const tools = typeof value === 'object' && value !== null ? (value as { tools?: unknown }).tools : undefined;
   return typeof tools === 'object' && tools !== null
     ? undefined
-    : `has no tools, and the AI SDK does not report which tools exist. Set { tools }, with the call's activeTools and toolChoice, or leave it out.`;
+    : `has no tools, and the AI SDK does not report which tools exist. Set { tools }, with activeTools and toolChoice if your call has them, or leave this option out.`;
 };

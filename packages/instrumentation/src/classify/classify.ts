@@ -140,7 +140,7 @@ const refined = (error: unknown, text: string, own: core.Evidence, { kind, input
   const nothing: core.Evidence = rpc && !own.sign.endsWith('-32001') ? { ...own, category: 'tool_error' } : own;
   if (own.trust === TRUST.schema || text === '') return nothing;
   const answer = (sign: string): core.Evidence => ({ category: 'tool_error', sign, trust: TRUST.hint });
-  const printed = answer('the output of a program is not evidence');
+  const printed = answer('the output of a program says nothing about the tool');
   if (kind === 'runner') return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
   const found = readProse(withoutInput(text, input), kind);
   if (found && isOutage(found)) return { ...found, trust: TRUST.text };

@@ -55,7 +55,7 @@ export const DECLINED = FIRST.slice(0, 1);
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange|mortgage|loan|tax) )rate[ -]?limit(?! (?:of|parameter|value|must))
     |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)(?! (?:valve|body))
-  resource an allowance is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
+  resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
     |\b(?:insufficient quota|quotaexceeded|quota exceeded$|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
   resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
@@ -91,4 +91,4 @@ export const ANSWERS =
     |\b(?:too \w+|at least|at most|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|different|mismatch|violat\w+)\b
     |\b(?:syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
-  tool_error the text is a statement about anything but a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
+  tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);

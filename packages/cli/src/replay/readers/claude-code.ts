@@ -6,6 +6,7 @@ interface Entry {
   readonly type?: unknown;
   readonly sessionId?: unknown;
   readonly agentId?: unknown;
+  readonly isSidechain?: unknown;
   readonly timestamp?: unknown;
   readonly version?: unknown;
   readonly message?: { readonly id?: unknown; readonly content?: unknown } | null;
@@ -30,13 +31,15 @@ const SESSION = /"sessionId":/;
 export const claudeCodeReader: RecordingReader = {
   name: 'claude-code',
   description: 'session files of Claude Code (~/.claude/projects), versions 1.0 to 2.1',
-  recognizes: (head) => SESSION.test(head) && /"(?:parentUuid|leafUuid|operation)":/.test(head),
+  // A first entry may be so long that the head has nothing but its beginning.
+  recognizes: (head) =>
+    /"parentUuid":[^,]*,\s*"isSidechain":/.test(head) ||
+    (SESSION.test(head) && /"(?:parentUuid|leafUuid|operation)":/.test(head)),
   async *read(file, notes) {
     const lastMessage = new Map<string, unknown>();
-    const seen = new Set<unknown>();
     for await (const lines of file.lines()) {
       const events: RecordedEvent[] = [];
-      for (const line of lines) if (CALLS.test(line)) readEntry(line, { lastMessage, seen, notes }, events);
+      for (const line of lines) if (CALLS.test(line)) readEntry(line, { lastMessage, notes }, events);
       yield events;
     }
   },
@@ -45,12 +48,10 @@ export const claudeCodeReader: RecordingReader = {
 interface Progress {
   /** The last message of the model, by session. A new one is a new step. */
   readonly lastMessage: Map<string, unknown>;
-  /** Calls and results. A session that was continued repeats the entries of the one before. */
-  readonly seen: Set<unknown>;
   readonly notes: ReadNotes;
 }
 
-const readEntry = (line: string, { lastMessage, seen, notes }: Progress, into: RecordedEvent[]): void => {
+const readEntry = (line: string, { lastMessage, notes }: Progress, into: RecordedEvent[]): void => {
   const entry = parsed(line);
   const atMs = timeOf(entry?.timestamp);
   const blocks = entry?.message?.content;
@@ -63,13 +64,11 @@ const readEntry = (line: string, { lastMessage, seen, notes }: Progress, into: R
     return;
   }
   if (typeof entry.version === 'string') notes.version(entry.version);
-  const session = typeof entry.agentId === 'string' ? `${entry.sessionId}/${entry.agentId}` : entry.sessionId;
+  const session = sessionOf(entry, entry.sessionId);
   for (const block of blocks as readonly Block[]) {
     const event = eventOf(block, entry, session, atMs);
     if (!event) continue;
-    const key = `${event.kind} ${'callId' in event ? event.callId : ''}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
+    if ('callId' in event && !notes.isFirst(keyOf(event.kind, event.callId, entry.sessionId))) continue;
     const message = entry.message?.id;
     if (event.kind === 'start') {
       if (lastMessage.has(session) && lastMessage.get(session) !== message) into.push({ kind: 'step', session, atMs });
@@ -78,6 +77,14 @@ const readEntry = (line: string, { lastMessage, seen, notes }: Progress, into: R
     into.push(event);
   }
 };
+
+/** Subagents are sessions of their own. Older versions do not name them. */
+const sessionOf = ({ agentId, isSidechain }: Entry, sessionId: string): string =>
+  typeof agentId === 'string' ? `${sessionId}/${agentId}` : isSidechain === true ? `${sessionId}/sidechain` : sessionId;
+
+/** A session that was continued or forked repeats entries of the one before, perhaps in another file under another `sessionId`. */
+const keyOf = (kind: string, callId: string, sessionId: string): string =>
+  callId.startsWith('toolu_') ? `${kind} ${callId}` : `${kind} ${sessionId} ${callId}`;
 
 /** Only what the model asked for and what it was told. Copies of requests hold the same calls again. */
 const isCallEntry = ({ type }: Entry): boolean => type === 'assistant' || type === 'user';

@@ -1,6 +1,7 @@
+import { pipeline, Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { inOrder } from '../in-order.ts';
-import type { RecordedEvent, RecordingReader } from '../recording.ts';
+import type { ReadNotes, RecordedEvent, RecordingFile, RecordingReader } from '../recording.ts';
 import { eventsOf, type Row } from './jsonl.ts';
 
 /** The documented format as CSV: a header with the names of the fields, and one row per call, start, end or step. */
@@ -14,31 +15,37 @@ export const csvReader: RecordingReader = {
   async *read(file, notes) {
     const order = inOrder();
     let number = 1;
-    const parser = parse({ columns: true, bom: true, relax_column_count: true, skip_empty_lines: true });
-    const rows: Row[] = [];
-    parser.on('data', (row: Row) => rows.push(row));
-    let fault: Error | undefined;
-    parser.on('error', (error) => {
-      fault = error;
-    });
-    const taken = (): readonly RecordedEvent[] => {
+    for await (const row of rowsOf(file, notes)) {
+      number += 1;
       const events: RecordedEvent[] = [];
-      for (const row of rows.splice(0)) {
-        number += 1;
-        for (const event of eventsOf(filled(row), number, notes)) order.add(event, events);
-      }
-      return events;
-    };
-    for await (const lines of file.lines()) {
-      parser.write(`${lines.join('\n')}\n`);
-      yield taken();
+      for (const event of eventsOf(filled(row), number, notes)) order.add(event, events);
+      yield events;
     }
-    parser.end();
-    await new Promise((resolve) => parser.once('end', resolve).once('error', resolve));
-    if (fault) throw fault;
-    yield taken();
     yield order.rest();
   },
+};
+
+/** The rows of a file. What the file or the parser throws, the iteration throws. */
+const rowsOf = (file: RecordingFile, notes: ReadNotes): AsyncIterable<Row> =>
+  pipeline(
+    Readable.from(textsOf(file)),
+    parse({
+      bom: true,
+      columns: true,
+      relax_column_count: true,
+      relax_quotes: true,
+      skip_empty_lines: true,
+      skip_records_with_error: true,
+      on_skip: () => {
+        notes.skipped('rows that are not CSV');
+        return undefined;
+      },
+    }),
+    () => undefined,
+  );
+
+const textsOf = async function* (file: RecordingFile): AsyncIterable<string> {
+  for await (const lines of file.lines()) yield `${lines.join('\n')}\n`;
 };
 
 /** An empty cell is a field that is left out. */

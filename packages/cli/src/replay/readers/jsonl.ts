@@ -1,4 +1,4 @@
-import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '@breakerbox/core';
+import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingReader } from '../recording.ts';
 
@@ -28,10 +28,7 @@ export interface Row {
 export const jsonlReader: RecordingReader = {
   name: 'jsonl',
   description: 'one JSON object per line, as the page "Replay" describes',
-  recognizes: (head) => {
-    const row = parsed(head.split('\n', 1)[0] ?? '');
-    return row !== undefined && row.session !== undefined && row.at !== undefined;
-  },
+  recognizes: (head) => /^\s*\{/m.test(head) && /"session"\s*:/.test(head) && /"at"\s*:/.test(head),
   async *read(file, notes) {
     const order = inOrder();
     let number = 0;
@@ -70,16 +67,23 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   if (kind !== 'call' && kind !== 'start' && kind !== 'end' && kind !== 'step') {
     return skip(notes, 'rows of another kind than call, start, end or step');
   }
+  if (isInSeconds(atMs)) return skip(notes, 'rows whose at is in seconds; give milliseconds');
   if (kind === 'step') return [{ kind, session, atMs }];
   const callId = textOf(row.callId) ?? (kind === 'call' ? `row ${number}` : undefined);
   if (callId === undefined) return skip(notes, 'rows of kind start or end without callId');
+  if (!isEmpty(row.outcome) && !OUTCOMES.some((one) => one === row.outcome)) {
+    return skip(notes, 'rows whose outcome is not success, failure or ignored');
+  }
+  if (!isEmpty(row.category) && categoryOf(row) === undefined)
+    notes.skipped('categories that Breakerbox does not have');
   if (kind === 'end') return [endOf(row, session, atMs, callId)];
   const tool = textOf(row.tool);
   if (tool === undefined) return skip(notes, 'rows without tool');
   const [agent, group] = [textOf(row.agent), textOf(row.group)];
   const start: RecordedEvent = { kind: 'start', session, atMs, tool, callId, agent, group, input: row.input };
   if (kind === 'start') return [start];
-  return [start, endOf(row, session, atMs + (numberOf(row.durationMs) ?? 0), callId)];
+  const endMs = Math.min(atMs + (numberOf(row.durationMs) ?? 0), LATEST_MS);
+  return [start, endOf(row, session, endMs, callId)];
 };
 
 const skip = (notes: ReadNotes, what: string): readonly RecordedEvent[] => {
@@ -94,15 +98,17 @@ const endOf = (row: Row, session: string, atMs: number, callId: string): Recorde
 
 const OUTCOMES: readonly Outcome[] = ['success', 'failure', 'ignored'];
 
-/** `outcome` decides. Without it `error` is judged, and then `result`; a row without any of them is a success. */
-const endingOf = ({ outcome, category, retryAfterMs, error, result }: Row): Ending => {
-  const said = OUTCOMES.find((one) => one === outcome);
-  if (said !== undefined) {
-    const known = ERROR_CATEGORIES.find((one: ErrorCategory) => one === category);
-    return { outcome: said, category: known, retryAfterMs: numberOf(retryAfterMs) };
-  }
-  if (error !== undefined && error !== null && error !== '') return { error };
-  return { result };
+const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === '';
+
+const categoryOf = ({ category }: Row): ErrorCategory | undefined =>
+  isEmpty(category) ? undefined : ERROR_CATEGORIES.find((one) => one === category);
+
+/** `outcome` decides, then `category`. Without them `error` is judged, and then `result`; a row without any of them is a success. */
+const endingOf = (row: Row): Ending => {
+  const category = categoryOf(row);
+  const outcome = OUTCOMES.find((one) => one === row.outcome) ?? (category && DEFAULT_JUDGEMENT[category]);
+  if (outcome !== undefined) return { outcome, category, retryAfterMs: numberOf(row.retryAfterMs) };
+  return isEmpty(row.error) ? { result: row.result } : { error: row.error };
 };
 
 const textOf = (value: unknown): string | undefined =>
@@ -113,8 +119,14 @@ const numberOf = (value: unknown): number | undefined => {
   return typeof number === 'number' && number >= 0 && Number.isFinite(number) ? number : undefined;
 };
 
+/** The year 3000. Later times are not in milliseconds. */
+const LATEST_MS = 32_503_680_000_000;
+
 /** Unix milliseconds of a date or a number. */
 export const timeOf = (value: unknown): number | undefined => {
   const ms = typeof value === 'string' ? (numberOf(value) ?? Date.parse(value)) : value;
-  return typeof ms === 'number' && Number.isFinite(ms) && ms >= 0 ? ms : undefined;
+  return typeof ms === 'number' && ms >= 0 && ms <= LATEST_MS ? ms : undefined;
 };
+
+/** Unix seconds from 2001 on. As milliseconds they are in the first months of 1970. */
+const isInSeconds = (ms: number): boolean => ms >= 1e9 && ms < 1e10;

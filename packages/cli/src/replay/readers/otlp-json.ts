@@ -1,9 +1,13 @@
+import { timeOf } from './jsonl.ts';
+
 /** OTLP in JSON, as the Collector's file exporter and the SDKs' JSON serializers write it. Everything may be missing. */
 interface OtlpValue {
   readonly stringValue?: unknown;
   readonly intValue?: unknown;
   readonly doubleValue?: unknown;
   readonly boolValue?: unknown;
+  readonly arrayValue?: { readonly values?: unknown } | null;
+  readonly kvlistValue?: { readonly values?: unknown } | null;
 }
 
 interface OtlpAttribute {
@@ -84,20 +88,23 @@ const spanOf = (span: OtlpSpan | null): Span | undefined => {
 };
 
 /** Milliseconds of nanoseconds, which are a string in JSON. */
-const msOf = (nanos: unknown): number | undefined => {
-  const ms = Number(nanos) / 1e6;
-  return (typeof nanos === 'string' || typeof nanos === 'number') && ms > 0 && Number.isFinite(ms) ? ms : undefined;
-};
+const msOf = (nanos: unknown): number | undefined =>
+  typeof nanos === 'string' || typeof nanos === 'number' ? timeOf(Number(nanos) / 1e6) || undefined : undefined;
 
 const attributesOf = (attributes: unknown): ReadonlyMap<string, unknown> => {
   const found = new Map<string, unknown>();
   if (!Array.isArray(attributes)) return found;
   for (const one of attributes as readonly (OtlpAttribute | null)[]) {
-    const { stringValue, intValue, doubleValue, boolValue } = one?.value ?? {};
-    const number = intValue === undefined ? doubleValue : Number(intValue);
-    if (typeof one?.key === 'string') found.set(one.key, stringValue ?? number ?? boolValue);
+    if (typeof one?.key === 'string') found.set(one.key, plain(one.value));
   }
   return found;
+};
+
+const plain = (value: OtlpValue | null | undefined): unknown => {
+  const { stringValue, intValue, doubleValue, boolValue, arrayValue, kvlistValue } = value ?? {};
+  if (arrayValue) return (listOf(arrayValue, 'values') ?? []).map((one) => plain(one as OtlpValue | null));
+  if (kvlistValue) return Object.fromEntries(attributesOf(kvlistValue.values));
+  return stringValue ?? (intValue === undefined ? doubleValue : Number(intValue)) ?? boolValue;
 };
 
 const exceptionOf = (events: unknown): ReadonlyMap<string, unknown> | undefined => {

@@ -1,12 +1,12 @@
 import { DEFAULT_JUDGEMENT, type Decision, ERROR_CATEGORIES, type Outcome, type Reason } from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader, StartEvent } from '../recording.ts';
+import { attribute, isModel, isTool, oncePerCall, type Parents, toolOf } from './otlp-calls.ts';
 import { type Span, spansOf } from './otlp-json.ts';
 
 /** A share of tool spans without their parents, above which spans were dropped (T4). */
 const MISSING_PARENTS = 0.1;
 const BATCH = 1000;
-const MODEL_CALLS: readonly unknown[] = ['chat', 'generate_content', 'text_completion'];
 
 /**
  * Spans of agents in OTLP JSON: our own, those of OpenTelemetry's GenAI conventions, of OpenInference, and of the AI SDK. The spans of a
@@ -18,9 +18,18 @@ export const otlpReader: RecordingReader = {
   recognizes: (head) => /^\s*\{\s*"resourceSpans"\s*:/.test(head),
   async *read(file, notes) {
     const spans: Span[] = [];
-    for await (const span of spansIn(file, notes)) spans.push(span);
+    const parents = new Map<string, string | undefined>();
+    const sessions = new Map<string, string>();
+    for await (const span of spansIn(file, notes)) {
+      parents.set(span.spanId, span.parentId);
+      // The span of the agent may be the only one of its trace that names the session.
+      const session = sessionOf(span);
+      if (session !== undefined && !sessions.has(span.traceId)) sessions.set(span.traceId, session);
+      if (isTool(span) || isModel(span)) spans.push(span);
+    }
     noteSampling(spans, notes);
-    yield* eventsOf(spans, notes);
+    noteOrphans(spans, parents, notes);
+    yield* eventsOf(oncePerCall(spans, parents), sessions);
   },
 };
 
@@ -34,12 +43,12 @@ const spansIn = async function* (file: RecordingFile, notes: ReadNotes): AsyncIt
       if (message === undefined && line.trimEnd().endsWith('{')) isWhole = true;
       if (isWhole) break;
       const found = spansOf(message);
-      if (found) yield* relevant(found);
+      if (found) yield* found;
       else notes.skipped('lines without spans');
     }
     if (isWhole) break;
   }
-  if (isWhole) yield* relevant(spansOf(parsed(await file.text())) ?? []);
+  if (isWhole) yield* spansOf(parsed(await file.text())) ?? [];
 };
 
 const parsed = (text: string): unknown => {
@@ -50,33 +59,7 @@ const parsed = (text: string): unknown => {
   }
 };
 
-const relevant = (spans: readonly Span[]): readonly Span[] => spans.filter((span) => isTool(span) || isModel(span));
-
-const attribute = ({ attributes }: Span, ...names: readonly string[]): string | undefined => {
-  for (const name of names) {
-    const value = attributes.get(name);
-    if (typeof value === 'string' && value !== '') return value;
-  }
-  return undefined;
-};
-
-const isOurs = (span: Span): boolean => attribute(span, 'breakerbox.decision') !== undefined;
-
 const hasStep = ({ attributes }: Span): boolean => attributes.has('breakerbox.step');
-
-const isTool = (span: Span): boolean =>
-  isOurs(span) ||
-  attribute(span, 'gen_ai.operation.name') === 'execute_tool' ||
-  attribute(span, 'openinference.span.kind') === 'TOOL' ||
-  span.name === 'ai.toolCall';
-
-const isModel = (span: Span): boolean =>
-  MODEL_CALLS.includes(attribute(span, 'gen_ai.operation.name')) ||
-  attribute(span, 'openinference.span.kind') === 'LLM' ||
-  /^ai\.(?:generate|stream)(?:Text|Object)\.do/.test(span.name);
-
-const toolOf = (span: Span): string =>
-  attribute(span, 'gen_ai.tool.name', 'tool.name', 'ai.toolCall.name') ?? span.name.replace(/^execute_tool /, '');
 
 /** Characters of a trace state that are read: W3C's limit. */
 const LONGEST_STATE = 512;
@@ -89,31 +72,33 @@ const noteSampling = (spans: readonly Span[], notes: ReadNotes): void => {
   if (spans.some(isSampled)) notes.incomplete('its spans are sampled');
 };
 
-/** Events of the spans in the order of time. Equal times keep the order of parents before children, and then of the file. */
-const eventsOf = function* (spans: readonly Span[], notes: ReadNotes): Iterable<readonly RecordedEvent[]> {
-  const ids = new Set(spans.map(({ spanId }) => spanId));
-  const sessions = sessionsByTrace(spans);
+/** T4: the parents of some spans were dropped. */
+const noteOrphans = (spans: readonly Span[], parents: Parents, notes: ReadNotes): void => {
   const tools = spans.filter(isTool);
-  // A framework's span around ours is the same call.
-  const around = new Set(tools.filter(isOurs).map(({ parentId }) => parentId));
-  const used = spans.filter((span) => !around.has(span.spanId) || !isTool(span) || isOurs(span));
   const orphans = tools.filter(
-    ({ parentId, hasRemoteParent }) => parentId !== undefined && !hasRemoteParent && !ids.has(parentId),
+    ({ parentId, hasRemoteParent }) => parentId !== undefined && !hasRemoteParent && !parents.has(parentId),
   );
   const hasOthers = spans.length > tools.length;
   if (hasOthers && orphans.length > tools.length * MISSING_PARENTS && orphans.length < tools.length) {
     notes.incomplete(`${orphans.length} of ${tools.length} tool spans have no parent in the file`);
   }
+};
+
+/** Events of the spans in the order of time. Equal times keep the order of parents before children, and then of the file. */
+const eventsOf = function* (
+  spans: readonly Span[],
+  sessions: ReadonlyMap<string, string>,
+): Iterable<readonly RecordedEvent[]> {
+  const used = [...spans];
   const guarded = new Set(
-    tools.filter(hasStep).map(({ traceId, attributes }) => attributes.get('gen_ai.conversation.id') ?? traceId),
+    used.filter(hasStep).map(({ traceId, attributes }) => attributes.get('gen_ai.conversation.id') ?? traceId),
   );
   used.sort((one, other) => one.startMs - other.startMs);
   const order = inOrder();
   const steps = new Map<string, number>();
   let batch: RecordedEvent[] = [];
   for (const span of used) {
-    const session =
-      attribute(span, 'gen_ai.conversation.id', 'session.id') ?? sessions.get(span.traceId) ?? span.traceId;
+    const session = sessionOf(span) ?? sessions.get(span.traceId) ?? span.traceId;
     if (!isTool(span) && guarded.has(session)) continue; // Our own spans say their step.
     for (const event of eventsOfSpan(span, session, steps)) order.add(event, batch);
     if (batch.length >= BATCH) {
@@ -124,15 +109,7 @@ const eventsOf = function* (spans: readonly Span[], notes: ReadNotes): Iterable<
   yield [...batch, ...order.rest()];
 };
 
-/** The conversation of a trace, for spans that do not name it. */
-const sessionsByTrace = (spans: readonly Span[]): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
-  for (const span of spans) {
-    const session = attribute(span, 'gen_ai.conversation.id', 'session.id');
-    if (session !== undefined && !found.has(span.traceId)) found.set(span.traceId, session);
-  }
-  return found;
-};
+const sessionOf = (span: Span): string | undefined => attribute(span, 'gen_ai.conversation.id', 'session.id');
 
 const eventsOfSpan = (span: Span, session: string, steps: Map<string, number>): readonly RecordedEvent[] => {
   const { startMs: atMs, endMs, attributes } = span;
@@ -173,9 +150,13 @@ const decidedOf = (span: Span): StartEvent['decided'] => {
   return decision && reason && { decision, reason };
 };
 
-const inputOf = (span: Span): unknown => {
-  const text = attribute(span, 'gen_ai.tool.call.arguments', 'input.value', 'ai.toolCall.args');
-  return text === undefined ? undefined : (parsed(text) ?? text);
+const inputOf = ({ attributes }: Span): unknown =>
+  fromText(attributes, 'gen_ai.tool.call.arguments', 'input.value', 'ai.toolCall.args');
+
+/** The first of these attributes, which are JSON as a text or structured. */
+const fromText = (attributes: Span['attributes'], ...names: readonly string[]): unknown => {
+  const value = names.map((name) => attributes.get(name)).find((one) => one !== undefined && one !== '');
+  return typeof value === 'string' ? (parsed(value) ?? value) : value;
 };
 
 const endingOf = (span: Span): Ending => {
@@ -194,6 +175,18 @@ const endingOf = (span: Span): Ending => {
     const named = { name: exception?.get('exception.type') ?? type ?? 'Error', code: type };
     return { error: Object.assign(new Error(String(message)), named, status >= 400 && { status }) };
   }
-  const text = attribute(span, 'gen_ai.tool.call.result', 'output.value', 'ai.toolCall.result');
-  return { result: text === undefined ? undefined : (parsed(text) ?? text) };
+  const result = fromText(attributes, 'gen_ai.tool.call.result', 'output.value', 'ai.toolCall.result');
+  return { result: failedMessage(result) ?? result };
+};
+
+/** LangChain's tool node catches errors, and answers with a message that says so. OpenInference records it as a good result. */
+const failedMessage = (result: unknown): unknown => {
+  let message = result as { readonly [key: string]: unknown } | null | undefined;
+  for (const key of ['output', 'kwargs']) {
+    const inner = message?.[key];
+    if (typeof inner === 'object') message = inner as typeof message;
+  }
+  if (message?.status !== 'error' || typeof message.tool_call_id !== 'string') return undefined;
+  const { content } = message;
+  return { isError: true, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content };
 };

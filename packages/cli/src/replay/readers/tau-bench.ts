@@ -18,6 +18,7 @@ interface Message {
   readonly content?: unknown;
   readonly tool_calls?: readonly (Call | null)[] | null;
   readonly tool_call_id?: unknown;
+  readonly requestor?: unknown;
   readonly id?: unknown;
   readonly error?: unknown;
   readonly timestamp?: unknown;
@@ -34,9 +35,14 @@ export const tauBenchReader: RecordingReader = {
   name: 'tau-bench',
   description: 'result files of tau-bench and tau2-bench',
   recognizes: (head) =>
-    /"(?:traj|simulations)"\s*:\s*\[/.test(head) || (/^\s*\[\s*\{\s*"task_id"/.test(head) && /"reward"/.test(head)),
+    /"(?:traj|simulations)"\s*:\s*\[/.test(head) ||
+    (/^\s*\[\s*\{\s*"task_id"/.test(head) && /"reward"/.test(head)) ||
+    // In tau2-bench the texts of all tasks come before the runs.
+    (/^\s*\{\s*"timestamp"/.test(head) && /"info"\s*:/.test(head) && /"num_trials"\s*:/.test(head)),
   async *read(file, notes) {
-    const content: unknown = JSON.parse(await file.text());
+    const content = parsed(await file.text());
+    // The fault itself would quote the file (T7).
+    if (typeof content === 'string') throw new Error('it is not JSON. Its end may be missing.');
     for (const run of runsOf(content)) {
       if (run.messages.some((message) => message?.timestamp === undefined && message?.role === 'tool')) {
         notes.skipped(`runs without times: ${ASSUMED_MS / 1000} s between messages are assumed`);
@@ -69,7 +75,8 @@ const eventsOf = ({ session, startMs, messages }: Run): readonly RecordedEvent[]
   for (const message of messages) {
     if (message === null) continue;
     atMs = Math.max(atMs, timeOf(message.timestamp) ?? atMs + ASSUMED_MS);
-    if (message.role === 'tool') {
+    // In tau2-bench the simulated user has tools too.
+    if (message.role === 'tool' && message.requestor !== 'user') {
       events.push({
         kind: 'end',
         session,
@@ -83,7 +90,6 @@ const eventsOf = ({ session, startMs, messages }: Run): readonly RecordedEvent[]
     hasStep = true;
     for (const call of message.tool_calls ?? []) {
       const tool = call?.name ?? call?.function?.name;
-      // In tau2-bench the simulated user has tools too.
       if (typeof tool !== 'string' || call?.requestor === 'user') continue;
       const input = call?.arguments ?? parsed(call?.function?.arguments);
       events.push({ kind: 'start', session, atMs, tool, callId: String(call?.id), input });

@@ -25,7 +25,7 @@ const withOne = (all: readonly string[], one: string | undefined): readonly stri
 
 const aThreshold = number(
   1,
-  orLeaveOut('the circuit opens after this many failures in a row. With 0, no call could pass.'),
+  orLeaveOut('The circuit opens after this many failures in a row. With 0, no call could pass.'),
   { whole: true },
 );
 

@@ -123,11 +123,7 @@ test.each<[unknown, string, string]>([
     '.failure_rate.windowCalls',
     'Set at most 100000, as snapshot',
   ],
-  [
-    { failure_rate: { ...byCalls, calls: 10 } },
-    '.failure_rate.calls',
-    'is 10 of a window of 9. Set at most that many.',
-  ],
+  [{ failure_rate: { ...byCalls, calls: 10 } }, '.failure_rate.calls', 'is 10, but windowCalls is 9. Set at most 9'],
   [{ failure_rate: { ...byCalls, calls: 4.5 } }, '.failure_rate.calls', 'is 4.5'],
   [
     { failure_rate: { ...byCalls, calls: 9 } },

@@ -91,17 +91,17 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
       : [
           {
             path,
-            message: `is ${show(value)}. Set a share of the calls above 0 and at most 1. For half of them, set 0.5.`,
+            message: `is ${show(value)}. Set the share of calls as a number above 0 and at most 1, such as 0.5 for half of them.`,
           },
         ],
-  minimumCalls: number(1, orLeaveOut('the circuit does not open on a rate of fewer calls.'), { whole: true }),
+  minimumCalls: number(1, orLeaveOut('With fewer calls in the window, the circuit does not open.'), { whole: true }),
   windowCalls: (path, value) => {
-    const issues = number(1, orLeaveOut('the rate is measured over this many calls.'), { whole: true })(path, value);
+    const issues = number(1, orLeaveOut('The rate is measured over this many calls.'), { whole: true })(path, value);
     if (issues.length > 0 || (value as number) <= MAX_WINDOW_CALLS) return issues;
     const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each session keeps a bit for every one of them.`;
     return [{ path, message }];
   },
-  windowMs: number(0, orLeaveOut('the rate is measured over the calls in this time.'), { above: true }),
+  windowMs: number(0, orLeaveOut('The rate is measured over the calls in this time.'), { above: true }),
 };
 
 /**
@@ -127,7 +127,7 @@ const contradictions: (path: string, config: RateConfig) => ReturnType<Check> = 
   const { windowCalls, windowMs, minimumCalls = 1 } = config;
   if (windowMs !== undefined) {
     if (windowCalls === undefined) return [];
-    const message = `is ${windowMs}, and windowCalls is ${windowCalls}. Set one of them: a rate has one window.`;
+    const message = `is ${windowMs}, but windowCalls (${windowCalls}) is set too. A rate has one window: remove one of them.`;
     return [{ path: `${path}.windowMs`, message }];
   }
   const holds = windowCalls ?? WINDOW_CALLS;

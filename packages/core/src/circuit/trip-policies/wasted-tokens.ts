@@ -17,12 +17,12 @@ export interface WastedTokensConfig {
   readonly windowMs?: number;
 }
 
-const aLimit = number(0, ': the circuit opens when failed calls have cost this much.', { above: true });
+const aLimit = number(0, ': the circuit opens when failed calls have cost this many tokens.', { above: true });
 
 const check: Check = (path, value) => {
   const checks = {
     tokens: aLimit,
-    windowMs: number(0, orLeaveOut('tokens that were wasted earlier are forgotten.'), { above: true }),
+    windowMs: number(0, orLeaveOut('Tokens of failed calls count for this time.'), { above: true }),
   } satisfies Record<keyof WastedTokensConfig, Check>;
   const issues = object(checks, '{ tokens: 10000 }')(path, value);
   if (issues.length > 0) return issues;

@@ -95,7 +95,8 @@ const check: Check = (path, value) => {
   if (windowCalls > MAX_WINDOW_CALLS) {
     return wrong('windowCalls', `is ${windowCalls}. Set at most ${MAX_WINDOW_CALLS}${AS_WRITTEN}`);
   }
-  if (calls > windowCalls) return wrong('calls', `is ${calls} of a window of ${windowCalls}. Set at most that many.`);
+  if (calls > windowCalls)
+    return wrong('calls', `is ${calls}, but windowCalls is ${windowCalls}. Set at most ${windowCalls}${AS_WRITTEN}`);
   const digits = Math.ceil(calls / 4);
   if (typeof outcomes === 'string' && outcomes.length === digits && !/[^0-9a-f]/.test(outcomes)) return [];
   return wrong('outcomes', `is ${show(outcomes)}. Set ${digits} hexadecimal digits${AS_WRITTEN}`);
