@@ -27,7 +27,7 @@ const HOLDS: Readonly<Record<string, string>> = {
   'OTLP logs': 'breakerbox.circuit.transition',
   'OTLP metrics': 'breakerbox.outcomes',
   stdout: "name: 'breakerbox.outcomes'",
-  stderr: "a listener of 'circuit.transition' threw",
+  stderr: "a listener of 'circuit.transition' failed",
 };
 
 let said: Said;

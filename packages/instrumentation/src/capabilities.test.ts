@@ -116,7 +116,7 @@ describe('R1, E6: invalid files', () => {
   });
 
   test.each([
-    ['map.toml', /^ends in \.toml, .* Name it \.yaml, \.yml, \.json\.$/],
+    ['map.toml', /^ends in \.toml, .* Rename the file to end in one of \.yaml, \.yml, \.json\.$/],
     ['map', /^has no extension, /],
     ['map.constructor', /^ends in \.constructor/],
   ])('R1, E6: a file name with the wrong extension: %s', async (name, what) => {

@@ -118,7 +118,7 @@ describe('R4: an alternative with adapt is called', () => {
     const { web } = await outage(watched);
     expect(await rejectionOf(web('/x'))).toMatchObject({ tool: 'web', route: { kind: 'alternative', tool: 'news' } });
     expect(heard[0]).toEqual([
-      expect.stringContaining("adapt() of tool 'web' for 'news' threw"),
+      expect.stringContaining("adapt() of tool 'web' for 'news' failed"),
       expect.objectContaining({ message: expect.stringMatching(said) }),
     ]);
     expect(watched.decisions).toEqual(['web: call', 'web: skip']);
@@ -178,7 +178,7 @@ describe('R4: an alternative with adapt is called', () => {
   });
 
   test.each<[string, (watched: Watched) => unknown, RegExp]>([
-    ['a plain function', () => ({ news: async () => 1 }), /has a value under 'news' that guard\(\) did not make/],
+    ['a plain function', () => ({ news: async () => 1 }), /has a value under 'news' that guard\(\) did not return/],
     ['the guard of another tool', (watched) => ({ other: page(watched, 'news') }), /the function of tool 'news'/],
     ['a list', () => [], /is an array/],
   ])('R4: the option rejects %s', (_, made, message) => {

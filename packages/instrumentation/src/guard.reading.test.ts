@@ -72,7 +72,7 @@ describe('F1: results that may not be current', () => {
       },
     });
     expect(await rates('eur')).toBe('1.1');
-    expect(heard).toEqual([[expect.stringContaining("freshness() of tool 'rates' threw"), refused]]);
+    expect(heard).toEqual([[expect.stringContaining("freshness() of tool 'rates' failed"), refused]]);
   });
 });
 
@@ -124,7 +124,7 @@ describe('O4: the cost of a call', () => {
     expect(outcomes).toEqual(['agent: success', 'agent: failure, server']);
     expect(spent).toEqual([undefined, undefined]);
     expect(heard).toHaveLength(2);
-    expect(heard[0]?.[0]).toContain("tokens() of tool 'agent' threw");
+    expect(heard[0]?.[0]).toContain("tokens() of tool 'agent' failed");
   });
 
   test.each(['tokens', 'freshness'])(
@@ -139,8 +139,8 @@ describe('O4: the cost of a call', () => {
       expect(outcomes).toEqual(['agent: success']);
       await vi.waitFor(() => expect(heard).toHaveLength(2));
       expect(heard).toEqual([
-        [expect.stringContaining(`${key}() of tool 'agent' threw`), expect.objectContaining({ name: 'TypeError' })],
-        [expect.stringContaining(`${key}() of tool 'agent' threw`), refused],
+        [expect.stringContaining(`${key}() of tool 'agent' failed`), expect.objectContaining({ name: 'TypeError' })],
+        [expect.stringContaining(`${key}() of tool 'agent' failed`), refused],
       ]);
     },
   );

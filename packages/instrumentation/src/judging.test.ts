@@ -135,7 +135,7 @@ test('E5: functions that throw or return promises count as undefined, and diag g
   expect(judge.keyOf({})).toBeUndefined();
   expect(judge.thrown(refused, {})).toMatchObject({ category: 'network' });
   expect(judge.returned('found', {})).toBeNull();
-  expect(heard.map(([text]) => /(\w+\(\)) of guardTools\(\) for tool 'search' threw/.exec(`${text}`)?.[1])).toEqual([
+  expect(heard.map(([text]) => /(\w+\(\)) of guardTools\(\) for tool 'search' failed/.exec(`${text}`)?.[1])).toEqual([
     'kind()',
     'key()',
     'classify()',
@@ -227,9 +227,7 @@ describe('the options', () => {
     for (const options of [{ key: true }, { key: 'host' }, { kind: 'lathe' }, { isFailure: true }, { classify: 5 }]) {
       expect(using(options)).toThrow(BreakerboxConfigError);
     }
-    expect(using({ key: 'url' })).toThrow(
-      /options\.key: is of type string\. Set a function that gives the key of a call/,
-    );
+    expect(using({ key: 'url' })).toThrow(/options\.key: is of type string\. Set a function such as byHost/);
     expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch', 'browser' or false/);
     expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is not a setting/);
   });

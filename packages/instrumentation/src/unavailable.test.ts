@@ -4,7 +4,7 @@ import type { Rejection } from './acquire.ts';
 import { guard, ToolUnavailableError } from './index.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
-const WORDS = /^Tool 'search' is unavailable: the last calls failed \(network\)\. .*Go on without it/;
+const WORDS = /^Tool 'search' is unavailable: the last calls failed \(network\)\. .*Continue without it/;
 
 /** A decision against a call. */
 const reject = (): Rejection => {

@@ -208,7 +208,7 @@ describe('breakerTelemetry, registered once', () => {
     registerTelemetry(breakerTelemetry(box));
     const steps = [[ask('x')], [ask('y')], [ask('x')], 'Done.'];
     const heard = await run({ search: search(failing('found')) }, steps, { telemetry: { recordOutputs: false } });
-    expect(heard[2]).toMatch(/^ToolUnavailableError.*Go on without it/);
+    expect(heard[2]).toMatch(/^ToolUnavailableError.*Continue without it/);
   });
 
   test('our span is a child of the span of @ai-sdk/otel that is registered later', async () => {

@@ -77,7 +77,7 @@ describe('BreakerPlugin', () => {
     expect(lastText(await say('go'))).toBe('Done.');
     expect(heard()).toEqual([expect.stringContaining('no session here')]);
     expect(search).not.toHaveBeenCalled();
-    expect(diagnosed.flat().join()).toContain('beforeModelCallback of BreakerPlugin threw');
+    expect(diagnosed.flat().join()).toContain('beforeModelCallback of BreakerPlugin failed');
   });
 
   test.each(['before', 'after'])('C8: a plugin %s ours that answers a call keeps no probe', async (place) => {

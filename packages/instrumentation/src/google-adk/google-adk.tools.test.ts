@@ -143,7 +143,7 @@ describe('function tools', () => {
     await run.say('go');
     expect(run.heard()).toEqual(['found']);
     expect(decisions).toEqual([]);
-    expect(diagnosed.flat().join()).toContain('beforeToolCallback of BreakerPlugin threw');
+    expect(diagnosed.flat().join()).toContain('beforeToolCallback of BreakerPlugin failed');
   });
 });
 

@@ -189,7 +189,7 @@ describe('arguments', () => {
     const diagnosed = listenToDiag();
     const { heard } = await runGraph(guardTools([broken()], currentSession), [[ask('x')], 'Done.']);
     expect(heard).toEqual([expect.stringContaining('withSession')]);
-    expect(diagnosed).toEqual([[expect.stringContaining('guardTools(): there is no session'), expect.anything()]]);
+    expect(diagnosed).toEqual([[expect.stringContaining('guardTools(): no session was found'), expect.anything()]]);
     diag.disable();
   });
 

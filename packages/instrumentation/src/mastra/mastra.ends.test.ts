@@ -117,8 +117,8 @@ test.each([
   const said = listenToDiag();
   const { agent, heard } = agentOf([[ask('x')], 'Done.'], { tools: { search: broken }, ...guarded });
   expect((await agent.generate('Go.', settings)).text).toBe('Done.');
-  expect(heard()).toEqual([expect.stringMatching(/^currentSession\(\): there is no session here/)]);
+  expect(heard()).toEqual([expect.stringMatching(/^currentSession\(\): there is no current session/)]);
   expect(said.map(([words]) => words)).toContainEqual(
-    expect.stringContaining('there is no session, so the tool was not run'),
+    expect.stringContaining('no session was found, so the tool was not run'),
   );
 });

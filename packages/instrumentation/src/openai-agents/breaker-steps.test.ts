@@ -58,9 +58,9 @@ describe('breakerSteps', () => {
     const { text } = await runAgent([made], [[ask('x')], 'Done.'], { options });
     expect(text).toBe('Done.');
     expect(diagnosed.map(([words]) => words)).toEqual([
-      expect.stringContaining('breakerSteps() threw'),
-      expect.stringContaining('guardToolFactory(): there is no session'),
-      expect.stringContaining('breakerSteps() threw'),
+      expect.stringContaining('breakerSteps() failed'),
+      expect.stringContaining('guardToolFactory(): no session was found'),
+      expect.stringContaining('breakerSteps() failed'),
     ]);
   });
 
