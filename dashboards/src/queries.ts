@@ -147,7 +147,7 @@ export const substitute = (expr: string, { rateInterval, interval, range, variab
   const intervalMs = String(Math.max(1, Math.round(interval === undefined ? msOf(rateInterval) / 4 : msOf(interval))));
   const values: Readonly<Record<string, string>> = {
     job: '.+',
-    instance: '.+',
+    instance: '.*',
     agent: '.*',
     tool: '.*',
     rules: '',

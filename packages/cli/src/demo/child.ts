@@ -82,10 +82,22 @@ const isExecutable = (file: string): boolean => {
   }
 };
 
+/** Systems give ports from 32,768 on to outgoing connections, which could take a port between the look and the use. */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_767;
+const TRIES = 20;
+
+const randomPort = (): number => FIRST_PORT + Math.floor(Math.random() * (LAST_PORT - FIRST_PORT + 1));
+
 /** A free port on loopback. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+export const freePort = async (tries = TRIES): Promise<number> => {
+  const server = createServer().listen(tries > 0 ? randomPort() : 0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if (tries > 0) return freePort(tries - 1);
+    throw error;
+  }
   const address = server.address();
   server.close();
   await once(server, 'close');
