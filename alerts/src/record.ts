@@ -46,6 +46,7 @@ export const RECORDED = {
   burn6h: 'job_agent:breakerbox_budget_burn:ratio6h',
   burnFast: 'job_agent:breakerbox_budget_burn_fast:bool',
   burnSlow: 'job_agent:breakerbox_budget_burn_slow:bool',
+  takenBack: 'job_instance_agent_tool:breakerbox_openings_taken_back:max',
   lastOpenings: 'job_agent_tool_error:breakerbox_circuit_opened_time_seconds:max',
   correlatedTools: 'job_agent_error:breakerbox_correlated_tools:count',
   correlatedAgents: 'tool_error:breakerbox_correlated_agents:count',

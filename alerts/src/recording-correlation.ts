@@ -10,7 +10,6 @@ import {
   ERROR,
   indented,
   joined,
-  label,
   METRIC,
   TOOL,
 } from './promql.ts';
@@ -70,27 +69,36 @@ const held = (
   return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
 };
 
-/** The same tool of the same process: each process takes back only its own openings. */
-const SAME_PROCESS = `ignoring (${ERROR}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)})`;
+/** A tool of a process: each process takes back only its own openings. */
+const BY_OWN_TOOL = `job, instance, ${AGENT}, ${TOOL}`;
 
 /**
  * The openings of the last minutes, without those that were taken back. An opening is taken back if the counter shows it while the
  * gauge has no value or 0. The newest value counts, because 0 is lower than the earlier time.
  */
-const remembered = ({ series, settings: { correlatedMemory } }: Ground): string => {
+const remembered = ({ series, read, settings: { correlatedMemory } }: Ground): string => {
   const opened = series(METRIC.openedTime, {}, NO_OTHER);
-  const ever = series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }, NO_OTHER);
-  const takenBack = `(${ever} > 0\nunless ${SAME_PROCESS} ${opened} > 0)[${correlatedMemory}:30s]`;
+  const takenBack = read.over('takenBack', correlatedMemory);
   return [
     `last_over_time(${opened}[${correlatedMemory}])`,
-    `unless ${SAME_PROCESS} (`,
-    indented(`max_over_time(${takenBack})\nunless ${SAME_PROCESS} ${opened} > 0`),
+    `unless on (${BY_OWN_TOOL}) (`,
+    indented(`max_over_time(${takenBack})\nunless on (${BY_OWN_TOOL}) ${opened} > 0`),
     ')',
   ].join('\n');
 };
 
 /** Openings of several tools or agents that belong together. */
 export const CORRELATION: readonly Recording[] = [
+  {
+    key: 'takenBack',
+    comment:
+      'Openings of a process that its gauge no longer shows, although its counter counted them. A series of its own, because there are few: otherwise the rule below would read all counters at 20 points in time.',
+    expr: ({ series }) => {
+      const ever = series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }, NO_OTHER);
+      const now = `${series(METRIC.openedTime, {}, NO_OTHER)} > 0`;
+      return aggregated('max', BY_OWN_TOOL, `${ever} > 0\nunless on (${BY_OWN_TOOL}) ${now}`);
+    },
+  },
   {
     key: 'lastOpenings',
     comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
