@@ -112,7 +112,11 @@ describe('preview', () => {
       expect(text).toContain(title);
       for (const panel of panels) expect(text).toContain(panel.title);
       expect(text).toMatch(/Agent\s+All/);
-      for (const agent of Object.keys(FLEET)) expect(text).toContain(agent);
+      // Tool detail opens with the first tool.
+      const oneTool = /Tool\s+get_weather\s/.test(text);
+      for (const [agent, tools] of Object.entries(FLEET)) {
+        if (!oneTool || tools.includes('get_weather')) expect(text).toContain(agent);
+      }
     }
   });
 

@@ -33,7 +33,7 @@ export const claudeCodeReader: RecordingReader = {
   description: 'session files of Claude Code (~/.claude/projects), versions 1.0 to 2.1',
   // A first entry may be so long that the head has nothing but its beginning.
   recognizes: (head) =>
-    /"parentUuid":[^,]*,\s*"isSidechain":/.test(head) ||
+    /"parentUuid":\s?(?:null|"[\w-]{0,64}"),\s?"isSidechain":/.test(head) ||
     (SESSION.test(head) && /"(?:parentUuid|leafUuid|operation)":/.test(head)),
   async *read(file, notes) {
     const lastMessage = new Map<string, unknown>();

@@ -28,7 +28,7 @@ export interface Row {
 export const jsonlReader: RecordingReader = {
   name: 'jsonl',
   description: 'one JSON object per line, as the page "Replay" describes',
-  recognizes: (head) => /^\s*\{/m.test(head) && /"session"\s*:/.test(head) && /"at"\s*:/.test(head),
+  recognizes: (head) => /^[ \t]{0,8}\{/m.test(head) && /"session"\s*:/.test(head) && /"at"\s*:/.test(head),
   async *read(file, notes) {
     const order = inOrder();
     let number = 0;
