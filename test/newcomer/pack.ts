@@ -107,16 +107,13 @@ const link = async (target: string, path: string): Promise<void> => {
   await symlink(target, path);
 };
 
-/** The pnpm that the workspace is installed with, as npx takes it. */
-export const pnpmVersion = async (): Promise<string> => {
-  const bringUp = await readFile(join(ROOT, 'scripts/bring-up.mjs'), 'utf8');
-  const [, pnpm = ''] = /'(pnpm@[\d.]+)'/.exec(bringUp) ?? [];
-  return pnpm;
-};
+/** Runs the pnpm that the workspace is installed with. */
+export const runPnpm = (args: readonly string[], folder: string): Promise<string> =>
+  runCommand(process.execPath, [join(ROOT, 'scripts/pnpm/pnpm.mjs'), ...args], folder);
 
 /** By pnpm, which puts versions in the place of `workspace:` and `catalog:`. */
 const pack = async (folder: string): Promise<string> => {
   await runCommand('npm', ['run', 'build'], folder);
-  const printed = await runCommand('npx', ['--yes', await pnpmVersion(), 'pack', '--json'], folder);
+  const printed = await runPnpm(['pack', '--json'], folder);
   return join(folder, basename((JSON.parse(printed) as { filename: string }).filename));
 };

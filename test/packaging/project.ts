@@ -1,7 +1,7 @@
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, runCommand } from '../newcomer/commands.ts';
-import { pnpmVersion, type Tarballs } from '../newcomer/pack.ts';
+import { runPnpm, type Tarballs } from '../newcomer/pack.ts';
 import { NPM_QUIET } from './nodes.ts';
 
 const PROGRAMS = join(ROOT, 'test/packaging/programs');
@@ -33,7 +33,7 @@ export const makeBlank = async (project: Project, tarballs: Tarballs): Promise<s
   // What OpenTelemetry's gRPC exporter brings has an install script that it works without, and pnpm wants to be told.
   const settings = ['overrides:', ...overrides, 'allowBuilds:', '  protobufjs: false', ''];
   await writeFile(join(folder, 'pnpm-workspace.yaml'), settings.join('\n'));
-  await runCommand('npx', ['--yes', await pnpmVersion(), 'add', '--prefer-offline', ...files, ...others], folder);
+  await runPnpm(['add', '--prefer-offline', ...files, ...others], folder);
   return folder;
 };
 
