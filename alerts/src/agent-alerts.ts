@@ -1,6 +1,7 @@
 import type { AlertDefinition } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, gained, joined, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
+import { gained } from './gained.ts';
+import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 

@@ -1,5 +1,6 @@
 import { durationOf, seconds } from './duration.ts';
-import { aggregated, BY_AGENT, bracketed, gained, indented, joined, METRIC } from './promql.ts';
+import { gained } from './gained.ts';
+import { aggregated, BY_AGENT, bracketed, indented, joined, METRIC } from './promql.ts';
 import type { Recording } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';

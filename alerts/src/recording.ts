@@ -1,18 +1,17 @@
 import { durationOf, seconds } from './duration.ts';
+import { gained, processes } from './gained.ts';
 import {
   AGENT,
   ATTR,
   aggregated,
   BY_TOOL,
   bracketed,
-  gained,
   indented,
   joined,
   label,
   type Matchers,
   METRIC,
   NOT_CLOSED,
-  processes,
   TOOL,
 } from './promql.ts';
 import type { Ground, Recording } from './record.ts';

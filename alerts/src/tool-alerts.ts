@@ -1,19 +1,8 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import {
-  ATTR,
-  aggregated,
-  BY_AGENT,
-  BY_TOOL,
-  bracketed,
-  ERROR,
-  gained,
-  indented,
-  joined,
-  METRIC,
-  TOOL,
-} from './promql.ts';
+import { gained } from './gained.ts';
+import { ATTR, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
 
 const SUBJECT = ({ dialect: { label } }: TextGround): string =>

@@ -1,5 +1,5 @@
-import { type ReplayTotals, totalsOf } from './replay-report.ts';
-import type { ReplayConfig, SimulationObserver } from './simulation.ts';
+import { type ReplayTotals, totalsOf } from './replay-totals.ts';
+import type { ReplayConfig, SimulationObserver } from './simulation-observer.ts';
 import { tallySimulation } from './simulation-tally.ts';
 
 /** The settings that are tried: every combination. */

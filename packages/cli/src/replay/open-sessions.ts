@@ -1,7 +1,7 @@
 import { type Breakerbox, createBreakerbox, type Permit, type Reason, type Session } from '@breakerbox/core';
 import { restore, snapshot } from '@breakerbox/core/snapshot';
 import type { RecordedEvent } from './recording.ts';
-import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation.ts';
+import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 
 /** Spans begin at whole milliseconds, and the engine decides more exactly. Calls of a guarded run are replayed a millisecond early. */
 export const ROUNDED_MS = 1;

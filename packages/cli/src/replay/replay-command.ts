@@ -14,7 +14,7 @@ import { replayPage } from './replay-page.ts';
 import { type ReplayReport, replayReport } from './replay-report.ts';
 import { faultLines, replayText } from './replay-text.ts';
 import { keepTimelines, type SessionTimeline } from './session-timelines.ts';
-import type { ReplayConfig } from './simulation.ts';
+import type { ReplayConfig } from './simulation-observer.ts';
 import { tallySimulation } from './simulation-tally.ts';
 import { collectTexts } from './unjudged-texts.ts';
 

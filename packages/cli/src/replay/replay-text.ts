@@ -2,7 +2,8 @@ import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
 import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
-import type { Bounds, Decisions, ReplayReport } from './replay-report.ts';
+import type { Decisions, ReplayReport } from './replay-report.ts';
+import type { Bounds } from './replay-totals.ts';
 
 /** Rows of each list. */
 const MAX_ROWS = 20;

@@ -3,13 +3,8 @@ import { inTime } from './merge.ts';
 import { READERS, readerOf } from './readers.ts';
 import type { Ending, ReadNotes, RecordedEvent } from './recording.ts';
 import { recordingFile } from './recording-file.ts';
-import {
-  createSimulation,
-  type JudgeEnd,
-  type ReplayConfig,
-  type Simulation,
-  type SimulationObserver,
-} from './simulation.ts';
+import { createSimulation, type JudgeEnd, type Simulation } from './simulation.ts';
+import type { ReplayConfig, SimulationObserver } from './simulation-observer.ts';
 
 /** What was read from a file. */
 export interface FileReport {

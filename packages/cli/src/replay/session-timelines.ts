@@ -1,5 +1,5 @@
 import type { Outcome } from '@breakerbox/core';
-import type { SimulatedCall, SimulationObserver } from './simulation.ts';
+import type { SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 
 /** Calls of one session that are kept for its timeline, and sessions. */
 const MAX_CALLS = 600;

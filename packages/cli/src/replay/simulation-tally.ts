@@ -8,7 +8,7 @@ import {
   rejecterOf,
   type ToolTally,
 } from './rejections.ts';
-import type { SimulatedCall, SimulationObserver } from './simulation.ts';
+import type { SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 
 /** Openings and pauses that a report lists. The tallies count all of them. */
 const MAX_LISTED = 5000;

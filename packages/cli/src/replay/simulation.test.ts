@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { judgeEnding } from './judged-ending.ts';
 import type { Ending, RecordedEvent } from './recording.ts';
-import { createSimulation, type ReplayConfig } from './simulation.ts';
+import { createSimulation } from './simulation.ts';
+import type { ReplayConfig } from './simulation-observer.ts';
 import { tallySimulation } from './simulation-tally.ts';
 
 const DOWN: Ending = { error: 'connect ECONNREFUSED 10.0.0.1:5432' };
