@@ -1,5 +1,5 @@
 import type { ReportedState } from '@breakerbox/core';
-import { ATTR, aggregated, BY_TOOL, bracketed, joined, label, METRIC, TOOL } from './promql.ts';
+import { ATTR, aggregated, BY_TOOL, joined, label, METRIC, TOOL } from './promql.ts';
 import type { Ground, Recording } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -20,14 +20,10 @@ export const OVERVIEW: readonly Recording[] = [
     comment:
       'The worst state among the circuits of a tool: 5 open and others half-open, 3 open, 2 half-open, 1 switched off or only observing. No value while all are closed. No alert reads this series and those below: dashboards do, while they show all instances.',
     expr: (ground) => {
-      const [open, halfOpen] = [anyIn(ground, 'open', 'forced_open'), anyIn(ground, 'half_open')];
-      return joined(
-        'or',
-        `5 * ${bracketed(`${open}\nand ${halfOpen}`)}`,
-        `3 * ${open}`,
-        `2 * ${halfOpen}`,
-        anyIn(ground, 'disabled', 'observe_only'),
-      );
+      // The label keeps both, so that their sum is 5.
+      const open = `label_replace(3 * ${anyIn(ground, 'open', 'forced_open')}, "worst", "open", "", "")`;
+      const worst = aggregated('sum', BY_TOOL, joined('or', open, `2 * ${anyIn(ground, 'half_open')}`));
+      return joined('or', worst, anyIn(ground, 'disabled', 'observe_only'));
     },
   },
   {

@@ -184,14 +184,14 @@ const DURATIONS: readonly Recording[] = [
   {
     key: 'p95Usual',
     comment:
-      'The median of the week, which an outage or a slow day hardly changes. Evaluated often enough that the alert always finds a value. No value before there is enough history, because the first hour of a tool would be compared with itself.',
+      'The median of the week, which an outage or a slow day hardly changes. No value before there is enough history, because the first hour of a tool would be compared with itself.',
     expr: ({ read, settings: { slowLeastHistory } }) =>
       joined(
         'and',
         `quantile_over_time(0.5, ${read.over('p95Sampled', week)})`,
         `last_over_time(${read.over('p95Sampled', week)} offset ${slowLeastHistory})`,
       ),
-    every: '4m',
+    every: '15m',
   },
 ];
 
