@@ -13,6 +13,7 @@ export const RECORDED = {
   circuitsOfTool: 'job_tool_state:breakerbox_circuits:sum',
   decisionsOfTool: 'job_tool_decision_reason:breakerbox_decisions:rate5m',
   outcomesOfTool: 'job_tool_outcome:breakerbox_outcomes:rate5m',
+  budgetLeft: 'job_agent:breakerbox_budget_left:ratio',
   bucketsOfTool: 'job_tool_le:gen_ai_execute_tool_duration_seconds_bucket:rate5m',
   openings5m: 'job_agent_tool:breakerbox_openings:increase5m',
   openings15m: 'job_agent_tool:breakerbox_openings:increase15m',

@@ -1,5 +1,5 @@
 import type { ReportedState } from '@breakerbox/core';
-import { ATTR, aggregated, BY_TOOL, joined, label, METRIC, TOOL } from './promql.ts';
+import { ATTR, aggregated, BY_AGENT, BY_TOOL, joined, label, METRIC, TOOL } from './promql.ts';
 import type { Ground, Recording } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -24,6 +24,14 @@ export const OVERVIEW: readonly Recording[] = [
       const open = `label_replace(3 * ${anyIn(ground, 'open', 'forced_open')}, "worst", "open", "", "")`;
       const worst = aggregated('sum', BY_TOOL, joined('or', open, `2 * ${anyIn(ground, 'half_open')}`));
       return joined('or', worst, anyIn(ground, 'disabled', 'observe_only'));
+    },
+  },
+  {
+    key: 'budgetLeft',
+    comment: 'The share that is left of the failures that live sessions may have; 1 without live sessions.',
+    expr: ({ series }) => {
+      const limit = aggregated('sum', BY_AGENT, series(METRIC.budgetLimit));
+      return `${aggregated('sum', BY_AGENT, series(METRIC.budgetRemaining))} / (${limit} > 0)\nor ${limit} * 0 + 1`;
     },
   },
   {

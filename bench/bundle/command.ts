@@ -6,11 +6,12 @@ const USAGE = `pnpm bench -- bundle [--agents 10,100,500] [--tools 20] [--each [
 
   --agents  how many agents, for each run
   --tools   how many tools each of them has
-  --each    also asks each query of each dashboard alone, and lists the most expensive ones
+  --each    also asks each query of each dashboard alone, and lists the most expensive ones of each view
   --only    one dashboard, by the start of its title, or: rules`;
 
 const RULES_EVERY = 15;
-const LISTED = 25;
+/** Of each view or group. */
+const LISTED = 15;
 const MB = 1e6;
 const figure = (seconds: number): string => seconds.toFixed(2);
 
@@ -58,8 +59,14 @@ export const described = (found: Measured, each: boolean): string => {
       ]),
       ['all', '', '', '', figure(rulesCpu(found))],
     ]),
-    ...listed(found.queries.map((one) => ({ ...one, from: `${one.dashboard}, ${one.view}` }))),
-    ...(each ? listed(found.groups.flatMap(({ what, rules }) => rules.map((one) => ({ ...one, from: what })))) : []),
+    ...found.refreshes.flatMap(({ dashboard, view }) =>
+      listed(
+        found.queries
+          .filter((one) => one.dashboard === dashboard && one.view === view)
+          .map((one) => ({ ...one, from: `${dashboard}, ${view}` })),
+      ),
+    ),
+    ...(each ? found.groups.flatMap(({ what, rules }) => listed(rules.map((one) => ({ ...one, from: what })))) : []),
     ...(errors.length === 0 ? [] : [`Prometheus rejected ${errors.length}:`, ...errors]),
   ].join('\n\n');
 };

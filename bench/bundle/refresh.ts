@@ -52,13 +52,13 @@ const interval = (panel: JsonObject, range: number): { readonly step: number; re
 };
 
 /** What the variables are when the dashboard opens: their value for All, or the first value that they offer. */
-const chosen = (dashboard: DashboardJson, all: boolean, rules: string): Readonly<Record<string, string>> =>
+const chosen = (dashboard: DashboardJson, rules: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     (isObject(dashboard.templating) ? objects(dashboard.templating.list) : [])
       .filter(({ type }) => type === 'query')
       .map(({ name, allValue, includeAll }): [string, string] => {
         if (name === 'rules' || name === 'fleet') return [name, rules];
-        return [text(name), includeAll === true || all ? text(allValue) || '.*' : 'tool-00'];
+        return [text(name), includeAll === true ? text(allValue) || '.*' : 'tool-00'];
       }),
   );
 
@@ -67,17 +67,11 @@ export interface View {
   readonly range: number;
   /** Unix time in seconds. */
   readonly end: number;
-  /** With All for every variable, also for those that open with one value. */
-  readonly all: boolean;
 }
 
 /** Every request of a refresh, as Grafana sends them. `recorded` is the series that tells the dashboard that rules are loaded. */
-export const requestsOf = (
-  dashboard: DashboardJson,
-  { range, end, all }: View,
-  recorded: string,
-): readonly Request[] => {
-  const variables = chosen(dashboard, all, recorded);
+export const requestsOf = (dashboard: DashboardJson, { range, end }: View, recorded: string): readonly Request[] => {
+  const variables = chosen(dashboard, recorded);
   const times = { start: String(end - range), end: String(end) };
   const filled = (expr: string, step: number, scrape: number): string =>
     substitute(expr, {

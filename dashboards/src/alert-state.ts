@@ -3,9 +3,10 @@ import { AGENT_TOOL } from './circuit-state.ts';
 import { UID } from './links.ts';
 import { ATTR, JOB, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
-import { orZero, series, sumBy, zeroNamed } from './promql.ts';
+import { series, sumBy } from './promql.ts';
 import { RECORDED } from './recorded.ts';
 import type { StateName } from './state-timeline.ts';
+import { orZero, zeroNamed } from './zeros.ts';
 
 /**
  * The alerts of the rules that a Prometheus evaluates itself. These series belong to Prometheus, so they are not in the telemetry contract.

@@ -1,7 +1,8 @@
 import { OTHER_TOOL } from '@breakerbox/core';
 import { AGENT, AGENT_TOOL, worstOf } from './circuit-state.ts';
 import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.ts';
-import { series, type Window, zeroNamed } from './promql.ts';
+import { series, type Window } from './promql.ts';
+import { zeroNamed } from './zeros.ts';
 
 /**
  * Openings that belong together, from the gauge with the time of each tool's last opening. That gauge has the error, shows a circuit's

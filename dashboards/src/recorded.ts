@@ -11,6 +11,7 @@ import { type Matchers, matcher } from './promql.ts';
 export const RECORDED = {
   sessions: 'job_agent:breakerbox_sessions:sum',
   comesAndGoes: 'job_agent:breakerbox_sessions_come_and_go:count',
+  budgetLeft: 'job_agent:breakerbox_budget_left:ratio',
   burn5m: 'job_agent:breakerbox_budget_burn:ratio5m',
   burn30m: 'job_agent:breakerbox_budget_burn:ratio30m',
   burn1h: 'job_agent:breakerbox_budget_burn:ratio1h',
@@ -36,8 +37,11 @@ const levelOf = (key: RecordedKey): Level => (RECORDED[key].includes('agent') ? 
 /** A label that no series has: as long as the variable is empty, it matches. */
 const switchLabel = (level: Level): string => `bbx_${LEVELS[level]}`;
 
-/** The recorded series that match the variables; none while the variables of its level do not show all. */
-export const recorded = (key: RecordedKey, matchers: Matchers = {}): string => {
+/**
+ * The recorded series that match the variables; none while the variables of its level do not show all.
+ * @param more matchers in PromQL
+ */
+export const recorded = (key: RecordedKey, matchers: Matchers = {}, more: readonly string[] = []): string => {
   const level = levelOf(key);
   const has = (attribute: AttributeKey, name: string): readonly string[] =>
     RECORDED[key].split(':')[0]?.includes(name) ? [`${label(attribute)}=~"$${name}"`] : [];
@@ -46,6 +50,7 @@ export const recorded = (key: RecordedKey, matchers: Matchers = {}): string => {
     ...has(ATTR.agent, 'agent'),
     ...has(ATTR.tool, 'tool'),
     ...Object.entries(matchers).map(([name, values]) => matcher(label(name as AttributeKey), values)),
+    ...more,
     `${switchLabel(level)}!~"$${LEVELS[level]}"`,
   ].join(', ')}}`;
 };

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { GROUP_NOTE } from './promql.ts';
 import { proved, SOURCE } from './test-support.ts';
 import { cameOf, circuits, decided, moved, of, one, opened, sessions } from './test-support-tool-detail.ts';
+import { GROUP_NOTE } from './zeros.ts';
 
 const GROUP = `${SOURCE}, gen_ai_tool_name="group:files"`;
 const at = '10m';

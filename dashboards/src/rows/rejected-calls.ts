@@ -1,7 +1,8 @@
 import { ATTR, legend, METRIC } from '../names.ts';
 import { DEGRADATION_COLOURS, ROUTE_COLOURS } from '../palette.ts';
 import { bars, coloured, type Face, NONE } from '../panels.ts';
-import { gained, type Matchers, orGroupNamed, sumBy } from '../promql.ts';
+import { gained, type Matchers, sumBy } from '../promql.ts';
+import { orGroupNamed } from '../zeros.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { routes } = METRIC;

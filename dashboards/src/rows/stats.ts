@@ -4,7 +4,8 @@ import { dashboardLinks, fromSeries, UID } from '../links.ts';
 import { ATTR, type GroupKey, METRIC } from '../names.ts';
 import { CALM, COLOUR } from '../palette.ts';
 import { type Face, stat, thresholds } from '../panels.ts';
-import { gained, orZero, series, sumBy } from '../promql.ts';
+import { gained, series, sumBy } from '../promql.ts';
+import { orZero } from '../zeros.ts';
 
 /** Numbers that several dashboards show. */
 

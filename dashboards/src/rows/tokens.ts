@@ -3,8 +3,9 @@ import { fromRow, UID } from '../links.ts';
 import { ATTR, label, METRIC, type MetricDefinition } from '../names.ts';
 import { COLOUR } from '../palette.ts';
 import { coloured, type Face, lines } from '../panels.ts';
-import { gained, highest, orZero, overall, sumBy } from '../promql.ts';
+import { gained, highest, overall, sumBy } from '../promql.ts';
 import { AGENT_COLUMNS, HIDDEN_JOB, table } from '../table.ts';
+import { orZero } from '../zeros.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
 const { tokensAvoided, tokensWasted } = METRIC;

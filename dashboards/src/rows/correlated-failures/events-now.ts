@@ -5,7 +5,7 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { stat, thresholds } from '../../panels.ts';
-import { orZero } from '../../promql.ts';
+import { orZero } from '../../zeros.ts';
 import { needsAction, pausedAsSystemic, systemicEvents } from '../stats.ts';
 import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 

@@ -5,8 +5,9 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, sized } from '../../panels.ts';
-import { highest, orZeroNamed } from '../../promql.ts';
+import { highest } from '../../promql.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { orZeroNamed } from '../../zeros.ts';
 import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 
 const TOOLS_IN_TABLE = 100;

@@ -3,7 +3,8 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS } from '../../palette.ts';
 import { bars, coloured, legendTableBeside, lines, sized } from '../../panels.ts';
-import { gained, highest, orZeroNamed, series, sumBy } from '../../promql.ts';
+import { gained, highest, series, sumBy } from '../../promql.ts';
+import { orZeroNamed } from '../../zeros.ts';
 
 const AGENTS_IN_GRAPH = 10;
 

@@ -1,6 +1,7 @@
 import { METRIC, type MetricDefinition } from '../../names.ts';
 import { type Row, stat } from '../../panels.ts';
-import { gained, orZero, sumBy } from '../../promql.ts';
+import { gained, sumBy } from '../../promql.ts';
+import { orZero } from '../../zeros.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetLow, tokensAvoided, tokensWasted } = METRIC;

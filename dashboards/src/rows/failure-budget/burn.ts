@@ -14,8 +14,9 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { gained, highest, orZeroNamed, overall, rate, sumBy } from '../../promql.ts';
+import { gained, highest, overall, rate, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
+import { orZeroNamed } from '../../zeros.ts';
 
 const { budgetConsumed, budgetExhaustions, budgetLow } = METRIC;
 const LINES = 10;
@@ -92,8 +93,9 @@ const slow = (limit: number) => {
   ];
 };
 
-/** The lowest value in the time range, the same at each step, for ranking. */
-const leastLeft = `-min_over_time(${budgetLeft(AGENT)}[$__range:$__interval] @ end())`;
+/** The agents that had the least left. Their lowest value is the same at each step. */
+const leastLeft = (share: string): string =>
+  highest(share, LINES, AGENT, `-min_over_time(${share}[$__range:$__interval] @ end())`);
 
 const left = () =>
   lines(
@@ -103,7 +105,10 @@ const left = () =>
       description: `The share that is left of the failures that live sessions of an agent may have: the ${LINES} agents with the lowest value in the time range. It falls with each failure, and rises as charges leave the window of the last steps or minutes. While a session is paused, its share does not rise.`,
       unit: 'percentunit',
     },
-    { expr: highest(budgetLeft(AGENT), LINES, AGENT, leastLeft), legend: legend(ATTR.agent, JOB) },
+    {
+      expr: either('byAgent', leastLeft(sumBy(AGENT, recorded('budgetLeft'))), leastLeft(budgetLeft(AGENT))),
+      legend: legend(ATTR.agent, JOB),
+    },
   )
     .max(1)
     .legend(legendTableBeside())

@@ -2,7 +2,8 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { DISPOSITION_COLOURS } from '../../palette.ts';
 import { bars, coloured, EVENT_POINTS, legendTableBeside, lines, type Row } from '../../panels.ts';
-import { gained, highest, orZeroNamed, overall, share, sumBy } from '../../promql.ts';
+import { gained, highest, overall, share, sumBy } from '../../promql.ts';
+import { orZeroNamed } from '../../zeros.ts';
 import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokens, tokensBy } from '../tokens.ts';
 

@@ -3,9 +3,10 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, type Row, sized } from '../../panels.ts';
-import { gained, grew, highest, type Matchers, orZeroNamed, overall, sumBy } from '../../promql.ts';
+import { gained, grew, highest, type Matchers, overall, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { orZeroNamed } from '../../zeros.ts';
 
 const { errors, outcomes } = METRIC;
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;

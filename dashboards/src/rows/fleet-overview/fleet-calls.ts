@@ -12,9 +12,10 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { failedOverall, highest, orZeroNamed } from '../../promql.ts';
+import { failedOverall, highest } from '../../promql.ts';
 import { either } from '../../recorded.ts';
 import { decisionRate, failedOfToolsOverall, notRunRate, toolsFailed } from '../../recorded-forms.ts';
+import { orZeroNamed } from '../../zeros.ts';
 
 const TOOL = [ATTR.tool] as const;
 /** The fifth colour of Grafana's palette is a red, which would suggest that a person must act. */

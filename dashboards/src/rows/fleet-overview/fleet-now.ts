@@ -4,9 +4,10 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { stat, thresholds } from '../../panels.ts';
-import { circuitsIn, orZero, series, sumBy } from '../../promql.ts';
+import { circuitsIn, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { vanished } from '../../vanished.ts';
+import { orZero } from '../../zeros.ts';
 import { budgetLeftNow, needsAction, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
 const size = { width: 4, height: 3 } as const;

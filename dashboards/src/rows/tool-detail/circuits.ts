@@ -3,9 +3,10 @@ import { dashboardLinks, fromSeries, seriesTracesLink, tracesLink, UID } from '.
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, sized, stacked } from '../../panels.ts';
-import { gained, highest, type Matchers, orZero, orZeroNamed, overall, series, sumBy } from '../../promql.ts';
+import { gained, highest, type Matchers, overall, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { stateTimeline } from '../../state-timeline.ts';
+import { orZero, orZeroNamed } from '../../zeros.ts';
 import { SPANS } from './spans.ts';
 
 const { circuits, decisions, transitions } = METRIC;

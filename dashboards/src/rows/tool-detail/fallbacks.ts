@@ -1,7 +1,8 @@
 import { ATTR, legend, METRIC } from '../../names.ts';
 import { AVAILABILITY_COLOURS, FRESHNESS_COLOURS } from '../../palette.ts';
 import { bars, coloured, NONE, type Row } from '../../panels.ts';
-import { gained, orGroupNamed, rate, sumBy } from '../../promql.ts';
+import { gained, rate, sumBy } from '../../promql.ts';
+import { orGroupNamed } from '../../zeros.ts';
 import { degradations, whereCallsWent } from '../rejected-calls.ts';
 import { tokensBy } from '../tokens.ts';
 

@@ -3,9 +3,10 @@ import { dashboardLinks, tracesLink } from '../../links.ts';
 import { METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { coloured, lines, type Row } from '../../panels.ts';
-import { buckets, orZero } from '../../promql.ts';
+import { buckets } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { durationQuantile } from '../../recorded-forms.ts';
+import { orZero } from '../../zeros.ts';
 
 const size = { unit: 's', width: 12, height: 9 } as const;
 const NAMES = { p50: COLOUR.sky, p95: COLOUR.blue, p99: COLOUR.purple } as const;

@@ -14,8 +14,9 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { gained, type Matchers, orGroupNamed, orZero, sumBy, type Window } from '../../promql.ts';
+import { gained, type Matchers, sumBy, type Window } from '../../promql.ts';
 import { decisionRate, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
+import { orGroupNamed, orZero } from '../../zeros.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;

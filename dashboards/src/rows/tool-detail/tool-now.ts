@@ -6,10 +6,11 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
 import { instantNamed, type Row, stat } from '../../panels.ts';
-import { agentsOfGroups, orGroup, orZero, orZeroNamed, rate, series, sumBy } from '../../promql.ts';
+import { rate, series, sumBy } from '../../promql.ts';
 import { durationQuantile, notRunOf, toolsFailed } from '../../recorded-forms.ts';
 import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
+import { agentsOfGroups, orGroup, orZero, orZeroNamed } from '../../zeros.ts';
 
 const { decisions, openedTime } = METRIC;
 const size = { width: 6, height: 3 } as const;

@@ -1,0 +1,54 @@
+import { durationOf, seconds } from './duration.ts';
+import { AGENT, ATTR, aggregated, BY_AGENT, indented, joined, METRIC, type Series } from './promql.ts';
+import type { Ground } from './record.ts';
+
+/**
+ * The increase of counters in a window, summed, including the first value of series that appeared in the window. `increase()`
+ * ignores a first sample. But a process that runs one session is often scraped for the first time after the session's budget was
+ * granted or its circuit opened.
+ *
+ * A series counts as new if it was not seen in the hours before the window, while other series of the same agent were seen at the
+ * start of the window and some minutes before. If the whole agent was not seen, scrapes were missing, or the agent is new to this
+ * Prometheus. Then the totals that its counters bring must not count as new. The minutes are for a Prometheus that has just
+ * started: it finds the processes of an agent one after the other.
+ */
+export const gained = (ground: Ground, counter: string, by: string, window: string): string =>
+  aggregated(
+    'sum',
+    by,
+    joined(
+      'or',
+      `increase(${counter}[${window}])`,
+      `label_replace(\n${indented(`${born(ground, counter, window)},\n"born", "yes", "", ""`)}\n)`,
+    ),
+  );
+
+/** Within this time, a Prometheus that starts finds all processes of an agent. */
+const ALL_FOUND = '3m';
+/** How far back a process is looked up. */
+const LIFE_BEFORE = '6h';
+/** The labels of a process. */
+const BY_PROCESS = `job, instance, ${AGENT}`;
+
+const active = (series: Series): string => series(METRIC.sessions, { [ATTR.sessionState]: ['active'] });
+
+/** The processes that were seen in the last hours. */
+export const processes = ({ series }: Pick<Ground, 'series'>, offset = ''): string =>
+  `count by (${BY_PROCESS}) (last_over_time(${active(series)}[${LIFE_BEFORE}]${offset}))`;
+
+/**
+ * The label keeps new series apart from grown ones; otherwise `or` would drop one of the two. Hours are looked up for each process, not for
+ * each series, of which there are hundreds of times as many: a series that comes back after a gap has a process that does too.
+ */
+const born = (ground: Ground, counter: string, window: string): string => {
+  const { series, read, recorded } = ground;
+  const offset = ` offset ${window}`;
+  const seen = recorded ? `last_over_time(${read.over('processes', '5m')}${offset})` : processes(ground, offset);
+  return [
+    `min_over_time(${counter}[${window}])`,
+    `unless ${counter}${offset}`,
+    `unless on (${BY_PROCESS}) (${seen} unless on (${BY_PROCESS}) ${active(series)}${offset})`,
+    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)}${offset})`,
+    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
+  ].join('\n');
+};
