@@ -7,8 +7,13 @@ import { promisify } from 'node:util';
 import { inflateSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { DashboardJson } from '../src/finish.ts';
+import { RECORDED } from '../src/recorded.ts';
 import { findChromium } from './src/chromium.ts';
+import { startHistory } from './src/history.ts';
 import { type DashboardReport, preview, readDashboards } from './src/preview.ts';
+import { prometheusAt } from './src/prometheus.ts';
+import { PLAYED_MS, played, STORIES } from './src/story.ts';
+import { ruleSamples } from './src/story-rules.ts';
 import { FLEET, type FleetHistory, HISTORY_MS, SCRAPE_MS, startFleetHistory } from './test-history.ts';
 
 /** CI must have a Chromium. The preview's own error says how to install one. */
@@ -62,6 +67,24 @@ test(
     const project = fileURLToPath(new URL('tsconfig.json', import.meta.url));
     const failed = await promisify(execFile)(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
     expect(failed).toEqual({ stdout: '', stderr: '' });
+  },
+  SLOW_MS,
+);
+
+test(
+  'a story has the recorded series that panels read',
+  async (context) => {
+    if (!canDraw) return context.skip(WITHOUT);
+    const toMs = Math.floor(Date.now() / SCRAPE_MS) * SCRAPE_MS;
+    const story = await startHistory(played('outage', toMs));
+    try {
+      const window = { fromMs: toMs - PLAYED_MS, toMs, stepMs: STORIES.outage.scrapeMs };
+      const names = (await ruleSamples(prometheusAt(story.url), window)).map((line) => line.split('{')[0]);
+      // No agent of a story comes and goes.
+      expect(Object.values(RECORDED).filter((name) => !names.includes(name))).toEqual([RECORDED.comesAndGoes]);
+    } finally {
+      await story.stop();
+    }
   },
   SLOW_MS,
 );

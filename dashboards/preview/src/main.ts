@@ -6,7 +6,7 @@ import { HELP, type Options, parseOptions } from './options.ts';
 import { type DashboardReport, preview, readDashboards } from './preview.ts';
 import { prometheusAt } from './prometheus.ts';
 import { PLAYED_MS, played, STORIES, type StoryName } from './story.ts';
-import { alertSamples } from './story-alerts.ts';
+import { ruleSamples } from './story-rules.ts';
 
 const DEFAULT_FROM_MS = 600_000;
 const HOUR_MS = 3_600_000;
@@ -56,7 +56,7 @@ const drawStory = async (name: StoryName, options: Options): Promise<void> => {
     }
   };
   const alerts = await withSamples(samples, (url) =>
-    alertSamples(prometheusAt(url), { fromMs: toMs - PLAYED_MS, toMs, stepMs }),
+    ruleSamples(prometheusAt(url), { fromMs: toMs - PLAYED_MS, toMs, stepMs }),
   );
   const shown = { ...options, fromMs: options.fromMs ?? HOUR_MS, scrapeMs: stepMs };
   await withSamples([...samples, ...alerts], (prometheus) => draw({ ...shown, prometheus }, undefined));

@@ -1,7 +1,7 @@
 import { DEFAULT_SETTINGS, seconds } from '@breakerbox/alerts';
 import { grafanaExpr, inlined } from '../../../alerts/src/grafana.ts';
 import { ALERT_DEFINITIONS, resolved } from '../../../alerts/src/rules.ts';
-import { RULES_LOADED } from '../../src/alert-state.ts';
+import { RECORDED, type RecordedKey } from '../../src/recorded.ts';
 import type { Prometheus } from './prometheus.ts';
 import type { Series } from './scene.ts';
 
@@ -35,11 +35,11 @@ const firing = (
 };
 
 /**
- * What Prometheus would have written if it had evaluated the alerts all the time. Their expressions are those for Grafana, which need no
- * recorded series.
+ * What Prometheus would have written if it had evaluated the alerts, and the rules that panels read, all the time. The expressions are
+ * those for Grafana, which need no recorded series.
  * @returns lines of OpenMetrics
  */
-export const alertSamples = async (prometheus: Prometheus, window: Window): Promise<readonly string[]> => {
+export const ruleSamples = async (prometheus: Prometheus, window: Window): Promise<readonly string[]> => {
   const ground = inlined(resolved({ settings: DEFAULT_SETTINGS }));
   const lines: string[] = [];
   const add = (series: string, values: readonly (readonly [number, number])[]): void => {
@@ -60,10 +60,13 @@ export const alertSamples = async (prometheus: Prometheus, window: Window): Prom
       );
     }
   }
-  const steps = Array.from({ length: (window.toMs - window.fromMs) / window.stepMs + 1 }, (_, index) => index);
-  add(
-    written(RULES_LOADED, { job: 'agents' }),
-    steps.map((index) => [window.fromMs + index * window.stepMs, 0]),
-  );
+  for (const [key, name] of Object.entries(RECORDED)) {
+    for (const { metric, points } of await prometheus.range(ground.read.now(key as RecordedKey), window)) {
+      add(
+        written(name, metric),
+        points.flatMap(([at, value]) => (value === null ? [] : [[at, value] as const])),
+      );
+    }
+  }
   return lines;
 };
