@@ -1,11 +1,32 @@
 import type { RecoveryWatch } from './budget/recovery.ts';
 import type { SystemicRules } from './budget/systemic.ts';
+import type { CircuitRegistry } from './circuit-registry.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { LastResults } from './freshness/last-good.ts';
 import type { PrecheckCache } from './precheck.ts';
+import type { Session } from './session-api.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';
 import type { CircuitSpec, ToolLookup, ToolSettings } from './tool.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 import type { UsageContext } from './warnings/mistakes.ts';
+
+/**
+ * The modes that operators force (A3). Sessions compare `version` and `untilMs` at each use, and call `apply` if something changed.
+ * `@breakerbox/core/control` replaces these fields; without it they stay as they are.
+ */
+export interface OperatorModes {
+  /** Increased with each change. 0: control was never started. */
+  version: number;
+  /** When the next mode expires, in monotonic ms. */
+  untilMs: number;
+  /**
+   * Gives these circuits the modes that operators force. `registry` reports the changes; without it the circuits are new. Returns
+   * the version.
+   */
+  apply(session: Session, circuits: Iterable<TrackedCircuit>, registry?: CircuitRegistry): number;
+  /** A session ended. */
+  ended(session: Session): void;
+}
 
 /** What a session shares with its box. */
 export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
@@ -17,6 +38,7 @@ export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
   readonly shared: CircuitStore | undefined;
   /** Number of equal calls in a row that is too many (O5); undefined: calls may repeat. */
   readonly repeats: number | undefined;
+  readonly operator: OperatorModes;
   /** Last good results of all sessions (F2). */
   readonly results: LastResults;
   /** Latest answers of pre-call checks (K3). */

@@ -222,6 +222,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     shared: scope === 'process' ? circuitStore(noMemory, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
+    operator: { version: 0, untilMs: Number.POSITIVE_INFINITY, apply: () => 0, ended: () => {} },
     results: createResultPool(),
     prechecks,
     undeclared: toolSettings(defaults, {}, scope),

@@ -29,11 +29,12 @@ import { feeds, holdsShared, keyPassOf, NO_PASSES, type Pass, rejects } from './
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import { isCounted } from './reasons.ts';
+import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
 import type { SessionObserver } from './telemetry/observer.ts';
 import { spanContextOf } from './telemetry/spans.ts';
 import type { CircuitSpec } from './tool.ts';
-import { type TrackedCircuit, takeOver } from './tracked-circuit.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 
 /** C14: a probe of a key alone costs what any call does. */
 const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
@@ -56,6 +57,9 @@ export class CircuitRegistry {
   readonly #ledgers: FailureLedgers;
   readonly #observer: SessionObserver;
   readonly #recovery: RecoveryWatch | undefined;
+  readonly #session: Session;
+  /** The version of the operators' modes that its circuits have (A3). */
+  #operated = 0;
 
   constructor(
     box: BoxContext,
@@ -63,12 +67,14 @@ export class CircuitRegistry {
     ledgers: FailureLedgers,
     observer: SessionObserver,
     recovery: RecoveryWatch | undefined,
+    session: Session,
   ) {
     this.store = store;
     this.#box = box;
     this.#ledgers = ledgers;
     this.#observer = observer;
     this.#recovery = recovery;
+    this.#session = session;
   }
 
   /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it (C11). */
@@ -90,6 +96,7 @@ export class CircuitRegistry {
     const found = this.store.circuits.get(spec.name);
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.#box.clock);
+    this.#box.operator.apply(this.#session, [tracked]);
     this.#observer.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#ledgers.observe(); // From its first use, whatever that use is (C1).
     return tracked;
@@ -165,9 +172,12 @@ export class CircuitRegistry {
    * the session that asked for it.
    */
   settleDue(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void, looksAhead = false): void {
-    const { probing } = this.store;
-    if (at.ms < probing.soonestMs && !this.#ledgers.hasPending) return; // Nearly every call.
+    const { probing, circuits } = this.store;
+    const { operator } = this.#box;
+    const isOperated = operator.version !== this.#operated || at.ms >= operator.untilMs;
+    if (at.ms < probing.soonestMs && !isOperated && !this.#ledgers.hasPending) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
+    if (isOperated) this.#operated = operator.apply(this.#session, circuits.values(), this);
     this.#ledgers.pass(at);
     const event = this.#ledgers.event ?? this.#ledgers.correlationOf(true).correlation.event;
     if (event === undefined) return;
@@ -325,14 +335,16 @@ export class CircuitRegistry {
     return { capMs: this.#box.capMs(tracked.tool.name), freeFrom };
   }
 
-  /** C1: an operator sets the mode. The circuit starts again, and results of calls under way are late. */
-  takeOver(tracked: TrackedCircuit, mode: CircuitMode): void {
+  /** C1, A4: `change` sets the mode by hand. The circuit starts again, and results of calls under way are late. */
+  takeOver(tracked: TrackedCircuit, change: () => void): void {
     const before = reportedState(tracked.mode, tracked.circuit);
     const category = categoryOf(tracked.circuit);
-    takeOver(tracked, mode);
+    change();
+    const { mode, circuit } = tracked;
+    const after = reportedState(mode, circuit);
     this.#ledgers.closed(false, tracked.tool.name);
     if (mode === 'observe_only') this.#ledgers.observe();
-    this.#observer.moved(tracked, before, reportedState(mode, tracked.circuit), category);
+    if (after !== before) this.#observer.moved(tracked, before, after, category ?? categoryOf(circuit));
   }
 
   /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: only the event of the dry run. */

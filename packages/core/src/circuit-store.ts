@@ -111,14 +111,17 @@ export const copyStore = (store: CircuitStore): CircuitStore => ({
   },
 });
 
-/** The part of a session's memory that is its own (C11). Shared circuits stay with their box (C12). */
+/**
+ * The part of a session's memory that is its own (C11). Shared circuits stay with their box (C12), and so do the modes of operators
+ * (A4).
+ */
 export const ownMemory = (
   store: CircuitStore,
 ): Pick<SessionMemory, 'circuits' | 'correlation' | 'dryRunCorrelation'> => {
   const { circuits, kept, correlations, steps } = store;
   if (steps !== undefined) return { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
   return {
-    circuits: new Map([...circuits, ...kept]),
+    circuits: new Map([...[...circuits].map(([name, one]) => [name, one.covered ?? one] as const), ...kept]),
     correlation: correlations.real.correlation,
     dryRunCorrelation: correlations.dryRun?.correlation,
   };

@@ -20,6 +20,8 @@ export interface LookAhead {
 /** What the functions over a session read: reports, snapshots and plans. Not part of the public API. */
 export interface SessionInternals {
   readonly box: BoxContext;
+  /** Monotonic ms. */
+  readonly beganMs: number;
   /** Changes nothing (C11). */
   lookAhead(): LookAhead;
   /** What became of the calls of each tool, in the order of first calls. */

@@ -30,6 +30,7 @@ import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './s
 import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
+import { takeOver } from './tracked-circuit.ts';
 import {
   type CircuitView,
   type Explanation,
@@ -101,7 +102,7 @@ class Session implements SessionApi {
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
     this.#observer = this.#telemetry;
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
-    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery);
+    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery, this);
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, box.repeats, box.results);
     this.#decider = new Decider(box, this.#circuits, this.#ledgers, this.#history, allowed);
@@ -109,6 +110,7 @@ class Session implements SessionApi {
     this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
     this.#observer.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
+    box.operator.apply(this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
   }
 
@@ -262,13 +264,19 @@ class Session implements SessionApi {
     checkControl(tool, mode, this.#box.tool(name) ?? this.#box.group(name), this.#box.keepsCircuits);
     this.#arrive();
     const tracked = this.#circuits.track(name);
-    if (tracked !== undefined && tracked.mode !== mode) this.#circuits.takeOver(tracked, mode);
+    // A4: while an operator's mode covers the circuit, the change is made beneath it.
+    const own = tracked?.covered ?? tracked;
+    if (tracked !== undefined && own !== undefined && own.mode !== mode) {
+      if (own === tracked) this.#circuits.takeOver(tracked, () => takeOver(tracked, mode));
+      else takeOver(own, mode);
+    }
     this.#observer.flush();
   }
 
   end(): void {
     this.#look(true);
     this.#observer.ended();
+    this.#box.operator.ended(this);
   }
 
   note(): string {
@@ -336,7 +344,7 @@ class Session implements SessionApi {
     const store = copyStore(this.#circuits.store);
     const copyOf = (pair: LedgerPair): Copy => {
       const ledgers = new FailureLedgers(pair, store, box.systemic, NO_OBSERVER);
-      return { ledgers, circuits: new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery) };
+      return { ledgers, circuits: new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery, this) };
     };
     const own = copyOf(this.#ledgers.ledgerPair);
     let others: Copy | undefined;
@@ -355,6 +363,7 @@ class Session implements SessionApi {
   get [INTERNALS](): SessionInternals {
     return {
       box: this.#box,
+      beganMs: this.#beganMs,
       plan: this.#plan,
       lookAhead: () => this.#lookAhead(),
       tallies: () => this.#entries.tallies(),

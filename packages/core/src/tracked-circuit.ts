@@ -11,6 +11,8 @@ export interface TrackedCircuit extends Keyed {
   circuit: Circuit;
   /** The span whose failure opened the circuit; probes and skips link to it. */
   openedBy: SpanContext | undefined;
+  /** What an operator's mode covers: the circuit as it was, and the mode that was set in code (A4). Undefined without such a mode. */
+  covered?: TrackedCircuit | undefined;
 }
 
 /** A circuit without its tool and its probes. */

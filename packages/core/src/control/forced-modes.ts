@@ -1,0 +1,49 @@
+import type { CircuitMode } from '../circuit/circuit.ts';
+
+/** The modes that an operator may force, the strongest first (A4). */
+export const FORCED_MODES = ['forced_open', 'disabled', 'observe_only'] as const satisfies readonly CircuitMode[];
+
+export type ForcedMode = (typeof FORCED_MODES)[number];
+
+/** A mode that an operator forces. Times are monotonic ms. */
+export interface Forced {
+  readonly tool: string;
+  readonly mode: ForcedMode;
+  readonly owner: string;
+  readonly reason: string;
+  /** Undefined: all sessions of the box. */
+  readonly session: string | undefined;
+  readonly sinceMs: number;
+  readonly untilMs: number;
+}
+
+/** All forced modes of a box. An owner has at most one for each tool and session. */
+export type ForcedModes = readonly Forced[];
+
+const isOf = (one: Forced, other: Pick<Forced, 'tool' | 'owner' | 'session'>): boolean =>
+  one.tool === other.tool && one.owner === other.owner && one.session === other.session;
+
+/** Without the mode of this owner. The same object if there is none. */
+export const withoutMode = (all: ForcedModes, of: Pick<Forced, 'tool' | 'owner' | 'session'>): ForcedModes =>
+  without(all, (one) => isOf(one, of));
+
+/** With one more mode. It replaces the one that its owner had. */
+export const withMode = (all: ForcedModes, forced: Forced): ForcedModes => [...withoutMode(all, forced), forced];
+
+/** Without the modes that have expired. The same object if none has. */
+export const unexpired = (all: ForcedModes, ms: number): ForcedModes => without(all, ({ untilMs }) => ms >= untilMs);
+
+const without = (all: ForcedModes, drops: (one: Forced) => boolean): ForcedModes => {
+  const left = all.filter((one) => !drops(one));
+  return left.length === all.length ? all : left;
+};
+
+/** When the next one expires; Infinity if there is none. */
+export const nextExpiry = (all: ForcedModes): number =>
+  all.reduce((soonest, { untilMs }) => Math.min(soonest, untilMs), Number.POSITIVE_INFINITY);
+
+/** The mode of a tool in a session: the strongest that is forced (A4). */
+export const modeFor = (all: ForcedModes, tool: string, session: string): ForcedMode | undefined => {
+  const wanted = all.filter((one) => one.tool === tool && (one.session === undefined || one.session === session));
+  return FORCED_MODES.find((mode) => wanted.some((one) => one.mode === mode));
+};

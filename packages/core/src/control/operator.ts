@@ -1,0 +1,226 @@
+import type { BoxContext } from '../box-context.ts';
+import type { Breakerbox } from '../breakerbox.ts';
+import { BreakerboxUsageError, show } from '../config/checks.ts';
+import { shortened } from '../config/names.ts';
+import { type BoxInternals, boxInternals } from '../session-internals.ts';
+import { cover } from './cover.ts';
+import {
+  FORCED_MODES,
+  type Forced,
+  type ForcedMode,
+  type ForcedModes,
+  modeFor,
+  nextExpiry,
+  unexpired,
+  withMode,
+  withoutMode,
+} from './forced-modes.ts';
+import { createRoster, type LiveSession, liveSession, type Roster } from './roster.ts';
+
+const HOUR_MS = 3_600_000;
+const MOST_MS = 7 * 24 * HOUR_MS;
+
+/** What an operator forces on a tool. */
+export interface ForceOptions {
+  readonly mode: ForcedMode;
+  /** Who forces it. Each owner has at most one mode for each tool and session. */
+  readonly owner: string;
+  /** Why, for other operators. Required. */
+  readonly reason: string;
+  /** Milliseconds until the mode ends by itself. Default one hour, at most 7 days. */
+  readonly expiresInMs?: number | undefined;
+  /** Only the session with this id. Default: all sessions of the box, later ones too. */
+  readonly session?: string | undefined;
+}
+
+/** Which mode an operator takes back. */
+export interface ReleaseOptions {
+  readonly owner: string;
+  /** The session that `force` named. Default: the mode of the whole box. */
+  readonly session?: string | undefined;
+}
+
+/** A mode that is forced now. */
+export interface ForcedModeView {
+  readonly tool: string;
+  readonly mode: ForcedMode;
+  readonly owner: string;
+  readonly reason: string;
+  /** Undefined: all sessions of the box. */
+  readonly session: string | undefined;
+  /** Unix milliseconds. */
+  readonly sinceUnixMs: number;
+  /** Unix milliseconds. */
+  readonly untilUnixMs: number;
+}
+
+/** The result of an action on a session. */
+export interface ActionResult {
+  /** `stale`: the session is no longer as expected, and nothing was done. `unknown_session`: no live session has this id. */
+  readonly result: 'done' | 'stale' | 'unknown_session';
+  /** The session after the action; undefined if there is no such session. */
+  readonly session: LiveSession | undefined;
+}
+
+/** What an operator can see and do (A2, A3). */
+export interface Operator {
+  /**
+   * Forces a mode on a tool, or on a group (`group:NAME`), from the next use of each session. Of several owners' modes `forced_open`
+   * beats `disabled`, which beats `observe_only`. Modes set in code stay beneath (A4).
+   *
+   * @throws BreakerboxUsageError if an option is missing or wrong, or if the tool was never declared.
+   */
+  force(tool: string, options: ForceOptions): ForcedModeView;
+  /**
+   * Takes an owner's mode back. Without another owner's mode, circuits return to what they were before: an open one is still open,
+   * with its wait (A4). Returns whether there was such a mode.
+   */
+  release(tool: string, options: ReleaseOptions): boolean;
+  /** The modes that are forced now, the oldest first. */
+  modes(): readonly ForcedModeView[];
+  /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
+  sessions(): readonly LiveSession[];
+  /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
+  resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
+  /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */
+  confirmRecovered(session: string, expected?: { readonly event?: string | undefined }): ActionResult;
+}
+
+/** One for each box, because several operators act on the same modes. */
+const operators = new WeakMap<BoxContext, Operator>();
+
+/**
+ * The operator's side of a box: forced modes, live sessions and their actions (A3). All calls for one box return the same object. A
+ * box that was never given to this function pays nothing for it.
+ *
+ * @throws BreakerboxUsageError if `box` is not a box.
+ *
+ * @example
+ * ```ts
+ * const operator = operate(box);
+ * operator.force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'the index is being rebuilt' });
+ * operator.release('web_search', { owner: 'ada' });
+ * ```
+ */
+export const operate = (box: Breakerbox): Operator => {
+  const internals = boxInternals(box, 'operate(box)');
+  const { context } = internals;
+  const known = operators.get(context);
+  if (known !== undefined) return known;
+  const made = createOperator(internals);
+  operators.set(context, made);
+  return made;
+};
+
+const createOperator = ({ context, scope }: BoxInternals): Operator => {
+  const { clock, operator } = context;
+  const roster = createRoster();
+  let forced: ForcedModes = [];
+
+  const change = (next: ForcedModes): void => {
+    if (next === forced) return;
+    forced = next;
+    operator.untilMs = nextExpiry(next);
+    operator.version += 1;
+  };
+
+  const current = (): ForcedModes => {
+    change(unexpired(forced, clock.now()));
+    return forced;
+  };
+
+  operator.version = 1; // Sessions that began before are listed from their next use.
+  operator.ended = roster.remove;
+  operator.apply = (session, circuits, registry) => {
+    const modes = current();
+    roster.add(session);
+    for (const tracked of circuits) {
+      const mode = modeFor(modes, tracked.tool.name, session.id);
+      if (mode === (tracked.covered && tracked.mode)) continue;
+      const covers = () => cover(tracked, mode);
+      if (registry === undefined) covers();
+      else registry.takeOver(tracked, covers);
+    }
+    return operator.version;
+  };
+
+  const view = ({ sinceMs, untilMs, ...rest }: Forced): ForcedModeView => {
+    const unixAt = clock.unixNow() - clock.now();
+    return { ...rest, sinceUnixMs: unixAt + sinceMs, untilUnixMs: unixAt + untilMs };
+  };
+
+  return {
+    force: (given, options) => {
+      const tool = circuitName(given, 'force', context, scope);
+      const made = checked(tool, options, scope, clock.now());
+      change(withMode(current(), made));
+      return view(made);
+    },
+    release: (given, options) => {
+      const tool = circuitName(given, 'release', context, scope);
+      const { session } = options;
+      const owner = required(options.owner, 'owner', `release(${show(tool)}, …)`);
+      const before = current();
+      change(withoutMode(before, { tool, owner, session }));
+      return forced !== before;
+    },
+    modes: () => current().map(view),
+    sessions: () => roster.all().map(liveSession),
+    resume: (id, { cycle } = {}) =>
+      act(roster, id, (session) => {
+        if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
+        session.resume();
+        return true;
+      }),
+    confirmRecovered: (id, { event } = {}) =>
+      act(roster, id, (session) => {
+        if (event !== undefined && liveSession(session).event !== event) return false;
+        session.confirmRecovered();
+        return true;
+      }),
+  };
+};
+
+const act = (roster: Roster, id: string, run: (session: Parameters<Roster['add']>[0]) => boolean): ActionResult => {
+  const session = roster.find(id);
+  if (session === undefined) return { result: 'unknown_session', session: undefined };
+  const result = run(session) ? 'done' : 'stale';
+  return { result, session: liveSession(session) };
+};
+
+/** With a misspelt name, the tool that was meant would stay as it is. */
+const circuitName = (given: unknown, call: string, box: BoxContext, scope: BoxInternals['scope']): string => {
+  const tool = typeof given === 'string' ? shortened(given) : show(given);
+  if (scope === 'none') {
+    throw new BreakerboxUsageError(
+      `operate(box).${call}(${show(given)}, …): this box keeps no circuits (scope 'none'), so the mode would have no effect. Give the box another scope.`,
+    );
+  }
+  if (box.tool(tool) !== undefined || box.group(tool) !== undefined) return tool;
+  throw new BreakerboxUsageError(
+    `operate(box).${call}(${show(given)}, …): no tool or group of that name is declared in the box of agent '${box.agent}'. Correct the name (box.tools lists the tools; groups are 'group:NAME'), or declare the tool before.`,
+  );
+};
+
+const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope'], sinceMs: number): Forced => {
+  const call = `force(${show(tool)}, …)`;
+  const { mode, session, expiresInMs = HOUR_MS } = options;
+  const fault = (what: string) => new BreakerboxUsageError(`operate(box).${call}: ${what}`);
+  if (!FORCED_MODES.includes(mode))
+    throw fault(`mode is ${show(mode)}, which no operator can force. Give one of ${FORCED_MODES.join(', ')}.`);
+  if (!(expiresInMs > 0 && expiresInMs <= MOST_MS))
+    throw fault(`expiresInMs is ${show(expiresInMs)}. Give milliseconds above 0, at most ${MOST_MS} (7 days).`);
+  if (session !== undefined && scope === 'process') {
+    throw fault(
+      `session is given, but the sessions of this box share their circuits (scope 'process'). Leave session out.`,
+    );
+  }
+  const owner = required(options.owner, 'owner', call);
+  const reason = required(options.reason, 'reason', call);
+  return { tool, mode, owner, reason, session, sinceMs, untilMs: sinceMs + expiresInMs };
+};
+
+const required = (value: unknown, name: string, call: string): string => {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a text that is not empty.`);
+};

@@ -1,0 +1,58 @@
+import type { SystemicEvent } from '../budget/systemic.ts';
+import type { Session } from '../session-api.ts';
+import { sessionInternals } from '../session-internals.ts';
+import type { SessionView } from '../view.ts';
+
+/** A session that has not ended, as it is now. */
+export interface LiveSession {
+  readonly id: string;
+  /** Milliseconds since it began, or was restored. */
+  readonly ageMs: number;
+  /** The event to expect in `confirmRecovered`; undefined without a systemic failure. */
+  readonly event: string | undefined;
+  /** State, steps, budget left, cycle, circuits. */
+  readonly view: SessionView;
+}
+
+/** The sessions of a box that have not ended. Sessions that the program has dropped may be garbage collected. */
+export interface Roster {
+  add(session: Session): void;
+  remove(session: Session): void;
+  /** The latest session with this id. */
+  find(id: string): Session | undefined;
+  all(): readonly Session[];
+}
+
+/** An empty roster. */
+export const createRoster = (): Roster => {
+  const refs = new Set<WeakRef<Session>>();
+  const known = new WeakMap<Session, WeakRef<Session>>();
+  const gone = new FinalizationRegistry<WeakRef<Session>>((ref) => refs.delete(ref));
+  const all = () => [...refs].flatMap((ref) => ref.deref() ?? []);
+  return {
+    add: (session) => {
+      if (known.has(session)) return;
+      const ref = new WeakRef(session);
+      known.set(session, ref);
+      refs.add(ref);
+      gone.register(session, ref);
+    },
+    remove: (session) => {
+      const ref = known.get(session);
+      known.delete(session);
+      if (ref !== undefined) refs.delete(ref);
+    },
+    find: (id) => all().findLast((session) => session.id === id),
+    all,
+  };
+};
+
+/** How a session is now. Changes nothing (C11). */
+export const liveSession = (session: Session): LiveSession => {
+  const { beganMs, box } = sessionInternals(session, 'liveSession(session)');
+  const view = session.view();
+  return { id: session.id, ageMs: box.clock.now() - beganMs, event: view.systemic && eventId(view.systemic), view };
+};
+
+/** An event that grows keeps its id. In another process it has another one. */
+const eventId = ({ began, openings }: SystemicEvent): string => `${began?.ms ?? openings[0]?.at.ms}`;
