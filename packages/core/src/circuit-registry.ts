@@ -34,7 +34,7 @@ import type { SessionTool } from './session-tools.ts';
 import type { SessionObserver } from './telemetry/observer.ts';
 import { spanContextOf } from './telemetry/spans.ts';
 import type { CircuitSpec } from './tool.ts';
-import type { TrackedCircuit } from './tracked-circuit.ts';
+import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
 /** C14: a probe of a key alone costs what any call does. */
 const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
@@ -90,6 +90,13 @@ export class CircuitRegistry {
   /** The circuit of a tool's group (C13). */
   trackGroup(spec: CircuitSpec | undefined): TrackedCircuit | undefined {
     return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec);
+  }
+
+  /** A circuit as its first use would find it. It is not kept. */
+  unused(spec: CircuitSpec): TrackedCircuit {
+    const made = newCircuit(spec);
+    this.#box.operator.apply(this.#session, [made]);
+    return made;
   }
 
   #put(spec: CircuitSpec): TrackedCircuit {

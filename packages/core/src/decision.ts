@@ -15,7 +15,7 @@ import type { RejectionCauses, RejectionFacts } from './routing/message.ts';
 import { type Route, routeOf } from './routing/route.ts';
 import type { SessionTool } from './session-tools.ts';
 import type { ToolSpec } from './tool.ts';
-import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
 
 /** The tool that a decision is asked for. */
 export type Asked = Omit<SessionTool, 'tally'>;
@@ -201,7 +201,14 @@ export class Decider {
   #asked(tool: string, spec: ToolSpec | undefined): Asked {
     const { circuits } = this.#store;
     const group = this.#box.keepsCircuits ? spec?.group : undefined;
-    return { tool, spec, tracked: circuits.get(tool), group: group && (circuits.get(group.name) ?? newCircuit(group)) };
+    const tracked = circuits.get(tool) ?? (spec && this.#circuits.unused(spec));
+    return {
+      tool,
+      spec,
+      // A tool without a circuit is decided by its settings, unless an operator forces a mode on it.
+      tracked: circuits.has(tool) || tracked?.covered ? tracked : undefined,
+      group: group && (circuits.get(group.name) ?? this.#circuits.unused(group)),
+    };
   }
 
   #facts(reason: Reason, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): RejectionFacts {

@@ -9,4 +9,4 @@ export {
   operate,
   type ReleaseOptions,
 } from './operator.ts';
-export type { LiveSession } from './roster.ts';
+export type { OperatedSession } from './roster.ts';

@@ -23,7 +23,7 @@ export type ForcedModes = readonly Forced[];
 const isOf = (one: Forced, other: Pick<Forced, 'tool' | 'owner' | 'session'>): boolean =>
   one.tool === other.tool && one.owner === other.owner && one.session === other.session;
 
-/** Without the mode of this owner. The same object if there is none. */
+/** Without the mode of this owner. The same object if there was no such mode. */
 export const withoutMode = (all: ForcedModes, of: Pick<Forced, 'tool' | 'owner' | 'session'>): ForcedModes =>
   without(all, (one) => isOf(one, of));
 
@@ -38,7 +38,7 @@ const without = (all: ForcedModes, drops: (one: Forced) => boolean): ForcedModes
   return left.length === all.length ? all : left;
 };
 
-/** When the next one expires; Infinity if there is none. */
+/** When the next one expires; Infinity if no mode is forced. */
 export const nextExpiry = (all: ForcedModes): number =>
   all.reduce((soonest, { untilMs }) => Math.min(soonest, untilMs), Number.POSITIVE_INFINITY);
 

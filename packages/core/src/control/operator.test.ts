@@ -25,6 +25,15 @@ describe('A3: a mode for all sessions of the box', () => {
     expect(lines.slice(1)).toEqual(['a forced_open>closed']);
   });
 
+  test('A3, R2: what is forced counts before the first use too', () => {
+    const { box, session } = bench({ tools: { a: { alternatives: [{ tool: 'b', degradation: 'low' }] }, b: {} } });
+    operate(box).force('b', BY_ADA);
+    expect(session.unavailable()).toEqual(['b']);
+    expect(session.explain('b')).toMatchObject({ decision: 'skip', reason: 'forced_open' });
+    operate(box).force('a', BY_ADA);
+    expect(box.session().acquire('a').route?.kind).toBe('defer');
+  });
+
   test('A3: a session alone', () => {
     const { box, session } = bench();
     operate(box).force('a', { ...BY_ADA, session: 'run-1' });
@@ -42,7 +51,7 @@ describe('A3: a mode for all sessions of the box', () => {
     expect(session.acquire('b').decision).toBe('call');
   });
 
-  test('A3: without a forced mode nothing changes', () => {
+  test('A1: without a forced mode nothing changes', () => {
     const { box, session } = bench();
     operate(box);
     expect(succeedOnce(session, 'a')).toBe('call');

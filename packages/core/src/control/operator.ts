@@ -15,7 +15,7 @@ import {
   withMode,
   withoutMode,
 } from './forced-modes.ts';
-import { createRoster, type LiveSession, liveSession, type Roster } from './roster.ts';
+import { createRoster, type OperatedSession, operatedSession, type Roster } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_MS = 7 * 24 * HOUR_MS;
@@ -59,7 +59,7 @@ export interface ActionResult {
   /** `stale`: the session is no longer as expected, and nothing was done. `unknown_session`: no live session has this id. */
   readonly result: 'done' | 'stale' | 'unknown_session';
   /** The session after the action; undefined if there is no such session. */
-  readonly session: LiveSession | undefined;
+  readonly session: OperatedSession | undefined;
 }
 
 /** What an operator can see and do (A2, A3). */
@@ -79,7 +79,7 @@ export interface Operator {
   /** The modes that are forced now, the oldest first. */
   modes(): readonly ForcedModeView[];
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
-  sessions(): readonly LiveSession[];
+  sessions(): readonly OperatedSession[];
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
   /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */
@@ -165,7 +165,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       return forced !== before;
     },
     modes: () => current().map(view),
-    sessions: () => roster.all().map(liveSession),
+    sessions: () => roster.all().map(operatedSession),
     resume: (id, { cycle } = {}) =>
       act(roster, id, (session) => {
         if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
@@ -174,7 +174,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       }),
     confirmRecovered: (id, { event } = {}) =>
       act(roster, id, (session) => {
-        if (event !== undefined && liveSession(session).event !== event) return false;
+        if (event !== undefined && operatedSession(session).event !== event) return false;
         session.confirmRecovered();
         return true;
       }),
@@ -185,7 +185,7 @@ const act = (roster: Roster, id: string, run: (session: Parameters<Roster['add']
   const session = roster.find(id);
   if (session === undefined) return { result: 'unknown_session', session: undefined };
   const result = run(session) ? 'done' : 'stale';
-  return { result, session: liveSession(session) };
+  return { result, session: operatedSession(session) };
 };
 
 /** With a misspelt name, the tool that was meant would stay as it is. */

@@ -4,7 +4,7 @@ import { sessionInternals } from '../session-internals.ts';
 import type { SessionView } from '../view.ts';
 
 /** A session that has not ended, as it is now. */
-export interface LiveSession {
+export interface OperatedSession {
   readonly id: string;
   /** Milliseconds since it began, or was restored. */
   readonly ageMs: number;
@@ -48,8 +48,8 @@ export const createRoster = (): Roster => {
 };
 
 /** How a session is now. Changes nothing (C11). */
-export const liveSession = (session: Session): LiveSession => {
-  const { beganMs, box } = sessionInternals(session, 'liveSession(session)');
+export const operatedSession = (session: Session): OperatedSession => {
+  const { beganMs, box } = sessionInternals(session, 'operatedSession(session)');
   const view = session.view();
   return { id: session.id, ageMs: box.clock.now() - beganMs, event: view.systemic && eventId(view.systemic), view };
 };

@@ -1,3 +1,4 @@
+import { operate } from '../control/operator.ts';
 import { BreakerboxUsageError, type Permit } from '../index.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
@@ -6,6 +7,7 @@ import { type Happening, SLOTS } from './happenings.ts';
 import { acquire, settle } from './model-calls.ts';
 import { confirmRecovered, control, declare, end, resume, step } from './model-control.ts';
 import { type How, judged } from './model-judge.ts';
+import { force } from './model-operator.ts';
 import { keep, restored } from './model-sessions.ts';
 import { keyViewsOf, permitOf, viewOf } from './model-view.ts';
 import { at, begin, type Pair, reportOf, type Slot, type World } from './world.ts';
@@ -114,6 +116,9 @@ const toSession = (world: World, index: number, what: ToSession): void => {
     case 'control':
       controlBoth(world, slot, what);
       break;
+    case 'force':
+      forceBoth(world, slot, what);
+      break;
     case 'end':
       session.end();
       end(slot.model);
@@ -143,14 +148,29 @@ const restart = (world: World, { process, session, model: old }: Slot, what: Res
 };
 
 const controlBoth = (world: World, slot: Slot, { tool, mode }: Extract<Happening, { kind: 'control' }>): void => {
-  let refused = false;
+  const refused = isRefused(() => slot.session.control(tool, mode));
+  same({ refused }, { refused: !control(world.model, slot.model, tool, mode) });
+};
+
+const forceBoth = ({ model }: World, { process }: Slot, what: Extract<Happening, { kind: 'force' }>): void => {
+  const { tool, owner, mode, expiresInMs } = what;
+  const operator = operate(process.box);
+  const refused = isRefused(() => {
+    if (mode === undefined) operator.release(tool, { owner });
+    else operator.force(tool, { owner, mode, expiresInMs, reason: 'proof' });
+  });
+  const forced = { tool, owner, mode, untilMs: model.ms + expiresInMs };
+  same({ refused }, { refused: !force(process.modelBox, forced) });
+};
+
+const isRefused = (run: () => void): boolean => {
   try {
-    slot.session.control(tool, mode);
+    run();
+    return false;
   } catch (error) {
     if (!(error instanceof BreakerboxUsageError)) throw error;
-    refused = true;
+    return true;
   }
-  same({ refused }, { refused: !control(world.model, slot.model, tool, mode) });
 };
 
 /** C11: what is seen after each call; looking changes nothing, or the next comparison would show it. */

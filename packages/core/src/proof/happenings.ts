@@ -37,7 +37,16 @@ export type Happening =
   | { readonly kind: 'restart'; readonly slot: number; readonly waitMs?: number; readonly elapsedMs?: number }
   /** `group`: the hint of an adapter. */
   | { readonly kind: 'declare'; readonly slot: number; readonly tool: string; readonly group?: string }
-  | { readonly kind: 'control'; readonly slot: number; readonly tool: string; readonly mode: CircuitMode };
+  | { readonly kind: 'control'; readonly slot: number; readonly tool: string; readonly mode: CircuitMode }
+  /** Two operators of the box of the session (A3). Without a mode, the owner's is released. */
+  | {
+      readonly kind: 'force';
+      readonly slot: number;
+      readonly tool: string;
+      readonly owner: 'ada' | 'bob';
+      readonly mode?: Exclude<CircuitMode, 'automatic'>;
+      readonly expiresInMs: number;
+    };
 
 /** Sessions that are looked at at the same time. */
 export const SLOTS = 2;
@@ -155,6 +164,20 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       tool: fc.oneof(tool, fc.constant('group:g')),
       mode: fc.constantFrom(...CIRCUIT_MODES),
     }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      {
+        kind: kind('force'),
+        slot,
+        tool: fc.oneof({ weight: 4, arbitrary: tool }, fc.constant('group:g')),
+        owner: fc.constantFrom('ada' as const, 'bob' as const),
+        mode: fc.constantFrom('forced_open' as const, 'disabled' as const, 'observe_only' as const),
+        expiresInMs: fc.constantFrom(60_000, 600_000),
+      },
+      { requiredKeys: ['kind', 'slot', 'tool', 'owner', 'expiresInMs'] },
+    ),
   },
   { weight: 1, arbitrary: fc.record({ kind: kind('settle_again'), which: fc.nat(20), how }) },
   {

@@ -8,6 +8,7 @@ import { type Answer, decide, type Question } from './model-decide.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun, usedCircuit } from './model-home.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
 import { toldMove } from './model-moves.ts';
+import { obey } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
 
 /** What time has brought is looked at whenever a session is used: hung probes first, in the order of their leases (C9). */
@@ -18,6 +19,7 @@ export const arrive = (model: Model, session: ModelSession): void => {
     conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);
     show(model, hung.session);
   }
+  obey(model, session);
   pass(model, session);
   show(model, session); // Time may have given all of it back before this use takes from it.
   // What would only have paused observed tools ends in the same way (C1).

@@ -1,4 +1,5 @@
 import type { CircuitMode, ErrorCategory, ProbeWait, ReportedState } from '../index.ts';
+import type { ModelKey } from './model.ts';
 import type { Rules, When } from './rules.ts';
 
 /** O3: a failure came without a Retry-After. */
@@ -46,6 +47,15 @@ export interface ModelCircuit {
   avoids: string | undefined;
   /** No probe before (O3). */
   notBeforeMs: number;
+  /** A4: what the mode of an operator covers; nothing changes it but control(). */
+  covered: Covered | undefined;
+}
+
+/** A circuit as it was when an operator took over, with its keys and their generation (C14). */
+export interface Covered {
+  readonly circuit: ModelCircuit;
+  readonly keys: readonly ModelKey[];
+  readonly keyGeneration: number | undefined;
 }
 
 /** C2. */
@@ -65,6 +75,7 @@ export const newCircuit = (tool: string, rules: Rules): ModelCircuit => ({
   failedProbes: 0,
   avoids: undefined,
   notBeforeMs: ANY_TIME,
+  covered: undefined,
 });
 
 export const reported = ({ mode, state }: ModelCircuit): ReportedState => (mode === 'automatic' ? state : mode);

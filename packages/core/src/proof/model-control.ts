@@ -6,6 +6,7 @@ import { close, reported } from './model-circuit.ts';
 import { circuitOf, isKnown, sidesOf, startDryRun } from './model-home.ts';
 import { forgetKeys } from './model-keys.ts';
 import { closed } from './model-moves.ts';
+import { controlCovered } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
 import { rulesOf } from './rules.ts';
 
@@ -40,7 +41,8 @@ export const control = (model: Model, session: ModelSession, tool: string, mode:
   if (!isKnown(session.box, tool) || !session.box.keepsCircuits) return false;
   arrive(model, session);
   const circuit = circuitOf(model, session, tool);
-  if (circuit !== undefined && circuit.mode !== mode) {
+  if (circuit?.covered !== undefined) controlCovered(circuit, mode);
+  else if (circuit !== undefined && circuit.mode !== mode) {
     const from = reported(circuit);
     const { category } = circuit;
     close(circuit);

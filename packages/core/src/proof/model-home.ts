@@ -4,6 +4,7 @@ import type { Budget } from './model-budget.ts';
 import { type ModelCircuit, newCircuit } from './model-circuit.ts';
 import { copyOfBudget, copyOfCorrelation } from './model-copy.ts';
 import type { Correlating, Correlation } from './model-correlation.ts';
+import { covering } from './model-wanted.ts';
 import { gateRulesOf, groupRulesOf, inOneWindow, type Rules } from './rules.ts';
 
 const GROUP = 'group:';
@@ -52,6 +53,7 @@ const ownCircuit = (model: Model, session: ModelSession, name: string): ModelCir
   const circuit = session.kept.find((one) => one.tool === name) ?? newCircuit(name, rules);
   session.kept = session.kept.filter((one) => one !== circuit);
   session.home.circuits.push(circuit);
+  covering(model, session.box, session.home, circuit);
   if (circuit.mode === 'observe_only') startDryRun(session);
   return circuit;
 };

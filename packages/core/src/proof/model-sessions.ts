@@ -5,6 +5,7 @@ import { ANY_TIME } from './model-circuit.ts';
 import { circuitOf, correlating, startDryRun } from './model-home.ts';
 import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
+import { beneath } from './model-wanted.ts';
 
 export const newSession = (model: Model, box: ModelBox, id: string): ModelSession => {
   const session: ModelSession = {
@@ -33,7 +34,8 @@ export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept'
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
-  const { id, step, stepMs, home, kept, real, dryRun } = lookedAhead(model, session);
+  const { id, step, stepMs, home: covered, kept, real, dryRun } = lookedAhead(model, session);
+  const home = beneath(covered);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
   return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, dryRun };

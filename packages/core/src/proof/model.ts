@@ -1,4 +1,12 @@
-import type { Availability, BreakerboxConfig, Decision, ErrorCategory, Outcome, Reason } from '../index.ts';
+import type {
+  Availability,
+  BreakerboxConfig,
+  CircuitMode,
+  Decision,
+  ErrorCategory,
+  Outcome,
+  Reason,
+} from '../index.ts';
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
@@ -47,10 +55,20 @@ export interface ModelBox {
   readonly groupRules: Map<string, Rules>;
   /** K3: what the pre-call checks have said, and when. */
   readonly scores: Map<string, { readonly availability: Availability; readonly ms: number }>;
+  /** A3: what operators force now, in any session. */
+  forced: readonly ModelForced[];
   /** B5: false where the budget alone counts. */
   readonly keepsCircuits: boolean;
   /** C12: the circuits that all of its sessions share. */
   readonly shared: ModelHome | undefined;
+}
+
+/** A mode of an operator, until it expires (A4). */
+export interface ModelForced {
+  readonly tool: string;
+  readonly owner: string;
+  readonly mode: CircuitMode;
+  readonly untilMs: number;
 }
 
 /** Where circuits are kept: with a session, or with its box (C12). */
@@ -191,6 +209,7 @@ export const newBox = ({ config, undeclared }: Model): ModelBox => {
       ]),
     ),
     scores: new Map(),
+    forced: [],
     keepsCircuits: config.scope !== 'none',
     shared: config.scope === 'process' ? { ...newHome(), steps: { step: 0, ms: 0 } } : undefined,
   };

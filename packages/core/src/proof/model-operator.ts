@@ -1,0 +1,54 @@
+import type { CircuitMode } from '../index.ts';
+import {
+  count,
+  flush,
+  type Model,
+  type ModelBox,
+  type ModelForced,
+  type ModelHome,
+  type ModelSession,
+} from './model.ts';
+import { close, type ModelCircuit, reported } from './model-circuit.ts';
+import { isKnown, startDryRun } from './model-home.ts';
+import { forgetKeys } from './model-keys.ts';
+import { closed } from './model-moves.ts';
+import { covering } from './model-wanted.ts';
+
+/** A3: an operator forces a mode, or takes it back (no mode). False where it is refused. */
+export const force = (
+  box: ModelBox,
+  forced: Omit<ModelForced, 'mode'> & { readonly mode: CircuitMode | undefined },
+): boolean => {
+  const { tool, owner, mode } = forced;
+  if (!isKnown(box, tool) || !box.keepsCircuits) return false;
+  const others = box.forced.filter((one) => one.tool !== tool || one.owner !== owner);
+  box.forced = mode === undefined ? others : [...others, { ...forced, mode }];
+  return true;
+};
+
+/** A3, A4: at each use a session's circuits get the modes that are forced now. */
+export const obey = (model: Model, session: ModelSession): void => {
+  for (const circuit of session.home.circuits) {
+    const { category } = circuit;
+    const from = reported(circuit);
+    if (!covering(model, session.box, session.home, circuit)) continue;
+    closed(session, circuit, false);
+    if (circuit.mode === 'observe_only') startDryRun(session);
+    const to = reported(circuit);
+    if (to === from) continue;
+    count(model, `transitions|${circuit.tool}|${from}|${to}`);
+    flush(model, session, 'circuit.transition', circuit.tool, `${from}>${to}`, category ?? circuit.category, false);
+  }
+};
+
+/** C1: a mode set in code, beneath that of an operator. The circuit beneath starts again. */
+export const controlCovered = (circuit: ModelCircuit, mode: CircuitMode): void => {
+  const { covered } = circuit;
+  if (covered === undefined || covered.circuit.mode === mode) return;
+  const beneath = { ...covered.circuit, mode };
+  close(beneath);
+  const home = { keys: [...covered.keys], keyGenerations: new Map<string, number>() };
+  if (covered.keyGeneration !== undefined) home.keyGenerations.set(circuit.tool, covered.keyGeneration);
+  forgetKeys(home as unknown as ModelHome, circuit.tool);
+  circuit.covered = { circuit: beneath, keys: [], keyGeneration: home.keyGenerations.get(circuit.tool) };
+};
