@@ -40,6 +40,8 @@ export const SECTIONS: readonly Section[] = [
   core('planScope', 'Task', 'scope'),
   core('report', 'ReportOptions', 'report'),
   core('restore', 'RestoreOptions', 'snapshot'),
+  core('operator.force', 'ForceOptions', 'control'),
+  core('operator.release', 'ReleaseOptions', 'control'),
   core('classifyError of core', 'ClassifyContext'),
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),
