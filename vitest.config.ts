@@ -30,6 +30,7 @@ const SLOW = [
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/{bench,scrape}.test.ts',
   'bench/bundle/bundle.test.ts',
+  'test/costs/cost.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
   PREVIEW,

@@ -7,6 +7,7 @@ import {
   labelled,
   type Session,
 } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
 import {
   formatPauseReport,
   formatReport,
@@ -55,6 +56,15 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
   parseCapabilities: (value) => parseCapabilities(value as Outside),
   validateCapabilities: (value) => validateCapabilities(value),
   planScope: (value) => planScope(box().session(), value as Outside),
+  operate: (value) => operate(value as Outside),
+  'Operator.force': (value) => {
+    operate(box()).force('search', { mode: 'disabled', owner: value as Outside, reason: value as Outside });
+    operate(box()).force(value as Outside, value as Outside);
+  },
+  'Operator.release': (value) =>
+    operate(box()).release('search', { owner: value as Outside, session: value as Outside }),
+  'Operator.resume': (value) => operate(box()).resume(value as Outside, value as Outside),
+  'Operator.confirmRecovered': (value) => operate(box()).confirmRecovered(value as Outside, value as Outside),
   report: (value) => report(failing(), value as Outside),
   restore: (value) => restore(box(), value),
   ...Object.fromEntries(
