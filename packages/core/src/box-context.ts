@@ -1,6 +1,5 @@
 import type { RecoveryWatch } from './budget/recovery.ts';
 import type { SystemicRules } from './budget/systemic.ts';
-import type { CircuitRegistry } from './circuit-registry.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { LastResults } from './freshness/last-good.ts';
 import type { PrecheckCache } from './precheck.ts';
@@ -20,10 +19,14 @@ export interface OperatorModes {
   /** When the next mode expires, in monotonic ms. */
   untilMs: number;
   /**
-   * Gives these circuits the modes that operators force. `registry` reports the changes; without it the circuits are new. Returns
-   * the version.
+   * Gives these circuits the modes that operators force. `report` makes each change and reports it; without it the circuits are new.
+   * Returns the version.
    */
-  apply(session: Session, circuits: Iterable<TrackedCircuit>, registry?: CircuitRegistry): number;
+  apply(
+    session: Session,
+    circuits: Iterable<TrackedCircuit>,
+    report?: (tracked: TrackedCircuit, change: () => void) => void,
+  ): number;
   /** A session ended. */
   ended(session: Session): void;
 }

@@ -184,7 +184,8 @@ export class CircuitRegistry {
     const isOperated = operator.version !== this.#operated || at.ms >= operator.untilMs;
     if (at.ms < probing.soonestMs && !isOperated && !this.#ledgers.hasPending) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
-    if (isOperated) this.#operated = operator.apply(this.#session, circuits.values(), this);
+    if (isOperated)
+      this.#operated = operator.apply(this.#session, circuits.values(), (...change) => this.takeOver(...change));
     this.#ledgers.pass(at);
     const event = this.#ledgers.event ?? this.#ledgers.correlationOf(true).correlation.event;
     if (event === undefined) return;

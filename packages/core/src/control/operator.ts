@@ -131,15 +131,15 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
 
   operator.version = 1; // Sessions that began before are listed from their next use.
   operator.ended = roster.remove;
-  operator.apply = (session, circuits, registry) => {
+  operator.apply = (session, circuits, report) => {
     const modes = current();
     roster.add(session);
     for (const tracked of circuits) {
       const mode = modeFor(modes, tracked.tool.name, session.id);
       if (mode === (tracked.covered && tracked.mode)) continue;
       const covers = () => cover(tracked, mode);
-      if (registry === undefined) covers();
-      else registry.takeOver(tracked, covers);
+      if (report === undefined) covers();
+      else report(tracked, covers);
     }
     return operator.version;
   };

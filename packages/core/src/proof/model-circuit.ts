@@ -1,5 +1,4 @@
 import type { CircuitMode, ErrorCategory, ProbeWait, ReportedState } from '../index.ts';
-import type { ModelKey } from './model.ts';
 import type { Rules, When } from './rules.ts';
 
 /** O3: a failure came without a Retry-After. */
@@ -49,6 +48,15 @@ export interface ModelCircuit {
   notBeforeMs: number;
   /** A4: what the mode of an operator covers; nothing changes it but control(). */
   covered: Covered | undefined;
+}
+
+/** The circuit of a key (C14). */
+export interface ModelKey {
+  readonly tool: string;
+  readonly key: string;
+  readonly circuit: ModelCircuit;
+  /** It was blamed for a failure. */
+  blamed: boolean;
 }
 
 /** A circuit as it was when an operator took over, with its keys and their generation (C14). */

@@ -8,7 +8,7 @@ import type {
   Reason,
 } from '../index.ts';
 import type { Budget } from './model-budget.ts';
-import type { ModelCircuit } from './model-circuit.ts';
+import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
 import {
   type BudgetRules,
@@ -87,15 +87,6 @@ export interface ModelHome {
   dryRun: Correlation | undefined;
   /** C12: the steps of all sessions together, and when the last was; undefined for a session's own circuits. */
   readonly steps: { step: number; ms: number } | undefined;
-}
-
-/** The circuit of a key (C14). */
-export interface ModelKey {
-  readonly tool: string;
-  readonly key: string;
-  readonly circuit: ModelCircuit;
-  /** It was blamed for a failure. */
-  blamed: boolean;
 }
 
 export interface ModelSession {
