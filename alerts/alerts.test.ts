@@ -189,8 +189,6 @@ describe('names', () => {
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
     expect(unread.map(({ name }) => name)).toEqual([
       'breakerbox.errors',
-      'breakerbox.budget.limit',
-      'breakerbox.budget.remaining',
       'breakerbox.budget.consumed',
       'breakerbox.tokens.wasted',
       'breakerbox.tokens.avoided',
