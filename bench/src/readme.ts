@@ -113,7 +113,7 @@ export const readmeText = ({ cases, machine, date }: Results): string => {
     '|---|--:|--:|--:|--:|',
     ...SHORT.map(([title, of]) => `| ${[title, ...cells(of)].join(' | ')} |`),
     '',
-    `Medians of one run on ${date}: Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores. [\`bench/\`](bench/README.md) has every number and every target,
-met and missed; \`npm run bench\` measures on your machine.`,
+    `Medians of one run on ${date}: Node ${machine.node}, ${machine.cpu}, ${machine.cores} cores. Values that differ by less than a fifth are equal within the noise.
+[\`bench/\`](bench/README.md) has every number and every target, met and missed; \`npm run bench\` measures on your machine.`,
   ].join('\n');
 };

@@ -116,7 +116,7 @@ const causeOf = ({ trip, category }: Outage): string => {
     case 'slow_call_rate':
       return 'too many of its calls took too long';
     case 'failure_rate':
-      return `too many of its calls failed, the last one with ${category}`;
+      return `too many of its calls failed (last failure: ${category})`;
     case 'wasted_tokens':
       return `its failed calls (${category}) cost too many tokens`;
     default:
@@ -194,7 +194,7 @@ const STOP = 'Do not call any tools, including ones that still work.';
 const budgetText = ({ budget }: Ledger): string =>
   `Tool calls are paused: ${
     remaining(budget) > 0
-      ? 'failed tool calls of this run have used all the tokens that failures may cost'
+      ? 'failed tool calls of this run have used up the token budget for failures'
       : 'too many tool calls of this run have failed'
   }. ${STOP} Report what is done, what is not done and why. Say that a person must resume the run.`;
 

@@ -24,7 +24,7 @@ describe('messages of a pause', () => {
 
   test('R3, B4: the token budget is spent', () => {
     expect(say({ reason: 'budget_exhausted' })).toBe(
-      'Tool calls are paused: failed tool calls of this run have used all the tokens that failures may cost. ' +
+      'Tool calls are paused: failed tool calls of this run have used up the token budget for failures. ' +
         `${LEAVE} resume the run.`,
     );
   });

@@ -16,7 +16,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
 
   test.each([
     ['slow_call_rate', 'too many of its calls took too long'],
-    ['failure_rate', 'too many of its calls failed, the last one with network'],
+    ['failure_rate', 'too many of its calls failed (last failure: network)'],
     ['wasted_tokens', 'its failed calls (network) cost too many tokens'],
     ['probe', 'the last calls failed (network)'],
     ['transport', 'the last calls failed (network)'],

@@ -67,7 +67,7 @@ describe('B4: the token budget', () => {
     for (const tool of ['a', 'c', 'undeclared']) {
       expect(session.acquire(tool)).toMatchObject({ decision: 'pause', reason: 'budget_exhausted' });
     }
-    expect(session.acquire('c').message).toContain('have used all the tokens that failures may cost');
+    expect(session.acquire('c').message).toContain('have used up the token budget for failures');
     expect(exhausted).toHaveLength(1);
     session.resume();
     expect(session.acquire('c').decision).toBe('call');
