@@ -18,24 +18,27 @@ const PROTOTYPES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Bytes of a value, roughly. Undefined if it is larger than `limit`, or not only data: an instance of a class, or a property with a
- * getter, which may give something else each time. `structuredClone` checks what is not an object. Throws where a part does.
+ * Bytes of a copy of a value by `structuredClone`, roughly: an object counts once, and a text each time, as they are copied. Undefined
+ * if it is larger than `limit`, or not only data: an instance of a class, or a property with a getter, which may give something else
+ * each time. `structuredClone` checks what is not an object. Throws where a part does.
  */
 export const dataSize = (value: unknown, limit: number): number | undefined => {
-  const found = new Set<unknown>([value]); // Iterating a set also visits entries that are added meanwhile.
+  const objects = new Set<object>(); // Iterating a set also visits entries that are added meanwhile.
   let bytes = 0;
-  for (const one of found) {
-    if (typeof one === 'string') bytes += 2 * one.length;
-    if (typeof one === 'object' && one !== null) {
-      const tag = Object.prototype.toString.call(one).slice(8, -1);
-      if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return undefined;
-      bytes += PART + ownBytes(one);
-      if (bytes > limit) return undefined; // Before the parts are listed: an array may say that it has millions.
-      if (!ArrayBuffer.isView(one)) for (const part of partsOf(one, tag)) found.add(part);
-    }
-    if (bytes > limit || found.size * PART > limit) return undefined;
+  const count = (part: unknown): void => {
+    if (typeof part === 'string') bytes += 2 * part.length;
+    else if (typeof part === 'object' && part !== null) objects.add(part);
+  };
+  count(value);
+  for (const one of objects) {
+    const tag = Object.prototype.toString.call(one).slice(8, -1);
+    if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return undefined;
+    bytes += PART + ownBytes(one);
+    if (bytes > limit) return undefined; // Before the parts are listed: an array may say that it has millions.
+    if (!ArrayBuffer.isView(one)) for (const part of partsOf(one, tag)) count(part);
+    if (bytes + objects.size * PART > limit) return undefined;
   }
-  return bytes;
+  return bytes > limit ? undefined : bytes;
 };
 
 /** Stops early: a proxy may be its own prototype. */
@@ -48,10 +51,22 @@ const prototypesOf = (value: object): number => {
 };
 
 const ownBytes = (value: object): number => {
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  if (ArrayBuffer.isView(value)) return bytesOf(bufferOf(value)); // A copy of a view has its whole buffer.
+  if (value instanceof ArrayBuffer) return bytesOf(value);
   if (Array.isArray(value)) return PART * value.length;
   return value instanceof Map || value instanceof Set ? PART * value.size : 0;
 };
+
+/** The language's own getter: an object may have a property of that name. */
+const getter = (prototype: object, name: string): ((of: object) => unknown) => {
+  const get = Object.getOwnPropertyDescriptor(prototype, name)?.get;
+  return (of) => get?.call(of);
+};
+const bytesOf = getter(ArrayBuffer.prototype, 'byteLength') as (buffer: object) => number;
+const bufferOfArray = getter(Object.getPrototypeOf(Uint8Array.prototype), 'buffer');
+const bufferOfView = getter(DataView.prototype, 'buffer');
+const bufferOf = (view: object): object =>
+  (view instanceof DataView ? bufferOfView(view) : bufferOfArray(view)) as object;
 
 /** Read by the language's own functions: an object may have an iterator of its own, which never ends. */
 const partsOf = (value: object, tag: string): Iterable<unknown> => {

@@ -189,6 +189,14 @@ describe('the cost of last good results', () => {
     const large = [
       'x'.repeat(600_000),
       new Uint8Array(2 ** 21),
+      new Uint8Array(new ArrayBuffer(2 ** 21), 0, 1), // A copy of a view has its whole buffer.
+      Object.defineProperty(new Uint8Array(2 ** 21), 'byteLength', { value: -1e15 }),
+      // A copy has each text again, also where the original has one text many times.
+      Array(1000).fill('x'.repeat(10_000)),
+      Array.from({ length: 1000 }, () => ({ text: 'x'.repeat(10_000) })),
+      Array.from({ length: 1000 }, () => ({ ['k'.repeat(10_000)]: 1 })),
+      new Map(Array.from({ length: 1000 }, (_, key) => [key, 'x'.repeat(10_000)])),
+      new Set(Array.from({ length: 1000 }, () => ['x'.repeat(10_000)])),
       Array.from({ length: 100_000 }, () => ({})),
       new Set(Array(1e6).keys()),
     ];

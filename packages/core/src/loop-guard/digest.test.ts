@@ -117,6 +117,16 @@ describe('O5: digests of arguments', () => {
     expect(of(liar)).toBeUndefined();
   });
 
+  test.each([Number.NaN, -1e15])('E5: a proxy whose length is %d does not lift the limit', (length) => {
+    const liar = new Proxy([], { get: (target, key) => (key === 'length' ? length : Reflect.get(target, key)) });
+    expect(of([liar, 'x'.repeat(5_000_000)])).toBeUndefined();
+  });
+
+  test('E5: the tag of an array of bytes counts', () => {
+    const tagged = Object.defineProperty(new Uint8Array(1), Symbol.toStringTag, { value: 'x'.repeat(5_000_000) });
+    expect(of(tagged)).toBeUndefined();
+  });
+
   test('E5: a BigInt of more than 65,536 bits has no digest', () => {
     expect([of(2n ** 65_535n - 1n), of(2n ** 65_535n)]).toEqual([expect.any(String), undefined]);
   });

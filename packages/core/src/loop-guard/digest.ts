@@ -63,8 +63,8 @@ const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0')
 export const digest = (value: unknown, seed: number, room = LARGE): string | undefined => {
   let left = room;
   const take = (size: number): void => {
-    left -= size;
-    if (left < 0) throw TOO_LARGE;
+    left -= Math.max(size, 0); // A proxy may give any length.
+    if (!(left >= 0)) throw TOO_LARGE;
   };
   try {
     return hashOfText(textOf(value, take), seed);
@@ -134,7 +134,9 @@ const textOfOther = (value: object, take: (size: number) => void): string | unde
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
     take(value.byteLength);
     // One character for each byte.
-    return Object.prototype.toString.call(value) + new TextDecoder('latin1').decode(value as ArrayBuffer);
+    const tag = Object.prototype.toString.call(value);
+    take(tag.length);
+    return tag + new TextDecoder('latin1').decode(value as ArrayBuffer);
   }
   if (value instanceof Error) return `Error${textOf([value.name, value.message], take)}`;
   const { toJSON } = value as { readonly toJSON?: unknown };
