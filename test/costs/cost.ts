@@ -35,7 +35,7 @@ export interface CostCase<Input> {
 export interface Cost {
   /** CPU milliseconds of one run, by size: six sizes, each twice the one before. */
   readonly ms: readonly number[];
-  /** How often the CPU time multiplies per doubling: the geometric mean over all doublings or over the last two, whichever is larger. */
+  /** How often the CPU time multiplies per doubling: the median over all pairs of sizes, or the mean of the last two doublings, whichever is larger. */
   readonly growth: number;
 }
 
@@ -50,9 +50,13 @@ export const costOf = async <Input>({ from = FROM, make, run }: CostCase<Input>)
   const ms: number[] = [];
   for (const input of inputs) ms.push(await leastOf(() => timed(input, run, runs)));
   const perRun = ms.map((all) => all / runs);
-  const growth = (steps: number): number => (told(ms.at(-1)) / told(ms.at(-1 - steps))) ** (1 / steps);
-  return { ms: perRun, growth: Math.max(growth(DOUBLINGS), growth(LAST)) };
+  const growth = (from: number, to: number): number => (told(ms[to]) / told(ms[from])) ** (1 / (to - from));
+  const pairs = ms.flatMap((_, to) => ms.slice(0, to).map((__, earlier) => growth(earlier, to)));
+  return { ms: perRun, growth: Math.max(median(pairs), growth(DOUBLINGS - LAST, DOUBLINGS)) };
 };
+
+/** Of all pairs, as in the Theil–Sen estimator: one size that was measured wrongly does not matter. */
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 /** Below the resolution of the clock, times say nothing. */
 const told = (ms = 0): number => Math.max(ms, LEAST_MS);

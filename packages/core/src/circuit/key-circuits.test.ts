@@ -251,6 +251,11 @@ describe('C14: byHost', () => {
     expect(byHost()({ url })).toBeUndefined();
   });
 
+  test('C14, E5: byHost reads the start of a text, not all of it', () => {
+    expect(byHost()(`https://example.com/${'a'.repeat(10_000)}`)).toBe('example.com');
+    expect(byHost()(`${' '.repeat(10_000)}https://example.com`)).toBeUndefined();
+  });
+
   test('C14, E5: missing arguments, and arguments that cannot be read, have no key', () => {
     const unreadable = {
       get url() {

@@ -1,5 +1,5 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { guarded, read } from '../classify/untrusted.ts';
+import { guarded, read, TEXT_LIMIT } from '../classify/untrusted.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
 import type { Judged } from '../outcome.ts';
@@ -178,5 +178,5 @@ export const byHost =
   (input) => {
     const url = typeof input === 'string' ? input : read(input, field);
     if (typeof url !== 'string') return undefined;
-    return guarded(() => new URL(url).host.toLowerCase() || undefined, undefined);
+    return guarded(() => new URL(url.slice(0, TEXT_LIMIT)).host.toLowerCase() || undefined, undefined);
   };
