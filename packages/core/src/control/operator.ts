@@ -76,6 +76,10 @@ export interface Operator {
    * with its wait (A4). Returns whether there was such a mode.
    */
   release(tool: string, options: ReleaseOptions): boolean;
+  /** Increases with each change of a mode, so that an operator can say which one they have seen. */
+  readonly version: number;
+  /** Whether a tool or a group (`group:NAME`) of that name is declared. */
+  knows(tool: string): boolean;
   /** The modes that are forced now, the oldest first. */
   modes(): readonly ForcedModeView[];
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
@@ -164,6 +168,11 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       change(withoutMode(before, { tool, owner, session }));
       return forced !== before;
     },
+    get version() {
+      current();
+      return operator.version;
+    },
+    knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,
     modes: () => current().map(view),
     sessions: () => roster.all().map(operatedSession),
     resume: (id, { cycle } = {}) =>

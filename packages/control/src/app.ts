@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import { act } from './act.ts';
+import type { Actor, Audit } from './audit.ts';
+import { isKnownHost, isKnownOrigin } from './guards.ts';
+import { ActionRequest, ActionResponse, type BoxState, Problem, ProcessState } from './schema.ts';
+import { boxState, type OperatedBox } from './state.ts';
+import { matching, type Role, readTokens } from './tokens.ts';
+
+/** What the endpoint serves. */
+export interface Endpoint {
+  boxes(): readonly OperatedBox[];
+  readonly audit: Audit;
+  /** The file of tokens; undefined on a Unix socket, where the mode of the socket authenticates. */
+  readonly tokens: string | undefined;
+  /** More names in `Host` than those of this machine. */
+  readonly hosts: readonly string[];
+  /** Counts an action (A6). */
+  counted(action: string, result: string): void;
+}
+
+/** Largest body of a request. */
+const MOST_BYTES = 16_384;
+
+interface Env {
+  Variables: { actor: Actor; role: Role };
+  Bindings: { incoming: { socket: { remoteAddress?: string } } };
+}
+
+const problems = (...codes: readonly number[]) =>
+  Object.fromEntries(
+    codes.map((code) => [code, { description: 'Refused', content: { 'application/json': { schema: Problem } } }]),
+  ) as Record<number, { description: string; content: { 'application/json': { schema: typeof Problem } } }>;
+
+const stateRoute = createRoute({
+  method: 'get',
+  path: '/v1/state',
+  responses: {
+    200: { description: 'What this process does now (A2)', content: { 'application/json': { schema: ProcessState } } },
+    ...problems(401, 403),
+  },
+});
+
+const actionRoute = createRoute({
+  method: 'post',
+  path: '/v1/actions',
+  request: { body: { required: true, content: { 'application/json': { schema: ActionRequest } } } },
+  responses: {
+    200: { description: 'Done', content: { 'application/json': { schema: ActionResponse } } },
+    404: {
+      description: 'There is no such session, tool or mode',
+      content: { 'application/json': { schema: ActionResponse } },
+    },
+    409: { description: 'Stale: nothing was done', content: { 'application/json': { schema: ActionResponse } } },
+    ...problems(400, 401, 403, 413, 500),
+  },
+});
+
+const CODES = { done: 200, stale: 409, unknown: 404 } as const;
+const startedUnixMs = Date.now();
+
+/** The control API (A2, A3, A5, A6). */
+export const createApp = (endpoint: Endpoint): OpenAPIHono<Env> => {
+  const app = new OpenAPIHono<Env>({
+    defaultHook: (result, c) => {
+      if (!result.success) return c.json({ error: z.prettifyError(result.error) }, 400);
+    },
+  });
+
+  app.use(async (c, next) => {
+    c.header('Cache-Control', 'no-store');
+    c.header('X-Content-Type-Options', 'nosniff');
+    const host = c.req.header('host');
+    if (!isKnownHost(host, endpoint.hosts))
+      return c.json({ error: `This endpoint does not answer for the host ${host ?? '(none)'}. Add it to hosts.` }, 403);
+    const { error, role, actor } = await callerOf(endpoint, c.req.header(), c.env?.incoming?.socket?.remoteAddress);
+    if (error !== undefined) return c.json({ error }, 401);
+    c.set('role', role);
+    c.set('actor', actor);
+    if (c.req.method !== 'GET') {
+      if (!isKnownOrigin(c.req.header('origin'), host))
+        return c.json({ error: 'The request comes from another page.' }, 403);
+      if (role !== 'operate') return c.json({ error: 'This token may only view. Use one with the role operate.' }, 403);
+      if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
+        return c.json({ error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.` }, 413);
+    }
+    await next();
+  });
+
+  app.openapi(stateRoute, (c) =>
+    c.json({ pid: process.pid, startedUnixMs, role: c.get('role'), boxes: endpoint.boxes().map(boxState) }, 200),
+  );
+
+  // One after the other: each finds the state that the one before it left.
+  let last: Promise<unknown> = Promise.resolve();
+  app.openapi(actionRoute, async (c) => {
+    const request = c.req.valid('json');
+    const run = last.then(() => perform(endpoint, request, c.get('actor')));
+    last = run.catch(() => undefined);
+    try {
+      const { result, message, boxes } = await run;
+      return c.json({ result, message, boxes: [...boxes] }, CODES[result]);
+    } catch (error) {
+      endpoint.counted(request.action, 'failed');
+      return c.json(
+        { error: `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}` },
+        500,
+      );
+    }
+  });
+
+  app.doc31('/v1/openapi.json', { openapi: '3.1.0', info: { title: 'Breakerbox control', version: '1' } });
+  return app;
+};
+
+/** Records the request, acts, and records what became of it (A6). */
+const perform = async (
+  { boxes, audit, counted }: Endpoint,
+  request: ActionRequest,
+  actor: Actor,
+): Promise<ReturnType<typeof act> & { readonly boxes: readonly BoxState[] }> => {
+  const concerned = boxes().filter(({ box }) => box.agent === request.agent);
+  const id = randomUUID();
+  const at = (): string => new Date().toISOString();
+  const before = concerned.map((one) => concern(boxState(one), request));
+  await audit.write({ phase: 'asked', id, at: at(), request, before, ...actor });
+  const acted = act(concerned, request, actor.who);
+  counted(request.action, acted.result);
+  const after = concerned.map(boxState);
+  const ended = {
+    phase: 'ended',
+    id,
+    at: at(),
+    result: acted.result,
+    after: after.map((one) => concern(one, request)),
+  } as const;
+  await audit.write(ended).catch(() => undefined); // The action has happened. The first line says who asked for it.
+  return { ...acted, boxes: after };
+};
+
+/** The part of the state that an action is about. */
+const concern = ({ version, modes, sessions }: BoxState, request: ActionRequest): unknown => {
+  const tool = 'tool' in request ? request.tool : undefined;
+  if (tool !== undefined) return { version, modes: modes.filter((one) => one.tool === tool) };
+  const session = sessions.find(({ id }) => id === request.session);
+  return session && { state: session.state, cycle: session.budget.cycle, event: session.event?.id };
+};
+
+type Caller =
+  | { readonly error: string; readonly role?: undefined; readonly actor?: undefined }
+  | { readonly error?: undefined; readonly role: Role; readonly actor: Actor };
+
+const callerOf = async (
+  { tokens }: Endpoint,
+  headers: Readonly<Record<string, string>>,
+  address = 'socket',
+): Promise<Caller> => {
+  if (tokens === undefined) {
+    const who = (headers['breakerbox-user'] ?? 'unknown').slice(0, 100);
+    return { role: 'operate', actor: { who, by: 'socket', from: 'socket' } };
+  }
+  const [, shown] = /^Bearer (bbx_[\w-]{1,100})$/.exec(headers.authorization ?? '') ?? [];
+  if (shown === undefined)
+    return { error: 'A token is needed: Authorization: Bearer bbx_… (breakerbox ctl token create).' };
+  const token = matching(await readTokens(tokens), shown);
+  if (token === undefined) return { error: 'There is no such token, or it was revoked.' };
+  return { role: token.role, actor: { who: token.name, by: 'token', from: address } };
+};

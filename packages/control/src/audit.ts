@@ -1,0 +1,52 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { ActionRequest } from './schema.ts';
+
+/** Who acts, and from where. */
+export interface Actor {
+  /** The name of the token, or the name that a user of the socket claims. */
+  readonly who: string;
+  /** `token`, or `socket`, where the name is only claimed. */
+  readonly by: 'token' | 'socket';
+  /** The address of the client, or `socket`. */
+  readonly from: string;
+}
+
+/** A line of the audit file. `asked` is written before the action takes effect, `ended` after it. */
+export type AuditLine =
+  | ({
+      readonly phase: 'asked';
+      readonly id: string;
+      readonly at: string;
+      readonly request: ActionRequest;
+      readonly before: unknown;
+    } & Actor)
+  | {
+      readonly phase: 'ended';
+      readonly id: string;
+      readonly at: string;
+      readonly result: string;
+      readonly after: unknown;
+    };
+
+/** The audit file (A6). */
+export interface Audit {
+  /** Appends a line and waits until it is on the disk. Rejects if that failed: then nothing may be done. */
+  write(line: AuditLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the file for appending, with mode 0600 if it is new.
+ *
+ * @throws Error if the file cannot be opened or written.
+ */
+export const openAudit = async (file: string): Promise<Audit> => {
+  const handle: FileHandle = await open(file, 'a', 0o600);
+  return {
+    write: async (line) => {
+      await handle.appendFile(`${JSON.stringify(line)}\n`);
+      await handle.datasync();
+    },
+    close: () => handle.close(),
+  };
+};

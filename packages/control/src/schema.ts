@@ -1,0 +1,139 @@
+import { z } from '@hono/zod-openapi';
+
+const DAY_MS = 86_400_000;
+const name = (what: string) => z.string().min(1).max(256).openapi({ description: what });
+
+const agent = name('The agent. The action concerns all boxes of this name in the process.');
+const session = name('The id of a session.');
+const tool = name('The tool, or `group:NAME` for a group.');
+const version = z
+  .number()
+  .int()
+  .openapi({ description: '`version` of the box that the operator has seen. Another one is refused as stale.' });
+
+/** A4: what an operator forces on a tool. */
+const force = (action: 'force_open' | 'disable' | 'observe') =>
+  z.strictObject({
+    action: z.literal(action),
+    agent,
+    tool,
+    session: session.optional().openapi({ description: 'Only this session. Default: all, later ones too.' }),
+    reason: z.string().trim().min(1).max(500).openapi({ description: 'Why, for other operators.' }),
+    expiresInMs: z
+      .number()
+      .int()
+      .positive()
+      .max(7 * DAY_MS)
+      .default(DAY_MS / 24)
+      .openapi({ description: 'Milliseconds until the mode ends by itself: one hour by default, at most 7 days.' }),
+    version: version.optional(),
+  });
+
+/** What an operator asks for (A3). */
+export const ActionRequest = z
+  .discriminatedUnion('action', [
+    z.strictObject({
+      action: z.literal('resume'),
+      agent,
+      session,
+      cycle: z.number().int().openapi({ description: 'The budget cycle that the operator has seen.' }),
+    }),
+    z.strictObject({
+      action: z.literal('confirm'),
+      agent,
+      session,
+      event: name('The event that the operator has seen.'),
+    }),
+    force('force_open'),
+    force('disable'),
+    force('observe'),
+    z.strictObject({
+      action: z.literal('release'),
+      agent,
+      tool,
+      session: session.optional().openapi({ description: 'The session that the mode was for.' }),
+      owner: name('Whose mode ends. Default: that of the caller.').optional(),
+      version: version.optional(),
+    }),
+  ])
+  .openapi('Action');
+export type ActionRequest = z.infer<typeof ActionRequest>;
+
+const Circuit = z
+  .object({
+    tool: z.string(),
+    group: z.string().optional(),
+    state: z.enum(['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only']),
+    generation: z.number(),
+    failures: z.number(),
+    category: z.string().optional(),
+    openForMs: z.number().optional(),
+    nextProbe: z.record(z.string(), z.unknown()).optional(),
+    openKeys: z.number(),
+  })
+  .openapi('Circuit');
+
+export const SessionState = z
+  .object({
+    id: z.string(),
+    ageMs: z.number(),
+    state: z.enum(['active', 'paused_budget', 'paused_systemic']),
+    step: z.number(),
+    budget: z.object({ limit: z.number(), remaining: z.number(), cycle: z.number() }),
+    event: z
+      .object({
+        id: z.string(),
+        category: z.string().optional(),
+        layer: z.string(),
+        suspect: z.string().optional(),
+        tools: z.array(z.string()),
+      })
+      .optional(),
+    circuits: z.array(Circuit),
+  })
+  .openapi('Session');
+export type SessionState = z.infer<typeof SessionState>;
+
+export const Mode = z
+  .object({
+    tool: z.string(),
+    mode: z.enum(['forced_open', 'disabled', 'observe_only']),
+    owner: z.string(),
+    reason: z.string(),
+    session: z.string().optional(),
+    sinceUnixMs: z.number(),
+    untilUnixMs: z.number(),
+  })
+  .openapi('Mode');
+
+export const BoxState = z
+  .object({
+    agent: z.string(),
+    version: z.number(),
+    tools: z.array(z.string()),
+    modes: z.array(Mode),
+    sessions: z.array(SessionState),
+    sessionsLeftOut: z
+      .number()
+      .openapi({ description: 'How many live sessions are not listed, because there are too many.' }),
+  })
+  .openapi('Box');
+export type BoxState = z.infer<typeof BoxState>;
+
+export const ProcessState = z
+  .object({ pid: z.number(), startedUnixMs: z.number(), role: z.enum(['view', 'operate']), boxes: z.array(BoxState) })
+  .openapi('Process');
+export type ProcessState = z.infer<typeof ProcessState>;
+
+export const ActionResponse = z
+  .object({
+    result: z.enum(['done', 'stale', 'unknown']),
+    message: z.string(),
+    boxes: z.array(BoxState).openapi({ description: 'The boxes of the agent after the action.' }),
+  })
+  .openapi('ActionResult');
+export type ActionResponse = z.infer<typeof ActionResponse>;
+
+export const Problem = z
+  .object({ error: z.string().openapi({ description: 'What is wrong, and how to fix it.' }) })
+  .openapi('Problem');
