@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { bundleCommand } from './bundle/bundle-command.ts';
 import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
 import { classifyCommand } from './classify/classify-command.ts';
+import { ctlCommand } from './ctl/ctl-command.ts';
 import { demoCommand } from './demo/demo-command.ts';
 import { replayCommand } from './replay/replay-command.ts';
 
@@ -17,5 +18,6 @@ await new Command('breakerbox')
   .addCommand(bundleCommand())
   .addCommand(classifyCommand())
   .addCommand(replayCommand())
+  .addCommand(ctlCommand())
   .showHelpAfterError('(see --help)')
   .parseAsync();

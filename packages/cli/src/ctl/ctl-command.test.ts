@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startControl } from '@breakerbox/control';
+import { createBreakerbox } from '@breakerbox/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../test-support-command.ts';
+import { ctlCommand } from './ctl-command.ts';
+
+const agent = async (name = 'research') => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-ctl-'));
+  const socket = join(folder, 'a.sock');
+  const box = createBreakerbox({ agent: name, tools: { search: {}, fetch: {}, mail: {} } });
+  const control = await startControl({ boxes: [box], listen: { socket } });
+  onTestFinished(async () => {
+    await control.close();
+    rmSync(folder, { recursive: true });
+  });
+  const ctl = (...args: string[]) =>
+    runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: control.url }), args);
+  return { box, ctl, folder, control };
+};
+
+const fail = (session: ReturnType<ReturnType<typeof createBreakerbox>['session']>, ...tools: string[]) => {
+  for (let call = 0; call < 3; call += 1)
+    for (const tool of tools) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
+};
+
+test('A7: a person finds a paused session, confirms the recovery, and the session goes on', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1' });
+  fail(session, 'search', 'fetch', 'mail');
+  expect(session.view().state).toBe('paused_systemic');
+  expect((await ctl('list')).out).toMatch(/agent +session +state.*\nresearch +run-1 +paused_systemic/s);
+  const first = await ctl('confirm', 'run-1');
+  expect(first).toMatchObject({ code: 0, out: 'The event is over. The tools are probed one after the other.\n' });
+  expect(session.view().state).toBe('active');
+  expect((await ctl('confirm', 'run-1')).code).toBe(3);
+  expect(await ctl('resume', 'run-2')).toMatchObject({ code: 4, out: 'No agent has a live session run-2.\n' });
+  expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
+});
+
+test('A7: modes are forced with a reason, listed and released', async () => {
+  const { box, ctl } = await agent();
+  expect(await ctl('force-open', 'research', 'search', '--reason', 'the index is rebuilt', '--for', '30m')).toMatchObject({ code: 0 });
+  expect(box.session().acquire('search').reason).toBe('forced_open');
+  expect((await ctl('list')).out).toMatch(/research +search +forced_open +all sessions .* 30 min +the index is rebuilt/);
+  expect((await ctl('release', 'research', 'search')).code).toBe(0);
+  expect(box.session().acquire('search').decision).toBe('call');
+  expect((await ctl('release', 'research', 'search')).code).toBe(4);
+  expect((await ctl('disable', 'research', 'serach', '--reason', 'x')).out).toContain('no tool or group serach');
+  expect((await ctl('disable', 'writer', 'search', '--reason', 'x')).code).toBe(4);
+});
+
+test('A7: an agent that does not answer is named, and scripts see the exit code', async () => {
+  const { folder } = await agent();
+  const ctl = (...args: string[]) => runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: join(folder, 'none.sock') }), args);
+  expect(await ctl('list')).toMatchObject({ code: 1, out: expect.stringContaining('none.sock does not answer') });
+  expect(await runCommand((io) => ctlCommand(io, { XDG_RUNTIME_DIR: folder }), ['list'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('no agent with a control API was found'),
+  });
+});
+
+test('A5, A7: tokens are made, listed and revoked', async () => {
+  const { folder } = await agent();
+  const ctl = (...args: string[]) => runCommand(ctlCommand, ['token', ...args, '--file', join(folder, 'tokens.json')]);
+  expect((await ctl('create', 'ada', '--role', 'operate')).out).toMatch(/^bbx_[\w-]{43}\n$/);
+  expect((await ctl('list')).out).toMatch(/ada +operate/);
+  expect((await ctl('revoke', 'ada')).code).toBe(0);
+  expect((await ctl('revoke', 'ada')).code).toBe(4);
+});

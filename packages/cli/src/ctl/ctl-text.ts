@@ -1,0 +1,64 @@
+import type { BoxState, SessionState } from '@breakerbox/control/client';
+import { onOneLine, plainTable } from '../plain-table.ts';
+import type { Found } from './targets.ts';
+
+/** `3 min`, `2 h`. */
+export const duration = (ms: number): string => {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+};
+
+const openOnes = ({ circuits }: SessionState): string =>
+  circuits
+    .filter(({ state }) => state !== 'closed')
+    .map(({ tool, state, category }) => `${tool} ${state}${category === undefined ? '' : ` (${category})`}`)
+    .join(', ');
+
+const rowOf = (agent: string, session: SessionState): readonly string[] => [
+  agent,
+  session.id,
+  session.state,
+  `${session.budget.remaining}/${session.budget.limit}`,
+  duration(session.ageMs),
+  openOnes(session) || '-',
+];
+
+const modesOf = ({ agent, modes }: BoxState, now: number): readonly (readonly string[])[] =>
+  modes.map(({ tool, mode, owner, reason, session, untilUnixMs }) => [
+    agent,
+    tool,
+    mode,
+    session ?? 'all sessions',
+    owner,
+    duration(untilUnixMs - now),
+    reason,
+  ]);
+
+const table = (rows: readonly (readonly string[])[], columns: number): string =>
+  plainTable(
+    rows.map((row) => row.map(onOneLine)),
+    columns,
+    false,
+  );
+
+/** `breakerbox ctl list`: paused sessions first. */
+export const listText = (found: readonly Found[], columns: number, now = Date.now()): string => {
+  const boxes = found.flatMap(({ state }) => state?.boxes ?? []);
+  const sessions = boxes.flatMap(({ agent, sessions }) => sessions.map((one) => rowOf(agent, one)));
+  const paused = sessions.filter(([, , state]) => state !== 'active');
+  const others = sessions.filter(([, , state]) => state === 'active');
+  const modes = boxes.flatMap((box) => modesOf(box, now));
+  const leftOut = boxes.reduce((sum, { sessionsLeftOut }) => sum + sessionsLeftOut, 0);
+  const parts = [
+    sessions.length === 0
+      ? `No live session of ${boxes.map(({ agent }) => agent).join(', ') || 'any agent'}.`
+      : table([['agent', 'session', 'state', 'budget', 'age', 'not closed'], ...paused, ...others], columns),
+    ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
+    ...(modes.length === 0
+      ? []
+      : [table([['agent', 'tool', 'mode', 'for', 'owner', 'ends in', 'reason'], ...modes], columns)]),
+    ...found.flatMap(({ error }) => (error === undefined ? [] : [error])),
+  ];
+  return `${parts.join('\n\n')}\n`;
+};
