@@ -2,15 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
 import { act } from './act.ts';
 import type { Actor, Audit } from './audit.ts';
+import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin } from './guards.ts';
 import { ActionRequest, ActionResponse, type BoxState, Problem, ProcessState } from './schema.ts';
 import { boxState, type OperatedBox } from './state.ts';
+import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
   boxes(): readonly OperatedBox[];
   readonly audit: Audit;
+  readonly changes: Changes;
   /** The file of tokens; undefined on a Unix socket, where the mode of the socket authenticates. */
   readonly tokens: string | undefined;
   /** More names in `Host` than those of this machine. */
@@ -109,13 +112,17 @@ export const createApp = (endpoint: Endpoint): OpenAPIHono<Env> => {
     }
   });
 
+  app.get('/v1/changes', (c) =>
+    c.body(changeStream(endpoint.changes), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' }),
+  );
+
   app.doc31('/v1/openapi.json', { openapi: '3.1.0', info: { title: 'Breakerbox control', version: '1' } });
   return app;
 };
 
 /** Records the request, acts, and records what became of it (A6). */
 const perform = async (
-  { boxes, audit, counted }: Endpoint,
+  { boxes, audit, changes, counted }: Endpoint,
   request: ActionRequest,
   actor: Actor,
 ): Promise<ReturnType<typeof act> & { readonly boxes: readonly BoxState[] }> => {
@@ -126,6 +133,9 @@ const perform = async (
   await audit.write({ phase: 'asked', id, at: at(), request, before, ...actor });
   const acted = act(concerned, request, actor.who);
   counted(request.action, acted.result);
+  const { agent, tool, session } = { tool: undefined, ...request };
+  if (acted.result === 'done')
+    changes.add({ kind: 'action', agent, session, tool, to: request.action, who: actor.who, unixMs: Date.now() });
   const after = concerned.map(boxState);
   const ended = {
     phase: 'ended',

@@ -100,5 +100,5 @@ const send = (
     sent.end(body);
   });
 
-export { type ActionRequest, ActionRequest as ActionSchema } from './schema.ts';
 export type { ActionResponse, BoxState, ProcessState, SessionState } from './schema.ts';
+export { type ActionRequest, ActionRequest as ActionSchema } from './schema.ts';

@@ -149,3 +149,42 @@ test('A6: what cannot be recorded is not done', async () => {
   expect([status, body.error]).toEqual([500, expect.stringContaining('was not done')]);
   expect(box.session().acquire('search').decision).toBe('call');
 });
+
+test('A2: changes are told as they happen, and the recent ones first', async () => {
+  const { box } = failing();
+  const folder = folderOf();
+  const control = await startControl({ boxes: [box], listen: { socket: join(folder, 'c.sock') } });
+  onTestFinished(() => control.close());
+  const session = box.session({ id: 'run-1' });
+  const trip = (tool: string) => {
+    for (let call = 0; call < 3; call += 1) session.acquire(tool).settle({ outcome: 'failure', category: 'network' });
+  };
+  trip('search');
+  const seen = await new Promise<string>((resolve, reject) => {
+    const sent = request(
+      { socketPath: control.url.slice(5), path: '/v1/changes', headers: { host: 'localhost' } },
+      (response) => {
+        let all = '';
+        response.on('data', (part) => {
+          all += part;
+          if (!all.includes('"tool":"other"')) return trip('other');
+          resolve(all);
+          sent.destroy();
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+  const changes = seen
+    .split('\n\n')
+    .filter(Boolean)
+    .map((one) => JSON.parse(one.slice(one.indexOf('{'))));
+  expect(changes[0]).toMatchObject({
+    kind: 'circuit.transition',
+    tool: 'search',
+    from: 'closed',
+    to: 'open',
+    category: 'network',
+  });
+});

@@ -7,6 +7,7 @@ import type { Breakerbox } from '@breakerbox/core';
 import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
+import { followChanges } from './changes.ts';
 import { operated } from './state.ts';
 
 export { createToken, type Role, readTokens, revokeToken } from './tokens.ts';
@@ -58,7 +59,9 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
   const place = socket === undefined ? folder : dirname(socket);
   await mkdir(place, { recursive: true, mode: 0o700 });
   const audit = await openAudit(auditFile ?? join(place, 'audit.jsonl'));
+  const changes = followChanges(all);
   const app = createApp({
+    changes,
     boxes: () => all,
     audit,
     tokens: 'port' in listen ? listen.tokens : undefined,
@@ -78,6 +81,7 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
     );
     if (socket !== undefined) await chmod(socket, 0o600);
   } catch (error) {
+    changes.close();
     await audit.close();
     throw error;
   }
@@ -93,6 +97,7 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      changes.close();
       await audit.close();
     },
   };

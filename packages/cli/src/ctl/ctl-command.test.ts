@@ -16,8 +16,7 @@ const agent = async (name = 'research') => {
     await control.close();
     rmSync(folder, { recursive: true });
   });
-  const ctl = (...args: string[]) =>
-    runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: control.url }), args);
+  const ctl = (...args: string[]) => runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: control.url }), args);
   return { box, ctl, folder, control };
 };
 
@@ -42,9 +41,13 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
 
 test('A7: modes are forced with a reason, listed and released', async () => {
   const { box, ctl } = await agent();
-  expect(await ctl('force-open', 'research', 'search', '--reason', 'the index is rebuilt', '--for', '30m')).toMatchObject({ code: 0 });
+  expect(
+    await ctl('force-open', 'research', 'search', '--reason', 'the index is rebuilt', '--for', '30m'),
+  ).toMatchObject({ code: 0 });
   expect(box.session().acquire('search').reason).toBe('forced_open');
-  expect((await ctl('list')).out).toMatch(/research +search +forced_open +all sessions .* 30 min +the index is rebuilt/);
+  expect((await ctl('list')).out).toMatch(
+    /research +search +forced_open +all sessions .* 30 min +the index is rebuilt/,
+  );
   expect((await ctl('release', 'research', 'search')).code).toBe(0);
   expect(box.session().acquire('search').decision).toBe('call');
   expect((await ctl('release', 'research', 'search')).code).toBe(4);
@@ -54,7 +57,8 @@ test('A7: modes are forced with a reason, listed and released', async () => {
 
 test('A7: an agent that does not answer is named, and scripts see the exit code', async () => {
   const { folder } = await agent();
-  const ctl = (...args: string[]) => runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: join(folder, 'none.sock') }), args);
+  const ctl = (...args: string[]) =>
+    runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: join(folder, 'none.sock') }), args);
   expect(await ctl('list')).toMatchObject({ code: 1, out: expect.stringContaining('none.sock does not answer') });
   expect(await runCommand((io) => ctlCommand(io, { XDG_RUNTIME_DIR: folder }), ['list'])).toMatchObject({
     code: 1,

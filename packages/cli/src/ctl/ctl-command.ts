@@ -1,5 +1,11 @@
 import { createToken, readTokens, revokeToken } from '@breakerbox/control';
-import { type ActionRequest, type ActionResponse, ActionSchema, ControlError, perform } from '@breakerbox/control/client';
+import {
+  type ActionRequest,
+  type ActionResponse,
+  ActionSchema,
+  type ControlError,
+  perform,
+} from '@breakerbox/control/client';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { plainTable } from '../plain-table.ts';
@@ -37,7 +43,12 @@ export const ctlCommand = (io: CommandIo = processIo, env: NodeJS.ProcessEnv = p
     ctl
       .command(name)
       .description(description)
-      .addOption(new Option('--endpoint <url...>', 'unix:PATH or http(s)://HOST:PORT; default: BREAKERBOX_CONTROL, else all sockets of this user'))
+      .addOption(
+        new Option(
+          '--endpoint <url...>',
+          'unix:PATH or http(s)://HOST:PORT; default: BREAKERBOX_CONTROL, else all sockets of this user',
+        ),
+      )
       .option('--token <token>', 'for http(s); default: BREAKERBOX_CONTROL_TOKEN')
       .option('--json', 'print one JSON document', false)
       .action(async (...args: unknown[]) => {
@@ -54,13 +65,21 @@ export const ctlCommand = (io: CommandIo = processIo, env: NodeJS.ProcessEnv = p
 
   add('list', 'sessions, paused ones first, and forced modes', async (flags) => {
     const found = await look(reachable(flags, env));
-    io.out(flags.json ? documentOf(found.map(({ target, ...rest }) => ({ endpoint: target.url, ...rest }))) : listText(found, io.columns));
+    io.out(
+      flags.json
+        ? documentOf(found.map(({ target, ...rest }) => ({ endpoint: target.url, ...rest })))
+        : listText(found, io.columns),
+    );
     if (found.every(({ error }) => error !== undefined)) io.exitWith(1);
   });
   const onSession = (name: 'resume' | 'confirm', description: string) =>
     add(`${name} <session>`, description, (flags, session) => onFoundSession(name, session, flags, io, env))
       .option('--agent <name>', 'the agent, if several have a session of this id')
-      .option(...(name === 'resume' ? (['--cycle <number>', 'the budget cycle that you have seen', Number] as const) : (['--event <id>', 'the event that you have seen'] as never)));
+      .option(
+        ...(name === 'resume'
+          ? (['--cycle <number>', 'the budget cycle that you have seen', Number] as const)
+          : (['--event <id>', 'the event that you have seen'] as never)),
+      );
   onSession('resume', 'give a paused session a full budget again');
   onSession('confirm', 'confirm that a correlated failure is over');
   for (const [name, action, description] of [
@@ -69,7 +88,12 @@ export const ctlCommand = (io: CommandIo = processIo, env: NodeJS.ProcessEnv = p
     ['observe', 'observe', 'let every call of a tool pass, and count what would have been decided'],
   ] as const) {
     add(`${name} <agent> <tool>`, description, (flags, agent, tool) =>
-      everywhere({ action, agent, tool, reason: flags.reason, session: flags.session, expiresInMs: flags.for }, flags, io, env),
+      everywhere(
+        { action, agent, tool, reason: flags.reason, session: flags.session, expiresInMs: flags.for },
+        flags,
+        io,
+        env,
+      ),
     )
       .requiredOption('--reason <text>', 'why, for other operators')
       .option('--for <duration>', 'how long, such as 30m or 2h; default 1h, at most 7d', milliseconds)
@@ -93,21 +117,37 @@ const reachable = (flags: Flags, env: NodeJS.ProcessEnv) => {
 };
 
 /** Finds the process of a session, and what the caller has not named: the cycle or event that it has now. */
-const onFoundSession = async (action: 'resume' | 'confirm', id: string, flags: Flags, io: CommandIo, env: NodeJS.ProcessEnv) => {
+const onFoundSession = async (
+  action: 'resume' | 'confirm',
+  id: string,
+  flags: Flags,
+  io: CommandIo,
+  env: NodeJS.ProcessEnv,
+) => {
   const found = await look(reachable(flags, env));
   const matches = found.flatMap(({ target, state }) =>
     (state?.boxes ?? []).flatMap(({ agent, sessions }) =>
-      sessions.filter((one) => one.id === id && (flags.agent ?? agent) === agent).map((session) => ({ target, agent, session })),
+      sessions
+        .filter((one) => one.id === id && (flags.agent ?? agent) === agent)
+        .map((session) => ({ target, agent, session })),
     ),
   );
   const [first] = matches;
-  if (first === undefined) return report(io, flags, [{ result: 'unknown', message: `No agent has a live session ${id}.` }], found);
+  if (first === undefined)
+    return report(io, flags, [{ result: 'unknown', message: `No agent has a live session ${id}.` }], found);
   if (new Set(matches.map(({ agent }) => agent)).size > 1)
-    throw new Error(`several agents have a session ${id}: ${matches.map(({ agent }) => agent).join(', ')}. Name one with --agent.`);
+    throw new Error(
+      `several agents have a session ${id}: ${matches.map(({ agent }) => agent).join(', ')}. Name one with --agent.`,
+    );
   const { session, agent, target } = first;
   const event = flags.event ?? session.event?.id;
   if (action === 'confirm' && event === undefined)
-    return report(io, flags, [{ result: 'stale', message: `Session ${id} has no correlated failure that lasts.` }], found);
+    return report(
+      io,
+      flags,
+      [{ result: 'stale', message: `Session ${id} has no correlated failure that lasts.` }],
+      found,
+    );
   const request =
     action === 'resume'
       ? { action, agent, session: id, cycle: flags.cycle ?? session.budget.cycle }
@@ -137,10 +177,19 @@ const report = (io: CommandIo, flags: Flags, answers: readonly Answer[], found: 
   const done = answers.filter(({ result }) => result === 'done').length;
   const silent = found.flatMap(({ error }) => (error === undefined ? [] : [error]));
   const [worst] = answers.filter(({ result }) => result !== 'done');
-  if (flags.json) io.out(documentOf({ applied: done, of: answers.length, answers: answers.map(({ result, message }) => ({ result, message })), unreachable: silent }));
+  if (flags.json)
+    io.out(
+      documentOf({
+        applied: done,
+        of: answers.length,
+        answers: answers.map(({ result, message }) => ({ result, message })),
+        unreachable: silent,
+      }),
+    );
   else {
     io.out(`${[...new Set(answers.map(({ message }) => message))].join('\n')}\n`);
-    if (answers.length > 1 || silent.length > 0) io.out(`Applied by ${done} of ${answers.length + silent.length} processes.\n`);
+    if (answers.length > 1 || silent.length > 0)
+      io.out(`Applied by ${done} of ${answers.length + silent.length} processes.\n`);
     for (const error of silent) io.err(`${error}\n`);
   }
   if (worst !== undefined) io.exitWith(worst.result === 'failed' ? 1 : CODES[worst.result]);
@@ -164,7 +213,9 @@ const tokenCommand = (io: CommandIo): Command => {
     .requiredOption(...file)
     .action(async (flags: { file: string }) => {
       const tokens = await readTokens(flags.file);
-      io.out(`${plainTable([['name', 'role', 'created'], ...tokens.map(({ name, role, createdAt }) => [name, role, createdAt])], io.columns, false)}\n`);
+      io.out(
+        `${plainTable([['name', 'role', 'created'], ...tokens.map(({ name, role, createdAt }) => [name, role, createdAt])], io.columns, false)}\n`,
+      );
     });
   token
     .command('revoke <name>')

@@ -1,0 +1,71 @@
+import type { BreakerboxEvents } from '@breakerbox/core';
+import type { OperatedBox } from './state.ts';
+
+/** What operators are told about. Decisions and outcomes are too many, and metrics show them. */
+const TOLD = [
+  'circuit.transition',
+  'systemic.detected',
+  'systemic.resolved',
+  'budget.exhausted',
+  'budget.resumed',
+] as const satisfies readonly (keyof BreakerboxEvents)[];
+
+/** A change of a box, without arguments, results and error texts (Q2). */
+export interface Change {
+  readonly kind: (typeof TOLD)[number] | 'action';
+  readonly agent: string;
+  readonly unixMs: number;
+  readonly session?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly category?: string | undefined;
+  /** Who acted. */
+  readonly who?: string | undefined;
+}
+
+/** The changes of some boxes: the last ones, and those to come. */
+export interface Changes {
+  /** At most {@link KEPT}, the oldest first. */
+  recent(): readonly Change[];
+  add(change: Change): void;
+  listen(listener: (change: Change) => void): () => void;
+  close(): void;
+}
+
+/** Changes that are kept for operators who come later. */
+const KEPT = 500;
+
+/** Follows the events of boxes. */
+export const followChanges = (boxes: readonly OperatedBox[]): Changes => {
+  const kept: Change[] = [];
+  const listeners = new Set<(change: Change) => void>();
+  const add = (change: Change): void => {
+    kept.push(change);
+    if (kept.length > KEPT) kept.shift();
+    for (const listener of listeners) listener(change);
+  };
+  const offs = boxes.flatMap(({ box }) =>
+    TOLD.map((kind) =>
+      box.on(kind, (event) => {
+        const { agent, session, unixMs } = event;
+        const moved =
+          'tool' in event ? { tool: event.tool, from: event.from, to: event.to, category: event.category } : {};
+        if ('observed' in event && event.observed) return;
+        add({ kind, agent, session, unixMs, ...moved, ...('event' in event && { category: event.event.category }) });
+      }),
+    ),
+  );
+  return {
+    recent: () => [...kept],
+    add,
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close: () => {
+      for (const off of offs) off();
+      listeners.clear();
+    },
+  };
+};
