@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi';
+import { Hono } from 'hono';
+import { z } from 'zod';
 import { act } from './act.ts';
 import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin } from './guards.ts';
-import { ActionRequest, ActionResponse, type BoxState, Problem, ProcessState } from './schema.ts';
+import { openApi } from './open-api.ts';
+import { ActionRequest, type ActionResponse, type BoxState, type ProcessState } from './schema.ts';
 import { boxState, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
@@ -30,45 +32,12 @@ interface Env {
   Bindings: { incoming: { socket: { remoteAddress?: string } } };
 }
 
-const problems = (...codes: readonly number[]) =>
-  Object.fromEntries(
-    codes.map((code) => [code, { description: 'Refused', content: { 'application/json': { schema: Problem } } }]),
-  ) as Record<number, { description: string; content: { 'application/json': { schema: typeof Problem } } }>;
-
-const stateRoute = createRoute({
-  method: 'get',
-  path: '/v1/state',
-  responses: {
-    200: { description: 'What this process does now (A2)', content: { 'application/json': { schema: ProcessState } } },
-    ...problems(401, 403),
-  },
-});
-
-const actionRoute = createRoute({
-  method: 'post',
-  path: '/v1/actions',
-  request: { body: { required: true, content: { 'application/json': { schema: ActionRequest } } } },
-  responses: {
-    200: { description: 'Done', content: { 'application/json': { schema: ActionResponse } } },
-    404: {
-      description: 'There is no such session, tool or mode',
-      content: { 'application/json': { schema: ActionResponse } },
-    },
-    409: { description: 'Stale: nothing was done', content: { 'application/json': { schema: ActionResponse } } },
-    ...problems(400, 401, 403, 413, 500),
-  },
-});
-
 const CODES = { done: 200, stale: 409, unknown: 404 } as const;
 const startedUnixMs = Date.now();
 
 /** The control API (A2, A3, A5, A6). */
-export const createApp = (endpoint: Endpoint): OpenAPIHono<Env> => {
-  const app = new OpenAPIHono<Env>({
-    defaultHook: (result, c) => {
-      if (!result.success) return c.json({ error: z.prettifyError(result.error) }, 400);
-    },
-  });
+export const createApp = (endpoint: Endpoint): Hono<Env> => {
+  const app = new Hono<Env>();
 
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
@@ -87,22 +56,25 @@ export const createApp = (endpoint: Endpoint): OpenAPIHono<Env> => {
       if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
         return c.json({ error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.` }, 413);
     }
-    await next();
+    return next();
   });
 
-  app.openapi(stateRoute, (c) =>
-    c.json({ pid: process.pid, startedUnixMs, role: c.get('role'), boxes: endpoint.boxes().map(boxState) }, 200),
-  );
+  app.get('/v1/state', (c) => {
+    const boxes = endpoint.boxes().map(boxState);
+    return c.json({ pid: process.pid, startedUnixMs, role: c.get('role'), boxes } satisfies ProcessState);
+  });
 
   // One after the other: each finds the state that the one before it left.
   let last: Promise<unknown> = Promise.resolve();
-  app.openapi(actionRoute, async (c) => {
-    const request = c.req.valid('json');
+  app.post('/v1/actions', async (c) => {
+    const body = ActionRequest.safeParse(await c.req.json().catch(() => undefined));
+    if (!body.success) return c.json({ error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
+    const request = body.data;
     const run = last.then(() => perform(endpoint, request, c.get('actor')));
     last = run.catch(() => undefined);
     try {
       const { result, message, boxes } = await run;
-      return c.json({ result, message, boxes: [...boxes] }, CODES[result]);
+      return c.json({ result, message, boxes: [...boxes] } satisfies ActionResponse, CODES[result]);
     } catch (error) {
       endpoint.counted(request.action, 'failed');
       return c.json(
@@ -116,7 +88,7 @@ export const createApp = (endpoint: Endpoint): OpenAPIHono<Env> => {
     c.body(changeStream(endpoint.changes), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' }),
   );
 
-  app.doc31('/v1/openapi.json', { openapi: '3.1.0', info: { title: 'Breakerbox control', version: '1' } });
+  app.get('/v1/openapi.json', (c) => c.json(openApi()));
   return app;
 };
 

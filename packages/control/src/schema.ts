@@ -1,7 +1,7 @@
-import { z } from '@hono/zod-openapi';
+import { z } from 'zod';
 
 const DAY_MS = 86_400_000;
-const name = (what: string) => z.string().min(1).max(256).openapi({ description: what });
+const name = (what: string) => z.string().min(1).max(256).describe(what);
 
 const agent = name('The agent. The action concerns all boxes of this name in the process.');
 const session = name('The id of a session.');
@@ -9,7 +9,7 @@ const tool = name('The tool, or `group:NAME` for a group.');
 const version = z
   .number()
   .int()
-  .openapi({ description: '`version` of the box that the operator has seen. Another one is refused as stale.' });
+  .describe('`version` of the box that the operator has seen. Another one is refused as stale.');
 
 /** A4: what an operator forces on a tool. */
 const force = (action: 'force_open' | 'disable' | 'observe') =>
@@ -17,15 +17,15 @@ const force = (action: 'force_open' | 'disable' | 'observe') =>
     action: z.literal(action),
     agent,
     tool,
-    session: session.optional().openapi({ description: 'Only this session. Default: all, later ones too.' }),
-    reason: z.string().trim().min(1).max(500).openapi({ description: 'Why, for other operators.' }),
+    session: session.optional().describe('Only this session. Default: all, later ones too.'),
+    reason: z.string().trim().min(1).max(500).describe('Why, for other operators.'),
     expiresInMs: z
       .number()
       .int()
       .positive()
       .max(7 * DAY_MS)
       .default(DAY_MS / 24)
-      .openapi({ description: 'Milliseconds until the mode ends by itself: one hour by default, at most 7 days.' }),
+      .describe('Milliseconds until the mode ends by itself: one hour by default, at most 7 days.'),
     version: version.optional(),
   });
 
@@ -36,7 +36,7 @@ export const ActionRequest = z
       action: z.literal('resume'),
       agent,
       session,
-      cycle: z.number().int().openapi({ description: 'The budget cycle that the operator has seen.' }),
+      cycle: z.number().int().describe('The budget cycle that the operator has seen.'),
     }),
     z.strictObject({
       action: z.literal('confirm'),
@@ -51,12 +51,12 @@ export const ActionRequest = z
       action: z.literal('release'),
       agent,
       tool,
-      session: session.optional().openapi({ description: 'The session that the mode was for.' }),
+      session: session.optional().describe('The session that the mode was for.'),
       owner: name('Whose mode ends. Default: that of the caller.').optional(),
       version: version.optional(),
     }),
   ])
-  .openapi('Action');
+  .meta({ id: 'Action' });
 export type ActionRequest = z.infer<typeof ActionRequest>;
 
 const Circuit = z
@@ -71,7 +71,7 @@ const Circuit = z
     nextProbe: z.record(z.string(), z.unknown()).optional(),
     openKeys: z.number(),
   })
-  .openapi('Circuit');
+  .meta({ id: 'Circuit' });
 
 export const SessionState = z
   .object({
@@ -91,7 +91,7 @@ export const SessionState = z
       .optional(),
     circuits: z.array(Circuit),
   })
-  .openapi('Session');
+  .meta({ id: 'Session' });
 export type SessionState = z.infer<typeof SessionState>;
 
 export const Mode = z
@@ -104,7 +104,7 @@ export const Mode = z
     sinceUnixMs: z.number(),
     untilUnixMs: z.number(),
   })
-  .openapi('Mode');
+  .meta({ id: 'Mode' });
 
 export const BoxState = z
   .object({
@@ -113,27 +113,25 @@ export const BoxState = z
     tools: z.array(z.string()),
     modes: z.array(Mode),
     sessions: z.array(SessionState),
-    sessionsLeftOut: z
-      .number()
-      .openapi({ description: 'How many live sessions are not listed, because there are too many.' }),
+    sessionsLeftOut: z.number().describe('How many live sessions are not listed, because there are too many.'),
   })
-  .openapi('Box');
+  .meta({ id: 'Box' });
 export type BoxState = z.infer<typeof BoxState>;
 
 export const ProcessState = z
   .object({ pid: z.number(), startedUnixMs: z.number(), role: z.enum(['view', 'operate']), boxes: z.array(BoxState) })
-  .openapi('Process');
+  .meta({ id: 'Process' });
 export type ProcessState = z.infer<typeof ProcessState>;
 
 export const ActionResponse = z
   .object({
     result: z.enum(['done', 'stale', 'unknown']),
     message: z.string(),
-    boxes: z.array(BoxState).openapi({ description: 'The boxes of the agent after the action.' }),
+    boxes: z.array(BoxState).describe('The boxes of the agent after the action.'),
   })
-  .openapi('ActionResult');
+  .meta({ id: 'ActionResult' });
 export type ActionResponse = z.infer<typeof ActionResponse>;
 
 export const Problem = z
-  .object({ error: z.string().openapi({ description: 'What is wrong, and how to fix it.' }) })
-  .openapi('Problem');
+  .object({ error: z.string().describe('What is wrong, and how to fix it.') })
+  .meta({ id: 'Problem' });
