@@ -28,6 +28,7 @@ import { createEmitter } from './emitter.ts';
 import type { BreakerboxEvents } from './events.ts';
 import { createResultPool } from './freshness/result-pool.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
+import { announce } from './made-boxes.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
 import { keptChains } from './routing/chains.ts';
@@ -307,6 +308,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
       return emitter.on(name, listener);
     },
   };
+  announce(box);
   return box;
 };
 

@@ -85,7 +85,26 @@ export interface ScopeReducedEvent extends EventBase {
   readonly plan: ScopePlan;
 }
 
-/** The events that `box.on` offers. `circuit`, `systemic`, `budget` and `scope` events are also log events, under `breakerbox.`. */
+/** What an operator can do (A3). */
+export type OperatorAction = 'resume' | 'confirm' | 'force_open' | 'disable' | 'observe' | 'release';
+
+/**
+ * What became of it. `stale`: the state was no longer the one that the operator had seen. `unknown`: there is no such session, tool or
+ * mode. `refused`: it could not be done, for example because the audit file could not be written.
+ */
+export type OperatorResult = 'done' | 'stale' | 'unknown' | 'refused';
+
+/** An operator acted, or tried to (A6). */
+export interface OperatorActionEvent extends Omit<EventBase, 'session'> {
+  readonly action: OperatorAction;
+  readonly result: OperatorResult;
+  /** The tool, or `group:NAME`; undefined for an action on a session. */
+  readonly tool: string | undefined;
+  /** Undefined: all sessions of the box. */
+  readonly session: string | undefined;
+}
+
+/** The events that `box.on` offers. `circuit`, `systemic`, `budget`, `scope` and `operator` events are also log events, under `breakerbox.`. */
 export interface BreakerboxEvents {
   decision: DecisionEvent;
   outcome: OutcomeEvent;
@@ -95,6 +114,7 @@ export interface BreakerboxEvents {
   'budget.exhausted': BudgetExhaustedEvent;
   'budget.resumed': BudgetResumedEvent;
   'scope.reduced': ScopeReducedEvent;
+  'operator.action': OperatorActionEvent;
 }
 
 const EVENTS = {
@@ -106,6 +126,7 @@ const EVENTS = {
   'budget.exhausted': true,
   'budget.resumed': true,
   'scope.reduced': true,
+  'operator.action': true,
 } satisfies Record<keyof BreakerboxEvents, true>;
 
 /** Names of all events. */

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import type { Breakerbox } from '../breakerbox.ts';
 import { BreakerboxUsageError } from '../config/checks.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
+import { type ExportedMetric, openSeries } from '../telemetry/readers.ts';
+import { ATTR, METRIC } from '../telemetry/semconv.ts';
 import { bench, failOnce, journal, manualClock, steps, succeedOnce, trip } from '../test-support.ts';
+import { onNewBox } from './new-boxes.ts';
 import { operate } from './operator.ts';
 
 const HOUR_MS = 3_600_000;
@@ -227,8 +231,8 @@ describe('A3: live sessions', () => {
 describe('E6: wrong requests are refused, and the error says how to fix it', () => {
   test.each([
     ['serach', BY_ADA, "operate(box).force('serach', …): no tool or group of that name", 'Correct the name'],
-    ['a', { ...BY_ADA, reason: ' ' }, 'reason is', 'Give a text'],
-    ['a', { ...BY_ADA, owner: undefined }, 'owner is undefined', 'Give a text'],
+    ['a', { ...BY_ADA, reason: ' ' }, 'reason is', 'Give a string'],
+    ['a', { ...BY_ADA, owner: undefined }, 'owner is undefined', 'Give a string'],
     ['a', { ...BY_ADA, mode: 'automatic' }, "mode is 'automatic'", 'Give one of forced_open, disabled, observe_only'],
     ['a', { ...BY_ADA, expiresInMs: 7 * 24 * HOUR_MS + 1 }, 'expiresInMs is 604800001', 'at most 604800000'],
     ['a', { ...BY_ADA, expiresInMs: Number.NaN }, 'expiresInMs is NaN', 'above 0'],
@@ -249,4 +253,58 @@ describe('E6: wrong requests are refused, and the error says how to fix it', () 
   test('E6: what is not a box', () => {
     expect(() => operate({} as never)).toThrow('createBreakerbox()');
   });
+});
+
+describe('A6: what operators do is counted, and is an event', () => {
+  const told = (box: Breakerbox) => {
+    const events: unknown[] = [];
+    box.on('operator.action', ({ unixMs, agent, ...event }) => events.push(event));
+    return events;
+  };
+
+  test('A6: modes, actions on sessions, and what did not happen', () => {
+    const { box, session } = bench();
+    const events = told(box);
+    const operator = operate(box);
+    operator.force('a', BY_ADA);
+    operator.release('a', { owner: 'bob' });
+    operator.release('a', { owner: 'ada' });
+    session.acquire('a');
+    operator.resume('run-1', { cycle: 7 });
+    operator.resume('run-2');
+    operator.notDone({ action: 'disable', result: 'refused', tool: 'b', session: 'run-1' });
+    expect(events).toEqual([
+      { action: 'force_open', result: 'done', tool: 'a', session: undefined },
+      { action: 'release', result: 'unknown', tool: 'a', session: undefined },
+      { action: 'release', result: 'done', tool: 'a', session: undefined },
+      { action: 'resume', result: 'stale', tool: undefined, session: 'run-1' },
+      { action: 'disable', result: 'refused', tool: 'b', session: 'run-1' },
+    ]);
+  });
+
+  test('A6: the metric has one series for each action and result, and no names', () => {
+    const reader = openSeries({ insteadOfSdk: false, exemplars: false });
+    const { box } = bench({ agent: 'operated' });
+    operate(box).force('a', BY_ADA);
+    operate(box).force('b', BY_ADA);
+    const metric = reader.metrics().find(({ name }) => name === METRIC.operatorActions.name);
+    const all = [...reader.numbers(metric as ExportedMetric)];
+    reader.close();
+    expect(all.filter(({ attributes }) => attributes[ATTR.agent] === 'operated')).toEqual([
+      { attributes: { [ATTR.agent]: 'operated', [ATTR.action]: 'force_open', [ATTR.result]: 'done' }, value: 2 },
+    ]);
+  });
+});
+
+test('A1: a listener hears of each new box, until it stops', () => {
+  const agents: string[] = [];
+  const stop = onNewBox(({ agent }) => agents.push(agent));
+  const failing = onNewBox(() => {
+    throw new Error('a listener');
+  });
+  bench({ agent: 'one' });
+  stop();
+  failing();
+  bench({ agent: 'two' });
+  expect(agents).toEqual(['one']);
 });

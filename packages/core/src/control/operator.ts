@@ -2,12 +2,14 @@ import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
+import type { OperatorAction } from '../events.ts';
+import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
+import { ACTIONS, type ReportedAction, reportAction } from './actions.ts';
 import { cover } from './cover.ts';
 import {
   FORCED_MODES,
   type Forced,
-  type ForcedMode,
   type ForcedModes,
   modeFor,
   nextExpiry,
@@ -15,80 +17,11 @@ import {
   withMode,
   withoutMode,
 } from './forced-modes.ts';
-import { createRoster, type OperatedSession, operatedSession, type Roster } from './roster.ts';
+import type { ActionResult, ForcedModeView, ForceOptions, Operator } from './operator-api.ts';
+import { createRoster, operatedSession } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_MS = 7 * 24 * HOUR_MS;
-
-/** What an operator forces on a tool. */
-export interface ForceOptions {
-  readonly mode: ForcedMode;
-  /** Who forces it. Each owner has at most one mode for each tool and session. */
-  readonly owner: string;
-  /** Why, for other operators. Required. */
-  readonly reason: string;
-  /** Milliseconds until the mode ends by itself. Default one hour, at most 7 days. */
-  readonly expiresInMs?: number | undefined;
-  /** Only the session with this id. Default: all sessions of the box, later ones too. */
-  readonly session?: string | undefined;
-}
-
-/** Which mode an operator takes back. */
-export interface ReleaseOptions {
-  readonly owner: string;
-  /** The session that `force` named. Default: the mode of the whole box. */
-  readonly session?: string | undefined;
-}
-
-/** A mode that is forced now. */
-export interface ForcedModeView {
-  readonly tool: string;
-  readonly mode: ForcedMode;
-  readonly owner: string;
-  readonly reason: string;
-  /** Undefined: all sessions of the box. */
-  readonly session: string | undefined;
-  /** Unix milliseconds. */
-  readonly sinceUnixMs: number;
-  /** Unix milliseconds. */
-  readonly untilUnixMs: number;
-}
-
-/** The result of an action on a session. */
-export interface ActionResult {
-  /** `stale`: the session is no longer as expected, and nothing was done. `unknown_session`: no live session has this id. */
-  readonly result: 'done' | 'stale' | 'unknown_session';
-  /** The session after the action; undefined if there is no such session. */
-  readonly session: OperatedSession | undefined;
-}
-
-/** What an operator can see and do (A2, A3). */
-export interface Operator {
-  /**
-   * Forces a mode on a tool, or on a group (`group:NAME`), from the next use of each session. Of several owners' modes `forced_open`
-   * beats `disabled`, which beats `observe_only`. Modes set in code stay beneath (A4).
-   *
-   * @throws BreakerboxUsageError if an option is missing or wrong, or if the tool was never declared.
-   */
-  force(tool: string, options: ForceOptions): ForcedModeView;
-  /**
-   * Takes an owner's mode back. Without another owner's mode, circuits return to what they were before: an open one is still open,
-   * with its wait (A4). Returns whether there was such a mode.
-   */
-  release(tool: string, options: ReleaseOptions): boolean;
-  /** Increases with each change of a mode, so that an operator can say which one they have seen. */
-  readonly version: number;
-  /** Whether a tool or a group (`group:NAME`) of that name is declared. */
-  knows(tool: string): boolean;
-  /** The modes that are forced now, the oldest first. */
-  modes(): readonly ForcedModeView[];
-  /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
-  sessions(): readonly OperatedSession[];
-  /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
-  resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
-  /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */
-  confirmRecovered(session: string, expected?: { readonly event?: string | undefined }): ActionResult;
-}
 
 /** One for each box, because several operators act on the same modes. */
 const operators = new WeakMap<BoxContext, Operator>();
@@ -153,11 +86,22 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return { ...rest, sinceUnixMs: unixAt + sinceMs, untilUnixMs: unixAt + untilMs };
   };
 
+  const reported = (action: ReportedAction): void => reportAction(context, action);
+
+  const act = (action: OperatorAction, id: string, run: (session: Session) => boolean): ActionResult => {
+    const session = roster.find(id);
+    if (session === undefined) return { result: 'unknown_session', session: undefined };
+    const result = run(session) ? 'done' : 'stale';
+    reported({ action, result, session: id });
+    return { result, session: operatedSession(session) };
+  };
+
   return {
     force: (given, options) => {
       const tool = circuitName(given, 'force', context, scope);
       const made = checked(tool, options, scope, clock.now());
       change(withMode(current(), made));
+      reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session });
       return view(made);
     },
     release: (given, options) => {
@@ -166,7 +110,9 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const owner = required(options.owner, 'owner', `release(${show(tool)}, …)`);
       const before = current();
       change(withoutMode(before, { tool, owner, session }));
-      return forced !== before;
+      const result = forced === before ? 'unknown' : 'done';
+      reported({ action: 'release', result, tool, session });
+      return result === 'done';
     },
     get version() {
       current();
@@ -175,26 +121,20 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,
     modes: () => current().map(view),
     sessions: () => roster.all().map(operatedSession),
+    notDone: reported,
     resume: (id, { cycle } = {}) =>
-      act(roster, id, (session) => {
+      act('resume', id, (session) => {
         if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
         session.resume();
         return true;
       }),
     confirmRecovered: (id, { event } = {}) =>
-      act(roster, id, (session) => {
+      act('confirm', id, (session) => {
         if (event !== undefined && operatedSession(session).event !== event) return false;
         session.confirmRecovered();
         return true;
       }),
   };
-};
-
-const act = (roster: Roster, id: string, run: (session: Parameters<Roster['add']>[0]) => boolean): ActionResult => {
-  const session = roster.find(id);
-  if (session === undefined) return { result: 'unknown_session', session: undefined };
-  const result = run(session) ? 'done' : 'stale';
-  return { result, session: operatedSession(session) };
 };
 
 /** With a misspelt name, the tool that was meant would stay as it is. */
@@ -231,5 +171,5 @@ const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope
 
 const required = (value: unknown, name: string, call: string): string => {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a text that is not empty.`);
+  throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a string that is not empty.`);
 };

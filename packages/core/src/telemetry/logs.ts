@@ -52,10 +52,22 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
       [ATTR.tools]: [...new Set(plan.deferred.flatMap(({ blockers }) => blockers.map(({ tool }) => tool)))],
     }),
   },
+  'operator.action': {
+    eventName: EVENT.operatorAction,
+    severity: ({ result }) => (result === 'refused' ? 'WARN' : 'INFO'),
+    attributes: ({ action, result, tool }) => ({
+      [ATTR.action]: action,
+      [ATTR.result]: result,
+      ...(tool !== undefined && { [ATTR.tool]: tool }),
+    }),
+  },
 };
 
+/** The fields that every event has. An operator's action may concern all sessions. */
+type AnyEvent = Omit<EventBase, 'session'> & { readonly session: string | undefined };
+
 /** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */
-const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & EventBase): void => {
+const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & AnyEvent): void => {
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;
   safely('the logger', () => {
@@ -66,7 +78,11 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
       severityText,
       severityNumber: api.SeverityNumber[severityText],
       timestamp: event.unixMs,
-      attributes: { [ATTR.agent]: event.agent, [ATTR.conversation]: event.session, ...attributes(event) },
+      attributes: {
+        [ATTR.agent]: event.agent,
+        ...(event.session !== undefined && { [ATTR.conversation]: event.session }),
+        ...attributes(event),
+      },
     });
   });
 };

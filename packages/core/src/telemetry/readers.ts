@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 5;
+export const SHAPE = 6;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -132,6 +132,7 @@ export const AGENT_READINGS = {
   systemicActive: (agent) => [agent.systemicActive],
   systemicEvents: (agent): Iterable<Series> => agent.systemicEvents.values(),
   tasks: (agent): Iterable<Series> => agent.tasks.values(),
+  operatorActions: (agent): Iterable<Series> => agent.operatorActions.values(),
 } as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];

@@ -39,6 +39,8 @@ export const ATTR = {
   tasks: 'breakerbox.tasks',
   freshnessLabel: 'breakerbox.freshness.label',
   availability: 'breakerbox.availability',
+  action: 'breakerbox.action',
+  result: 'breakerbox.result',
   step: 'breakerbox.step',
   /** Seconds that the tool asked to wait. */
   retryAfter: 'breakerbox.retry_after',
@@ -210,6 +212,15 @@ export const METRIC = {
     attributes: [ATTR.errorType],
     prometheus: 'breakerbox_systemic_events_total',
   },
+  operatorActions: {
+    name: 'breakerbox.operator.actions',
+    unit: '{action}',
+    kind: 'counter',
+    description: 'Actions of operators, by what became of them',
+    scope: 'agent',
+    attributes: [ATTR.action, ATTR.result],
+    prometheus: 'breakerbox_operator_actions_total',
+  },
   tokensWasted: {
     name: 'breakerbox.tokens.wasted',
     unit: '{token}',
@@ -286,6 +297,7 @@ export const EVENT = {
   budgetExhausted: 'breakerbox.budget.exhausted',
   budgetResumed: 'breakerbox.budget.resumed',
   scopeReduced: 'breakerbox.scope.reduced',
+  operatorAction: 'breakerbox.operator.action',
 } as const;
 
 /** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may begin with it. */

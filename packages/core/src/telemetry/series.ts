@@ -2,6 +2,7 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
+import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import { AVAILABILITIES, type Availability } from '../precheck.ts';
 import type { Decision, Reason } from '../reasons.ts';
@@ -103,6 +104,7 @@ export interface AgentSeries {
   readonly systemicActive: Series;
   readonly systemicEvents: SeriesBy<ErrorCategory | typeof MIXED_CATEGORY>;
   readonly tasks: SeriesBy<Disposition>;
+  readonly operatorActions: SeriesBy<`${OperatorAction}/${OperatorResult}`>;
 }
 
 /** A series at zero. */
@@ -145,6 +147,7 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     systemicActive: newSeries(base),
     systemicEvents: new Map(),
     tasks: new Map(),
+    operatorActions: new Map(),
   };
   systemicSeries(made, undefined);
   return made;
@@ -224,6 +227,15 @@ export const createPrecheckSeries = (series: ToolSeries): void => {
 /** Counts planned tasks. */
 export const countTasks = ({ tasks, agent }: AgentSeries, disposition: Disposition, count: number): void => {
   if (count > 0) seriesOf(tasks, { [ATTR.agent]: agent }, ATTR.disposition, disposition).value += count;
+};
+
+/** Counts an action of an operator. */
+export const countAction = (
+  { operatorActions, agent }: AgentSeries,
+  action: OperatorAction,
+  result: OperatorResult,
+): void => {
+  seriesOf(operatorActions, { [ATTR.agent]: agent }, ATTR.action, action, ATTR.result, result).value += 1;
 };
 
 /** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. */
