@@ -66,6 +66,7 @@ const PACKAGES = [
   'packages/core',
   'packages/telemetry',
   'packages/instrumentation',
+  'packages/control',
   'alerts',
   'dashboards',
   'packages/cli',

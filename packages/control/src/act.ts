@@ -1,4 +1,4 @@
-import type { ForcedMode } from '@breakerbox/core/control';
+import type { ForcedMode, NotDone } from '@breakerbox/core/control';
 import type { ActionRequest } from './schema.ts';
 import type { OperatedBox } from './state.ts';
 
@@ -15,6 +15,12 @@ const MODES: Readonly<Record<'force_open' | 'disable' | 'observe', ForcedMode>> 
 };
 
 type Of<Action extends ActionRequest['action']> = Extract<ActionRequest, { readonly action: Action }>;
+
+/** An action that does not happen, for {@link Operator.notDone}. */
+export const notDone = (request: ActionRequest, result: NotDone['result']): NotDone => {
+  const { action, session } = request;
+  return { action, result, session, tool: 'tool' in request ? request.tool : undefined };
+};
 
 /** Does what an operator asks for (A3). `boxes` are those of the agent. */
 export const act = (boxes: readonly OperatedBox[], request: ActionRequest, who: string): Acted => {
@@ -39,7 +45,8 @@ const onSession = (boxes: readonly OperatedBox[], request: Of<'resume'> | Of<'co
     if (result === 'stale')
       return { result, message: 'The session has moved on. Nothing was done. Look at its state again.' };
   }
-  return { result: 'unknown', message: `Agent ${request.agent} has no live session ${request.session}.` };
+  const message = `Agent ${request.agent} has no live session ${request.session}.`;
+  return reported(boxes, request, { result: 'unknown', message });
 };
 
 const DONE = {
@@ -49,6 +56,12 @@ const DONE = {
 
 const isStale = (boxes: readonly OperatedBox[], version: number | undefined): boolean =>
   version !== undefined && boxes.some(({ operator }) => operator.version !== version);
+
+/** Reports what the operators of the boxes do not, because they are not asked. */
+const reported = (boxes: readonly OperatedBox[], request: ActionRequest, acted: Acted): Acted => {
+  if (acted.result !== 'done') for (const { operator } of boxes) operator.notDone(notDone(request, acted.result));
+  return acted;
+};
 
 const STALE: Acted = { result: 'stale', message: 'The modes have changed. Nothing was done. Look at them again.' };
 
@@ -63,8 +76,9 @@ const force = (
 ): Acted => {
   const { tool, reason, expiresInMs, session, version, action } = request;
   const found = having(boxes, tool);
-  if (found.length === 0) return { result: 'unknown', message: `Agent ${request.agent} has no tool or group ${tool}.` };
-  if (isStale(found, version)) return STALE;
+  const message = `Agent ${request.agent} has no tool or group ${tool}.`;
+  if (found.length === 0) return reported(boxes, request, { result: 'unknown', message });
+  if (isStale(found, version)) return reported(found, request, STALE);
   for (const { operator } of found) operator.force(tool, { mode: MODES[action], owner, reason, expiresInMs, session });
   return { result: 'done', message: `${tool} is ${MODES[action]} from the next call of each session on.` };
 };
@@ -72,7 +86,7 @@ const force = (
 const release = (boxes: readonly OperatedBox[], request: Of<'release'>, who: string): Acted => {
   const { tool, session, owner = who, version } = request;
   const found = having(boxes, tool);
-  if (isStale(found, version)) return STALE;
+  if (isStale(found, version)) return reported(found, request, STALE);
   const released = found.filter(({ operator }) => operator.release(tool, { owner, session }));
   return released.length > 0
     ? { result: 'done', message: `The mode that ${owner} forced on ${tool} has ended.` }

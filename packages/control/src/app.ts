@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { act } from './act.ts';
+import { act, notDone } from './act.ts';
 import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin } from './guards.ts';
@@ -20,8 +20,6 @@ export interface Endpoint {
   readonly tokens: string | undefined;
   /** More names in `Host` than those of this machine. */
   readonly hosts: readonly string[];
-  /** Counts an action (A6). */
-  counted(action: string, result: string): void;
 }
 
 /** Largest body of a request. */
@@ -76,7 +74,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
       const { result, message, boxes } = await run;
       return c.json({ result, message, boxes: [...boxes] } satisfies ActionResponse, CODES[result]);
     } catch (error) {
-      endpoint.counted(request.action, 'failed');
+      for (const { operator } of concernedBy(endpoint, request)) operator.notDone(notDone(request, 'refused'));
       return c.json(
         { error: `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}` },
         500,
@@ -94,17 +92,17 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
 
 /** Records the request, acts, and records what became of it (A6). */
 const perform = async (
-  { boxes, audit, changes, counted }: Endpoint,
+  endpoint: Endpoint,
   request: ActionRequest,
   actor: Actor,
 ): Promise<ReturnType<typeof act> & { readonly boxes: readonly BoxState[] }> => {
-  const concerned = boxes().filter(({ box }) => box.agent === request.agent);
+  const { audit, changes } = endpoint;
+  const concerned = concernedBy(endpoint, request);
   const id = randomUUID();
   const at = (): string => new Date().toISOString();
   const before = concerned.map((one) => concern(boxState(one), request));
   await audit.write({ phase: 'asked', id, at: at(), request, before, ...actor });
   const acted = act(concerned, request, actor.who);
-  counted(request.action, acted.result);
   const { agent, tool, session } = { tool: undefined, ...request };
   if (acted.result === 'done')
     changes.add({ kind: 'action', agent, session, tool, to: request.action, who: actor.who, unixMs: Date.now() });
@@ -119,6 +117,9 @@ const perform = async (
   await audit.write(ended).catch(() => undefined); // The action has happened. The first line says who asked for it.
   return { ...acted, boxes: after };
 };
+
+const concernedBy = ({ boxes }: Endpoint, { agent }: ActionRequest): readonly OperatedBox[] =>
+  boxes().filter(({ box }) => box.agent === agent);
 
 /** The part of the state that an action is about. */
 const concern = ({ version, modes, sessions }: BoxState, request: ActionRequest): unknown => {

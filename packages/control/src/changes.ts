@@ -1,5 +1,4 @@
-import type { BreakerboxEvents } from '@breakerbox/core';
-import type { OperatedBox } from './state.ts';
+import type { Breakerbox, BreakerboxEvents } from '@breakerbox/core';
 
 /** What operators are told about. Decisions and outcomes are too many, and metrics show them. */
 const TOLD = [
@@ -29,15 +28,16 @@ export interface Changes {
   /** At most {@link KEPT}, the oldest first. */
   recent(): readonly Change[];
   add(change: Change): void;
+  /** Tells of the changes of a box, until the returned function is called. */
+  follow(box: Breakerbox): () => void;
   listen(listener: (change: Change) => void): () => void;
-  close(): void;
 }
 
 /** Changes that are kept for operators who come later. */
 const KEPT = 500;
 
-/** Follows the events of boxes. */
-export const followChanges = (boxes: readonly OperatedBox[]): Changes => {
+/** No changes yet. */
+export const createChanges = (): Changes => {
   const kept: Change[] = [];
   const listeners = new Set<(change: Change) => void>();
   const add = (change: Change): void => {
@@ -45,8 +45,8 @@ export const followChanges = (boxes: readonly OperatedBox[]): Changes => {
     if (kept.length > KEPT) kept.shift();
     for (const listener of listeners) listener(change);
   };
-  const offs = boxes.flatMap(({ box }) =>
-    TOLD.map((kind) =>
+  const follow = (box: Breakerbox): (() => void) => {
+    const offs = TOLD.map((kind) =>
       box.on(kind, (event) => {
         const { agent, session, unixMs } = event;
         const moved =
@@ -54,18 +54,18 @@ export const followChanges = (boxes: readonly OperatedBox[]): Changes => {
         if ('observed' in event && event.observed) return;
         add({ kind, agent, session, unixMs, ...moved, ...('event' in event && { category: event.event.category }) });
       }),
-    ),
-  );
+    );
+    return () => {
+      for (const off of offs) off();
+    };
+  };
   return {
     recent: () => [...kept],
     add,
+    follow,
     listen: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
-    },
-    close: () => {
-      for (const off of offs) off();
-      listeners.clear();
     },
   };
 };

@@ -13,9 +13,9 @@ const NAMES = [
   'BREAKERBOX_MODE',
   'BREAKERBOX_WARNINGS',
 ] as const;
-/** Variables of the demo's start script, whose processes pass it on, or of Kubernetes for a service named `breakerbox-…`. */
+/** Variables of `@breakerbox/control`, of the demo's start script, or of Kubernetes for a service named `breakerbox-…`. */
 const isOfOthers = (name: string): boolean =>
-  name === 'BREAKERBOX_PARENT' || /_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);
+  /^BREAKERBOX_(?:PARENT$|CONTROL(?:_|$))|_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);
 
 /**
  * The box's configuration from the `BREAKERBOX_` variables. Empty ones count as not set.

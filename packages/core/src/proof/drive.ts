@@ -160,7 +160,7 @@ const forceBoth = ({ model }: World, { process }: Slot, what: Extract<Happening,
     else operator.force(tool, { owner, mode, expiresInMs, reason: 'proof' });
   });
   const forced = { tool, owner, mode, untilMs: model.ms + expiresInMs };
-  same({ refused }, { refused: !force(process.modelBox, forced) });
+  same({ refused }, { refused: !force(model, process.modelBox, forced) });
 };
 
 const isRefused = (run: () => void): boolean => {

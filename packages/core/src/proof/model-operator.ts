@@ -14,14 +14,24 @@ import { forgetKeys } from './model-keys.ts';
 import { closed } from './model-moves.ts';
 import { covering } from './model-wanted.ts';
 
-/** A3: an operator forces a mode, or takes it back (no mode). False where it is refused. */
+const ACTION: Readonly<Partial<Record<CircuitMode, string>>> = {
+  forced_open: 'force_open',
+  disabled: 'disable',
+  observe_only: 'observe',
+};
+
+/** A3: an operator forces a mode, or takes it back (no mode). False where it is refused. What is done is counted (A6). */
 export const force = (
+  model: Model,
   box: ModelBox,
   forced: Omit<ModelForced, 'mode'> & { readonly mode: CircuitMode | undefined },
 ): boolean => {
   const { tool, owner, mode } = forced;
   if (!isKnown(box, tool) || !box.keepsCircuits) return false;
-  const others = box.forced.filter((one) => one.tool !== tool || one.owner !== owner);
+  const isIt = (one: ModelForced): boolean => one.tool === tool && one.owner === owner;
+  const had = box.forced.some((one) => isIt(one) && model.ms < one.untilMs);
+  count(model, `operatorActions|${(mode && ACTION[mode]) ?? 'release'}|${mode || had ? 'done' : 'unknown'}`);
+  const others = box.forced.filter((one) => !isIt(one));
   box.forced = mode === undefined ? others : [...others, { ...forced, mode }];
   return true;
 };

@@ -1,0 +1,81 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Breakerbox } from '@breakerbox/core';
+import { onNewBox } from '@breakerbox/core/control';
+import { getRequestListener } from '@hono/node-server';
+import { createApp } from './app.ts';
+import { openAudit } from './audit.ts';
+import { createChanges } from './changes.ts';
+import { isTcp, type Listen, openServer } from './listen.ts';
+import { operatedBoxes } from './operated-boxes.ts';
+import { runtimeFolder } from './runtime-folder.ts';
+
+export type { Listen } from './listen.ts';
+
+export interface ControlOptions {
+  /**
+   * The boxes that operators see. Default: every box that is made after this call. Sessions that began before are shown from their
+   * next use.
+   */
+  readonly boxes?: readonly Breakerbox[] | undefined;
+  /** Default: a Unix socket that `breakerbox ctl` finds, for your user alone. */
+  readonly listen?: Listen | undefined;
+  /** The audit file, which is appended to (A6). Default: `audit.jsonl` beside the socket. */
+  readonly audit?: string | undefined;
+}
+
+/** A control API that listens. */
+export interface Control {
+  /** `unix:PATH` or `http://HOST:PORT`, for `breakerbox ctl --endpoint`. */
+  readonly url: string;
+  /** Stops listening. Forced modes stay until they expire. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the control API of some boxes (A1). Without this call nothing listens. The server does not keep the process alive.
+ *
+ * @throws Error if it cannot listen, if the address is beyond this machine and not protected, or if the audit file cannot be written.
+ *
+ * @example
+ * ```ts
+ * const control = await startControl({ boxes: [box] }); // then: npx breakerbox ctl list
+ * ```
+ */
+export const startControl = async ({ boxes, listen = {}, audit: auditFile }: ControlOptions = {}): Promise<Control> => {
+  const socket = (!isTcp(listen) && listen.socket) || join(runtimeFolder(), `${process.pid}.sock`);
+  const changes = createChanges();
+  const all = operatedBoxes(changes);
+  for (const box of boxes ?? []) all.add(box);
+  const stop = boxes === undefined ? onNewBox(all.add) : () => {};
+  const forget = (): void => {
+    stop();
+    all.close();
+  };
+  try {
+    await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
+    const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
+    const app = createApp({
+      changes,
+      audit,
+      boxes: all.list,
+      tokens: isTcp(listen) ? listen.tokens : undefined,
+      hosts: (isTcp(listen) && listen.hosts) || [],
+    });
+    const server = await openServer(getRequestListener(app.fetch), listen, socket).catch(async (error) => {
+      await audit.close();
+      throw error;
+    });
+    return {
+      url: server.url,
+      close: async () => {
+        await server.close();
+        forget();
+        await audit.close();
+      },
+    };
+  } catch (error) {
+    forget();
+    throw error;
+  }
+};
