@@ -1,14 +1,5 @@
-import { request as httpRequest, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
 import type { ActionRequest, ActionResponse, ProcessState } from './schema.ts';
-
-/** Where a control API is: `unix:PATH`, or a URL with a token. */
-export interface Target {
-  readonly url: string;
-  readonly token?: string | undefined;
-  /** The name to claim on a socket. */
-  readonly user?: string | undefined;
-}
+import { requestTo, type Target } from './target.ts';
 
 /** An answer that is not about an action: no such token, a malformed request. */
 export class ControlError extends Error {
@@ -60,12 +51,6 @@ const parsed = (text: string): { readonly error?: unknown } | undefined => {
   }
 };
 
-const optionsOf = ({ url }: Target, path: string): RequestOptions => {
-  if (url.startsWith('unix:')) return { socketPath: url.slice('unix:'.length), path };
-  const { hostname, port, protocol } = new URL(url);
-  return { hostname: hostname.replace(/^\[|\]$/g, ''), port, protocol, path };
-};
-
 const send = (
   target: Target,
   method: string,
@@ -73,28 +58,18 @@ const send = (
   body: string | undefined,
 ): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
-    const { url, token, user } = target;
     const unreachable = (cause: Error) =>
-      reject(new ControlError(`${url} does not answer: ${cause.message}`, undefined, { cause }));
-    const sent = (url.startsWith('https:') ? httpsRequest : httpRequest)(
-      {
-        ...optionsOf(target, path),
-        method,
-        timeout: TIMEOUT_MS,
-        headers: {
-          ...(url.startsWith('unix:') && { host: 'localhost' }),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(user !== undefined && { 'breakerbox-user': user }),
-          ...(body !== undefined && { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-        },
-      },
-      (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('error', unreachable);
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
-      },
-    );
+      reject(new ControlError(`${target.url} does not answer: ${cause.message}`, undefined, { cause }));
+    const headers =
+      body === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+    const sent = requestTo(target, { path, method, timeout: TIMEOUT_MS, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('error', unreachable);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+    });
     sent.on('timeout', () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
     sent.on('error', unreachable);
     sent.end(body);
@@ -102,3 +77,4 @@ const send = (
 
 export type { ActionResponse, BoxState, ProcessState, SessionState } from './schema.ts';
 export { type ActionRequest, ActionRequest as ActionSchema } from './schema.ts';
+export type { Target } from './target.ts';

@@ -8,7 +8,7 @@ const ALIVE_MS = 15_000;
 const line = (change: Change): string => `event: change\ndata: ${JSON.stringify(change)}\n\n`;
 
 /** Server-sent events (A2): the recent changes, then each new one. A client that does not read is dropped. */
-export const changeStream = (changes: Changes): ReadableStream<Uint8Array> => {
+export const changeStream = (changes: Pick<Changes, 'recent' | 'listen'>): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let stop = (): void => {};
   return new ReadableStream<Uint8Array>(

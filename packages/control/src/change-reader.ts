@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { Change } from './changes.ts';
+import { requestTo, type Target } from './target.ts';
+
+/** Milliseconds of silence after which a stream counts as dead. The endpoint writes every 15 s. */
+const SILENT_MS = 45_000;
+/** Characters of one event at most. */
+const MOST_CHARACTERS = 512 * 1024;
+
+const text = z.string().optional();
+const ChangeLine = z.object({
+  kind: z.enum([
+    'circuit.transition',
+    'systemic.detected',
+    'systemic.resolved',
+    'budget.exhausted',
+    'budget.resumed',
+    'action',
+  ]),
+  agent: z.string(),
+  unixMs: z.number(),
+  session: text,
+  tool: text,
+  from: text,
+  to: text,
+  category: text,
+  who: text,
+}) satisfies z.ZodType<Change>;
+
+/**
+ * The changes of an endpoint: the recent ones, then each new one, until the endpoint ends or is silent for 45 s.
+ *
+ * @throws Error if the endpoint does not answer, if it refuses, or if `signal` aborts.
+ */
+export async function* readChanges(target: Target, signal: AbortSignal): AsyncGenerator<Change> {
+  const response = await opened(target, signal);
+  response.setEncoding('utf8');
+  let rest = '';
+  for await (const part of response) {
+    const events = `${rest}${part}`.split('\n\n');
+    rest = events.pop() ?? '';
+    if (rest.length > MOST_CHARACTERS) throw new Error(`${target.url} sends an event that is too long`);
+    for (const event of events) {
+      const change = changeOf(event);
+      if (change !== undefined) yield change;
+    }
+  }
+}
+
+/** Undefined for a comment, and for a kind of change that a later version sends. */
+const changeOf = (event: string): Change | undefined => {
+  const data = event.split('\n').find((line) => line.startsWith('data:'));
+  if (data === undefined) return undefined;
+  return ChangeLine.safeParse(JSON.parse(data.slice('data:'.length))).data;
+};
+
+const opened = (target: Target, signal: AbortSignal): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const sent = requestTo(target, { path: '/v1/changes', timeout: SILENT_MS, signal }, (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      response.resume();
+      reject(new Error(`${target.url} answered ${response.statusCode}`));
+    });
+    sent.on('timeout', () => sent.destroy(new Error(`${target.url} is silent`)));
+    sent.on('error', reject);
+    sent.end();
+  });

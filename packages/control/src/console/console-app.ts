@@ -1,0 +1,131 @@
+import { type Context, Hono } from 'hono';
+import { getCookie, setCookie } from 'hono/cookie';
+import { z } from 'zod';
+import { isKnownHost, isKnownOrigin } from '../guards.ts';
+import { ActionRequest } from '../schema.ts';
+import { changeStream } from '../stream.ts';
+import type { ConsoleAction, ConsoleState } from './console-state.ts';
+import { type EndpointWatch, shownEndpoint } from './endpoint-watch.ts';
+import { fanOut } from './fan-out.ts';
+import type { MergedChanges } from './merged-changes.ts';
+import type { PageFile } from './page-files.ts';
+import { SIGNED_IN_MS, type SignIn } from './sign-in.ts';
+
+/** What the console serves. */
+export interface Console {
+  readonly signIn: SignIn;
+  readonly watch: EndpointWatch;
+  readonly changes: MergedChanges;
+  readonly page: ReadonlyMap<string, PageFile>;
+  /** More names in `Host` than those of this machine. */
+  readonly hosts: readonly string[];
+}
+
+/** Largest body of a request. */
+const MOST_BYTES = 16_384;
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+const SignInRequest = z.strictObject({ token: z.string().max(200) });
+const ActionBody = z.strictObject({
+  action: ActionRequest,
+  versions: z.record(z.string(), z.number().int()).optional(),
+}) satisfies z.ZodType<ConsoleAction>;
+
+/** A cookie is sent to all ports of a host, so two consoles need two names. */
+const cookieName = (c: Context): string =>
+  `breakerbox_console_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? 80}`;
+
+/** The page, and the API that the page uses (A8). */
+export const createConsoleApp = (console: Console): Hono => {
+  const { signIn, watch, changes, page, hosts } = console;
+  const isSignedIn = (c: Context): boolean => signIn.admits(getCookie(c, cookieName(c)));
+  const app = new Hono();
+
+  app.use(async (c, next) => {
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+    const refusal = refusalOf(c, hosts);
+    if (refusal !== undefined) return c.json({ error: refusal.error }, refusal.status);
+    return next();
+  });
+
+  app.use('/api/*', async (c, next) => {
+    if (c.req.path !== '/api/sign-in' && !isSignedIn(c))
+      return c.json({ error: 'This browser is not signed in. Open the link that breakerbox console prints.' }, 401);
+    return next();
+  });
+
+  app.post('/api/sign-in', async (c) => {
+    const body = SignInRequest.safeParse(await c.req.json().catch(() => undefined));
+    const cookie = body.success ? signIn.exchange(body.data.token) : undefined;
+    if (cookie === undefined)
+      return c.json({ error: 'The link is wrong, was used, or is too old. Run breakerbox console again.' }, 401);
+    setCookie(c, cookieName(c), cookie, {
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+      maxAge: SIGNED_IN_MS / 1000,
+    });
+    return c.json({ signedIn: true });
+  });
+
+  app.get('/api/state', async (c) => {
+    const endpoints = (await watch.look()).map(shownEndpoint);
+    return c.json({ unixMs: Date.now(), endpoints } satisfies ConsoleState);
+  });
+
+  app.post('/api/actions', async (c) => {
+    const body = ActionBody.safeParse(await c.req.json().catch(() => undefined));
+    if (!body.success) return c.json({ error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
+    return c.json(await fanOut(await watch.look(), body.data));
+  });
+
+  app.get('/api/changes', (c) => {
+    const admitted: MergedChanges = {
+      ...changes,
+      listen: (listener) => changes.listen((change) => isSignedIn(c) && listener(change)),
+    };
+    return c.body(changeStream(admitted), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+  });
+
+  app.get('*', (c) => {
+    const file = page.get(c.req.path);
+    return file === undefined ? c.notFound() : c.body(file.body, 200, { 'Content-Type': file.type });
+  });
+  return app;
+};
+
+interface Refusal {
+  readonly error: string;
+  readonly status: 403 | 413 | 415;
+}
+
+/** Checks that come before all others (A5). */
+const refusalOf = ({ req }: Context, hosts: readonly string[]): Refusal | undefined => {
+  const host = req.header('host');
+  if (!isKnownHost(host, hosts))
+    return { error: `The console does not answer for the host ${host ?? '(none)'}. Add it to hosts.`, status: 403 };
+  if (req.method === 'GET' || req.method === 'HEAD') return undefined;
+  if (!isKnownOrigin(req.header('origin'), host)) return { error: 'The request comes from another page.', status: 403 };
+  if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
+    return { error: 'The body must be application/json.', status: 415 };
+  if (Number(req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
+    return { error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, status: 413 };
+  return undefined;
+};

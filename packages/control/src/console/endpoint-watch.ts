@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ControlError, readState } from '../client.ts';
+import { type ActionRequest, type BoxState, ProcessState } from '../schema.ts';
+import type { Target } from '../target.ts';
+import type { EndpointState } from './console-state.ts';
+
+/** Milliseconds that a look waits. What answers later is in the next look. */
+const LOOK_MS = 1_000;
+/** Milliseconds until an endpoint that did not answer is asked again. */
+const RETRY_MS = 5_000;
+
+/** An endpoint, and what it answered last. */
+export interface Endpoint {
+  readonly id: string;
+  readonly target: Target;
+  status: EndpointState['status'];
+  error?: string | undefined;
+  state?: ProcessState | undefined;
+  answeredUnixMs?: number | undefined;
+  asking?: Promise<void> | undefined;
+  notBeforeMs: number;
+  /** Counts actions: an answer from before the latest action is old. */
+  actions: number;
+}
+
+/** All endpoints of a console. */
+export interface EndpointWatch {
+  /** Asks all endpoints that are due, and waits for a second at most. */
+  look(): Promise<readonly Endpoint[]>;
+  /** Follows a new list of targets. */
+  setTargets(targets: readonly Target[]): void;
+  close(): void;
+}
+
+/** The address of a target without credentials. */
+const idOf = ({ url }: Target): string => {
+  if (url.startsWith('unix:') || !URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+};
+
+/** `follow` begins to read the changes of an endpoint, and returns how to stop. */
+export const watchEndpoints = (follow: (id: string, target: Target) => () => void): EndpointWatch => {
+  const endpoints = new Map<string, { readonly endpoint: Endpoint; readonly stop: () => void }>();
+
+  const setTargets = (targets: readonly Target[]): void => {
+    const wanted = new Map(targets.map((target) => [idOf(target), target]));
+    for (const [id, { stop }] of endpoints) {
+      if (wanted.has(id)) continue;
+      stop();
+      endpoints.delete(id);
+    }
+    for (const [id, target] of wanted) {
+      if (endpoints.has(id)) continue;
+      const endpoint: Endpoint = { id, target, status: 'waiting', notBeforeMs: 0, actions: 0 };
+      endpoints.set(id, { endpoint, stop: follow(id, target) });
+    }
+  };
+
+  return {
+    setTargets,
+    look: async () => {
+      const all = [...endpoints.values()].map(({ endpoint }) => endpoint);
+      await Promise.race([Promise.all(all.map(refreshed)), sleep(LOOK_MS, undefined, { ref: false })]);
+      return all;
+    },
+    close: () => setTargets([]),
+  };
+};
+
+const refreshed = (endpoint: Endpoint): Promise<void> => {
+  if (endpoint.asking !== undefined) return endpoint.asking;
+  if (performance.now() < endpoint.notBeforeMs) return Promise.resolve();
+  const asking = ask(endpoint).finally(() => {
+    if (endpoint.asking === asking) endpoint.asking = undefined;
+  });
+  endpoint.asking = asking;
+  return asking;
+};
+
+const ask = async (endpoint: Endpoint): Promise<void> => {
+  const { actions } = endpoint;
+  try {
+    const answer = ProcessState.safeParse(await readState(endpoint.target));
+    if (!answer.success) throw new Error('It answers in a form that this version of Breakerbox does not know.');
+    if (endpoint.actions === actions) answered(endpoint, answer.data);
+  } catch (error) {
+    failed(endpoint, error as ControlError);
+  }
+};
+
+const answered = (endpoint: Endpoint, state: ProcessState): void => {
+  endpoint.status = 'answers';
+  endpoint.error = undefined;
+  endpoint.state = state;
+  endpoint.answeredUnixMs = Date.now();
+};
+
+/** Notes that an endpoint did not answer. */
+export const failed = (endpoint: Endpoint, error: Error): void => {
+  endpoint.status = isEnded(endpoint, error) ? 'ended' : 'silent';
+  endpoint.error = error.message;
+  endpoint.notBeforeMs = performance.now() + RETRY_MS;
+};
+
+/** A socket on which no process listens was left behind. */
+const isEnded = ({ target }: Endpoint, { cause }: Error): boolean =>
+  target.url.startsWith('unix:') && ['ECONNREFUSED', 'ENOENT'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
+
+/** Takes over what an endpoint answered to an action. */
+export const acted = (endpoint: Endpoint, { agent }: ActionRequest, boxes: readonly BoxState[]): void => {
+  endpoint.actions += 1;
+  endpoint.asking = undefined;
+  const { state } = endpoint;
+  if (state === undefined) return;
+  const after = [...boxes];
+  const merged = state.boxes.map((box) => (box.agent === agent ? (after.shift() ?? box) : box));
+  answered(endpoint, { ...state, boxes: merged });
+};
+
+/** An endpoint as the page sees it: without the token. */
+export const shownEndpoint = ({ id, status, error, state, answeredUnixMs }: Endpoint): EndpointState => ({
+  id,
+  status,
+  error,
+  state,
+  answeredUnixMs,
+});

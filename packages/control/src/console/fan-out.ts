@@ -1,0 +1,47 @@
+import { type ControlError, perform } from '../client.ts';
+import type { ActionRequest } from '../schema.ts';
+import type { ConsoleAction, ConsoleResult, EndpointResult } from './console-state.ts';
+import { acted, type Endpoint, failed } from './endpoint-watch.ts';
+
+/** Asks all processes that have the agent and the session of an action, at once. */
+export const fanOut = async (
+  endpoints: readonly Endpoint[],
+  { action, versions }: ConsoleAction,
+): Promise<ConsoleResult> => {
+  const concerned = endpoints.filter((one) => one.status !== 'ended' && concerns(one, action));
+  const all = await Promise.all(concerned.map((one) => askOne(one, expecting(action, versions?.[one.id]))));
+  const known = all.filter(({ result }) => result !== 'unknown');
+  const results = known.length > 0 ? known : all;
+  return {
+    asked: results.length,
+    applied: results.filter(({ result }) => result === 'done').length,
+    results,
+    neverAnswered: endpoints.filter(({ state, status }) => state === undefined && status !== 'ended').length,
+  };
+};
+
+/** By the last answer, however old: a process that is stopped acts when it goes on. */
+const concerns = ({ state }: Endpoint, { agent, session }: ActionRequest): boolean =>
+  (state?.boxes ?? []).some(
+    (box) =>
+      box.agent === agent &&
+      (session === undefined || box.sessionsLeftOut > 0 || box.sessions.some(({ id }) => id === session)),
+  );
+
+const expecting = (action: ActionRequest, version: number | undefined): ActionRequest =>
+  action.action === 'resume' || action.action === 'confirm' || version === undefined ? action : { ...action, version };
+
+const askOne = async (endpoint: Endpoint, action: ActionRequest): Promise<EndpointResult> => {
+  const { id, state, target } = endpoint;
+  const of = { endpoint: id, pid: state?.pid };
+  try {
+    const { result, message, boxes } = await perform(target, action);
+    acted(endpoint, action, boxes);
+    return { ...of, result, message };
+  } catch (error) {
+    const { message, status } = error as ControlError;
+    if (status !== undefined) return { ...of, result: 'failed', message };
+    failed(endpoint, error as ControlError);
+    return { ...of, result: 'silent', message };
+  }
+};

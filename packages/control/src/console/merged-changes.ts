@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readChanges } from '../change-reader.ts';
+import type { Change, Changes } from '../changes.ts';
+import type { Target } from '../target.ts';
+import type { ConsoleChange } from './console-state.ts';
+
+/** What the page shows. */
+const HOUR_MS = 3_600_000;
+/** Changes that are kept of an endpoint. */
+const KEPT = 500;
+/** What a page that connects is sent at once: well below what an unread stream may hold. */
+const MOST_CHARACTERS = 100_000;
+/** Milliseconds before the next try. They double. */
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 30_000;
+
+/** The changes of all endpoints as one stream. */
+export interface MergedChanges extends Pick<Changes, 'recent' | 'listen'> {
+  recent(): readonly ConsoleChange[];
+  /** Follows an endpoint until the returned function is called. */
+  follow(endpoint: string, target: Target): () => void;
+}
+
+/** An endpoint that is connected to again repeats its recent changes. */
+const keyOf = ({ kind, agent, session, tool, from, to, unixMs, who }: Change): string =>
+  JSON.stringify([kind, agent, session, tool, from, to, unixMs, who]);
+
+export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
+  const kept = new Map<string, Map<string, ConsoleChange>>();
+  const followed = new Set<string>();
+  const listeners = new Set<(change: Change) => void>();
+
+  const add = (endpoint: string, change: Change): void => {
+    const own = kept.get(endpoint);
+    const key = keyOf(change);
+    if (own === undefined || own.has(key)) return;
+    const told: ConsoleChange = { ...change, endpoint };
+    own.set(key, told);
+    for (const [oldest] of own) {
+      if (own.size <= KEPT) break;
+      own.delete(oldest);
+    }
+    for (const listener of listeners) listener(told);
+  };
+
+  const run = async (endpoint: string, target: Target, signal: AbortSignal): Promise<void> => {
+    let waitMs = FIRST_WAIT_MS;
+    while (!signal.aborted) {
+      try {
+        for await (const change of readChanges(target, signal)) {
+          waitMs = FIRST_WAIT_MS;
+          add(endpoint, change);
+        }
+      } catch {
+        // The state of the endpoint says why it does not answer.
+      }
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+      waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+    }
+  };
+
+  return {
+    recent: () =>
+      newest([...kept.values()].flatMap((own) => [...own.values()]).filter(({ unixMs }) => now() - unixMs < HOUR_MS)),
+    listen: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    follow: (endpoint, target) => {
+      const stop = new AbortController();
+      const own = kept.get(endpoint) ?? new Map<string, ConsoleChange>();
+      kept.set(endpoint, own);
+      followed.add(endpoint);
+      void run(endpoint, target, stop.signal);
+      return () => {
+        stop.abort();
+        followed.delete(endpoint);
+        // The page still shows what the process did.
+        setTimeout(() => followed.has(endpoint) || kept.delete(endpoint), HOUR_MS).unref();
+      };
+    },
+  };
+};
+
+/** As many of the newest as fit, the oldest first. */
+const newest = (changes: readonly ConsoleChange[]): readonly ConsoleChange[] => {
+  const sorted = changes.toSorted((a, b) => a.unixMs - b.unixMs);
+  let left = MOST_CHARACTERS;
+  const from = sorted.findLastIndex((change) => {
+    left -= JSON.stringify(change).length;
+    return left < 0;
+  });
+  return sorted.slice(from + 1);
+};

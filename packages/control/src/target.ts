@@ -1,0 +1,35 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+/** Where a control API is: `unix:PATH`, or a URL with a token. */
+export interface Target {
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** The name to claim on a socket. */
+  readonly user?: string | undefined;
+}
+
+const isSocket = ({ url }: Target): boolean => url.startsWith('unix:');
+
+const addressOf = (target: Target): RequestOptions => {
+  if (isSocket(target)) return { socketPath: target.url.slice('unix:'.length) };
+  const { hostname, port, protocol } = new URL(target.url);
+  return { hostname: hostname.replace(/^\[|\]$/g, ''), port, protocol };
+};
+
+const identityOf = (target: Target): Readonly<Record<string, string>> => ({
+  ...(isSocket(target) && { host: 'localhost' }),
+  ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
+  ...(target.user !== undefined && { 'breakerbox-user': target.user }),
+});
+
+/** A request to a control API. `options` has the path, the method and more headers. */
+export const requestTo = (
+  target: Target,
+  { headers, ...options }: RequestOptions,
+  onResponse: (response: IncomingMessage) => void,
+): ClientRequest =>
+  (target.url.startsWith('https:') ? httpsRequest : httpRequest)(
+    { ...addressOf(target), ...options, headers: { ...identityOf(target), ...(headers as Record<string, string>) } },
+    onResponse,
+  );
