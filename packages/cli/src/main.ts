@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { bundleCommand } from './bundle/bundle-command.ts';
 import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
 import { classifyCommand } from './classify/classify-command.ts';
+import { consoleCommand } from './ctl/console-command.ts';
 import { ctlCommand } from './ctl/ctl-command.ts';
 import { demoCommand } from './demo/demo-command.ts';
 import { replayCommand } from './replay/replay-command.ts';
@@ -19,5 +20,6 @@ await new Command('breakerbox')
   .addCommand(classifyCommand())
   .addCommand(replayCommand())
   .addCommand(ctlCommand())
+  .addCommand(consoleCommand())
   .showHelpAfterError('(see --help)')
   .parseAsync();

@@ -10,7 +10,7 @@ const LOOK_MS = 1_000;
 const RETRY_MS = 5_000;
 
 /** An endpoint, and what it answered last. */
-export interface Endpoint {
+export interface WatchedEndpoint {
   readonly id: string;
   readonly target: Target;
   status: EndpointState['status'];
@@ -26,7 +26,7 @@ export interface Endpoint {
 /** All endpoints of a console. */
 export interface EndpointWatch {
   /** Asks all endpoints that are due, and waits for a second at most. */
-  look(): Promise<readonly Endpoint[]>;
+  look(): Promise<readonly WatchedEndpoint[]>;
   /** Follows a new list of targets. */
   setTargets(targets: readonly Target[]): void;
   close(): void;
@@ -41,7 +41,7 @@ const idOf = ({ url }: Target): string => {
 
 /** `follow` begins to read the changes of an endpoint, and returns how to stop. */
 export const watchEndpoints = (follow: (id: string, target: Target) => () => void): EndpointWatch => {
-  const endpoints = new Map<string, { readonly endpoint: Endpoint; readonly stop: () => void }>();
+  const endpoints = new Map<string, { readonly endpoint: WatchedEndpoint; readonly stop: () => void }>();
 
   const setTargets = (targets: readonly Target[]): void => {
     const wanted = new Map(targets.map((target) => [idOf(target), target]));
@@ -52,7 +52,7 @@ export const watchEndpoints = (follow: (id: string, target: Target) => () => voi
     }
     for (const [id, target] of wanted) {
       if (endpoints.has(id)) continue;
-      const endpoint: Endpoint = { id, target, status: 'waiting', notBeforeMs: 0, actions: 0 };
+      const endpoint: WatchedEndpoint = { id, target, status: 'waiting', notBeforeMs: 0, actions: 0 };
       endpoints.set(id, { endpoint, stop: follow(id, target) });
     }
   };
@@ -68,7 +68,7 @@ export const watchEndpoints = (follow: (id: string, target: Target) => () => voi
   };
 };
 
-const refreshed = (endpoint: Endpoint): Promise<void> => {
+const refreshed = (endpoint: WatchedEndpoint): Promise<void> => {
   if (endpoint.asking !== undefined) return endpoint.asking;
   if (performance.now() < endpoint.notBeforeMs) return Promise.resolve();
   const asking = ask(endpoint).finally(() => {
@@ -78,7 +78,7 @@ const refreshed = (endpoint: Endpoint): Promise<void> => {
   return asking;
 };
 
-const ask = async (endpoint: Endpoint): Promise<void> => {
+const ask = async (endpoint: WatchedEndpoint): Promise<void> => {
   const { actions } = endpoint;
   try {
     const answer = ProcessState.safeParse(await readState(endpoint.target));
@@ -89,7 +89,7 @@ const ask = async (endpoint: Endpoint): Promise<void> => {
   }
 };
 
-const answered = (endpoint: Endpoint, state: ProcessState): void => {
+const answered = (endpoint: WatchedEndpoint, state: ProcessState): void => {
   endpoint.status = 'answers';
   endpoint.error = undefined;
   endpoint.state = state;
@@ -97,18 +97,18 @@ const answered = (endpoint: Endpoint, state: ProcessState): void => {
 };
 
 /** Notes that an endpoint did not answer. */
-export const failed = (endpoint: Endpoint, error: Error): void => {
+export const failed = (endpoint: WatchedEndpoint, error: Error): void => {
   endpoint.status = isEnded(endpoint, error) ? 'ended' : 'silent';
   endpoint.error = error.message;
   endpoint.notBeforeMs = performance.now() + RETRY_MS;
 };
 
 /** A socket on which no process listens was left behind. */
-const isEnded = ({ target }: Endpoint, { cause }: Error): boolean =>
+const isEnded = ({ target }: WatchedEndpoint, { cause }: Error): boolean =>
   target.url.startsWith('unix:') && ['ECONNREFUSED', 'ENOENT'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
 
 /** Takes over what an endpoint answered to an action. */
-export const acted = (endpoint: Endpoint, { agent }: ActionRequest, boxes: readonly BoxState[]): void => {
+export const acted = (endpoint: WatchedEndpoint, { agent }: ActionRequest, boxes: readonly BoxState[]): void => {
   endpoint.actions += 1;
   endpoint.asking = undefined;
   const { state } = endpoint;
@@ -119,7 +119,7 @@ export const acted = (endpoint: Endpoint, { agent }: ActionRequest, boxes: reado
 };
 
 /** An endpoint as the page sees it: without the token. */
-export const shownEndpoint = ({ id, status, error, state, answeredUnixMs }: Endpoint): EndpointState => ({
+export const shownEndpoint = ({ id, status, error, state, answeredUnixMs }: WatchedEndpoint): EndpointState => ({
   id,
   status,
   error,

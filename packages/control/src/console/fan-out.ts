@@ -1,11 +1,11 @@
 import { type ControlError, perform } from '../client.ts';
 import type { ActionRequest } from '../schema.ts';
 import type { ConsoleAction, ConsoleResult, EndpointResult } from './console-state.ts';
-import { acted, type Endpoint, failed } from './endpoint-watch.ts';
+import { acted, failed, type WatchedEndpoint } from './endpoint-watch.ts';
 
 /** Asks all processes that have the agent and the session of an action, at once. */
 export const fanOut = async (
-  endpoints: readonly Endpoint[],
+  endpoints: readonly WatchedEndpoint[],
   { action, versions }: ConsoleAction,
 ): Promise<ConsoleResult> => {
   const concerned = endpoints.filter((one) => one.status !== 'ended' && concerns(one, action));
@@ -21,7 +21,7 @@ export const fanOut = async (
 };
 
 /** By the last answer, however old: a process that is stopped acts when it goes on. */
-const concerns = ({ state }: Endpoint, { agent, session }: ActionRequest): boolean =>
+const concerns = ({ state }: WatchedEndpoint, { agent, session }: ActionRequest): boolean =>
   (state?.boxes ?? []).some(
     (box) =>
       box.agent === agent &&
@@ -31,7 +31,7 @@ const concerns = ({ state }: Endpoint, { agent, session }: ActionRequest): boole
 const expecting = (action: ActionRequest, version: number | undefined): ActionRequest =>
   action.action === 'resume' || action.action === 'confirm' || version === undefined ? action : { ...action, version };
 
-const askOne = async (endpoint: Endpoint, action: ActionRequest): Promise<EndpointResult> => {
+const askOne = async (endpoint: WatchedEndpoint, action: ActionRequest): Promise<EndpointResult> => {
   const { id, state, target } = endpoint;
   const of = { endpoint: id, pid: state?.pid };
   try {
