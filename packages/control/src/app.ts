@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatReport, report } from '@breakerbox/core/report';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { act, notDone } from './act.ts';
@@ -6,7 +7,7 @@ import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin } from './guards.ts';
 import { openApi } from './open-api.ts';
-import { ActionRequest, type ActionResponse, type BoxState, type ProcessState } from './schema.ts';
+import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
 import { boxState, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
@@ -60,6 +61,14 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   app.get('/v1/state', (c) => {
     const boxes = endpoint.boxes().map(boxState);
     return c.json({ pid: process.pid, startedUnixMs, role: c.get('role'), boxes } satisfies ProcessState);
+  });
+
+  app.get('/v1/report', (c) => {
+    const { agent = '', session = '' } = c.req.query();
+    const found = endpoint.boxes().find(({ box, operator }) => box.agent === agent && operator.session(session));
+    const live = found?.operator.session(session);
+    if (live === undefined) return c.json({ error: `Agent ${agent} has no live session ${session}.` }, 404);
+    return c.json({ text: formatReport(report(live)) } satisfies Report);
   });
 
   // One after the other: each finds the state that the one before it left.

@@ -1,4 +1,5 @@
-import type { ActionRequest, ActionResponse, ProcessState } from './schema.ts';
+import { z } from 'zod';
+import { ActionRequest, type ActionResponse, type ProcessState, type Report } from './schema.ts';
 import { requestTo, type Target } from './target.ts';
 
 /** An answer that is not about an action: no such token, a malformed request. */
@@ -22,6 +23,25 @@ const TIMEOUT_MS = 5_000;
  */
 export const readState = async (target: Target): Promise<ProcessState> =>
   (await ask(target, 'GET', '/v1/state')).body as ProcessState;
+
+/**
+ * The report of a live session, as text: why it is paused, and what to do.
+ *
+ * @throws ControlError if nothing answers, or if there is no such session.
+ */
+export const readReport = async (target: Target, agent: string, session: string): Promise<Report> =>
+  (await ask(target, 'GET', `/v1/report?${new URLSearchParams({ agent, session })}`)).body as Report;
+
+/**
+ * Checks an action before it is asked for.
+ *
+ * @throws ControlError that says what is wrong with it.
+ */
+export const checkedAction = (action: unknown): ActionRequest => {
+  const { data, error } = ActionRequest.safeParse(action);
+  if (data !== undefined) return data;
+  throw new ControlError(`This is no action: ${z.prettifyError(error)}`);
+};
 
 /**
  * Asks for an action. A stale or unknown one is an answer, not an error.
@@ -75,6 +95,7 @@ const send = (
     sent.end(body);
   });
 
-export type { ActionResponse, BoxState, ProcessState, SessionState } from './schema.ts';
-export { type ActionRequest, ActionRequest as ActionSchema } from './schema.ts';
+export { readChanges } from './change-reader.ts';
+export type { Change } from './changes.ts';
+export type { ActionRequest, ActionResponse, BoxState, ProcessState, Report, SessionState } from './schema.ts';
 export type { Target } from './target.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ActionRequest, ActionResponse, Problem, ProcessState } from './schema.ts';
+import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
 
 const json = (schema: z.ZodType) => ({ 'application/json': { schema: z.toJSONSchema(schema, { io: 'input' }) } });
 const problem = (description: string) => ({ description, content: json(Problem) });
@@ -15,6 +15,22 @@ export const openApi = () => ({
       get: {
         summary: 'What the process does now',
         responses: { 200: { description: 'The state', content: json(ProcessState) }, 401: problem('No valid token') },
+      },
+    },
+    '/v1/report': {
+      get: {
+        summary: 'The report of a session, as text',
+        parameters: ['agent', 'session'].map((name) => ({
+          name,
+          in: 'query',
+          required: true,
+          schema: { type: 'string' },
+        })),
+        responses: {
+          200: { description: 'The report', content: json(Report) },
+          401: problem('No valid token'),
+          404: problem('No such session'),
+        },
       },
     },
     '/v1/changes': {

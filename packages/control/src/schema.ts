@@ -132,6 +132,13 @@ export const ActionResponse = z
   .meta({ id: 'ActionResult' });
 export type ActionResponse = z.infer<typeof ActionResponse>;
 
+export const Report = z
+  .object({
+    text: z.string().describe('What is done, what is not and why, and what to do next, in lines of 78 characters.'),
+  })
+  .meta({ id: 'Report' });
+export type Report = z.infer<typeof Report>;
+
 export const Problem = z
   .object({ error: z.string().describe('What is wrong, and how to fix it.') })
   .meta({ id: 'Problem' });

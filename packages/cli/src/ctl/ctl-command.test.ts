@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
+import { formatReport, report } from '@breakerbox/core/report';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../test-support-command.ts';
 import { ctlCommand } from './ctl-command.ts';
@@ -37,6 +38,36 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
   expect((await ctl('confirm', 'run-1')).code).toBe(3);
   expect(await ctl('resume', 'run-2')).toMatchObject({ code: 4, out: 'No agent has a live session run-2.\n' });
   expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
+});
+
+test('A7: a person reads why a session is paused', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1' });
+  fail(session, 'search', 'fetch', 'mail');
+  const { code, out } = await ctl('show', 'run-1');
+  expect(code).toBe(0);
+  expect(out).toBe(`${formatReport(report(session))}\n`);
+  expect(await ctl('show', 'run-2')).toMatchObject({ code: 4, err: expect.stringContaining('live session run-2') });
+});
+
+test('A7: a person watches changes until the process ends', async () => {
+  const { box, ctl, control } = await agent();
+  const session = box.session({ id: 'run-1' });
+  fail(session, 'search');
+  expect((await ctl('disable', 'research', 'mail', '--reason', 'a test')).code).toBe(0);
+  const watching = ctl('watch');
+  setTimeout(() => control.close(), 200);
+  const { out } = await watching;
+  expect(out).toMatch(/Z {2}research {2}run-1 {2}search {2}closed to open {2}network\n/);
+  expect(out).toMatch(/Z {2}research {2}mail {2}\S+ asked for disable\n/);
+});
+
+test('E6, A7: a wrong option is an error that says what is wrong', async () => {
+  const { ctl } = await agent();
+  const { code, err } = await ctl('disable', 'research', 'search', '--reason', 'x', '--for', '8d');
+  expect(code).toBe(1);
+  expect(err).toContain('expiresInMs');
+  expect(err).not.toContain('{');
 });
 
 test('A7: modes are forced with a reason, listed and released', async () => {

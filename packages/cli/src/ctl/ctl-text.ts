@@ -1,4 +1,4 @@
-import type { BoxState, SessionState } from '@breakerbox/control/client';
+import type { BoxState, Change, SessionState } from '@breakerbox/control/client';
 import { onOneLine, plainTable } from '../plain-table.ts';
 import type { Found } from './targets.ts';
 
@@ -61,4 +61,11 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
     ...found.flatMap(({ error }) => (error === undefined ? [] : [error])),
   ];
   return `${parts.join('\n\n')}\n`;
+};
+
+/** One line of `breakerbox ctl watch`. */
+export const changeText = ({ unixMs, agent, session, kind, tool, from, to, category, who }: Change): string => {
+  const what = kind === 'action' ? `${who} asked for ${to}` : kind === 'circuit.transition' ? `${from} to ${to}` : kind;
+  const parts = [new Date(unixMs).toISOString(), agent, session, tool, what, category];
+  return parts.filter((part) => part !== undefined).join('  ');
 };

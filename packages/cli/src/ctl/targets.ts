@@ -24,10 +24,21 @@ export const targetsOf = ({ endpoint, token }: TargetFlags, env: NodeJS.ProcessE
 const sockets = (folder: string): readonly string[] =>
   existsSync(folder)
     ? readdirSync(folder)
-        .filter((name) => name.endsWith('.sock'))
+        .filter(isOfLiving)
         .toSorted()
         .map((name) => `unix:${join(folder, name)}`)
     : [];
+
+/** A process that was killed leaves its socket, `PID.sock`, behind. */
+const isOfLiving = (name: string): boolean => {
+  const [, pid] = /^(\d+)\.sock$/.exec(name) ?? [];
+  if (pid === undefined) return name.endsWith('.sock');
+  try {
+    return process.kill(Number(pid), 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+};
 
 /** Asks all of them at once. */
 export const look = (targets: readonly Target[]): Promise<readonly Found[]> =>

@@ -1,4 +1,5 @@
 import type { OperatorAction, OperatorResult } from '../events.ts';
+import type { Session } from '../session-api.ts';
 import type { ForcedMode } from './forced-modes.ts';
 import type { OperatedSession } from './roster.ts';
 
@@ -81,6 +82,8 @@ export interface Operator {
   modes(): readonly ForcedModeView[];
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
   sessions(): readonly OperatedSession[];
+  /** The latest live session with this id, such as for `report(session)`; undefined if there is none. */
+  session(id: string): Session | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
   /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */

@@ -121,6 +121,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,
     modes: () => current().map(view),
     sessions: () => roster.all().map(operatedSession),
+    session: roster.find,
     notDone: reported,
     resume: (id, { cycle } = {}) =>
       act('resume', id, (session) => {
