@@ -38,6 +38,7 @@ const manifestOf = async (name: string): Promise<Manifest> =>
 test('a release publishes these, and everything else in the workspace is private', () => {
   expect(published.map(({ name }) => name).toSorted()).toEqual([
     '@breakerbox/alerts',
+    '@breakerbox/control',
     '@breakerbox/core',
     '@breakerbox/dashboards',
     '@breakerbox/instrumentation',

@@ -115,6 +115,7 @@ const CHAPTERS: Readonly<Record<string, string>> = {
   W: 'w-reducing-scope',
   F: 'f-freshness',
   Q: 'q-reports',
+  A: 'a-control',
 };
 
 /** Links of comments as code, rules as links. */

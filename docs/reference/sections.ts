@@ -19,6 +19,7 @@ const of =
 const core = of('core');
 const instrumentation = of('instrumentation');
 const telemetry = of('telemetry');
+const control = of('control');
 
 /** In the order of the page. */
 export const SECTIONS: readonly Section[] = [
@@ -46,6 +47,11 @@ export const SECTIONS: readonly Section[] = [
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),
   telemetry('The scrape endpoint', 'PrometheusOptions'),
+  control('startControl', 'ControlOptions'),
+  control('A Unix socket', 'SocketAddress'),
+  control('A TCP port', 'TcpAddress'),
+  control('startConsole', 'ConsoleOptions', 'console'),
+  control('A control API', 'Target', 'client'),
   instrumentation('guard', 'GuardOptions'),
   instrumentation('A guarded call', 'ToolCall'),
   instrumentation('The end of a call', 'CallEnd'),
@@ -81,4 +87,11 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 ];
 
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
-export const NO_OPTIONS: readonly string[] = ['ConfigIssue', 'FreshnessLabel', 'SessionReport', 'SessionSource'];
+export const NO_OPTIONS: readonly string[] = [
+  'ConfigIssue',
+  'FreshnessLabel',
+  'NotDone',
+  'Role',
+  'SessionReport',
+  'SessionSource',
+];

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { Command } from 'commander';
+import { consoleCommand } from '../../packages/cli/src/ctl/console-command.ts';
+import { ctlCommand } from '../../packages/cli/src/ctl/ctl-command.ts';
 import { demoCommand } from '../../packages/cli/src/demo/demo-command.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
@@ -125,6 +128,8 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
   if (PACKS.test(rest)) return faultInPacking(rest);
   const [demo, demoFlags = ''] = DEMO.exec(rest) ?? [];
   if (demo !== undefined) return faultInDemo(flagsIn(demoFlags));
+  const [, ofOperators] = OF_OPERATORS.exec(rest) ?? [];
+  if (ofOperators !== undefined) return faultInArguments(ofOperators);
   const [, script, flags = ''] = SCRIPT.exec(rest) ?? [];
   if (script === undefined) return 'is no command that docs/snippets/shell.ts knows how to run or to check.';
   if (!scripts.has(script)) return `runs the script ${script}, and package.json has none of that name.`;
@@ -132,6 +137,9 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
 };
 
 /** As a reader without a clone starts it: for longer than a test can wait. */
+/** They act on agents that run elsewhere. */
+const OF_OPERATORS = /^npx breakerbox ((?:ctl|console)\b.*)$/;
+
 const DEMO = /^npx breakerbox demo(?: (.+))?$/;
 
 const flagsIn = (text: string): readonly string[] => text.split(' ').filter((one) => one && one !== '>');
@@ -161,6 +169,25 @@ const faultInDemo = async (flags: readonly string[]): Promise<string | undefined
   );
 };
 
+/** Whether a command of operators has these arguments. Nothing is asked of any agent. */
+const faultInArguments = (given: string): Promise<string | undefined> => {
+  const checked = (command: Command): Command => {
+    for (const one of command.commands) checked(one);
+    return command
+      .action(() => {})
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} });
+  };
+  const args = [...given.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  const all = new Command().addCommand(ctlCommand()).addCommand(consoleCommand());
+  return checked(all)
+    .parseAsync(args, { from: 'user' })
+    .then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+};
+
 interface Manifest {
   readonly name?: string;
   readonly scripts?: Readonly<Record<string, string>>;
@@ -174,6 +201,7 @@ const MANIFESTS = [
   'packages/core/',
   'packages/instrumentation/',
   'packages/telemetry/',
+  'packages/control/',
   'packages/cli/',
   'examples/',
   'docs/',

@@ -90,15 +90,18 @@ const listening = (server: Server, options: Parameters<Server['listen']>[0]): Pr
     server.listen(options as object, () => resolve());
   });
 
-/** Removes the socket of a process that has ended. */
-const removeLeftOver = async (path: string): Promise<void> => {
-  const answers = await new Promise<boolean>((resolve) => {
+/** Whether a process listens on a socket. */
+export const answers = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
     const attempt = connect(path, () => {
       attempt.destroy();
       resolve(true);
     });
     attempt.on('error', () => resolve(false));
   });
-  if (answers) throw new Error(`Another process listens on ${path}. Give listen.socket another path.`);
+
+/** Removes the socket of a process that has ended. */
+const removeLeftOver = async (path: string): Promise<void> => {
+  if (await answers(path)) throw new Error(`Another process listens on ${path}. Give listen.socket another path.`);
   await unlink(path).catch(() => undefined);
 };

@@ -6,7 +6,7 @@ import { getRequestListener } from '@hono/node-server';
 import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
-import { isTcp, type Listen, openServer } from './listen.ts';
+import { answers, isTcp, type Listen, openServer } from './listen.ts';
 import { operatedBoxes } from './operated-boxes.ts';
 import { runtimeFolder } from './runtime-folder.ts';
 
@@ -32,6 +32,12 @@ export interface Control {
   close(): Promise<void>;
 }
 
+/** Another control API of the same process, such as that of a worker thread, has a number of its own. */
+const defaultSocket = async (number = 1): Promise<string> => {
+  const path = join(runtimeFolder(), number === 1 ? `${process.pid}.sock` : `${process.pid}-${number}.sock`);
+  return (await answers(path)) ? defaultSocket(number + 1) : path;
+};
+
 /**
  * Serves the control API of some boxes (A1). Without this call nothing listens. The server does not keep the process alive.
  *
@@ -43,7 +49,7 @@ export interface Control {
  * ```
  */
 export const startControl = async ({ boxes, listen = {}, audit: auditFile }: ControlOptions = {}): Promise<Control> => {
-  const socket = (!isTcp(listen) && listen.socket) || join(runtimeFolder(), `${process.pid}.sock`);
+  const socket = (!isTcp(listen) && listen.socket) || (await defaultSocket());
   const changes = createChanges();
   const all = operatedBoxes(changes);
   for (const box of boxes ?? []) all.add(box);

@@ -31,7 +31,7 @@ const sockets = (folder: string): readonly string[] =>
 
 /** A process that was killed leaves its socket, `PID.sock`, behind. */
 const isOfLiving = (name: string): boolean => {
-  const [, pid] = /^(\d+)\.sock$/.exec(name) ?? [];
+  const [, pid] = /^(\d+)(?:-\d+)?\.sock$/.exec(name) ?? [];
   if (pid === undefined) return name.endsWith('.sock');
   try {
     return process.kill(Number(pid), 0);
