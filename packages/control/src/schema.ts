@@ -87,6 +87,7 @@ export const SessionState = z
         layer: z.string(),
         suspect: z.string().optional(),
         tools: z.array(z.string()),
+        sinceUnixMs: z.number().optional().describe('When its first tool failed.'),
       })
       .optional(),
     circuits: z.array(Circuit),

@@ -29,6 +29,7 @@ const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState
           layer: systemic.layer,
           suspect: systemic.dependency ?? systemic.group,
           tools: [...new Set(systemic.openings.map(({ tool }) => tool))],
+          sinceUnixMs: systemic.openings[0]?.unixMs,
         },
       }),
     circuits: circuits.map(

@@ -1,0 +1,67 @@
+import type { ConsoleResult, EndpointResult } from '../../src/console/console-state.ts';
+import type { AgentOverview } from './overview.ts';
+import { currentWords, type Intent } from './plans.ts';
+import { count } from './words.ts';
+
+interface ActionResultProps {
+  readonly intent: Intent;
+  /** One for each session that was asked for. */
+  readonly results: readonly ConsoleResult[];
+  readonly agents: readonly AgentOverview[];
+}
+
+/** Where an action took effect (A8): never only "done". */
+export const ActionResult = ({ intent, results, agents }: ActionResultProps) => {
+  const all = results.flatMap((one) => one.results);
+  const applied = results.reduce((sum, one) => sum + one.applied, 0);
+  const stale = all.some(({ result }) => result === 'stale');
+  const neverAnswered = Math.max(0, ...results.map((one) => one.neverAnswered));
+  return (
+    <>
+      {stale && <Stale intent={intent} agents={agents} />}
+      <p class={`notice ${tone(applied, all.length)}`}>{summary(results, applied, all.length)}</p>
+      {all.some(({ result }) => result !== 'done') && (
+        <ul class="answers">
+          {all
+            .filter(({ result }) => result !== 'done')
+            .map((one, index) => (
+              <li key={index}>
+                <b>{one.pid === undefined ? one.endpoint : `Process ${one.pid}`}</b> {answer(one)}
+              </li>
+            ))}
+        </ul>
+      )}
+      {neverAnswered > 0 && (
+        <p class="muted">
+          {count(neverAnswered, 'endpoint')} {neverAnswered === 1 ? 'has' : 'have'} not answered since the console
+          began, and may have this agent too.
+        </p>
+      )}
+    </>
+  );
+};
+
+const tone = (applied: number, asked: number): string => {
+  if (asked > 0 && applied === asked) return 'good';
+  return applied > 0 ? 'warn' : 'bad';
+};
+
+const summary = (results: readonly ConsoleResult[], applied: number, asked: number): string => {
+  if (asked === 0) return 'Asked 0 processes: no process has it now. Nothing was done.';
+  const one = results.length > 1 ? 'session' : 'process';
+  const many = results.length > 1 ? 'sessions' : 'processes';
+  return `Asked ${count(asked, one, many)}. Applied by ${applied} of ${count(asked, one, many)}.`;
+};
+
+const answer = ({ result, message }: EndpointResult): string =>
+  result === 'silent' ? 'does not answer. It may still act when it goes on.' : message;
+
+const Stale = ({ intent, agents }: { readonly intent: Intent; readonly agents: readonly AgentOverview[] }) => (
+  <div class="notice warn">
+    <b>{'sessions' in intent ? 'The session has moved on' : 'The modes have changed'}</b>
+    {currentWords(intent, agents).map((words) => (
+      <p key={words}>{words}</p>
+    ))}
+    <p>Close this, look at the new state, and act again if you still want to.</p>
+  </div>
+);

@@ -1,0 +1,102 @@
+import { CircuitTable } from './circuit-table.tsx';
+import { usePlace } from './deep-link.ts';
+import { ForcedTable } from './forced-table.tsx';
+import { type AgentOverview, isSilent, type LiveSession } from './overview.ts';
+import { PausedSession } from './paused-session.tsx';
+import type { Intent } from './plans.ts';
+import { SessionGroup } from './session-group.tsx';
+import { Badge } from './summary.tsx';
+import { Timeline } from './timeline.tsx';
+import { ToolList } from './tool-list.tsx';
+import { count, duration, processName } from './words.ts';
+
+export interface AgentProps {
+  readonly agent: AgentOverview;
+  act(intent: Intent): void;
+}
+
+/** All processes of one agent name. */
+export const AgentCard = ({ agent, act }: AgentProps) => {
+  const { name, processes, paused, troubled, quiet, leftOut, circuits, modes, changes } = agent;
+  const place = usePlace<HTMLElement>({ agent: name });
+  const active = troubled.length + quiet.length + leftOut;
+  return (
+    <section class="agent" aria-label={`Agent ${name}`} {...place}>
+      <header>
+        <h2>{name}</h2>
+        <p class="muted">
+          {count(processes.length, 'process', 'processes')}, {count(paused.length + active, 'session')}
+        </p>
+        <ul class="badges">
+          <Badge number={paused.length} one="paused" many="paused" tone="bad" />
+          {paused.length + circuits.length === 0 && <li class="badge good">All circuits closed</li>}
+          {!agent.canOperate && <li class="badge silent">View only</li>}
+        </ul>
+      </header>
+      <SilentProcesses agent={agent} />
+      <AllPaused agent={agent} act={act} />
+      {paused.map((one) => (
+        <PausedSession key={`${one.endpoint.id} ${one.session.id}`} live={one} act={act} />
+      ))}
+      {circuits.length > 0 && <CircuitTable agent={agent} act={act} />}
+      {modes.length > 0 && <ForcedTable agent={agent} act={act} />}
+      <SessionGroup
+        title="Active sessions with circuits that are not closed"
+        sessions={troubled}
+        isOpen={troubled.length <= 10}
+      />
+      <SessionGroup title="Other active sessions" sessions={quiet} isOpen={false} leftOut={leftOut} />
+      <ToolList agent={agent} act={act} />
+      <Timeline changes={changes} />
+    </section>
+  );
+};
+
+/** Several sessions that wait for the same action. */
+const AllPaused = ({ agent: { paused }, act }: AgentProps) => {
+  const able = paused.filter(({ canOperate }) => canOperate);
+  const resumable = able.filter(({ session }) => session.state === 'paused_budget');
+  const confirmable = able.filter(({ session }) => session.event !== undefined);
+  if (resumable.length < 2 && confirmable.length < 2) return null;
+  return (
+    <div class="actions left">
+      <AllButton kind="resume" words="Resume all" sessions={resumable} act={act} />
+      <AllButton kind="confirm" words="Confirm recovery for all" sessions={confirmable} act={act} />
+    </div>
+  );
+};
+
+interface AllButtonProps {
+  readonly kind: 'resume' | 'confirm';
+  readonly words: string;
+  readonly sessions: readonly LiveSession[];
+  act(intent: Intent): void;
+}
+
+const AllButton = ({ kind, words, sessions, act }: AllButtonProps) => {
+  const [first, ...others] = sessions;
+  if (first === undefined || others.length === 0) return null;
+  return (
+    <button type="button" onClick={() => act({ kind, sessions: [first, ...others] })}>
+      {words} {sessions.length}
+    </button>
+  );
+};
+
+const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: AgentOverview }) =>
+  silent.length === 0 ? null : (
+    <div class="notice silent" role="status">
+      <b>
+        {silent.length} of {count(processes.length, 'process', 'processes')} {silent.length === 1 ? 'does' : 'do'} not
+        answer.
+      </b>{' '}
+      What you see of {silent.length === 1 ? 'it' : 'them'} is the last answer:{' '}
+      {silent.filter(isSilent).map(({ id, state, answeredUnixMs }, index) => (
+        <span key={id}>
+          {index > 0 && ', '}
+          {processName({ id, state })}
+          {answeredUnixMs !== undefined && ` (${duration(Date.now() - answeredUnixMs)} ago)`}
+        </span>
+      ))}
+    </div>
+  );

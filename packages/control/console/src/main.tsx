@@ -1,0 +1,7 @@
+import { render } from 'preact';
+import './styles.css';
+import './parts.css';
+import { Page } from './page.tsx';
+
+const root = document.getElementById('page');
+if (root !== null) render(<Page />, root);

@@ -1,0 +1,135 @@
+import type { ConsoleAction } from '../../src/console/console-state.ts';
+import type { AgentOverview, ForcedTool, LiveSession } from './overview.ts';
+import { count, list, pauseTitle, STATE_WORDS } from './words.ts';
+
+/** What an operator wants to do, before it is confirmed. What it expects is that of the moment when the button was pressed. */
+export type Intent =
+  | { readonly kind: 'resume' | 'confirm'; readonly sessions: readonly [LiveSession, ...LiveSession[]] }
+  | { readonly kind: ForceKind; readonly agent: AgentOverview; readonly tool: string }
+  | { readonly kind: 'release'; readonly agent: AgentOverview; readonly mode: ForcedTool };
+
+export type ForceKind = 'force_open' | 'disable' | 'observe';
+
+/** What the operator writes in the dialog. */
+export interface Details {
+  readonly reason: string;
+  readonly expiresInMs: number;
+  /** Empty for all sessions. */
+  readonly session: string;
+}
+
+/** A dialog for an intent. */
+export interface Plan {
+  readonly title: string;
+  /** What will happen. */
+  readonly effects: readonly string[];
+  /** On the button. */
+  readonly verb: string;
+  /** Whether the API wants a reason and an expiry. */
+  readonly asksWhy: boolean;
+  actions(details: Details): readonly ConsoleAction[];
+}
+
+export const FORCE_WORDS: Readonly<Record<ForceKind, string>> = {
+  force_open: 'Force open',
+  disable: 'Disable',
+  observe: 'Observe',
+};
+
+const FORCE_EFFECTS: Readonly<Record<ForceKind, readonly string[]>> = {
+  force_open: [
+    'Every call of this tool is rejected from the next call on. The model reads that the tool is unavailable, and gets the fallback.',
+    'No probe goes out until the mode ends.',
+  ],
+  disable: [
+    'Every call of this tool passes. Failures open no circuit and cost no budget.',
+    'Paused sessions stay paused.',
+  ],
+  observe: [
+    'Every call of this tool passes. Breakerbox counts what it would have decided.',
+    'Failures pause no session.',
+  ],
+};
+
+export const planOf = (intent: Intent): Plan => {
+  switch (intent.kind) {
+    case 'resume':
+      return planResume(intent.sessions);
+    case 'confirm':
+      return planConfirm(intent.sessions);
+    case 'release':
+      return planRelease(intent.agent, intent.mode);
+    default:
+      return planForce(intent.kind, intent.agent, intent.tool);
+  }
+};
+
+const sessionsNamed = (sessions: readonly LiveSession[]): string =>
+  sessions.length === 1 ? `session ${sessions[0]?.session.id}` : count(sessions.length, 'session');
+
+const planResume = (sessions: readonly LiveSession[]): Plan => ({
+  title: `Resume ${sessionsNamed(sessions)}`,
+  effects: [
+    `The session gets a full budget of ${list([...new Set(sessions.map(({ session }) => `${session.budget.limit}`))])} failures again, and calls its tools.`,
+    'Circuits stay as they are: a tool that is unavailable is probed first.',
+    'If the cause is still there, the session pauses again.',
+  ],
+  verb: 'Resume',
+  asksWhy: false,
+  actions: () =>
+    sessions.map(({ agent, session }) => ({
+      action: { action: 'resume', agent, session: session.id, cycle: session.budget.cycle },
+    })),
+});
+
+const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
+  title: `Confirm recovery: ${sessionsNamed(sessions)}`,
+  effects: [
+    `You say that the failure of ${list([...new Set(sessions.flatMap(({ session }) => session.event?.tools ?? []))])} is over.`,
+    'The session goes on. Its tools are probed one after the other.',
+    'If the cause is still there, the session pauses again.',
+  ],
+  verb: 'Confirm recovery',
+  asksWhy: false,
+  actions: () =>
+    sessions.flatMap(({ agent, session }) =>
+      session.event === undefined
+        ? []
+        : [{ action: { action: 'confirm', agent, session: session.id, event: session.event.id } }],
+    ),
+});
+
+const planForce = (action: ForceKind, { name, versions }: AgentOverview, tool: string): Plan => ({
+  title: `${FORCE_WORDS[action]}: ${tool}`,
+  effects: [...FORCE_EFFECTS[action], 'The mode ends by itself. Release ends it before.'],
+  verb: FORCE_WORDS[action],
+  asksWhy: true,
+  actions: ({ reason, expiresInMs, session }) => [
+    { action: { action, agent: name, tool, reason, expiresInMs, ...(session !== '' && { session }) }, versions },
+  ],
+});
+
+const planRelease = ({ name, versions }: AgentOverview, { tool, mode, owner, session }: ForcedTool): Plan => ({
+  title: `Release: ${tool}`,
+  effects: [
+    `The mode '${STATE_WORDS[mode]}' that ${owner} forced on ${tool} ends. Modes of other owners stay.`,
+    'The circuit is then what it was before, which may be open.',
+  ],
+  verb: 'Release',
+  asksWhy: false,
+  actions: () => [{ action: { action: 'release', agent: name, tool, owner, session }, versions }],
+});
+
+/** The state that an operator finds after a stale request. */
+export const currentWords = (intent: Intent, agents: readonly AgentOverview[]): readonly string[] => {
+  if (!('sessions' in intent)) return [];
+  return intent.sessions.map(({ agent, session: { id } }) => {
+    const own = agents.find(({ name }) => name === agent);
+    const paused = own?.paused.find(({ session }) => session.id === id);
+    if (paused !== undefined) return `Session ${id} is now paused: ${pauseTitle(paused)}.`;
+    const active = [...(own?.troubled ?? []), ...(own?.quiet ?? [])].find(({ session }) => session.id === id);
+    if (active === undefined) return `Session ${id} has ended.`;
+    const { remaining, limit } = active.session.budget;
+    return `Session ${id} is now active, with ${remaining} of ${limit} failures left.`;
+  });
+};

@@ -1,0 +1,52 @@
+import type { ConsoleState } from '../../src/console/console-state.ts';
+import { type AgentOverview, isSilent } from './overview.ts';
+import { count } from './words.ts';
+
+interface SummaryProps {
+  readonly agents: readonly AgentOverview[];
+  readonly state: ConsoleState | undefined;
+  readonly lost: string | undefined;
+}
+
+/** The whole fleet on one line. */
+export const Summary = ({ agents, state, lost }: SummaryProps) => {
+  const total = (of: (agent: AgentOverview) => number): number => agents.reduce((sum, agent) => sum + of(agent), 0);
+  const paused = total((one) => one.paused.length);
+  const open = total((one) => one.circuits.length);
+  const silent = (state?.endpoints ?? []).filter(isSilent).length;
+  const modes = total((one) => one.modes.length);
+  return (
+    <header class="top">
+      <h1>
+        <img src="/favicon.svg" alt="" width="24" height="24" /> Breakerbox console
+      </h1>
+      {state === undefined ? (
+        <p class="muted">Asking the processes…</p>
+      ) : (
+        <ul class="badges">
+          <Badge number={paused} one="session paused" many="sessions paused" tone="bad" />
+          <Badge number={open} one="circuit not closed" many="circuits not closed" tone="warn" />
+          <Badge number={modes} one="forced mode" many="forced modes" tone="forced" />
+          <Badge number={silent} one="process does not answer" many="processes do not answer" tone="silent" />
+          {paused + open + silent === 0 && <li class="badge good">All calls pass</li>}
+        </ul>
+      )}
+      <p class={`live ${lost === undefined ? '' : 'bad'}`} role="status">
+        {state !== undefined &&
+          (lost === undefined
+            ? 'Live'
+            : `Not live, as of ${new Date(state.unixMs).toLocaleTimeString()}: the console does not answer.`)}
+      </p>
+    </header>
+  );
+};
+
+interface BadgeProps {
+  readonly number: number;
+  readonly one: string;
+  readonly many: string;
+  readonly tone: string;
+}
+
+export const Badge = ({ number, one, many, tone }: BadgeProps) =>
+  number === 0 ? null : <li class={`badge ${tone}`}>{count(number, one, many)}</li>;

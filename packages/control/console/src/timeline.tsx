@@ -1,0 +1,70 @@
+import { useState } from 'preact/hooks';
+import type { ConsoleChange } from '../../src/console/console-state.ts';
+import { changeWords } from './words.ts';
+
+const HOUR_MS = 3_600_000;
+const SHOWN = 8;
+/** Minutes, so that the marks have whole coordinates. */
+const WIDTH = 600;
+
+const keyOf = (change: ConsoleChange): string => JSON.stringify(change);
+
+/** The last hour, and who did what. */
+export const Timeline = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
+  const [all, setAll] = useState(false);
+  if (changes.length === 0) return null;
+  const shown = all ? changes : changes.slice(0, SHOWN);
+  return (
+    <section class="timeline" aria-label="The last hour">
+      <h3>The last hour</h3>
+      <Strip changes={changes} />
+      <ol>
+        {shown.map((change) => (
+          <li key={keyOf(change)} class={kindOf(change)}>
+            <time dateTime={new Date(change.unixMs).toISOString()}>{new Date(change.unixMs).toLocaleTimeString()}</time>
+            <span>{changeWords(change)}</span>
+          </li>
+        ))}
+      </ol>
+      {changes.length > SHOWN && (
+        <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show fewer' : `Show all ${changes.length} changes`}
+        </button>
+      )}
+    </section>
+  );
+};
+
+/** Where in the hour the changes are. The list beside it says the same in words. */
+const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
+  const from = Date.now() - HOUR_MS;
+  const marks = new Map(
+    changes.map((change) => [`${kindOf(change)} ${Math.floor(((change.unixMs - from) / HOUR_MS) * WIDTH)}`, change]),
+  );
+  return (
+    <div class="strip" aria-hidden="true">
+      <svg viewBox={`0 0 ${WIDTH} 16`} preserveAspectRatio="none">
+        <title>When the changes happened</title>
+        {[...marks].map(([key, change]) => (
+          <rect
+            key={key}
+            class={kindOf(change)}
+            x={Math.min(WIDTH - 3, Math.floor(((change.unixMs - from) / HOUR_MS) * WIDTH))}
+            y={0}
+            width={3}
+            height={16}
+          />
+        ))}
+      </svg>
+      <span>1 hour ago</span>
+      <span>now</span>
+    </div>
+  );
+};
+
+const kindOf = ({ kind, to }: ConsoleChange): string => {
+  if (kind === 'action') return 'by-operator';
+  if (kind === 'budget.exhausted' || kind === 'systemic.detected') return 'bad';
+  if (kind === 'budget.resumed' || kind === 'systemic.resolved' || to === 'closed') return 'good';
+  return to === 'open' ? 'warn' : 'plain';
+};

@@ -1,0 +1,36 @@
+import { useContext, useState } from 'preact/hooks';
+import type { AgentProps } from './agent-card.tsx';
+import { LinkContext, names, usePlace } from './deep-link.ts';
+import { ForceButtons } from './force-buttons.tsx';
+
+/** All tools of an agent, with what can be forced on them. */
+export const ToolList = ({ agent, act }: AgentProps) => {
+  const link = useContext(LinkContext);
+  const [chosen, setChosen] = useState<boolean>();
+  const troubled = new Set(agent.circuits.map(({ tool }) => tool));
+  const isNamed = agent.tools.some((tool) => !troubled.has(tool) && names(link, { agent: agent.name, tool }));
+  const shown = chosen ?? isNamed;
+  if (agent.tools.length === 0) return null;
+  return (
+    <details open={shown} onToggle={({ currentTarget: { open } }) => open !== shown && setChosen(open)}>
+      <summary>All tools ({agent.tools.length})</summary>
+      {shown && (
+        <ul class="tools">
+          {agent.tools.map((tool) => (
+            <ToolRow key={tool} agent={agent} act={act} tool={tool} />
+          ))}
+        </ul>
+      )}
+    </details>
+  );
+};
+
+const ToolRow = ({ agent, act, tool }: AgentProps & { readonly tool: string }) => {
+  const place = usePlace<HTMLLIElement>({ agent: agent.name, tool });
+  return (
+    <li {...place}>
+      <span class="name">{tool}</span>
+      {agent.canOperate && <ForceButtons agent={agent} tool={tool} act={act} />}
+    </li>
+  );
+};

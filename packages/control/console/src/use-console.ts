@@ -1,0 +1,106 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ConsoleChange, ConsoleState } from '../../src/console/console-state.ts';
+import { readState, SignedOut, signIn } from './server-api.ts';
+
+/** What the page shows. */
+export interface ConsoleView {
+  /** Undefined until the first answer. */
+  readonly state: ConsoleState | undefined;
+  /** Changes of the last hour, the newest first. */
+  readonly changes: readonly ConsoleChange[];
+  /** Why the browser is not signed in. */
+  readonly signedOut: string | undefined;
+  /** Why `state` is old. */
+  readonly lost: string | undefined;
+  refresh(): void;
+}
+
+const POLL_MS = 3_000;
+const HIDDEN_POLL_MS = 30_000;
+/** Changes that come together are shown together. */
+const SETTLE_MS = 200;
+const HOUR_MS = 3_600_000;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Polls the state, and at once when a change is told. */
+export const useConsole = (): ConsoleView => {
+  const [state, setState] = useState<ConsoleState>();
+  const [changes, setChanges] = useState<readonly ConsoleChange[]>([]);
+  const [signedOut, setSignedOut] = useState<string>();
+  const [lost, setLost] = useState<string>();
+  const refresh = useRef<() => void>(() => undefined);
+
+  useEffect(() => {
+    const known = new Map<string, ConsoleChange>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let source: EventSource | undefined;
+    let again = false;
+    let reading = false;
+    let ended = false;
+
+    const showChanges = (): void => {
+      for (const [key, { unixMs }] of known) if (Date.now() - unixMs > HOUR_MS) known.delete(key);
+      setChanges([...known.values()].toSorted((a, b) => b.unixMs - a.unixMs));
+    };
+
+    const next = (ms: number): void => {
+      clearTimeout(timer);
+      timer = setTimeout(read, ms);
+    };
+
+    const read = async (): Promise<void> => {
+      if (reading) {
+        again = true;
+        return;
+      }
+      reading = true;
+      try {
+        setState(await readState());
+        setLost(undefined);
+        showChanges();
+      } catch (error) {
+        if (error instanceof SignedOut) end(error);
+        else setLost(messageOf(error));
+      }
+      reading = false;
+      if (ended) return;
+      next(again ? SETTLE_MS : document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+      again = false;
+    };
+
+    const listen = (): void => {
+      source = new EventSource('/api/changes');
+      source.addEventListener('change', ({ data }: MessageEvent<string>) => {
+        known.set(data, JSON.parse(data) as ConsoleChange);
+        next(SETTLE_MS);
+      });
+    };
+
+    const end = (error: unknown): void => {
+      ended = true;
+      source?.close();
+      clearTimeout(timer);
+      setSignedOut(messageOf(error));
+    };
+
+    const onVisible = (): void => {
+      if (!document.hidden) next(0);
+    };
+
+    refresh.current = () => next(0);
+    document.addEventListener('visibilitychange', onVisible);
+    signIn().then(() => {
+      listen();
+      return read();
+    }, end);
+    return () => {
+      ended = true;
+      source?.close();
+      clearTimeout(timer);
+      document.removeEventListener('visibilitychange', onVisible);
+    };
+  }, []);
+
+  return { state, changes, signedOut, lost, refresh: () => refresh.current() };
+};

@@ -1,0 +1,124 @@
+import type { ConsoleChange, EndpointState } from '../../src/console/console-state.ts';
+import type { CircuitState, LiveSession } from './overview.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+
+/** `45 s`, `3 min`, `2 h`. */
+export const duration = (ms: number): string => {
+  const positive = Math.max(0, ms);
+  if (positive < 2 * MINUTE) return `${Math.round(positive / SECOND)} s`;
+  if (positive < 2 * HOUR) return `${Math.round(positive / MINUTE)} min`;
+  return positive < 48 * HOUR ? `${Math.round(positive / HOUR)} h` : `${Math.round(positive / (24 * HOUR))} days`;
+};
+
+export const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number} ${number === 1 ? one : many}`;
+
+/** `a, b and c`. */
+export const list = (names: readonly string[]): string => {
+  if (names.length < 2) return names.join('');
+  return `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+};
+
+const PROCESS_NAME = /^unix:.*\/([^/]+)\.sock$/;
+
+/** The process that an operator looks for. */
+export const processName = ({ id, state }: Pick<EndpointState, 'id' | 'state'>): string =>
+  state === undefined ? (PROCESS_NAME.exec(id)?.[1] ?? id) : `process ${state.pid}`;
+
+export const STATE_WORDS: Readonly<Record<CircuitState['state'], string>> = {
+  closed: 'closed',
+  open: 'open',
+  half_open: 'half open',
+  forced_open: 'forced open',
+  disabled: 'disabled',
+  observe_only: 'observe only',
+};
+
+const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+  rate_limit: 'rate limit',
+  server: 'server error',
+  invalid_input: 'invalid input',
+  tool_error: 'tool error',
+};
+
+/** The category of an error. */
+export const errorWord = (category: string | undefined): string | undefined =>
+  category === undefined ? undefined : (CATEGORY_WORDS[category] ?? category);
+
+/** When the next probe may go. */
+export const probeWords = (nextProbe: CircuitState['nextProbe']): string | undefined => {
+  if (nextProbe === undefined) return undefined;
+  const { steps, ms, notBeforeMs } = nextProbe as Readonly<Record<string, number | undefined>>;
+  const waits = [
+    ...(steps === undefined ? [] : [steps <= 0 ? undefined : count(steps, 'step')]),
+    ...(ms === undefined ? [] : [ms <= 0 ? undefined : duration(ms)]),
+  ];
+  const retryAfter = notBeforeMs !== undefined && notBeforeMs > 0 ? `, not before ${duration(notBeforeMs)}` : '';
+  if (waits.includes(undefined)) return retryAfter === '' ? 'at the next call' : `in ${duration(notBeforeMs ?? 0)}`;
+  return waits.length === 0 ? undefined : `in ${waits.join(' or ')}${retryAfter}`;
+};
+
+/** Why a session is paused, as a title. */
+export const pauseTitle = ({ session }: LiveSession): string =>
+  session.state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';
+
+const LAYER_WORDS: Readonly<Record<string, string>> = {
+  network: 'the network',
+  filesystem: 'the file system or the resources of this machine',
+  permissions: 'permissions or credentials',
+  upstream: 'the services behind the tools',
+  dependency: 'what the tools depend on',
+  group: 'the group of the tools',
+};
+
+/** Why a session is paused, as a sentence. */
+export const pauseReason = ({ session }: LiveSession): string => {
+  const { state, budget, event } = session;
+  if (state === 'paused_budget') return `${count(budget.limit, 'failure')} in this budget, and all are used.`;
+  if (event === undefined) return 'Several tools failed together.';
+  const cause = event.category === undefined ? '' : `: ${errorWord(event.category)}`;
+  return `${count(event.tools.length, 'tool')} failed together${cause}.`;
+};
+
+/** What the event points to. */
+export const suspectWords = ({ session: { event } }: LiveSession): string | undefined => {
+  if (event === undefined) return undefined;
+  return event.suspect ?? LAYER_WORDS[event.layer];
+};
+
+const ACTION_WORDS: Readonly<Record<string, string>> = {
+  resume: 'resumed',
+  confirm: 'confirmed the recovery of',
+  force_open: 'forced open',
+  disable: 'disabled',
+  observe: 'observes only',
+  release: 'released',
+};
+
+/** A change as a sentence. */
+export const changeWords = ({ kind, session, tool, from, to, category, who }: ConsoleChange): string => {
+  const of = session === undefined ? '' : ` in session ${session}`;
+  const why = category === undefined ? '' : ` (${errorWord(category)})`;
+  switch (kind) {
+    case 'circuit.transition':
+      return `${tool}: ${stateWord(from)} to ${stateWord(to)}${why}${of}`;
+    case 'systemic.detected':
+      return `Correlated failure${why} paused session ${session}`;
+    case 'systemic.resolved':
+      return `Correlated failure is over in session ${session}`;
+    case 'budget.exhausted':
+      return `Budget used up: session ${session} is paused`;
+    case 'budget.resumed':
+      return `Session ${session} has a full budget again`;
+    case 'action':
+      return tool === undefined
+        ? `${who} ${ACTION_WORDS[to ?? ''] ?? to} session ${session}`
+        : `${who} ${ACTION_WORDS[to ?? ''] ?? to} ${tool}${of}`;
+  }
+};
+
+const stateWord = (state: string | undefined): string =>
+  state === undefined ? 'unknown' : (STATE_WORDS[state as CircuitState['state']] ?? state);
