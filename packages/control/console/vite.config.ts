@@ -6,7 +6,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../dist/console',
+    outDir: '../dist/page',
+    license: { fileName: 'BUNDLED.md' },
     emptyOutDir: true,
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -66,7 +66,7 @@ export const createToken = async (file: string, name: string, role: Role, at = n
   return token;
 };
 
-/** Removes a token. False if there is none of that name. A request with it is refused at once. */
+/** Removes a token. False if there is no token of that name. A request with it is refused at once. */
 export const revokeToken = async (file: string, name: string): Promise<boolean> => {
   const tokens = await readTokens(file).catch(orNone);
   const left = tokens.filter((one) => one.name !== name);
@@ -75,7 +75,7 @@ export const revokeToken = async (file: string, name: string): Promise<boolean> 
   return true;
 };
 
-/** The token that a request shows; undefined if it is none of these. */
+/** The token that a request shows; undefined if it is not one of these. */
 export const matching = (tokens: readonly Token[], shown: string): Token | undefined => {
   const digest = hash(shown);
   return tokens.find(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), digest));

@@ -16,7 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /** In the package the code is in `dist`, in the repository in `src/console`. */
-const FOLDERS = ['./console/', '../../dist/console/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+const FOLDERS = ['./page/', '../../dist/page/'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
 
 /**
  * The files of the page by their paths. A request chooses among these, and never names a file of the disk.
@@ -27,7 +27,7 @@ export const readPage = (
   folder: string | undefined = FOLDERS.find((one) => existsSync(join(one, 'index.html'))),
 ): ReadonlyMap<string, PageFile> => {
   if (folder === undefined || !existsSync(join(folder, 'index.html')))
-    throw new Error('the page of the console is not built. Run: npm run build:page in packages/control');
+    throw new Error('the page of the console is not built. Run: npm run build in packages/control');
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const files = names.flatMap((name): [string, PageFile][] => {
     const type = TYPES[extname(name)];
