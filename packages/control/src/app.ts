@@ -8,6 +8,7 @@ import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin } from './guards.ts';
 import { openApi } from './open-api.ts';
 import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
+import { shareState } from './shared-state.ts';
 import { boxState, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
@@ -58,9 +59,12 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     return next();
   });
 
+  const state = shareState(endpoint.boxes);
   app.get('/v1/state', (c) => {
-    const boxes = endpoint.boxes().map(boxState);
-    return c.json({ pid: process.pid, startedUnixMs, role: c.get('role'), boxes } satisfies ProcessState);
+    const own = { pid: process.pid, startedUnixMs, role: c.get('role') } satisfies Omit<ProcessState, 'boxes'>;
+    return c.body(`${JSON.stringify(own).slice(0, -1)},"boxes":${state.text()}}`, 200, {
+      'Content-Type': 'application/json',
+    });
   });
 
   app.get('/v1/report', (c) => {
@@ -81,6 +85,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     last = run.catch(() => undefined);
     try {
       const { result, message, boxes } = await run;
+      state.forget();
       return c.json({ result, message, boxes: [...boxes] } satisfies ActionResponse, CODES[result]);
     } catch (error) {
       for (const { operator } of concernedBy(endpoint, request)) operator.notDone(notDone(request, 'refused'));
