@@ -190,6 +190,7 @@ describe('names', () => {
     expect(unread.map(({ name }) => name)).toEqual([
       'breakerbox.errors',
       'breakerbox.budget.consumed',
+      'breakerbox.operator.actions',
       'breakerbox.tokens.wasted',
       'breakerbox.tokens.avoided',
       'breakerbox.routes',

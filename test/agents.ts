@@ -7,6 +7,7 @@ import {
   type Session,
   type ToolConfig,
 } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
 import type { Task } from '@breakerbox/core/scope';
 import { planScope } from '@breakerbox/core/scope';
 import { type GuardOptions, guard, ToolUnavailableError } from '@breakerbox/instrumentation';
@@ -72,6 +73,7 @@ export const startAgent = async (
   }));
   const settings = duties.map(({ tool, config: treated, url }) => [tool, treated?.({ url }) ?? {}]);
   const box = createBreakerbox({ ...config, agent, tools: Object.fromEntries(settings) });
+  operate(box); // Before its session, so that an operator finds it.
   const events = followEvents(box);
   const session = box.session({ id: `${agent}-run` });
   const calls = duties.map(({ tool, url, guard: options, input = (turn: number) => ({ turn }) }) => {

@@ -58,6 +58,9 @@ export const followEvents = (box: Breakerbox): EventCounts => {
   );
   box.on('budget.exhausted', () => add(METRIC.budgetExhaustions, {}));
   box.on('systemic.detected', ({ event }) => add(METRIC.systemicEvents, { [ATTR.errorType]: event.category }));
+  box.on('operator.action', ({ action, result }) =>
+    add(METRIC.operatorActions, { [ATTR.action]: action, [ATTR.result]: result }),
+  );
   return { counts: () => counts };
 };
 

@@ -106,6 +106,7 @@ const COUNTED = [
   METRIC.sessionsStarted,
   METRIC.budgetConsumed,
   METRIC.budgetExhaustions,
+  METRIC.operatorActions,
   { prometheus: `${METRIC.duration.prometheus}_count` },
 ].map(({ prometheus }) => prometheus);
 

@@ -1,4 +1,5 @@
 import { METRIC } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
 import type { SessionReport } from '@breakerbox/core/report';
 import { report } from '@breakerbox/core/report';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -90,7 +91,7 @@ describe('from a failing tool call to a firing alert', () => {
     expect(spender.session.view()).toMatchObject({ state: 'paused_budget', budget: { remaining: 0 } });
     await spender.services.deploy?.repair();
     await spender.services.logs?.repair();
-    spender.session.resume();
+    expect(operate(spender.box).resume('spender-agent-run').result).toBe('done');
     await eventually(() => expect(delivered('BreakerboxBudgetExhausted', 'spender-agent', 'resolved')).toHaveLength(1));
   });
 

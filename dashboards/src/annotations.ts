@@ -2,7 +2,7 @@ import { AnnotationQueryBuilder } from '@grafana/grafana-foundation-sdk/dashboar
 import { ALERT, sharedCauseMark } from './alert-state.ts';
 import { ATTR, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
-import { series } from './promql.ts';
+import { gained, series, sumBy } from './promql.ts';
 import { DATASOURCE } from './variables.ts';
 
 const agent = label(ATTR.agent);
@@ -21,6 +21,16 @@ export const annotations = (): AnnotationQueryBuilder[] => [
     .step('15s')
     .titleFormat(`{{${ALERT.name}}}`)
     .textFormat('Several tools failed as one event. The dashboard Correlated failures lists the tools and agents.'),
+  new AnnotationQueryBuilder()
+    .name('Actions of operators')
+    .datasource(DATASOURCE)
+    .enable(true)
+    .iconColor(COLOUR.blue)
+    .expr(`${sumBy([ATTR.agent, ATTR.action, ATTR.result], gained(METRIC.operatorActions, '$__rate_interval'))} > 0`)
+    .step('15s')
+    .titleFormat(`{{${label(ATTR.action)}}} by an operator: {{${label(ATTR.result)}}}`)
+    .textFormat(`On {{${agent}}}. The audit file of the agent says who, and why.`)
+    .tagKeys(agent),
   // Off by default, because a large fleet has many. The value is the exact time of the opening, in ms.
   new AnnotationQueryBuilder()
     .name('Openings')

@@ -250,4 +250,19 @@ describe('alerts of a shared cause', () => {
     const events = [{ labels: '{alertname="Systemic event"}', value: 3 }];
     await proved({ samples: active, expr, at, gives: events });
   });
+
+  it('A6: of operators are one mark each, also for the first action of its kind', async () => {
+    const expr = exprOf(PAGE, 'Actions of operators', 'annotation');
+    const name = (action: string) =>
+      `breakerbox_operator_actions_total{job="j", instance="i", gen_ai_agent_name="a", breakerbox_action="${action}", breakerbox_result="done"}`;
+    const labels = (action: string) =>
+      `{breakerbox_action="${action}", breakerbox_result="done", gen_ai_agent_name="a"}`;
+    const acted = { ...REPORTING, [name('resume')]: '_x40 1x60', [name('disable')]: '2x39 5x60' };
+    const gives = [
+      { labels: labels('resume'), value: 1 },
+      { labels: labels('disable'), value: 3 },
+    ];
+    await proved({ samples: acted, expr, at: '40m30s', gives });
+    await proved({ samples: acted, expr, at: '55m', gives: [] });
+  });
 });
