@@ -19,8 +19,8 @@ const MANY_CASES = '10000';
 
 /**
  * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
- * cores busy for minutes, a real Claude process for each call, telemetry backends that hang, docker-compose.yml in containers, and pictures
- * of the dashboards.
+ * cores busy for minutes, a real Claude process for each call, telemetry backends that hang, docker-compose.yml in containers, the console in
+ * a browser, and pictures of the dashboards.
  */
 const SLOW = [
   ...['soak', 'compose', 'newcomer', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
@@ -33,6 +33,7 @@ const SLOW = [
   'test/costs/cost.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
+  'test/console.browser.test.ts',
   PREVIEW,
 ];
 

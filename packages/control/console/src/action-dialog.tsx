@@ -25,7 +25,8 @@ interface ActionDialogProps {
   readonly intent: Intent;
   /** As they are now, for what a stale request finds. */
   readonly agents: readonly AgentOverview[];
-  onActed(): void;
+  /** Reads the state after the action. */
+  onActed(): Promise<void>;
   onClose(): void;
 }
 
@@ -41,11 +42,11 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
     try {
       const results: ConsoleResult[] = [];
       for (const action of plan.actions(details)) results.push(await sendAction(action));
+      await onActed();
       setProgress({ at: 'answered', results });
     } catch (error) {
       setProgress({ at: 'failed', message: error instanceof Error ? error.message : String(error) });
     }
-    onActed();
   };
 
   return (

@@ -1,6 +1,6 @@
 import type { ConsoleResult, EndpointResult } from '../../src/console/console-state.ts';
 import type { AgentOverview } from './overview.ts';
-import { currentWords, type Intent } from './plans.ts';
+import { currentWords, type Intent, stillPaused } from './plans.ts';
 import { count } from './words.ts';
 
 interface ActionResultProps {
@@ -20,10 +20,10 @@ export const ActionResult = ({ intent, results, agents }: ActionResultProps) => 
     <>
       {stale && <Stale intent={intent} agents={agents} />}
       <p class={`notice ${tone(applied, all.length)}`}>{summary(results, applied, all.length)}</p>
-      {all.some(({ result }) => result !== 'done') && (
+      {all.some(({ result }) => result !== 'done' && result !== 'stale') && (
         <ul class="answers">
           {all
-            .filter(({ result }) => result !== 'done')
+            .filter(({ result }) => result !== 'done' && result !== 'stale')
             .map((one, index) => (
               <li key={index}>
                 <b>{one.pid === undefined ? one.endpoint : `Process ${one.pid}`}</b> {answer(one)}
@@ -31,6 +31,12 @@ export const ActionResult = ({ intent, results, agents }: ActionResultProps) => 
             ))}
         </ul>
       )}
+      {!stale &&
+        stillPaused(intent, agents).map((words) => (
+          <p key={words} class="notice warn">
+            {words}
+          </p>
+        ))}
       {neverAnswered > 0 && (
         <p class="muted">
           {count(neverAnswered, 'endpoint')} {neverAnswered === 1 ? 'has' : 'have'} not answered since the console

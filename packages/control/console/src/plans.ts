@@ -86,7 +86,7 @@ const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
   title: `Confirm recovery: ${sessionsNamed(sessions)}`,
   effects: [
     `You say that the failure of ${list([...new Set(sessions.flatMap(({ session }) => session.event?.tools ?? []))])} is over.`,
-    'The session goes on. Its tools are probed one after the other.',
+    'The session goes on, unless its failure budget is used up. Its tools are probed one after the other.',
     'If the cause is still there, the session pauses again.',
   ],
   verb: 'Confirm recovery',
@@ -120,16 +120,26 @@ const planRelease = ({ name, versions }: AgentOverview, { tool, mode, owner, ses
   actions: () => [{ action: { action: 'release', agent: name, tool, owner, session }, versions }],
 });
 
+const sessionsOf = (intent: Intent): readonly LiveSession[] => ('sessions' in intent ? intent.sessions : []);
+
+const pausedWords = (agents: readonly AgentOverview[], { agent, session: { id } }: LiveSession): string | undefined => {
+  const own = agents.find(({ name }) => name === agent);
+  const paused = own?.paused.find(({ session }) => session.id === id);
+  return paused && `Session ${id} is now paused: ${pauseTitle(paused)}.`;
+};
+
+/** Sessions that an action leaves paused, such as for a budget that an event has used up. */
+export const stillPaused = (intent: Intent, agents: readonly AgentOverview[]): readonly string[] =>
+  sessionsOf(intent).flatMap((one) => pausedWords(agents, one) ?? []);
+
 /** The state that an operator finds after a stale request. */
-export const currentWords = (intent: Intent, agents: readonly AgentOverview[]): readonly string[] => {
-  if (!('sessions' in intent)) return [];
-  return intent.sessions.map(({ agent, session: { id } }) => {
-    const own = agents.find(({ name }) => name === agent);
-    const paused = own?.paused.find(({ session }) => session.id === id);
-    if (paused !== undefined) return `Session ${id} is now paused: ${pauseTitle(paused)}.`;
-    const active = [...(own?.troubled ?? []), ...(own?.quiet ?? [])].find(({ session }) => session.id === id);
-    if (active === undefined) return `Session ${id} has ended.`;
-    const { remaining, limit } = active.session.budget;
-    return `Session ${id} is now active, with ${remaining} of ${limit} failures left.`;
-  });
+export const currentWords = (intent: Intent, agents: readonly AgentOverview[]): readonly string[] =>
+  sessionsOf(intent).map((one) => pausedWords(agents, one) ?? activeWords(agents, one));
+
+const activeWords = (agents: readonly AgentOverview[], { agent, session: { id } }: LiveSession): string => {
+  const own = agents.find(({ name }) => name === agent);
+  const active = [...(own?.troubled ?? []), ...(own?.quiet ?? [])].find(({ session }) => session.id === id);
+  if (active === undefined) return `Session ${id} has ended.`;
+  const { remaining, limit } = active.session.budget;
+  return `Session ${id} is now active, with ${remaining} of ${limit} failures left.`;
 };

@@ -12,7 +12,8 @@ export interface ConsoleView {
   readonly signedOut: string | undefined;
   /** Why `state` is old. */
   readonly lost: string | undefined;
-  refresh(): void;
+  /** Reads the state now. */
+  refresh(): Promise<void>;
 }
 
 const POLL_MS = 3_000;
@@ -29,15 +30,14 @@ export const useConsole = (): ConsoleView => {
   const [changes, setChanges] = useState<readonly ConsoleChange[]>([]);
   const [signedOut, setSignedOut] = useState<string>();
   const [lost, setLost] = useState<string>();
-  const refresh = useRef<() => void>(() => undefined);
+  const refresh = useRef<() => Promise<void>>(() => Promise.resolve());
 
   useEffect(() => {
     const known = new Map<string, ConsoleChange>();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource | undefined;
-    let again = false;
-    let reading = false;
     let ended = false;
+    let last: Promise<void> = Promise.resolve();
 
     const showChanges = (): void => {
       for (const [key, { unixMs }] of known) if (Date.now() - unixMs > HOUR_MS) known.delete(key);
@@ -46,15 +46,16 @@ export const useConsole = (): ConsoleView => {
 
     const next = (ms: number): void => {
       clearTimeout(timer);
-      timer = setTimeout(read, ms);
+      if (!ended) timer = setTimeout(read, ms);
     };
 
-    const read = async (): Promise<void> => {
-      if (reading) {
-        again = true;
-        return;
-      }
-      reading = true;
+    /** One after the other. */
+    const read = (): Promise<void> => {
+      last = last.then(readOnce);
+      return last;
+    };
+
+    const readOnce = async (): Promise<void> => {
       try {
         setState(await readState());
         setLost(undefined);
@@ -63,10 +64,7 @@ export const useConsole = (): ConsoleView => {
         if (error instanceof SignedOut) end(error);
         else setLost(messageOf(error));
       }
-      reading = false;
-      if (ended) return;
-      next(again ? SETTLE_MS : document.hidden ? HIDDEN_POLL_MS : POLL_MS);
-      again = false;
+      next(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
     };
 
     const listen = (): void => {
@@ -88,7 +86,7 @@ export const useConsole = (): ConsoleView => {
       if (!document.hidden) next(0);
     };
 
-    refresh.current = () => next(0);
+    refresh.current = read;
     document.addEventListener('visibilitychange', onVisible);
     signIn().then(() => {
       listen();
