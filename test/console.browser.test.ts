@@ -55,7 +55,7 @@ test('A8: a person sees why a session is paused, resumes it, and sees where that
   const { page, complaints } = await openConsole(browser, folder, [target]);
   const report = page.getByRole('article', { name: 'Session run-1' });
   await report.getByText('Failure budget used up').waitFor();
-  expect(await report.textContent()).toMatch(/2 failures in this budget, and all are used.*0 of 2 failures/);
+  expect(await report.textContent()).toMatch(/used its budget of 2 failures.*0 of 2 failures/);
   await page.getByRole('button', { name: 'Resume' }).click();
   await dialogOf(page).getByText('full budget of 2 failures').waitFor();
   expect(session.view().state).toBe('paused_budget');
@@ -73,7 +73,7 @@ test('A8: a correlated failure is shown with its tools, confirmed, and a stale r
   failTogether(session, 'search', 'fetch', 'mail');
   const { page } = await openConsole(browser, folder, [target]);
   const report = page.getByRole('article', { name: 'Session run-1' });
-  await report.getByText('tools failed together: network').waitFor();
+  await report.getByText('tools failed together (network)').waitFor();
   expect(await report.textContent()).toMatch(/search.*the network/);
   await press(page, 'Confirm recovery');
   session.confirmRecovered();
@@ -228,8 +228,21 @@ test('A8: with 200 sessions the page stays usable, and several paused ones are r
   expect(Date.now() - before).toBeLessThan(2_000);
   await press(page, 'Resume all 2');
   await dialogOf(page).getByRole('button', { name: 'Resume' }).click();
-  await dialogOf(page).getByText('Asked 2 sessions. Applied by 2 of 2 sessions.').waitFor();
+  await dialogOf(page).getByText('Asked 2 sessions. Applied to 2 of 2 sessions.').waitFor();
   expect(paused.map((one) => one.view().state)).toEqual(['active', 'active']);
+});
+
+test('A8: 200 sessions that one outage has paused are confirmed together', async () => {
+  const { box, target } = await research();
+  const sessions = Array.from({ length: 200 }, (_, index) => box.session({ id: `many-${index}` }));
+  for (const one of sessions) failTogether(one, 'search', 'fetch', 'mail');
+  const { page } = await openConsole(browser, folder, [target]);
+  await page.getByText('More paused sessions (190)').waitFor();
+  expect(await page.getByRole('article').count()).toBe(10);
+  await press(page, 'Confirm recovery for all 200');
+  await dialogOf(page).getByRole('button', { name: 'Confirm recovery' }).click();
+  await dialogOf(page).getByText('Asked 200 sessions. Applied to 200 of 200 sessions.').waitFor();
+  expect(new Set(sessions.map((one) => one.view().state))).toEqual(new Set(['active']));
 });
 
 test('A5, A8: where the token may only view, there are no buttons', async () => {
@@ -274,6 +287,9 @@ test('A8: the link signs one browser in, once, and a reload stays signed in', as
   await seen(page, '1 process, ');
   expect(page.url()).not.toContain('token');
   await page.reload();
+  await seen(page, '1 process, ');
+  await page.goto('about:blank');
+  await page.goto(url);
   await seen(page, '1 process, ');
   const other = await browser.newContext();
   onTestFinished(() => other.close());

@@ -17,7 +17,7 @@ const HOUR_MS = EXPIRIES[1][1];
 
 type Progress =
   | { readonly at: 'form' }
-  | { readonly at: 'sent' }
+  | { readonly at: 'sent'; readonly done: number; readonly of: number }
   | { readonly at: 'answered'; readonly results: readonly ConsoleResult[] }
   | { readonly at: 'failed'; readonly message: string };
 
@@ -38,10 +38,13 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
   useEffect(() => dialog.current?.showModal(), []);
 
   const submit = async (details: Details): Promise<void> => {
-    setProgress({ at: 'sent' });
     try {
+      const actions = plan.actions(details);
       const results: ConsoleResult[] = [];
-      for (const action of plan.actions(details)) results.push(await sendAction(action));
+      for (const action of actions) {
+        setProgress({ at: 'sent', done: results.length, of: actions.length });
+        results.push(await sendAction(action));
+      }
       await onActed();
       setProgress({ at: 'answered', results });
     } catch (error) {
@@ -57,7 +60,7 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
       )}
       {progress.at !== 'form' && (
         <div class="outcome" role="status">
-          {progress.at === 'sent' && <p>Asked. Waiting for the processes to answer…</p>}
+          {progress.at === 'sent' && <Sent done={progress.done} of={progress.of} />}
           {progress.at === 'failed' && <p class="notice bad">{progress.message}</p>}
           {progress.at === 'answered' && <ActionResult intent={intent} results={progress.results} agents={agents} />}
         </div>
@@ -77,6 +80,10 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
     </dialog>
   );
 };
+
+const Sent = ({ done, of }: { readonly done: number; readonly of: number }) => (
+  <p>{of === 1 ? 'Asked. Waiting for the answer…' : `Answered for ${done} of ${of} sessions…`}</p>
+);
 
 interface ActionFormProps {
   readonly plan: Plan;

@@ -54,9 +54,9 @@ const tone = (applied: number, asked: number): string => {
 
 const summary = (results: readonly ConsoleResult[], applied: number, asked: number): string => {
   if (asked === 0) return 'Asked 0 processes: no process has it now. Nothing was done.';
-  const one = results.length > 1 ? 'session' : 'process';
-  const many = results.length > 1 ? 'sessions' : 'processes';
-  return `Asked ${count(asked, one, many)}. Applied by ${applied} of ${count(asked, one, many)}.`;
+  if (results.length > 1)
+    return `Asked ${results.length} sessions. Applied to ${applied} of ${results.length} sessions.`;
+  return `Asked ${count(asked, 'process', 'processes')}. Applied by ${applied} of ${count(asked, 'process', 'processes')}.`;
 };
 
 const answer = ({ result, message }: EndpointResult): string =>

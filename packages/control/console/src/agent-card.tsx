@@ -1,8 +1,8 @@
 import { CircuitTable } from './circuit-table.tsx';
 import { usePlace } from './deep-link.ts';
 import { ForcedTable } from './forced-table.tsx';
-import { type AgentOverview, isSilent, type LiveSession } from './overview.ts';
-import { PausedSession } from './paused-session.tsx';
+import type { AgentOverview } from './overview.ts';
+import { PausedGroup } from './paused-group.tsx';
 import type { Intent } from './plans.ts';
 import { SessionGroup } from './session-group.tsx';
 import { Badge } from './summary.tsx';
@@ -34,10 +34,7 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
         </ul>
       </header>
       <SilentProcesses agent={agent} />
-      <AllPaused agent={agent} act={act} />
-      {paused.map((one) => (
-        <PausedSession key={`${one.endpoint.id} ${one.session.id}`} live={one} act={act} />
-      ))}
+      <PausedGroup agent={agent} act={act} />
       {circuits.length > 0 && <CircuitTable agent={agent} act={act} />}
       {modes.length > 0 && <ForcedTable agent={agent} act={act} />}
       <SessionGroup
@@ -52,37 +49,6 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
   );
 };
 
-/** Several sessions that wait for the same action. */
-const AllPaused = ({ agent: { paused }, act }: AgentProps) => {
-  const able = paused.filter(({ canOperate }) => canOperate);
-  const resumable = able.filter(({ session }) => session.state === 'paused_budget');
-  const confirmable = able.filter(({ session }) => session.event !== undefined);
-  if (resumable.length < 2 && confirmable.length < 2) return null;
-  return (
-    <div class="actions left">
-      <AllButton kind="resume" words="Resume all" sessions={resumable} act={act} />
-      <AllButton kind="confirm" words="Confirm recovery for all" sessions={confirmable} act={act} />
-    </div>
-  );
-};
-
-interface AllButtonProps {
-  readonly kind: 'resume' | 'confirm';
-  readonly words: string;
-  readonly sessions: readonly LiveSession[];
-  act(intent: Intent): void;
-}
-
-const AllButton = ({ kind, words, sessions, act }: AllButtonProps) => {
-  const [first, ...others] = sessions;
-  if (first === undefined || others.length === 0) return null;
-  return (
-    <button type="button" onClick={() => act({ kind, sessions: [first, ...others] })}>
-      {words} {sessions.length}
-    </button>
-  );
-};
-
 const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: AgentOverview }) =>
   silent.length === 0 ? null : (
     <div class="notice silent" role="status">
@@ -91,7 +57,7 @@ const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: Age
         answer.
       </b>{' '}
       What you see of {silent.length === 1 ? 'it' : 'them'} is the last answer:{' '}
-      {silent.filter(isSilent).map(({ id, state, answeredUnixMs }, index) => (
+      {silent.map(({ id, state, answeredUnixMs }, index) => (
         <span key={id}>
           {index > 0 && ', '}
           {processName({ id, state })}

@@ -1,6 +1,6 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type { AgentOverview } from './overview.ts';
+import type { AgentOverview, LiveSession } from './overview.ts';
 
 /** What an alert's link names (A9). The page goes there and never acts by itself. */
 export interface DeepLink {
@@ -49,6 +49,13 @@ export const LinkContext = createContext<DeepLink>({
   session: undefined,
 });
 
+/** The place of a session. */
+export const placeOf = ({ agent, session }: LiveSession): Place => ({
+  agent,
+  session: session.id,
+  event: session.event?.id,
+});
+
 /** The link that the page has gone to: only once, because the operator scrolls on. */
 let visited: DeepLink | undefined;
 
@@ -69,11 +76,7 @@ export const usePlace = <Element extends HTMLElement>(place: Place) => {
 const placesOf = (one: AgentOverview): readonly Place[] => [
   { agent: one.name },
   ...one.tools.map((tool) => ({ agent: one.name, tool })),
-  ...[...one.paused, ...one.troubled, ...one.quiet].map(({ session }) => ({
-    agent: one.name,
-    session: session.id,
-    event: session.event?.id,
-  })),
+  ...[...one.paused, ...one.troubled, ...one.quiet].map(placeOf),
 ];
 
 /** What the link names if no process has it now. */

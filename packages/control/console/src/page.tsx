@@ -30,8 +30,8 @@ export const Page = () => {
         )}
         {unknown.length > 0 && (
           <p class="notice warn">
-            {unknown.length === 1 ? 'An endpoint has' : `${unknown.length} endpoints have`} not answered yet:{' '}
-            {unknown.map(processName).join(', ')}
+            {unknown.length === 1 ? 'An endpoint has' : `${unknown.length} endpoints have`} told no state yet:{' '}
+            {unknown.map((one) => one.error ?? processName(one)).join(', ')}
           </p>
         )}
         {state !== undefined && agents.length === 0 && unknown.length === 0 && (

@@ -1,8 +1,8 @@
 import { CircuitChips } from './circuit-chips.tsx';
-import { usePlace } from './deep-link.ts';
+import { placeOf, usePlace } from './deep-link.ts';
 import type { LiveSession } from './overview.ts';
 import type { Intent } from './plans.ts';
-import { duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
+import { clockTime, duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
 
 interface PausedSessionProps {
   readonly live: LiveSession;
@@ -11,9 +11,9 @@ interface PausedSessionProps {
 
 /** The pause report of a session, and what an operator can do. */
 export const PausedSession = ({ live, act }: PausedSessionProps) => {
-  const { agent, session, endpoint, canOperate, pausedUnixMs } = live;
+  const { session, endpoint, canOperate, pausedUnixMs } = live;
   const { id, event, budget, step } = session;
-  const place = usePlace<HTMLElement>({ agent, session: id, event: event?.id });
+  const place = usePlace<HTMLElement>(placeOf(live));
   const suspect = suspectWords(live);
   return (
     <article class="paused" aria-label={`Session ${id}`} {...place}>
@@ -72,7 +72,7 @@ const Since = ({ unixMs }: { readonly unixMs: number }) => {
   const at = new Date(unixMs);
   return (
     <p class="muted">
-      since <time dateTime={at.toISOString()}>{at.toLocaleTimeString()}</time> ({duration(Date.now() - unixMs)})
+      since <time dateTime={at.toISOString()}>{clockTime(unixMs)}</time> ({duration(Date.now() - unixMs)})
     </p>
   );
 };

@@ -1,6 +1,7 @@
-import { useContext, useState } from 'preact/hooks';
+import { useContext } from 'preact/hooks';
 import { CircuitChips } from './circuit-chips.tsx';
-import { LinkContext, names, usePlace } from './deep-link.ts';
+import { LinkContext, names, placeOf, usePlace } from './deep-link.ts';
+import { Folded } from './folded.tsx';
 import type { LiveSession } from './overview.ts';
 import { duration, processName } from './words.ts';
 
@@ -11,20 +12,16 @@ interface SessionGroupProps {
   readonly leftOut?: number;
 }
 
-const placeOf = ({ agent, session }: LiveSession) => ({ agent, session: session.id, event: session.event?.id });
-
-/** Sessions that need nothing. Closed, the list is only its title. */
+/** Sessions that are not paused. */
 export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGroupProps) => {
   const link = useContext(LinkContext);
-  const [chosen, setChosen] = useState<boolean>();
-  const shown = chosen ?? (isOpen || sessions.some((one) => names(link, placeOf(one))));
   if (sessions.length + leftOut === 0) return null;
   return (
-    <details open={shown} onToggle={({ currentTarget: { open } }) => open !== shown && setChosen(open)}>
-      <summary>
-        {title} ({sessions.length + leftOut})
-      </summary>
-      {shown && (
+    <Folded
+      title={`${title} (${sessions.length + leftOut})`}
+      isOpen={isOpen || sessions.some((one) => names(link, placeOf(one)))}
+    >
+      {() => (
         <ul class="sessions">
           {sessions.map((one) => (
             <SessionRow key={`${one.endpoint.id} ${one.session.id}`} live={one} />
@@ -32,7 +29,7 @@ export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGr
           {leftOut > 0 && <li class="muted">and {leftOut} more, which the processes do not list</li>}
         </ul>
       )}
-    </details>
+    </Folded>
   );
 };
 

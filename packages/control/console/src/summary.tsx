@@ -1,6 +1,9 @@
+import { useEffect } from 'preact/hooks';
 import type { ConsoleState } from '../../src/console/console-state.ts';
 import { type AgentOverview, isSilent } from './overview.ts';
-import { count } from './words.ts';
+import { clockTime, count } from './words.ts';
+
+const TITLE = 'Breakerbox console';
 
 interface SummaryProps {
   readonly agents: readonly AgentOverview[];
@@ -14,6 +17,9 @@ export const Summary = ({ agents, state, lost }: SummaryProps) => {
   const paused = total((one) => one.paused.length);
   const open = total((one) => one.circuits.length);
   const silent = (state?.endpoints ?? []).filter(isSilent).length;
+  useEffect(() => {
+    document.title = paused === 0 ? TITLE : `(${paused} paused) ${TITLE}`;
+  }, [paused]);
   const modes = total((one) => one.modes.length);
   return (
     <header class="top">
@@ -33,9 +39,7 @@ export const Summary = ({ agents, state, lost }: SummaryProps) => {
       )}
       <p class={`live ${lost === undefined ? '' : 'bad'}`} role="status">
         {state !== undefined &&
-          (lost === undefined
-            ? 'Live'
-            : `Not live, as of ${new Date(state.unixMs).toLocaleTimeString()}: the console does not answer.`)}
+          (lost === undefined ? 'Live' : `Not live, as of ${clockTime(state.unixMs)}: the console does not answer.`)}
       </p>
     </header>
   );

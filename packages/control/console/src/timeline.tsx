@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ConsoleChange } from '../../src/console/console-state.ts';
-import { changeWords } from './words.ts';
+import { changeWords, clockTime } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 const SHOWN = 8;
@@ -21,7 +21,7 @@ export const Timeline = ({ changes }: { readonly changes: readonly ConsoleChange
       <ol>
         {shown.map((change) => (
           <li key={keyOf(change)} class={kindOf(change)}>
-            <time dateTime={new Date(change.unixMs).toISOString()}>{new Date(change.unixMs).toLocaleTimeString()}</time>
+            <time dateTime={new Date(change.unixMs).toISOString()}>{clockTime(change.unixMs)}</time>
             <span>{changeWords(change)}</span>
           </li>
         ))}

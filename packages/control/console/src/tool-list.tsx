@@ -1,27 +1,25 @@
-import { useContext, useState } from 'preact/hooks';
+import { useContext } from 'preact/hooks';
 import type { AgentProps } from './agent-card.tsx';
 import { LinkContext, names, usePlace } from './deep-link.ts';
+import { Folded } from './folded.tsx';
 import { ForceButtons } from './force-buttons.tsx';
 
 /** All tools of an agent, with what can be forced on them. */
 export const ToolList = ({ agent, act }: AgentProps) => {
   const link = useContext(LinkContext);
-  const [chosen, setChosen] = useState<boolean>();
   const troubled = new Set(agent.circuits.map(({ tool }) => tool));
   const isNamed = agent.tools.some((tool) => !troubled.has(tool) && names(link, { agent: agent.name, tool }));
-  const shown = chosen ?? isNamed;
   if (agent.tools.length === 0) return null;
   return (
-    <details open={shown} onToggle={({ currentTarget: { open } }) => open !== shown && setChosen(open)}>
-      <summary>All tools ({agent.tools.length})</summary>
-      {shown && (
+    <Folded title={`All tools (${agent.tools.length})`} isOpen={isNamed}>
+      {() => (
         <ul class="tools">
           {agent.tools.map((tool) => (
             <ToolRow key={tool} agent={agent} act={act} tool={tool} />
           ))}
         </ul>
       )}
-    </details>
+    </Folded>
   );
 };
 

@@ -37,6 +37,7 @@ export const useConsole = (): ConsoleView => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let source: EventSource | undefined;
     let ended = false;
+    let failedLink: unknown;
     let last: Promise<void> = Promise.resolve();
 
     const showChanges = (): void => {
@@ -61,7 +62,7 @@ export const useConsole = (): ConsoleView => {
         setLost(undefined);
         showChanges();
       } catch (error) {
-        if (error instanceof SignedOut) end(error);
+        if (error instanceof SignedOut) end(failedLink ?? error);
         else setLost(messageOf(error));
       }
       next(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
@@ -86,16 +87,25 @@ export const useConsole = (): ConsoleView => {
       if (!document.hidden) next(0);
     };
 
+    /** A new link in the same tab loads no page. */
+    const onLink = (): void => {
+      if (new URLSearchParams(location.hash.slice(1)).has('token')) location.reload();
+    };
+
     refresh.current = read;
     document.addEventListener('visibilitychange', onVisible);
-    signIn().then(() => {
-      listen();
-      return read();
-    }, end);
+    addEventListener('hashchange', onLink);
+    signIn()
+      .catch((error: unknown) => {
+        failedLink = error; // The browser may be signed in by an earlier link.
+      })
+      .then(read)
+      .then(() => ended || listen());
     return () => {
       ended = true;
       source?.close();
       clearTimeout(timer);
+      removeEventListener('hashchange', onLink);
       document.removeEventListener('visibilitychange', onVisible);
     };
   }, []);

@@ -13,6 +13,12 @@ export const duration = (ms: number): string => {
   return positive < 48 * HOUR ? `${Math.round(positive / HOUR)} h` : `${Math.round(positive / (24 * HOUR))} days`;
 };
 
+/** A time of today, or a day and a time. */
+export const clockTime = (unixMs: number): string => {
+  const at = new Date(unixMs);
+  return at.toDateString() === new Date().toDateString() ? at.toLocaleTimeString() : at.toLocaleString();
+};
+
 export const count = (number: number, one: string, many = `${one}s`): string =>
   `${number} ${number === 1 ? one : many}`;
 
@@ -77,10 +83,11 @@ const LAYER_WORDS: Readonly<Record<string, string>> = {
 /** Why a session is paused, as a sentence. */
 export const pauseReason = ({ session }: LiveSession): string => {
   const { state, budget, event } = session;
-  if (state === 'paused_budget') return `${count(budget.limit, 'failure')} in this budget, and all are used.`;
-  if (event === undefined) return 'Several tools failed together.';
-  const cause = event.category === undefined ? '' : `: ${errorWord(event.category)}`;
-  return `${count(event.tools.length, 'tool')} failed together${cause}.`;
+  if (state === 'paused_budget')
+    return `It has used its budget of ${count(budget.limit, 'failure')}. It calls no tool until you resume it.`;
+  const cause = event?.category === undefined ? '' : ` (${errorWord(event.category)})`;
+  const tools = event === undefined ? 'Several tools' : count(event.tools.length, 'tool');
+  return `${tools} failed together${cause}. It calls no tool until you confirm that the cause is gone.`;
 };
 
 /** What the event points to. */

@@ -93,7 +93,7 @@ export const createConsoleApp = (console: Console): Hono => {
   app.post('/api/actions', async (c) => {
     const body = ActionBody.safeParse(await c.req.json().catch(() => undefined));
     if (!body.success) return c.json({ error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
-    return c.json(await fanOut(await watch.look(), body.data));
+    return c.json(await fanOut(await watch.known(), body.data));
   });
 
   app.get('/api/changes', (c) => {

@@ -27,6 +27,8 @@ export interface WatchedEndpoint {
 export interface EndpointWatch {
   /** Asks all endpoints that are due, and waits for a second at most. */
   look(): Promise<readonly WatchedEndpoint[]>;
+  /** All endpoints, with their last answers. Looks only if one was never asked. */
+  known(): Promise<readonly WatchedEndpoint[]>;
   /** Follows a new list of targets. */
   setTargets(targets: readonly Target[]): void;
   close(): void;
@@ -57,13 +59,18 @@ export const watchEndpoints = (follow: (id: string, target: Target) => () => voi
     }
   };
 
+  const all = (): readonly WatchedEndpoint[] => [...endpoints.values()].map(({ endpoint }) => endpoint);
+  const look = async (): Promise<readonly WatchedEndpoint[]> => {
+    const looked = all();
+    await Promise.race([Promise.all(looked.map(refreshed)), sleep(LOOK_MS, undefined, { ref: false })]);
+    return looked;
+  };
+
   return {
     setTargets,
-    look: async () => {
-      const all = [...endpoints.values()].map(({ endpoint }) => endpoint);
-      await Promise.race([Promise.all(all.map(refreshed)), sleep(LOOK_MS, undefined, { ref: false })]);
-      return all;
-    },
+    look,
+    known: async () =>
+      all().some(({ status, asking }) => status === 'waiting' && asking === undefined) ? look() : all(),
     close: () => setTargets([]),
   };
 };
