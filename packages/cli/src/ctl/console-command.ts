@@ -20,11 +20,18 @@ const signalled = (): Promise<void> =>
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
 
-/** `breakerbox console` (A8). It ends when `ended` does: at SIGINT or SIGTERM. */
+interface Seams {
+  /** When the command ends. Default: at SIGINT or SIGTERM. */
+  readonly ended?: () => Promise<void>;
+  /** The folder of the built page. */
+  readonly page?: string;
+}
+
+/** `breakerbox console` (A8). */
 export const consoleCommand = (
   io: CommandIo = processIo,
   env: NodeJS.ProcessEnv = process.env,
-  ended: () => Promise<void> = signalled,
+  { ended = signalled, page }: Seams = {},
 ): Command =>
   new Command('console')
     .description('Serve a web page on which you see running agents and act on them.')
@@ -46,6 +53,7 @@ export const consoleCommand = (
           host,
           port,
           hosts: name,
+          page,
         });
         io.out(
           `Open this link. It signs in one browser, once, within 10 minutes. Run the command again for a new one.\n\n  ${url}\n\nCtrl+C ends the console.\n`,
