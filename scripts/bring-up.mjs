@@ -104,11 +104,11 @@ const tasks = {
     [join(root, 'scripts/layout.mjs')],
     [join(root, 'node_modules/textlint/bin/textlint.js'), ...PROSE],
     // preview.test.ts checks the types of dashboards/preview, which has dependencies of its own.
-    ...['tsconfig.json', ...PACKAGES.map((one) => `${one}/tsconfig.build.json`)].map((project) => [
-      join(root, 'node_modules/typescript/bin/tsc'),
-      '-p',
-      project,
-    ]),
+    ...[
+      'tsconfig.json',
+      'packages/control/console/tsconfig.json',
+      ...PACKAGES.map((one) => `${one}/tsconfig.build.json`),
+    ].map((project) => [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]),
   ],
 };
 

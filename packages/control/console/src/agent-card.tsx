@@ -3,17 +3,12 @@ import { usePlace } from './deep-link.ts';
 import { ForcedTable } from './forced-table.tsx';
 import type { AgentOverview } from './overview.ts';
 import { PausedGroup } from './paused-group.tsx';
-import type { Intent } from './plans.ts';
+import type { AgentProps } from './plans.ts';
 import { SessionGroup } from './session-group.tsx';
 import { Badge } from './summary.tsx';
 import { Timeline } from './timeline.tsx';
 import { ToolList } from './tool-list.tsx';
 import { count, duration, processName } from './words.ts';
-
-export interface AgentProps {
-  readonly agent: AgentOverview;
-  act(intent: Intent): void;
-}
 
 /** All processes of one agent name. */
 export const AgentCard = ({ agent, act }: AgentProps) => {

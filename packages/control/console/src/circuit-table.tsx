@@ -1,7 +1,7 @@
-import type { AgentProps } from './agent-card.tsx';
 import { usePlace } from './deep-link.ts';
 import { ForceButtons } from './force-buttons.tsx';
 import type { ToolCircuits } from './overview.ts';
+import type { AgentProps } from './plans.ts';
 import { duration, errorWord, probeWords, STATE_WORDS } from './words.ts';
 
 /** The circuits of an agent that are not closed, in all sessions together. */

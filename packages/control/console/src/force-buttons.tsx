@@ -1,5 +1,4 @@
-import type { AgentProps } from './agent-card.tsx';
-import { FORCE_WORDS, type ForceKind } from './plans.ts';
+import { type AgentProps, FORCE_WORDS, type ForceKind } from './plans.ts';
 
 const KINDS: readonly ForceKind[] = ['force_open', 'disable', 'observe'];
 

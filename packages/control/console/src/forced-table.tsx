@@ -1,4 +1,4 @@
-import type { AgentProps } from './agent-card.tsx';
+import type { AgentProps } from './plans.ts';
 import { duration, STATE_WORDS } from './words.ts';
 
 /** The modes that operators force on tools of an agent. */

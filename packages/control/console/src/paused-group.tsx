@@ -1,10 +1,9 @@
 import { useContext } from 'preact/hooks';
-import type { AgentProps } from './agent-card.tsx';
 import { LinkContext, names, placeOf } from './deep-link.ts';
 import { Folded } from './folded.tsx';
 import type { LiveSession } from './overview.ts';
 import { PausedSession } from './paused-session.tsx';
-import type { Intent } from './plans.ts';
+import type { AgentProps, Intent } from './plans.ts';
 
 /** Pause reports that are shown at once: an outage may pause hundreds of sessions for one reason. */
 const SHOWN = 10;

@@ -10,6 +10,13 @@ export type Intent =
 
 export type ForceKind = 'force_open' | 'disable' | 'observe';
 
+/** Of a part of the page that acts on an agent. */
+export interface AgentProps {
+  readonly agent: AgentOverview;
+  /** Opens the dialog. */
+  act(intent: Intent): void;
+}
+
 /** What the operator writes in the dialog. */
 export interface Details {
   readonly reason: string;

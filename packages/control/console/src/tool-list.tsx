@@ -1,8 +1,8 @@
 import { useContext } from 'preact/hooks';
-import type { AgentProps } from './agent-card.tsx';
 import { LinkContext, names, usePlace } from './deep-link.ts';
 import { Folded } from './folded.tsx';
 import { ForceButtons } from './force-buttons.tsx';
+import type { AgentProps } from './plans.ts';
 
 /** All tools of an agent, with what can be forced on them. */
 export const ToolList = ({ agent, act }: AgentProps) => {
