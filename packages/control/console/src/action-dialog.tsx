@@ -67,12 +67,7 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
       )}
       {(progress.at === 'answered' || progress.at === 'failed') && (
         <div class="actions">
-          <button
-            type="button"
-            class="primary"
-            ref={(button) => button?.focus()}
-            onClick={() => dialog.current?.close()}
-          >
+          <button type="button" class="primary" ref={focus} onClick={() => dialog.current?.close()}>
             Close
           </button>
         </div>
@@ -84,6 +79,8 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
 const Sent = ({ done, of }: { readonly done: number; readonly of: number }) => (
   <p>{of === 1 ? 'Asked. Waiting for the answer…' : `Answered for ${done} of ${of} sessions…`}</p>
 );
+
+const focus = (button: HTMLButtonElement | null): void => button?.focus();
 
 interface ActionFormProps {
   readonly plan: Plan;

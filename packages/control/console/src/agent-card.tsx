@@ -46,7 +46,7 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
 
 const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: AgentOverview }) =>
   silent.length === 0 ? null : (
-    <div class="notice silent" role="status">
+    <div class="notice silent">
       <b>
         {silent.length} of {count(processes.length, 'process', 'processes')} {silent.length === 1 ? 'does' : 'do'} not
         answer.

@@ -74,12 +74,14 @@ export const planOf = (intent: Intent): Plan => {
 const sessionsNamed = (sessions: readonly LiveSession[]): string =>
   sessions.length === 1 ? `session ${sessions[0]?.session.id}` : count(sessions.length, 'session');
 
+const subjectOf = ({ length }: readonly LiveSession[]): string => (length === 1 ? 'The session' : 'Each session');
+
 const planResume = (sessions: readonly LiveSession[]): Plan => ({
   title: `Resume ${sessionsNamed(sessions)}`,
   effects: [
-    `The session gets a full budget of ${list([...new Set(sessions.map(({ session }) => `${session.budget.limit}`))])} failures again, and calls its tools.`,
+    `${subjectOf(sessions)} gets a full budget of ${list([...new Set(sessions.map(({ session }) => `${session.budget.limit}`))])} failures again, and calls its tools.`,
     'Circuits stay as they are: a tool that is unavailable is probed first.',
-    'If the cause is still there, the session pauses again.',
+    'If the cause is still there, it pauses again.',
   ],
   verb: 'Resume',
   asksWhy: false,
@@ -93,8 +95,8 @@ const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
   title: `Confirm recovery: ${sessionsNamed(sessions)}`,
   effects: [
     `You say that the failure of ${list([...new Set(sessions.flatMap(({ session }) => session.event?.tools ?? []))])} is over.`,
-    'The session goes on, unless its failure budget is used up. Its tools are probed one after the other.',
-    'If the cause is still there, the session pauses again.',
+    `${subjectOf(sessions)} goes on, unless its failure budget is used up. Its tools are probed one after the other.`,
+    'If the cause is still there, it pauses again.',
   ],
   verb: 'Confirm recovery',
   asksWhy: false,

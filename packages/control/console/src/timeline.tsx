@@ -4,23 +4,39 @@ import { changeWords, clockTime } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 const SHOWN = 8;
-/** Minutes, so that the marks have whole coordinates. */
+/** Steps of the strip: six seconds each. */
 const WIDTH = 600;
 
-const keyOf = (change: ConsoleChange): string => JSON.stringify(change);
-
-/** The last hour, and who did what. */
+/** The last hour of an agent: who did what, and what changed. */
 export const Timeline = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
-  const [all, setAll] = useState(false);
+  const actions = changes.filter(({ kind }) => kind === 'action');
+  const others = changes.filter(({ kind }) => kind !== 'action');
   if (changes.length === 0) return null;
-  const shown = all ? changes : changes.slice(0, SHOWN);
   return (
     <section class="timeline" aria-label="The last hour">
       <h3>The last hour</h3>
       <Strip changes={changes} />
+      <ChangeList title="What operators did" changes={actions} />
+      <ChangeList title="What changed" changes={others} />
+    </section>
+  );
+};
+
+interface ChangeListProps {
+  readonly title: string;
+  readonly changes: readonly ConsoleChange[];
+}
+
+const ChangeList = ({ title, changes }: ChangeListProps) => {
+  const [all, setAll] = useState(false);
+  if (changes.length === 0) return null;
+  const shown = all ? changes : changes.slice(0, SHOWN);
+  return (
+    <>
+      <h4>{title}</h4>
       <ol>
         {shown.map((change) => (
-          <li key={keyOf(change)} class={kindOf(change)}>
+          <li key={JSON.stringify(change)} class={kindOf(change)}>
             <time dateTime={new Date(change.unixMs).toISOString()}>{clockTime(change.unixMs)}</time>
             <span>{changeWords(change)}</span>
           </li>
@@ -28,32 +44,25 @@ export const Timeline = ({ changes }: { readonly changes: readonly ConsoleChange
       </ol>
       {changes.length > SHOWN && (
         <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Show fewer' : `Show all ${changes.length} changes`}
+          {all ? 'Show fewer' : `Show all ${changes.length}`}
         </button>
       )}
-    </section>
+    </>
   );
 };
 
-/** Where in the hour the changes are. The list beside it says the same in words. */
+/** Where in the hour the changes are. The lists below say the same in words. */
 const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
   const from = Date.now() - HOUR_MS;
-  const marks = new Map(
-    changes.map((change) => [`${kindOf(change)} ${Math.floor(((change.unixMs - from) / HOUR_MS) * WIDTH)}`, change]),
-  );
+  const placeOf = ({ unixMs }: ConsoleChange): number =>
+    Math.max(0, Math.min(WIDTH - 3, Math.floor(((unixMs - from) / HOUR_MS) * WIDTH)));
+  const marks = new Map(changes.map((change) => [`${kindOf(change)} ${placeOf(change)}`, change]));
   return (
     <div class="strip" aria-hidden="true">
       <svg viewBox={`0 0 ${WIDTH} 16`} preserveAspectRatio="none">
         <title>When the changes happened</title>
         {[...marks].map(([key, change]) => (
-          <rect
-            key={key}
-            class={kindOf(change)}
-            x={Math.min(WIDTH - 3, Math.floor(((change.unixMs - from) / HOUR_MS) * WIDTH))}
-            y={0}
-            width={3}
-            height={16}
-          />
+          <rect key={key} class={kindOf(change)} x={placeOf(change)} y={0} width={3} height={16} />
         ))}
       </svg>
       <span>1 hour ago</span>

@@ -32,7 +32,10 @@ const PROCESS_NAME = /^unix:.*\/([^/]+)\.sock$/;
 
 /** The process that an operator looks for. */
 export const processName = ({ id, state }: Pick<EndpointState, 'id' | 'state'>): string =>
-  state === undefined ? (PROCESS_NAME.exec(id)?.[1] ?? id) : `process ${state.pid}`;
+  state === undefined ? (PROCESS_NAME.exec(id)?.[1] ?? id) : `process ${state.pid}${hostOf(id)}`;
+
+/** Pids are of one machine. */
+const hostOf = (id: string): string => (id.startsWith('unix:') ? '' : ` at ${new URL(id).host}`);
 
 export const STATE_WORDS: Readonly<Record<CircuitState['state'], string>> = {
   closed: 'closed',

@@ -60,8 +60,8 @@ export const createConsoleApp = (console: Console): Hono => {
 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
-    const refusal = refusalOf(c, hosts);
-    if (refusal !== undefined) return c.json({ error: refusal.error }, refusal.status);
+    const rejection = rejectionOf(c, hosts);
+    if (rejection !== undefined) return c.json({ error: rejection.error }, rejection.status);
     return next();
   });
 
@@ -111,13 +111,13 @@ export const createConsoleApp = (console: Console): Hono => {
   return app;
 };
 
-interface Refusal {
+interface RejectedRequest {
   readonly error: string;
   readonly status: 403 | 413 | 415;
 }
 
 /** Checks that come before all others (A5). */
-const refusalOf = ({ req }: Context, hosts: readonly string[]): Refusal | undefined => {
+const rejectionOf = ({ req }: Context, hosts: readonly string[]): RejectedRequest | undefined => {
   const host = req.header('host');
   if (!isKnownHost(host, hosts))
     return { error: `The console does not answer for the host ${host ?? '(none)'}. Add it to hosts.`, status: 403 };

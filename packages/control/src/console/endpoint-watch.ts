@@ -92,7 +92,7 @@ const ask = async (endpoint: WatchedEndpoint): Promise<void> => {
     if (!answer.success) throw new Error('It answers in a form that this version of Breakerbox does not know.');
     if (endpoint.actions === actions) answered(endpoint, answer.data);
   } catch (error) {
-    failed(endpoint, error as ControlError);
+    if (endpoint.actions === actions) failed(endpoint, error as ControlError);
   }
 };
 
