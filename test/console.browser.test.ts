@@ -154,6 +154,7 @@ test('A8: a stopped process is shown as not answering, and an action says how ma
   await press(page, 'Close');
   two.signal('SIGCONT');
   await page.getByText('1 of 2 processes does not answer').waitFor({ state: 'detached' });
+  await seen(page, 'ada disabled search in 2 processes');
 });
 
 test('A8: at phone width nothing scrolls sideways, and in the dark the page is dark', async () => {

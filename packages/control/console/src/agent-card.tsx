@@ -12,7 +12,7 @@ import { count, duration, processName } from './words.ts';
 
 /** All processes of one agent name. */
 export const AgentCard = ({ agent, act }: AgentProps) => {
-  const { name, processes, paused, troubled, quiet, leftOut, circuits, modes, changes } = agent;
+  const { name, processes, silent, paused, troubled, quiet, leftOut, circuits, modes, changes } = agent;
   const place = usePlace<HTMLElement>({ agent: name });
   const active = troubled.length + quiet.length + leftOut;
   return (
@@ -24,7 +24,9 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
         </p>
         <ul class="badges">
           <Badge number={paused.length} one="paused" many="paused" tone="bad" />
-          {paused.length + circuits.length === 0 && <li class="badge good">All circuits closed</li>}
+          {paused.length + circuits.length + modes.length + silent.length === 0 && (
+            <li class="badge good">All circuits closed</li>
+          )}
           {!agent.canOperate && <li class="badge silent">View only</li>}
         </ul>
       </header>

@@ -4,6 +4,8 @@ import { changeWords, clockTime } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 const SHOWN = 8;
+/** Milliseconds within which processes do what one person asked for. */
+const AT_ONCE_MS = 60_000;
 /** Steps of the strip: six seconds each. */
 const WIDTH = 600;
 
@@ -29,27 +31,53 @@ interface ChangeListProps {
 
 const ChangeList = ({ title, changes }: ChangeListProps) => {
   const [all, setAll] = useState(false);
-  if (changes.length === 0) return null;
-  const shown = all ? changes : changes.slice(0, SHOWN);
+  const entries = together(changes);
+  if (entries.length === 0) return null;
+  const shown = all ? entries : entries.slice(0, SHOWN);
   return (
     <>
       <h4>{title}</h4>
       <ol>
-        {shown.map((change) => (
+        {shown.map(({ change, endpoints }) => (
           <li key={JSON.stringify(change)} class={kindOf(change)}>
             <time dateTime={new Date(change.unixMs).toISOString()}>{clockTime(change.unixMs)}</time>
-            <span>{changeWords(change)}</span>
+            <span>
+              {changeWords(change)}
+              {endpoints.size > 1 && ` in ${endpoints.size} processes`}
+            </span>
           </li>
         ))}
       </ol>
-      {changes.length > SHOWN && (
+      {entries.length > SHOWN && (
         <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
-          {all ? 'Show fewer' : `Show all ${changes.length}`}
+          {all ? 'Show fewer' : `Show all ${entries.length}`}
         </button>
       )}
     </>
   );
 };
+
+interface Entry {
+  readonly change: ConsoleChange;
+  readonly endpoints: Set<string>;
+}
+
+/** An action that several processes took at once is one entry. */
+const together = (changes: readonly ConsoleChange[]): readonly Entry[] => {
+  const entries: Entry[] = [];
+  for (const change of changes) {
+    const same = change.kind === 'action' ? entries.find((entry) => isSameAction(entry, change)) : undefined;
+    if (same === undefined) entries.push({ change, endpoints: new Set([change.endpoint]) });
+    else same.endpoints.add(change.endpoint);
+  }
+  return entries;
+};
+
+const isSameAction = ({ change, endpoints }: Entry, other: ConsoleChange): boolean =>
+  change.kind === 'action' &&
+  !endpoints.has(other.endpoint) &&
+  change.unixMs - other.unixMs < AT_ONCE_MS &&
+  changeWords(change) === changeWords(other);
 
 /** Where in the hour the changes are. The lists below say the same in words. */
 const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
