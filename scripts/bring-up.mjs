@@ -82,6 +82,7 @@ const PROSE = [
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PREVIEW = 'dashboards/preview';
+const PAGE = join(root, 'packages/control/console');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
@@ -89,7 +90,11 @@ const vitest = (...args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run
 
 /** What can be started, as arguments for the workspace's own Node. */
 const tasks = {
-  demo: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args]],
+  // Its console serves the page that this builds.
+  demo: (args) => [
+    [join(root, 'packages/control/node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn', PAGE],
+    [source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args],
+  ],
   bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],
   example: ([name, ...args]) => [[source, example(name), ...args]],
   // Files that are named run wherever they belong.

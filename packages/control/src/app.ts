@@ -143,6 +143,15 @@ const concern = ({ version, modes, sessions }: BoxState, request: ActionRequest)
   return session && { state: session.state, cycle: session.budget.cycle, event: session.event?.id };
 };
 
+/** A header has ASCII alone, so that other letters of a name are percent-encoded. */
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+};
+
 type Caller =
   | { readonly error: string; readonly role?: undefined; readonly actor?: undefined }
   | { readonly error?: undefined; readonly role: Role; readonly actor: Actor };
@@ -153,7 +162,7 @@ const callerOf = async (
   address = 'socket',
 ): Promise<Caller> => {
   if (tokens === undefined) {
-    const who = (headers['breakerbox-user'] ?? 'unknown').slice(0, 100);
+    const who = decoded(headers['breakerbox-user'] ?? 'unknown').slice(0, 100);
     return { role: 'operate', actor: { who, by: 'socket', from: 'socket' } };
   }
   const [, shown] = /^Bearer (bbx_[\w-]{1,100})$/.exec(headers.authorization ?? '') ?? [];

@@ -127,14 +127,14 @@ test('A1, A6: --import serves a program that knows nothing of it, and its end is
   );
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise((resolve) => child.stdout.once('data', resolve));
-  const target = { url: `unix:${socket}`, user: 'ada' };
+  const target = { url: `unix:${socket}`, user: 'Ада' };
   expect((await readState(target)).boxes).toMatchObject([{ agent: 'a', sessions: [{ id: 'run-1' }] }]);
   await perform(target, { action: 'disable', agent: 'a', tool: 'search', reason: 'a test', expiresInMs: 1_000 });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.stdin.write('end\n');
   expect(await ended).toBe(0);
   expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toMatch(
-    /"phase":"asked".*"who":"ada".*\n.*"phase":"ended"/,
+    /"phase":"asked".*"who":"Ада".*\n.*"phase":"ended"/,
   );
 });
 

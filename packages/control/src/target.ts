@@ -20,7 +20,7 @@ const addressOf = (target: Target): RequestOptions => {
 const identityOf = (target: Target): Readonly<Record<string, string>> => ({
   ...(isSocket(target) && { host: 'localhost' }),
   ...(target.token !== undefined && { authorization: `Bearer ${target.token}` }),
-  ...(target.user !== undefined && { 'breakerbox-user': target.user }),
+  ...(target.user !== undefined && { 'breakerbox-user': encodeURIComponent(target.user) }),
 });
 
 /** A request to a control API. `options` has the path, the method and more headers. */

@@ -14,7 +14,12 @@ export interface DemoStatus {
   /** The current round of the script. */
   readonly round: number;
   /** Addresses to look at, or a text that says why there is no address. */
-  readonly places: { readonly metrics: string; readonly prometheus: string; readonly alertmanager: string };
+  readonly places: {
+    readonly metrics: string;
+    readonly prometheus: string;
+    readonly alertmanager: string;
+    readonly console: string;
+  };
   readonly agents: readonly AgentStatus[];
   readonly alerts: readonly AlertRow[];
   readonly deliveries: number;

@@ -9,6 +9,7 @@ import { playIncidents } from './incidents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { startMcpServer } from './mcp-server.ts';
 import { type MetricsAddress, type MetricsEndpoint, scrapeTarget, startMetrics } from './metrics-endpoint.ts';
+import { startOperations } from './operations.ts';
 import { type OutputOptions, openOutput } from './output.ts';
 import { noStack, type Program, type Stack, startStack } from './stack.ts';
 
@@ -60,11 +61,14 @@ export const runDemo = async (
 
     const agents = createAgents(world, options);
     for (const { box } of agents) journal.follow(box);
+    const boxes = agents.map(({ box }) => box);
+    const operations = await startOperations(boxes, stack.folder);
+    closers.push(() => operations.close());
     const work = new AbortController();
     const signal = AbortSignal.any([stop, work.signal]);
     const startedAt = new Date();
     journal.begin();
-    const fleet = startFleet(agents, { journal, pace: options.pace, signal });
+    const fleet = startFleet(agents, { journal, pace: options.pace, signal, operations });
     const played = playIncidents(world, options, journal, signal);
     const tasks = Promise.all([fleet.finished, played, follow(watch, stack, signal)]);
     // It is awaited below. A rejection before that must not be unhandled.
@@ -81,6 +85,7 @@ export const runDemo = async (
         metrics: metrics.url ?? 'none: the environment has disabled telemetry',
         prometheus: place(stack.prometheus, '/alerts'),
         alertmanager: place(stack.alertmanager),
+        console: operations.console,
       },
       agents: agents.map((agent) => agentStatus(agent, fleet, journal)),
       alerts: watch.rows,

@@ -81,7 +81,7 @@ describe('the output shows diagnostics', () => {
     elapsedMs: 0,
     forMs: undefined,
     round: 1,
-    places: { metrics: '', prometheus: '', alertmanager: '' },
+    places: { metrics: '', prometheus: '', alertmanager: '', console: '' },
     agents: [],
     alerts: [],
     deliveries: 0,

@@ -5,8 +5,7 @@ import { report } from '@breakerbox/core/report';
 import { planScope as planScopeOf } from '@breakerbox/core/scope';
 import { generateText, isStepCount } from 'ai';
 import { type Agent, toolInput } from './agents.ts';
-import type { Journal } from './journal.ts';
-import { attend } from './operator.ts';
+import { attend, type Desk } from './operator.ts';
 import { createPlan } from './plan.ts';
 import { scriptedModel } from './scripted-model.ts';
 
@@ -26,16 +25,8 @@ const BETWEEN_SESSIONS_MS = 600;
 const ID_LENGTH = 8;
 const NOTHING_TO_DO_MS = 500;
 
-/** What an agent needs from the demo. */
-interface FleetContext {
-  readonly journal: Journal;
-  /** How many times slower than the script everything runs. */
-  readonly pace: number;
-  readonly signal: AbortSignal;
-}
-
 /** Starts all agents: each runs one session after another until `signal` fires. */
-export const startFleet = (agents: readonly Agent[], context: FleetContext): Fleet => {
+export const startFleet = (agents: readonly Agent[], context: Desk): Fleet => {
   const { pace, signal } = context;
   const sessions = new Map<string, Session>();
 
@@ -65,7 +56,7 @@ export const startFleet = (agents: readonly Agent[], context: FleetContext): Fle
  * One session: the AI SDK's loop until the plan is done. Before it, and when tools are unavailable, the agent asks which tasks are
  * achievable, works on those and defers the rest. When the session pauses, it leaves a report and the operator is called.
  */
-const runSession = async (agent: Agent, session: Session, context: FleetContext): Promise<void> => {
+const runSession = async (agent: Agent, session: Session, context: Desk): Promise<void> => {
   const { journal, pace, signal } = context;
   const plan = createPlan({ duties: agent.duties, steps: STEPS_PER_SESSION, input: toolInput });
   const model = scriptedModel(plan, {
@@ -94,7 +85,7 @@ const runSession = async (agent: Agent, session: Session, context: FleetContext)
     if (!isActive()) {
       planScope(); // The report then says which tasks wait.
       journal.report(report(session, { done: plan.finished }));
-      await attend(agent, session, context);
+      await attend(agent, session.id, context);
     } else if (!plan.done) {
       await wait(NOTHING_TO_DO_MS * pace, undefined, { signal });
     }

@@ -1,21 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Session } from '@breakerbox/core';
 import type { Agent } from './agents.ts';
 import type { Journal } from './journal.ts';
+import type { Operations } from './operations.ts';
 
 /** The time until the operator looks, and the time between looks, at pace 1. */
 const REACTION_MS = 3000;
 const LOOK_AGAIN_MS = 1000;
 
+/** What the operator has. */
+export interface Desk {
+  readonly journal: Journal;
+  /** How many times slower than the script everything runs. */
+  readonly pace: number;
+  readonly signal: AbortSignal;
+  readonly operations: Operations;
+}
+
 /**
  * Plays the operator who is called when a session pauses. It waits, asks the services of the agent's tools whether they answer again,
- * and then resumes the session. Only the operator calls resume() and confirmRecovered().
+ * and then acts through the control API, as `breakerbox ctl` does. You may be faster, with the console.
  */
-export const attend = async (
-  agent: Agent,
-  session: Session,
-  { journal, pace, signal }: { readonly journal: Journal; readonly pace: number; readonly signal: AbortSignal },
-): Promise<void> => {
+export const attend = async (agent: Agent, id: string, desk: Desk): Promise<void> => {
+  const { journal, pace, signal, operations } = desk;
   journal.operator(agent.name, 'called: the session is paused');
   await wait(REACTION_MS * pace, undefined, { signal });
   for (;;) {
@@ -24,13 +30,13 @@ export const attend = async (
     if (answers.every(Boolean)) break;
     await wait(LOOK_AGAIN_MS * pace, undefined, { signal });
   }
-  if (session.view().state === 'paused_systemic') {
-    journal.operator(agent.name, 'sees all services answer: confirmRecovered()');
-    session.confirmRecovered();
-  }
   // The budget may be exhausted too, from failures before the systemic event.
-  if (session.view().state === 'paused_budget') {
-    journal.operator(agent.name, 'sees all services answer: resume()');
-    session.resume();
+  for (;;) {
+    const session = await operations.session(agent.name, id);
+    signal.throwIfAborted();
+    if (session === undefined || session.state === 'active') return;
+    const what = session.event === undefined ? 'resumes the session' : 'confirms the recovery';
+    journal.operator(agent.name, `sees all services answer, and ${what}`);
+    await operations.act(agent.name, session);
   }
 };

@@ -33,6 +33,8 @@ export interface Program {
 export interface Stack {
   readonly prometheus: Program;
   readonly alertmanager: Program;
+  /** Their folder, which `stop` removes; undefined if none of them runs. */
+  readonly folder?: string;
   /** Stops both programs and removes their files. */
   stop(): Promise<void>;
   /** Kills both at once, for use when this process exits. */
@@ -146,7 +148,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       for (const child of children) child.kill();
       rmSync(folder, { recursive: true, force: true });
     };
-    return { prometheus, alertmanager, stop, kill };
+    return { prometheus, alertmanager, folder, stop, kill };
   } catch (error) {
     await stop();
     throw error;

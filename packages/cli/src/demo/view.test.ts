@@ -70,6 +70,7 @@ const status: DemoStatus = {
     metrics: 'http://127.0.0.1:9464/metrics',
     prometheus: 'http://127.0.0.1:40001/alerts',
     alertmanager: 'down; the agents keep running',
+    console: 'http://127.0.0.1:40002/#token=abc',
   },
   agents: [
     {
@@ -131,6 +132,7 @@ test('at 80 columns and 24 rows', () => {
     'metrics       http://127.0.0.1:9464/metrics',
     'prometheus    http://127.0.0.1:40001/alerts',
     'alertmanager  down; the agents keep running',
+    'console       http://127.0.0.1:40002/#token=abc',
     'agent           tool         state      next probe    trouble',
     'research-agent  web_search   open       in 1.5 s      network, 1.2 s',
     'research-agent  get_weather  closed                   2 failures',

@@ -58,6 +58,7 @@ const header = ({ elapsedMs, forMs, round, places }: DemoStatus, roomy: boolean,
   `metrics       ${paint('cyan', places.metrics)}`,
   `prometheus    ${paint('cyan', places.prometheus)}`,
   `alertmanager  ${paint('cyan', places.alertmanager)}`,
+  `console       ${paint('cyan', places.console)}`,
   ...(roomy ? [`dashboards    ${paint('dim', 'dashboards/generated/; with Grafana: docker compose up --build')}`] : []),
 ];
 
