@@ -77,7 +77,7 @@ test('A2: readers share one text for a quarter of a second, and an action ends i
   expect(state.text()).not.toBe(second);
 });
 
-test('A6: each action counts once, and names nobody in telemetry', async () => {
+test('A6: each action counts once, and telemetry names no person', async () => {
   const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
   const events: unknown[] = [];
   box.on('operator.action', ({ unixMs, ...event }) => events.push(event));
