@@ -49,6 +49,7 @@ export default defineConfig({
           env: { BREAKERBOX_WARNINGS: 'off', BREAKERBOX_ALERT_INTERVALS: '15' },
           include: [
             'packages/*/src/**/*.test.ts',
+            'packages/control/console/src/*.test.ts',
             'test/{mcp-servers,outages}.*.ts',
             'scripts/*.test.mjs',
             '{dashboards,alerts,stack,docs,examples,bench,test/costs,test/frameworks,test/hostile,test/hostile-telemetry,test/secrets}/**/*.test.ts',

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { duration, list, probeWords, processName } from './words.ts';
+
+test.each([
+  [{ steps: 3, notBeforeMs: 0 }, 'in 3 steps'],
+  [{ steps: 1, ms: 30_000, notBeforeMs: 0 }, 'in 1 step or 30 s'],
+  [{ ms: 300_000, notBeforeMs: 600_000 }, 'in 5 min, not before 10 min'],
+  [{ steps: 0, ms: 5_000, notBeforeMs: 0 }, 'at the next call'],
+  [{ steps: -1, notBeforeMs: 20_000 }, 'in 20 s'],
+  [undefined, undefined],
+])('A8: the next probe %o is %s', (nextProbe, words) => {
+  expect(probeWords(nextProbe)).toBe(words);
+});
+
+test('A8: durations, lists and processes are written for people', () => {
+  expect([500, 119_000, 120_000, 7_200_000, 200_000_000].map(duration)).toEqual([
+    '1 s',
+    '119 s',
+    '2 min',
+    '2 h',
+    '2 days',
+  ]);
+  expect([list([]), list(['a']), list(['a', 'b', 'c'])]).toEqual(['', 'a', 'a, b and c']);
+  const state = { pid: 7, startedUnixMs: 0, role: 'view', boxes: [] } as const;
+  expect([
+    processName({ id: 'unix:/run/7.sock', state: { ...state, boxes: [] } }),
+    processName({ id: 'http://host:1', state: { ...state, boxes: [] } }),
+    processName({ id: 'unix:/run/8.sock' }),
+  ]).toEqual(['process 7', 'process 7 at host:1', '8']);
+});
