@@ -301,3 +301,14 @@ test('A8: the link signs one browser in, once, and a reload stays signed in', as
   await seen(second, 'The link is wrong, was used, or is too old');
   expect(await second.getByText('research').count()).toBe(0);
 });
+
+test('A8: without an agent the page says what to do, and which endpoints gave no answer', async () => {
+  const own = await newFolder();
+  const { page } = await openConsole(browser, folder, [
+    { url: `unix:${join(own, 'none.sock')}` },
+    { url: 'http://127.0.0.1:1' },
+  ]);
+  await seen(page, 'http://127.0.0.1:1 does not answer');
+  const other = await openConsole(browser, folder, [{ url: `unix:${join(own, 'none.sock')}` }]);
+  await seen(other.page, /No agent with a control API was found.*No process listens on unix:.*none\.sock/);
+});

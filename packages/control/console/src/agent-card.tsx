@@ -1,4 +1,5 @@
 import { CircuitTable } from './circuit-table.tsx';
+import { now } from './clock.ts';
 import { usePlace } from './deep-link.ts';
 import { ForcedTable } from './forced-table.tsx';
 import type { AgentOverview } from './overview.ts';
@@ -58,7 +59,7 @@ const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: Age
         <span key={id}>
           {index > 0 && ', '}
           {processName({ id, state })}
-          {answeredUnixMs !== undefined && ` (${duration(Date.now() - answeredUnixMs)} ago)`}
+          {answeredUnixMs !== undefined && ` (${duration(now() - answeredUnixMs)} ago)`}
         </span>
       ))}
     </div>

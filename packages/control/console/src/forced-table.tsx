@@ -1,3 +1,4 @@
+import { now } from './clock.ts';
 import type { AgentProps } from './plans.ts';
 import { duration, STATE_WORDS } from './words.ts';
 
@@ -30,7 +31,7 @@ export const ForcedTable = ({ agent, act }: AgentProps) => (
             <td data-label="For">{mode.session === undefined ? 'all sessions' : `session ${mode.session}`}</td>
             <td data-label="Owner">{mode.owner}</td>
             <td data-label="Reason">{mode.reason}</td>
-            <td data-label="Ends in">{duration(mode.untilUnixMs - Date.now())}</td>
+            <td data-label="Ends in">{duration(mode.untilUnixMs - now())}</td>
             <td data-label="Processes">
               {mode.processes} of {agent.processes.length}
             </td>

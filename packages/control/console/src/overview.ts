@@ -49,7 +49,7 @@ export interface AgentOverview {
   readonly changes: readonly ConsoleChange[];
 }
 
-export const isSilent = ({ status }: EndpointState): boolean => status === 'silent' || status === 'waiting';
+export const isSilent = ({ status }: EndpointState): boolean => status === 'silent';
 
 const canOperate = ({ status, state }: EndpointState): boolean => status !== 'ended' && state?.role === 'operate';
 

@@ -2,11 +2,11 @@ import { useCallback, useMemo, useState } from 'preact/hooks';
 import { ActionDialog } from './action-dialog.tsx';
 import { AgentCard } from './agent-card.tsx';
 import { LinkContext, missing, useDeepLink } from './deep-link.ts';
-import { isSilent, overview } from './overview.ts';
+import { overview } from './overview.ts';
 import type { Intent } from './plans.ts';
 import { Summary } from './summary.tsx';
 import { useConsole } from './use-console.ts';
-import { processName } from './words.ts';
+import { list, processName } from './words.ts';
 
 /** The console (A8). */
 export const Page = () => {
@@ -16,7 +16,9 @@ export const Page = () => {
   const agents = useMemo(() => (state === undefined ? [] : overview(state, changes)), [state, changes]);
   const close = useCallback(() => setIntent(undefined), []);
   const missed = state === undefined ? undefined : missing(link, agents);
-  const unknown = (state?.endpoints ?? []).filter((one) => isSilent(one) && one.state === undefined);
+  const endpoints = state?.endpoints ?? [];
+  const ended = endpoints.filter(({ status }) => status === 'ended');
+  const unknown = endpoints.filter((one) => one.state === undefined && !ended.includes(one));
 
   if (signedOut !== undefined) return <SignedOutPage message={signedOut} />;
   return (
@@ -38,6 +40,7 @@ export const Page = () => {
           <p class="notice">
             No agent with a control API was found. Call <code>startControl({'{ boxes }'})</code> in the agent. This page
             looks again every 10 seconds.
+            {ended.length > 0 && ` No process listens on ${list(ended.map(({ id }) => id))}.`}
           </p>
         )}
         {agents.map((agent) => (

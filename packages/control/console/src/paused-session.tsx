@@ -1,6 +1,7 @@
 import { CircuitChips } from './circuit-chips.tsx';
+import { now } from './clock.ts';
 import { placeOf, usePlace } from './deep-link.ts';
-import type { LiveSession } from './overview.ts';
+import { isSilent, type LiveSession } from './overview.ts';
 import type { Intent } from './plans.ts';
 import { clockTime, duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
 
@@ -46,7 +47,8 @@ export const PausedSession = ({ live, act }: PausedSessionProps) => {
         </dd>
         <dt>Where</dt>
         <dd>
-          {processName(endpoint)}, step {step}, {duration(session.ageMs)} old
+          {processName(endpoint)}
+          {isSilent(endpoint) && ' (does not answer)'}, step {step}, {duration(session.ageMs)} old
         </dd>
       </dl>
       <CircuitChips session={session} />
@@ -72,7 +74,7 @@ const Since = ({ unixMs }: { readonly unixMs: number }) => {
   const at = new Date(unixMs);
   return (
     <p class="muted">
-      since <time dateTime={at.toISOString()}>{clockTime(unixMs)}</time> ({duration(Date.now() - unixMs)})
+      since <time dateTime={at.toISOString()}>{clockTime(unixMs)}</time> ({duration(now() - unixMs)})
     </p>
   );
 };

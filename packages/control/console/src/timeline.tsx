@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ConsoleChange } from '../../src/console/console-state.ts';
+import { now } from './clock.ts';
 import { changeWords, clockTime } from './words.ts';
 
 const HOUR_MS = 3_600_000;
@@ -81,7 +82,7 @@ const isSameAction = ({ change, endpoints }: Entry, other: ConsoleChange): boole
 
 /** Where in the hour the changes are. The lists below say the same in words. */
 const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
-  const from = Date.now() - HOUR_MS;
+  const from = now() - HOUR_MS;
   const placeOf = ({ unixMs }: ConsoleChange): number =>
     Math.max(0, Math.min(WIDTH - 3, Math.floor(((unixMs - from) / HOUR_MS) * WIDTH)));
   const marks = new Map(changes.map((change) => [`${kindOf(change)} ${placeOf(change)}`, change]));

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsoleChange, ConsoleState } from '../../src/console/console-state.ts';
+import { now, setClock } from './clock.ts';
 import { readState, SignedOut, signIn } from './server-api.ts';
 
 /** What the page shows. */
@@ -41,7 +42,7 @@ export const useConsole = (): ConsoleView => {
     let last: Promise<void> = Promise.resolve();
 
     const showChanges = (): void => {
-      for (const [key, { unixMs }] of known) if (Date.now() - unixMs > HOUR_MS) known.delete(key);
+      for (const [key, { unixMs }] of known) if (now() - unixMs > HOUR_MS) known.delete(key);
       setChanges([...known.values()].toSorted((a, b) => b.unixMs - a.unixMs));
     };
 
@@ -58,7 +59,9 @@ export const useConsole = (): ConsoleView => {
 
     const readOnce = async (): Promise<void> => {
       try {
-        setState(await readState());
+        const answer = await readState();
+        setClock(answer.unixMs);
+        setState(answer);
         setLost(undefined);
         showChanges();
       } catch (error) {
