@@ -8,15 +8,22 @@ import { fileURLToPath } from 'node:url';
 import { startControl } from '@breakerbox/control';
 import type { Target } from '@breakerbox/control/client';
 import { startConsole } from '@breakerbox/control/console';
-import type { Breakerbox, Session } from '@breakerbox/core';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { build } from 'vite';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, onTestFinished } from 'vitest';
 import { findChromium } from '../../dashboards/preview/src/chromium.ts';
 
-export const WITHOUT = 'This machine has no chromium on PATH: apt-get install chromium';
+const WITHOUT = 'This machine has no chromium on PATH: apt-get install chromium';
 /** CI must have Chromium. */
-export const canRun = findChromium() !== undefined || process.env.CI === 'true';
+const canRun = findChromium() !== undefined || process.env.CI === 'true';
 
 const fileAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -27,18 +34,37 @@ export const newFolder = async (): Promise<string> => {
 };
 
 /** Builds the page. */
-export const builtPage = async (): Promise<string> => {
+const builtPage = async (): Promise<string> => {
   const outDir = await mkdtemp(join(tmpdir(), 'breakerbox-page-'));
   const configFile = fileAt('../../packages/control/console/vite.config.ts');
   await build({ configFile, logLevel: 'error', build: { outDir, emptyOutDir: true } });
   return outDir;
 };
 
-export const startBrowser = (): Promise<Browser> => {
+const startBrowser = (): Promise<Browser> => {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(WITHOUT);
   // Chromium's sandbox does not start as root. The page is our own, and has no network but the console.
   return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+};
+
+let browser: Browser;
+let folder: string;
+
+/** Builds the page and starts Chromium for the tests of a file. */
+export const inChromium = (file: string): void => {
+  beforeAll(async () => {
+    // Reporters do not show why a test is skipped.
+    if (!canRun) return void process.stderr.write(`${file}: ${WITHOUT}\n`);
+    [browser, folder] = await Promise.all([startBrowser(), builtPage()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (folder !== undefined) await rm(folder, { recursive: true });
+  });
+  beforeEach((context) => {
+    if (!canRun) context.skip(WITHOUT);
+  });
 };
 
 /** A process of an agent: this one. */
@@ -64,6 +90,13 @@ export const agentProcess = async (folder: string, name: string) => {
   return { target: { url: `unix:${socket}`, user: 'ada' }, pid: child.pid, signal: child.kill.bind(child) };
 };
 
+/** A browser without cookies. */
+export const newContext = async (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
+  const context = await browser.newContext(options);
+  onTestFinished(() => context.close());
+  return context;
+};
+
 export interface OpenedPage {
   readonly page: Page;
   readonly url: string;
@@ -73,15 +106,12 @@ export interface OpenedPage {
 
 /** A signed-in browser on a console over some agents. `hash` is added to the link. */
 export const openConsole = async (
-  browser: Browser,
-  folder: string,
   targets: readonly Target[],
   { hash = '', ...options }: BrowserContextOptions & { readonly hash?: string } = {},
 ): Promise<OpenedPage> => {
   const { url, close } = await startConsole({ targets, page: folder });
   onTestFinished(close);
-  const context = await browser.newContext(options);
-  onTestFinished(() => context.close());
+  const context = await newContext(options);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -101,6 +131,18 @@ export const hold = (session: Session): Session => {
   held.push(session);
   return session;
 };
+
+/** An agent `research` in this process, with a session that has a budget of two failures. */
+export const research = async () => {
+  const box = createBreakerbox({ agent: 'research', tools: { search: {}, fetch: {}, mail: {} } });
+  const session = hold(box.session({ id: 'run-1', budget: { failures: 2 } }));
+  return { box, session, target: await agentHere(await newFolder(), box) };
+};
+
+export const seen = (page: Page, text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+export const dialogOf = (page: Page): Locator => page.getByRole('dialog');
+export const press = (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
 
 /** Every tool fails three times, so that their circuits open together. */
 export const failTogether = (session: Session, ...tools: readonly string[]): void => {

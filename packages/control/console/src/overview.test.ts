@@ -63,6 +63,7 @@ test('A8: circuits of a tool are counted together, with the probe that comes fir
     session('two', { circuits: [circuit('search', 'open', 2)] }),
   ];
   const [agent] = of([endpoint('a', [box('x', { sessions })])]);
+  expect(agent?.troubled.map((one) => one.session.id)).toEqual(['one', 'two']);
   expect(agent?.circuits).toMatchObject([
     { tool: 'search', sessions: 2, nextProbe: { steps: 2 }, category: 'network' },
   ]);
@@ -96,6 +97,15 @@ test('A4: a mode that several processes have is one row, with the earliest end',
     ['ada', 2, 7],
     ['bob', 1, 8],
   ]);
+});
+
+test('A8: a tool that an operator disabled is in the list of modes, and its sessions are not in trouble', () => {
+  const mode = { tool: 'search', mode: 'disabled', owner: 'ada', reason: 'r', sinceUnixMs: 0, untilUnixMs: 9 } as const;
+  const disabled = (tool: string) => ({ ...circuit(tool, 'closed'), state: 'disabled' as const });
+  const sessions = [session('one', { circuits: [disabled('search'), disabled('by_code')] })];
+  const [agent] = of([endpoint('a', [box('x', { modes: [mode], sessions })])]);
+  expect(agent?.troubled).toEqual([]);
+  expect(agent?.circuits.map(({ tool, state }) => [tool, state])).toEqual([['by_code', 'disabled']]);
 });
 
 test('A8: a pause is dated by the change that began it, in its own process, else by its event', () => {

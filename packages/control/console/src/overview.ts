@@ -39,6 +39,7 @@ export interface AgentOverview {
   readonly troubled: readonly LiveSession[];
   readonly quiet: readonly LiveSession[];
   readonly leftOut: number;
+  /** Without those of forced modes, which are in `modes`. */
   readonly circuits: readonly ToolCircuits[];
   readonly modes: readonly ForcedTool[];
   /** Tools, and groups as `group:NAME`. */
@@ -82,16 +83,19 @@ const agentOverview = (name: string, parts: readonly Part[], changes: readonly C
     box.sessions.map((session) => liveSession(name, endpoint, session, changes)),
   );
   const active = sessions.filter(({ session }) => session.state === 'active');
+  const modes = forcedTools(parts);
   return {
     name,
     processes,
     silent: processes.filter(isSilent),
     paused: sessions.filter(({ session }) => session.state !== 'active').toSorted(longestPausedFirst),
-    troubled: active.filter(({ session }) => notClosed(session).length > 0),
-    quiet: active.filter(({ session }) => notClosed(session).length === 0),
+    troubled: active.filter(({ session }) => session.circuits.some(isTroubled)),
+    quiet: active.filter(({ session }) => !session.circuits.some(isTroubled)),
     leftOut: parts.reduce((sum, { box }) => sum + box.sessionsLeftOut, 0),
-    circuits: toolCircuits(sessions),
-    modes: forcedTools(parts),
+    circuits: toolCircuits(sessions).filter(
+      (one) => !modes.some(({ tool, mode }) => tool === one.tool && mode === one.state),
+    ),
+    modes,
     tools: [
       ...new Set([
         ...parts.flatMap(({ box }) => box.tools),
@@ -130,6 +134,10 @@ const pausedUnixMs = (
   const told = changes.find((one) => one.kind === kind && one.session === session && one.endpoint === id);
   return told?.unixMs ?? (state === 'paused_systemic' ? event?.sinceUnixMs : undefined);
 };
+
+/** By its failures, not by a mode. */
+const isTroubled = ({ state, openKeys }: CircuitState): boolean =>
+  state === 'open' || state === 'half_open' || openKeys > 0;
 
 /** Circuits that are not closed, and tools with keys whose circuits are not. */
 export const notClosed = ({ circuits }: SessionState): readonly CircuitState[] =>

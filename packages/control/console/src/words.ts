@@ -87,10 +87,10 @@ const LAYER_WORDS: Readonly<Record<string, string>> = {
 export const pauseReason = ({ session }: LiveSession): string => {
   const { state, budget, event } = session;
   if (state === 'paused_budget')
-    return `It has used its budget of ${count(budget.limit, 'failure')}. It calls no tool until you resume it.`;
+    return `The session has used its budget of ${count(budget.limit, 'failure')}. It calls no tool until you resume it.`;
   const cause = event?.category === undefined ? '' : ` (${errorWord(event.category)})`;
   const tools = event === undefined ? 'Several tools' : count(event.tools.length, 'tool');
-  return `${tools} failed together${cause}. It calls no tool until you confirm that the cause is gone.`;
+  return `${tools} failed together${cause}. The session calls no tool until you confirm that the cause is gone.`;
 };
 
 /** What the event points to. */
