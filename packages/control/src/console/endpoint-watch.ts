@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlError, readState } from '../client.ts';
-import { type ActionRequest, type BoxState, ProcessState } from '../schema.ts';
+import { ProcessState } from '../schema.ts';
 import type { Target } from '../target.ts';
 import type { EndpointState } from './console-state.ts';
 
@@ -114,15 +114,10 @@ export const failed = (endpoint: WatchedEndpoint, error: Error): void => {
 const isEnded = ({ target }: WatchedEndpoint, { cause }: Error): boolean =>
   target.url.startsWith('unix:') && ['ECONNREFUSED', 'ENOENT'].includes((cause as NodeJS.ErrnoException)?.code ?? '');
 
-/** Takes over what an endpoint answered to an action. */
-export const acted = (endpoint: WatchedEndpoint, { agent }: ActionRequest, boxes: readonly BoxState[]): void => {
+/** After an action, an answer that was asked for before is old. */
+export const acted = (endpoint: WatchedEndpoint): void => {
   endpoint.actions += 1;
   endpoint.asking = undefined;
-  const { state } = endpoint;
-  if (state === undefined) return;
-  const after = [...boxes];
-  const merged = state.boxes.map((box) => (box.agent === agent ? (after.shift() ?? box) : box));
-  answered(endpoint, { ...state, boxes: merged });
 };
 
 /** An endpoint as the page sees it: without the token. */

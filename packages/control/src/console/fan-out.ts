@@ -35,8 +35,8 @@ const askOne = async (endpoint: WatchedEndpoint, action: ActionRequest): Promise
   const { id, state, target } = endpoint;
   const of = { endpoint: id, pid: state?.pid };
   try {
-    const { result, message, boxes } = await perform(target, action);
-    acted(endpoint, action, boxes);
+    const { result, message } = await perform(target, action);
+    acted(endpoint);
     return { ...of, result, message };
   } catch (error) {
     const { message, status } = error as ControlError;
