@@ -29,7 +29,7 @@ const MOST_BYTES = 16_384;
 
 interface Env {
   Variables: { actor: Actor; role: Role };
-  Bindings: { incoming: { socket: { remoteAddress?: string } } };
+  Bindings: { incoming: { socket: { remoteAddress?: string } }; outgoing: { destroy(): void } };
 }
 
 const CODES = { done: 200, stale: 409, unknown: 404 } as const;
@@ -97,7 +97,11 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   });
 
   app.get('/v1/changes', (c) =>
-    c.body(changeStream(endpoint.changes), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' }),
+    c.body(
+      changeStream(endpoint.changes, () => c.env.outgoing.destroy()),
+      200,
+      { 'Content-Type': 'text/event-stream; charset=utf-8' },
+    ),
   );
 
   app.get('/v1/openapi.json', (c) => c.json(openApi()));

@@ -7,8 +7,21 @@ const ALIVE_MS = 15_000;
 
 const line = (change: Change): string => `event: change\ndata: ${JSON.stringify(change)}\n\n`;
 
-/** Server-sent events (A2): the recent changes, then each new one. A client that does not read is dropped. */
-export const changeStream = (changes: Pick<Changes, 'recent' | 'listen'>): ReadableStream<Uint8Array> => {
+/** The last lines of these that leave room for new ones. */
+const latest = (lines: readonly string[]): string => {
+  let room = MOST_WAITING / 2;
+  const from = lines.findLastIndex((one) => {
+    room -= Buffer.byteLength(one);
+    return room < 0;
+  });
+  return lines.slice(from + 1).join('');
+};
+
+/** Server-sent events (A2): the recent changes, then each new one. `drop` ends the connection of a client that does not read. */
+export const changeStream = (
+  changes: Pick<Changes, 'recent' | 'listen'>,
+  drop: () => void,
+): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let stop = (): void => {};
   return new ReadableStream<Uint8Array>(
@@ -18,7 +31,7 @@ export const changeStream = (changes: Pick<Changes, 'recent' | 'listen'>): Reada
           const bytes = encoder.encode(text);
           if ((controller.desiredSize ?? 0) < bytes.byteLength) {
             stop();
-            controller.error(new Error('The client does not read.'));
+            drop();
             return;
           }
           controller.enqueue(bytes);
@@ -30,7 +43,7 @@ export const changeStream = (changes: Pick<Changes, 'recent' | 'listen'>): Reada
           off();
           clearInterval(alive);
         };
-        send(changes.recent().map(line).join('') || ': connected\n\n');
+        send(latest(changes.recent().map(line)) || ': connected\n\n');
       },
       cancel: () => stop(),
     },

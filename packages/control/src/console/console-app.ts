@@ -52,11 +52,15 @@ const ActionBody = z.strictObject({
 const cookieName = (c: Context): string =>
   `breakerbox_console_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? 80}`;
 
+interface Env {
+  Bindings: { outgoing: { destroy(): void } };
+}
+
 /** The page, and the API that the page uses (A8). */
-export const createConsoleApp = (console: Console): Hono => {
+export const createConsoleApp = (console: Console): Hono<Env> => {
   const { signIn, watch, changes, page, hosts } = console;
   const isSignedIn = (c: Context): boolean => signIn.admits(getCookie(c, cookieName(c)));
-  const app = new Hono();
+  const app = new Hono<Env>();
 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
@@ -101,7 +105,11 @@ export const createConsoleApp = (console: Console): Hono => {
       ...changes,
       listen: (listener) => changes.listen((change) => isSignedIn(c) && listener(change)),
     };
-    return c.body(changeStream(admitted), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+    return c.body(
+      changeStream(admitted, () => c.env.outgoing.destroy()),
+      200,
+      { 'Content-Type': 'text/event-stream; charset=utf-8' },
+    );
   });
 
   app.get('*', (c) => {

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { type Change, createChanges } from './changes.ts';
+import { changeStream } from './stream.ts';
+
+const change = (agent: string): Change => ({ kind: 'action', agent, unixMs: 0 });
+
+test('A2: a client that does not read is dropped once, and no longer told', () => {
+  const changes = createChanges();
+  let drops = 0;
+  const stream = changeStream(changes, () => {
+    drops += 1;
+  });
+  for (let count = 0; count < 5_000; count += 1) changes.add(change('a'.repeat(256)));
+  expect(drops).toBe(1);
+  expect(stream.locked).toBe(false);
+});
+
+test('A2: long names do not drop a client that connects: it gets the newest changes', async () => {
+  const changes = createChanges();
+  for (let count = 0; count < 500; count += 1) changes.add(change(`${count} ${'a'.repeat(1_000)}`));
+  let drops = 0;
+  const reader = changeStream(changes, () => {
+    drops += 1;
+  }).getReader();
+  const { value } = await reader.read();
+  const text = new TextDecoder().decode(value);
+  expect(drops).toBe(0);
+  expect(text).toContain('"499 aaa');
+  expect(text).not.toContain('"0 aaa');
+  await reader.cancel();
+});
