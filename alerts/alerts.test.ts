@@ -270,6 +270,18 @@ describe('each alert', () => {
     expect(() => ruleFiles({ grafanaUrl: 'grafana' })).toThrow(/grafanaUrl: is "grafana".*https:/);
   });
 
+  it('A9: links to your console at the agent and the tool, if you have one', () => {
+    const found = rulesOf(ruleFiles({ consoleUrl: 'https://console.example.com/' }));
+    const linkOf = (name: string) => found.find(({ alert }) => alert === name)?.annotations?.console_url;
+    expect(linkOf('BreakerboxCircuitOpen')).toBe(
+      'https://console.example.com/#agent={{ $labels.gen_ai_agent_name | urlquery }}&tool={{ $labels.gen_ai_tool_name | urlquery }}',
+    );
+    expect(linkOf('BreakerboxBudgetExhausted')).toBe(
+      'https://console.example.com/#agent={{ $labels.gen_ai_agent_name | urlquery }}',
+    );
+    expect(() => ruleFiles({ consoleUrl: 'console' })).toThrow(/consoleUrl: is "console".*https:/);
+  });
+
   it('has one summary for all alerts that Alertmanager groups', () => {
     for (const { annotations } of alerts) {
       const labels = [...(annotations?.summary ?? '').matchAll(/\$labels\.(\w+)/g)].map((match) => match[1]);

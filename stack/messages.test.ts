@@ -61,6 +61,7 @@ const systemic = (agent: string, endsAt?: string): PostedAlert =>
       summary: `Several tools of agent ${agent} have failed together`,
       description: `1 session(s) of agent ${agent} (job breakerbox) were paused for every tool. Open: get_weather web_search.`,
       dashboard_url: `http://localhost:3000/d/breakerbox-correlated-failures?var-job=breakerbox&var-agent=${agent}`,
+      console_url: `http://localhost:9480/#agent=${agent}`,
     },
     endsAt,
   );
@@ -231,7 +232,7 @@ describe.each(SITUATIONS)('$name', ({ name, about, turns }) => {
     }
   });
 
-  it('in Slack', async () => {
+  it('A9: in Slack', async () => {
     await expect(`${JSON.stringify(slackBody, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.slack.txt`);
   });
 

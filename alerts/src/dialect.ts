@@ -46,6 +46,12 @@ const search = (dialectLabel: (name: string) => string, labels: readonly AlertLa
 const path = (uid: DashboardUid, labels: readonly AlertLabel[]): string =>
   `/d/${uid}?${search((name) => `$labels.${name}`, labels)}`;
 
+/** The console at an agent and a tool. Templates of Prometheus and Grafana both have `urlquery`. */
+export const consoleLink = (consoleUrl: string, labels: readonly AlertLabel[]): string => {
+  const places = (['agent', 'tool'] as const).filter((name) => labels.includes(name));
+  return `${consoleUrl}/#${places.map((name) => `${name}={{ $labels.${LABEL[name]} | urlquery }}`).join('&')}`;
+};
+
 const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): string => {
   if (as === 'count') return `{{ printf "%.0f" ${value} }}`;
   return as === 'percentage' ? `{{ ${value} | humanizePercentage }}` : `{{ ${value} | humanizeDuration }}`;

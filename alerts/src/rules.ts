@@ -2,7 +2,7 @@ import { AGENT_ALERTS } from './agent-alerts.ts';
 import type { AlertDefinition, Severity, TextGround } from './alert.ts';
 import { checkSettings, RuleOptionsError } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
-import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
+import { type AlertLabel, consoleLink, type DashboardUid, type Dialect } from './dialect.ts';
 import { seriesWith } from './promql.ts';
 import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
@@ -20,6 +20,11 @@ export interface RuleOptions {
    * label `grafana_url`, for Grafana its own address.
    */
   readonly grafanaUrl?: string;
+  /**
+   * Address of the operators' console (`breakerbox console`), such as `https://console.example.com`. `console_url` of each alert opens it
+   * at the agent and the tool (A9). Default: alerts have no `console_url`.
+   */
+  readonly consoleUrl?: string;
   /** Address of the runbooks: `runbook_url` is this, a slash, and the alert's name with `.md`. Default: the repository. */
   readonly runbookUrl?: string;
 }
@@ -32,6 +37,7 @@ export interface Resolved {
   readonly settings: RuleSettings;
   readonly selector: string;
   readonly grafanaUrl: string | undefined;
+  readonly consoleUrl: string | undefined;
   readonly runbookUrl: string;
 }
 
@@ -48,11 +54,19 @@ const checkedUrl = (text: string, path: string, like: string): string => {
 };
 
 /** @throws RuleOptionsError if the options are wrong. */
-export const resolved = ({ settings, selector = '', grafanaUrl, runbookUrl = RUNBOOK_URL }: RuleOptions): Resolved => ({
+export const resolved = ({
+  settings,
+  selector = '',
+  grafanaUrl,
+  consoleUrl,
+  runbookUrl = RUNBOOK_URL,
+}: RuleOptions): Resolved => ({
   settings: checkSettings(settings),
   selector: checkedSelector(selector),
   grafanaUrl:
     grafanaUrl === undefined ? undefined : checkedUrl(grafanaUrl, 'grafanaUrl', 'https://grafana.example.com'),
+  consoleUrl:
+    consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com'),
   runbookUrl: checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL),
 });
 
@@ -79,6 +93,7 @@ export interface Annotations {
   readonly description: string;
   readonly runbook_url: string;
   readonly dashboard_url: string;
+  readonly console_url?: string;
 }
 
 /** The texts of an alert, in the dialect of the sender. */
@@ -90,6 +105,7 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
     description: alert.description(ground),
     runbook_url: `${options.runbookUrl}/${alert.name}.md`,
     dashboard_url: dialect.dashboardUrl(alert.dashboard, alert.labels),
+    ...(options.consoleUrl !== undefined && { console_url: consoleLink(options.consoleUrl, alert.labels) }),
   };
 };
 

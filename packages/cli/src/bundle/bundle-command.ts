@@ -30,6 +30,7 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
     .option('--data-source <uid[:name]>', 'the Prometheus data source in Grafana, for dashboards and alerts')
     .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
+    .option('--console-url <url>', 'adds links from alerts to a console (breakerbox console --port)')
     .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
     .option('--namespace <name>', "the namespace of the Prometheus operator's PrometheusRule")
     .option(

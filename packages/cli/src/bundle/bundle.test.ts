@@ -17,11 +17,23 @@ import { runBundle, type TestFolder, testFolder } from './test-support.ts';
 
 const SELECTOR = 'job=~"agents-.+", cluster="eu"';
 const GRAFANA = 'https://grafana.example.com/sub';
+const CONSOLE = 'https://console.example.com';
 const RUNBOOKS = 'https://wiki.example.com/runbooks';
 const FLAGS = [
   ...['--selector', SELECTOR, '--data-source', 'prom-1:Prometheus EU', '--folder', "The agents' health"],
   ...['--namespace', 'monitoring', '--rule-label', 'release=kps', '--rule-label', 'team=agents'],
-  ...['--grafana-url', `${GRAFANA}/`, '--runbook-url', RUNBOOKS, '--set', 'openFor=20m', '--set', 'errorRatio=0.4'],
+  ...[
+    '--grafana-url',
+    `${GRAFANA}/`,
+    '--console-url',
+    CONSOLE,
+    '--runbook-url',
+    RUNBOOKS,
+    '--set',
+    'openFor=20m',
+    '--set',
+    'errorRatio=0.4',
+  ],
 ];
 
 interface Rule {
@@ -227,6 +239,7 @@ describe('its rules', () => {
     expect(alerts().length).toBeGreaterThan(10);
     for (const { alert, annotations = {} } of alerts()) {
       expect(annotations.runbook_url).toBe(`${RUNBOOKS}/${alert}.md`);
+      expect(annotations.console_url).toMatch(`${CONSOLE}/#`);
       expect(file(`runbooks/${alert}.md`)).toContain(`${alert}`);
       const { url = '', uid } = /^(?<url>.*)\/d\/(?<uid>[\w-]+)\?/.exec(annotations.dashboard_url ?? '')?.groups ?? {};
       expect(url).toBe(GRAFANA);

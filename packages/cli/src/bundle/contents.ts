@@ -55,9 +55,9 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
   runbooks: () => below('runbooks', runbooks()),
 };
 
-const ruleOptions = ({ selector, settings, grafanaUrl, runbookUrl }: BundleOptions) => ({
+const ruleOptions = ({ selector, settings, grafanaUrl, consoleUrl, runbookUrl }: BundleOptions) => ({
   settings,
-  ...given({ selector, grafanaUrl, runbookUrl }),
+  ...given({ selector, grafanaUrl, consoleUrl, runbookUrl }),
 });
 
 type Given<Values> = { readonly [Key in keyof Values]?: Exclude<Values[Key], undefined> };

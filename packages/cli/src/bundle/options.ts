@@ -15,6 +15,7 @@ export interface BundleFlags {
   readonly dataSource?: string;
   readonly folder: string;
   readonly grafanaUrl?: string;
+  readonly consoleUrl?: string;
   readonly runbookUrl?: string;
   readonly only?: string;
 }
@@ -29,6 +30,8 @@ export interface BundleOptions {
   readonly folder: string;
   /** Without a slash at the end. Undefined: Prometheus' external label `grafana_url` has it. */
   readonly grafanaUrl: string | undefined;
+  /** Without a slash at the end. Undefined: alerts have no link to a console. */
+  readonly consoleUrl: string | undefined;
   /** Without a slash at the end. Undefined: the repository's URL. */
   readonly runbookUrl: string | undefined;
   /** Namespace and labels of the `PrometheusRule`. */
@@ -62,6 +65,7 @@ export const readFlags = (
     dataSource,
     folder: folderOf(flags.folder, report),
     grafanaUrl: urlOf('--grafana-url', flags.grafanaUrl, report),
+    consoleUrl: urlOf('--console-url', flags.consoleUrl, report),
     runbookUrl: urlOf('--runbook-url', flags.runbookUrl, report),
     parts: partsOf(flags.only, flags.dataSource !== undefined, report),
   };
