@@ -27,6 +27,7 @@ const SLOW = [
     (name) => `test/${name}.test.ts`,
   ),
   'packages/core/src/proof/walk.test.ts',
+  'packages/telemetry/src/exit.backends.test.ts',
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/{bench,scrape}.test.ts',
   'bench/bundle/bundle.test.ts',

@@ -1,24 +1,33 @@
 import { log } from './log.ts';
 
-/** Milliseconds that a flush or a shutdown may delay the end of the process. */
+/**
+ * Milliseconds that a flush or a shutdown may delay the end of the process, for all signals together. A connection that is being
+ * opened when the work ends comes before that, so that the process ends within 5 s.
+ */
 const LIMIT_MS = 3_000;
 
 /**
- * Waits until telemetry is sent, but no longer than the limit. Never rejects: errors are logged.
+ * Waits until telemetry is sent, but no longer than the limit. Never rejects: errors are logged, and what is lost is counted.
  *
+ * @param unsent What is not sent, such as "512 spans", or an empty string.
  * @returns false if the time ran out.
  */
-export async function withinLimit(work: Promise<unknown>): Promise<boolean> {
+export async function withinLimit(
+  work: Promise<unknown>,
+  unsent: () => string = () => '',
+  limitMs: number = LIMIT_MS,
+): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const timeUp = new Promise<'time is up'>((resolve) => {
     // Not unref'd: this timer keeps the process alive until the last telemetry is sent.
-    timer = setTimeout(() => resolve('time is up'), LIMIT_MS);
+    timer = setTimeout(() => resolve('time is up'), limitMs);
   });
   try {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
+    const lost = unsent();
     log(
       'warn',
-      `Breakerbox telemetry: the backend did not accept the last telemetry within ${LIMIT_MS / 1000} s, so it is lost. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+      `Breakerbox telemetry: the backend did not accept the last telemetry within ${limitMs / 1000} s, so it is lost${lost && `: ${lost}`}. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
     );
     return false;
   } catch (error) {

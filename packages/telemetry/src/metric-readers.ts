@@ -10,10 +10,11 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
+import { doneAtOnce } from './done-at-once.ts';
 import { type Environment, envValue, metricsProtocol } from './environment.ts';
 import { log } from './log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
-import { LONGEST_TIMER_MS, markExports } from './otlp-requests.ts';
+import { keepOffExit, LONGEST_TIMER_MS } from './otlp-transport.ts';
 
 const DEFAULT_INTERVAL_MS = 60_000;
 const DEFAULT_TIMEOUT_MS = 30_000;
@@ -43,8 +44,8 @@ function timerMillis(env: Environment, name: string, fallback: number): number {
   return fallback;
 }
 
-function pushExporter(name: string, env: Environment): PushMetricExporter | undefined {
-  if (name === 'otlp') return markExports(otlpExporter(metricsProtocol(env)));
+function pushExporter(name: string, env: Environment, stop: AbortSignal): PushMetricExporter | undefined {
+  if (name === 'otlp') return keepOffExit(otlpExporter(metricsProtocol(env)), stop);
   if (name === 'console') return new ConsoleMetricExporter();
   log(
     'warn',
@@ -61,16 +62,16 @@ const isPrometheus = (env: Environment): boolean =>
     envValue(env, 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT') ?? envValue(env, 'OTEL_EXPORTER_OTLP_ENDPOINT') ?? '',
   );
 
-/** The exporters that push metrics, set up by the variables that sdk-node reads too. */
-export const pushExporters = (names: readonly string[], env: Environment): PushMetricExporter[] => {
-  const exporters = names.flatMap((name) => pushExporter(name, env) ?? []);
+/** The exporters that push metrics, set up by the variables that sdk-node reads too. `stop` ends their exports. */
+export const pushExporters = (names: readonly string[], env: Environment, stop: AbortSignal): PushMetricExporter[] => {
+  const exporters = names.flatMap((name) => pushExporter(name, env, stop) ?? []);
   if (!areCumulative(exporters) && isPrometheus(env)) {
     log(
       'warn',
       'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE asks for delta temporality, but the endpoint is Prometheus, which rejects it. A part of the metrics is lost. Unset the variable, or start Prometheus with --enable-feature=otlp-deltatocumulative.',
     );
   }
-  return exporters.map((exporter) => (areCumulative([exporter]) ? oneAtATime(exporter) : exporter));
+  return exporters.map((exporter) => doneAtOnce(areCumulative([exporter]) ? oneAtATime(exporter) : exporter));
 };
 
 /**

@@ -18,9 +18,10 @@ import {
   showDiagnostics,
   unregister,
 } from './otel-globals.ts';
-import { boundOtlpRequests, type SdkSignal } from './otlp-requests.ts';
+import { followSockets } from './otlp-transport.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { scrapeText } from './scrape-text.ts';
+import { queueExports, reportDropped, unsentText } from './sdk-queues.ts';
 import { breakerboxViews } from './views.ts';
 
 /** Handle of the running telemetry. */
@@ -88,12 +89,6 @@ function signalSettings(taken: ReadonlySet<ApiName>, plan: ExporterPlan): Partia
   };
 }
 
-/** The signals whose exporters sdk-node makes for us. */
-const sdkSignals = (taken: ReadonlySet<ApiName>, plan: ExporterPlan): SdkSignal[] => [
-  ...(plan.traces && !taken.has('trace') ? (['TRACES'] as const) : []),
-  ...(plan.logs && !taken.has('logs') ? (['LOGS'] as const) : []),
-];
-
 /**
  * Binds earlier boxes to the SDK now. Otherwise they look for the SDK at their next use, and a scrape before that shows no zeros.
  * Boxes of a second copy of core in this process still bind at their next use.
@@ -132,8 +127,8 @@ function startSdk(
  * The SDK's settings for metrics, and a function that closes what they have opened. Where every exporter wants cumulative sums,
  * Breakerbox's own metrics are read from its series, at a fraction of the cost of the SDK's instruments.
  */
-function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment) {
-  const exporters = pushExporters(plan.metrics, env);
+function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment, stop: AbortSignal) {
+  const exporters = pushExporters(plan.metrics, env, stop);
   const isRead = (scrape || exporters.length > 0) && areCumulative(exporters);
   const series = isRead ? openSeries({ insteadOfSdk: true, exemplars: false }) : undefined;
   const text = scrape ? scrapeText(series) : undefined;
@@ -144,8 +139,9 @@ function metricSettings(scrape: boolean, plan: ExporterPlan, env: Environment) {
 
 function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan): TelemetryHandle {
   const taken = registeredApis();
+  const stop = new AbortController();
   const scrape = options.prometheus === undefined ? plan.scrape : options.prometheus !== false;
-  const { metricReaders, render, release } = metricSettings(scrape, plan, env);
+  const { metricReaders, render, release } = metricSettings(scrape, plan, env, stop.signal);
   const configuration = {
     ...signalSettings(taken, plan),
     metricReaders,
@@ -153,32 +149,44 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
     resourceDetectors: resourceDetectors(options),
   };
   const sdk = startSdk(configuration, taken, release);
-  const leaveRequests = boundOtlpRequests(env, sdkSignals(taken, plan));
+  const queues = queueExports(sdk, stop.signal);
+  const unsent = (): string => unsentText(queues);
+  const leaveSockets = followSockets();
   const ours = new Set([...registeredApis()].filter((name) => !taken.has(name)));
   const server = render && openScrapeServer(scrapeAddress(options.prometheus || {}, env), render);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    await withinLimit(Promise.all([sdk.shutdown(), server?.close()]));
+    if (await withinLimit(Promise.all([sdk.shutdown(), server?.close()]), unsent)) reportDropped(queues);
+    stop.abort();
     unregister(ours);
     release();
-    leaveRequests();
+    leaveSockets();
     bindBoxes();
     unhook();
     delete globals[RUNNING];
+  };
+  const sendAll = async (): Promise<void> => {
+    await forceFlush(ours);
+    await Promise.all(queues.map((queue) => queue.forceFlush()));
   };
   const handle: TelemetryHandle = {
     ready: server?.ready ?? Promise.resolve(),
     get metricsUrl() {
       return server?.url();
     },
-    flush: () => (closing === undefined ? withinLimit(forceFlush(ours)) : Promise.resolve(true)),
+    flush: () => (closing === undefined ? withinLimit(sendAll(), unsent) : Promise.resolve(true)),
     shutdown() {
       closing ??= close();
       return closing;
     },
   };
-  const unhook = hookExit(handle);
+  const flushLast = async (): Promise<boolean> => {
+    const sent = await handle.flush();
+    if (sent) reportDropped(queues);
+    return sent;
+  };
+  const unhook = hookExit({ flush: flushLast, shutdown: handle.shutdown });
   return handle;
 }
 

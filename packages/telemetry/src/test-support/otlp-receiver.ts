@@ -17,9 +17,16 @@ export interface OtlpReceiver extends AsyncDisposable {
 
 /**
  * Starts a receiver that answers every export, as slowly as asked, or with `hang` one that takes them and never answers; with
- * `echo` one that refuses each with the credentials that it was sent.
+ * `echo` one that refuses each with the credentials that it was sent; with `overloaded` one that asks to try again in 30 s; with
+ * `endless` one whose answers never end.
  */
-export async function startOtlpReceiver({ hang = false, echo = false, answerAfterMs = 0 } = {}): Promise<OtlpReceiver> {
+export async function startOtlpReceiver({
+  hang = false,
+  echo = false,
+  overloaded = false,
+  endless = false,
+  answerAfterMs = 0,
+} = {}): Promise<OtlpReceiver> {
   const requests: OtlpRequest[] = [];
   const waiting = new Set<() => void>();
   const server = createServer(async (request, response) => {
@@ -28,6 +35,8 @@ export async function startOtlpReceiver({ hang = false, echo = false, answerAfte
     requests.push({ path: request.url ?? '', body });
     for (const check of waiting) check();
     if (hang) return;
+    if (overloaded) return void response.writeHead(503, { 'retry-after': '30' }).end();
+    if (endless) return void response.writeHead(200).write('{');
     const { authorization = '' } = request.headers;
     if (echo) return void response.writeHead(401, authorization).end(JSON.stringify(request.headers));
     const answer = (): void => void response.writeHead(200, { 'content-type': 'application/json' }).end('{}');

@@ -1,0 +1,38 @@
+import { log } from './log.ts';
+
+/** Milliseconds between two reports of one kind. */
+const REPORT_EVERY_MS = 60_000;
+
+/** What was not sent, of one kind, such as spans. */
+export interface Drops {
+  /** Counts, and reports at once, but at most once a minute. The error says why. */
+  add(count: number, error?: Error): void;
+  /** Returns what is not reported yet, and forgets it. */
+  take(): number;
+}
+
+/**
+ * Counts what is dropped. An unreachable backend would otherwise fill the log.
+ *
+ * @param kind In the plural.
+ * @param now Milliseconds of a clock. The monotonic one by default.
+ */
+export function countDrops(kind: string, now = () => performance.now()): Drops {
+  let unreported = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return {
+    add(count, error) {
+      unreported += count;
+      if (unreported === 0 || now() - reportedAt < REPORT_EVERY_MS) return;
+      reportedAt = now();
+      const reason = error ?? 'Too many wait for the backend.';
+      log('warn', `Breakerbox telemetry: dropped ${unreported} ${kind}. Reported at most once a minute.`, reason);
+      unreported = 0;
+    },
+    take() {
+      const count = unreported;
+      unreported = 0;
+      return count;
+    },
+  };
+}
