@@ -51,8 +51,12 @@ function detach(socket: Socket): void {
   const { sockets, backendFirst } = connections;
   sockets.add(socket);
   socket.unref();
-  // HTTP agents and gRPC call it for each request.
+  // HTTP agents and gRPC call it for each request, and gRPC over TLS calls it on the handle.
   socket.ref = () => socket;
+  socket.once('connect', () => {
+    const { _handle: handle } = socket as Socket & { readonly _handle?: { ref(): void } | null };
+    if (handle) handle.ref = () => {};
+  });
   const isOpening = (): boolean => socket.connecting || (backendFirst && socket.bytesRead === 0);
   const timer = setTimeout(() => isOpening() && socket.destroy(timedOut()), CONNECT_MS).unref();
   socket.once('close', () => {
