@@ -33,7 +33,7 @@ describe('tools that session.declare adds', () => {
     expect(succeedOnce(session, 'real')).toBe('call');
   });
 
-  test.each([' ', '', '\u115f', '\u3164', '\u2800', '\u200b\u00ad'])(
+  test.each([' ', '', '\u115f', '\u3164', '\u2800', '\u{1d159}', '\u200b\u00ad'])(
     'C2: a name of which nothing can be seen (%j) has no circuit: its calls pass, with one warning, and nothing throws',
     (name) => {
       const { session, box } = bench({ agent: 'blank', tools: {} });

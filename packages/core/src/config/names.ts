@@ -25,8 +25,8 @@ export const someNames = (names: readonly string[]): string => {
   return names.length > some.length ? `${some.join(', ')} and ${names.length - some.length} more` : some.join(', ');
 };
 
-/** Controls, letters that nothing shows, halves of characters and line separators. U+2800 is a Braille pattern without dots. */
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
+/** Controls, letters that nothing shows, halves of characters and line separators. The last two are symbols that are drawn blank. */
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
 
 /** Parts of emoji: the joiner, and the selectors of their look. */
 const EMOJI_PARTS = ['\u200d', '\ufe0e', '\ufe0f'];

@@ -6,8 +6,8 @@ import type { Degradation } from './capability.ts';
 /** Characters of a tool's name that are shown. */
 const LONGEST_NAME = 80;
 
-/** Characters that are invisible or move others. U+2800 is a Braille pattern without dots. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Characters that are invisible or move others. The last two are symbols that are drawn blank. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/u;
 
 /** Characters that could end the quotes around a name. */
 const QUOTING = /['"`\\‘’“”]/;
