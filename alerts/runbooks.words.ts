@@ -1,5 +1,7 @@
 /** Which names in code marks a runbook may use: names that exist, and calls that work. */
+
 import { readFileSync } from 'node:fs';
+import { ctlCommand } from '../packages/cli/src/ctl/ctl-command.ts';
 import { DEFAULT_SYSTEMIC } from '../packages/core/src/budget/systemic.ts';
 import * as core from '../packages/core/src/index.ts';
 import {
@@ -156,8 +158,22 @@ const WORDS: ReadonlySet<string> = new Set<string>([
     'http://HOST:9464/metrics',
     'breakerbox bundle',
     '@breakerbox/core/report',
+    '@breakerbox/control',
   ],
 ]);
+
+/** Whether `breakerbox ctl` has such a command, with as many arguments and with these flags. */
+const isCommand = ([name, ...rest]: readonly string[]): boolean => {
+  const found = ctlCommand().commands.find((one) => one.name() === name);
+  const named = rest.findIndex((one) => one.startsWith('--'));
+  const given = named === -1 ? rest : rest.slice(0, named);
+  const flags = rest.filter((one) => one.startsWith('--'));
+  return (
+    found !== undefined &&
+    given.length === found.registeredArguments.length &&
+    flags.every((flag) => found.options.some(({ long }) => long === flag))
+  );
+};
 
 /**
  * Checks that the names in code marks exist.
@@ -172,6 +188,8 @@ export const checkWords = (text: string): void => {
     tryCall(text);
     return;
   }
+  const [, command] = /^npx breakerbox ctl (.+)$/.exec(text) ?? [];
+  if (command !== undefined && isCommand(command.split(' '))) return;
   const [, name, value] = /^(\w+): '(\w+)'$/.exec(text) ?? [];
   if (name !== undefined && value !== undefined && isAccepted(name, value)) return;
   if (/^OTEL_[A-Z_]+$/.test(text) && TELEMETRY_README.includes(`\`${text}`)) return;

@@ -20,7 +20,7 @@ const burnFast: AlertDefinition = {
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. In the last 5 minutes, this share was more than ${settings.burnFastRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -44,7 +44,7 @@ const burnSlow: AlertDefinition = {
   },
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
   description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. In the last 30 minutes, this share was more than ${settings.burnSlowRatio * 100} %. The next failure pauses such a session.`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.`,
 };
 
 /** True now by the gauge, or true within the last minutes by the counter. */
@@ -85,7 +85,7 @@ const systemicFailure: AlertDefinition = {
   severity: 'critical',
   dashboard: 'breakerbox-correlated-failures',
   says: ({ systemicWithin, systemicKeep }) =>
-    `several tools failed together: a systemic event is active, or was within the last ${inWords(systemicWithin)}; kept firing for ${inWords(systemicKeep)} after`,
+    `several tools failed together: a systemic event is active, or one began within the last ${inWords(systemicWithin)}; kept firing for ${inWords(systemicKeep)} after`,
   comment:
     'Reads the gauge of active events. The alert keeps firing after the last event is over, because probes need time to close the circuits, and Alertmanager mutes the alerts of single tools during that time. If it resolved too soon, all muted alerts would be sent at once. A tool that is still open after that has a separate fault. The counter catches an event that is over before a scrape sees it, as above. The list of tools comes from the raw series: the recorded one may lag by one evaluation, and then the first notification would name no tool.',
   expr: (ground) =>

@@ -8,7 +8,7 @@ export interface RuleSettings {
   /**
    * The longest gap that is bridged when a state is read: a missed scrape, or the moment between two sessions. The state of a tool
    * is the median over this time, so the bridged gap is half as long. At least two and a half scrape intervals: with 2m30s, one
-   * scrape in a row may be missing at 60 s.
+   * scrape may be missing at 60 s, but not two in a row.
    */
   readonly gap: string;
   /** CircuitOpen: how long a tool must have been out of use. Longer than the detection of shared causes takes. */
@@ -101,7 +101,7 @@ export interface RuleSettings {
   readonly absentFor: string;
   /** TelemetryAbsent: how long it must have reported in the hour before. An agent with a shorter run may end without an alert. */
   readonly absentLeastReported: string;
-  /** TelemetryAbsent: the time over which an agent's habit is read. The first quarter of it does not count, and twice of it is remembered. */
+  /** TelemetryAbsent: the time over which an agent's habit is read. The first quarter of it does not count, and the alert remembers twice that time. */
   readonly absentHabit: string;
   /** TelemetryAbsent: an agent that reported for less than this share (0 to 1) of the time since it was first seen comes and goes. */
   readonly absentHabitShare: number;

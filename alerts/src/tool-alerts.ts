@@ -67,7 +67,7 @@ const circuitFlapping: AlertDefinition = {
   every: '1m',
   name: 'BreakerboxCircuitFlapping',
   says: ({ flappingOpenings }) =>
-    `each circuit of a tool opened ${flappingOpenings} times within 15 minutes, and none stayed open for long`,
+    `the circuits of a tool opened at least ${flappingOpenings} times each on average within 15 minutes, and none stayed open for long`,
   comment:
     'The circuit opens, closes, and opens again. Or the tool is down, and sessions are so short that its circuit is open for less than half of the time, which BreakerboxCircuitOpen does not see. Silent while that alert fires or is about to fire.',
   expr: (ground) =>

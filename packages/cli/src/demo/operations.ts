@@ -8,7 +8,7 @@ import type { Breakerbox } from '@breakerbox/core';
 
 /** The operator's side of the demo: a control API, and the console over it. */
 export interface Operations {
-  /** The link of the console, or why it has no page. */
+  /** The link of the console, or why it cannot be had. */
   readonly console: string;
   /** The endpoint of the control API, for `breakerbox ctl --endpoint`. */
   readonly endpoint: string;
