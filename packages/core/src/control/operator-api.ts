@@ -82,7 +82,7 @@ export interface Operator {
   modes(): readonly ForcedModeView[];
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
   sessions(): readonly OperatedSession[];
-  /** The latest live session with this id, such as for `report(session)`; undefined if there is none. */
+  /** The latest live session with this id, such as for `report(session)`; undefined if it has ended. */
   session(id: string): Session | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
