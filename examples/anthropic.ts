@@ -1,6 +1,7 @@
 /** An agent of Anthropic's tool runner whose web search is out. With ANTHROPIC_API_KEY in the environment a real model runs it. */
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { guardTools } from '@breakerbox/instrumentation/anthropic';
@@ -9,6 +10,7 @@ import { startTelemetry } from '@breakerbox/telemetry';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

@@ -1,5 +1,6 @@
 /** An agent of the Claude Agent SDK whose web search is out. With ANTHROPIC_API_KEY in the environment a real model runs it. */
 import { createSdkMcpServer, query, tool } from '@anthropic-ai/claude-agent-sdk';
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { breakerHooks } from '@breakerbox/instrumentation/claude-agent';
@@ -8,6 +9,7 @@ import { startTelemetry } from '@breakerbox/telemetry';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const search = (tool: string) => [{ tool: `mcp__research__${tool}`, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

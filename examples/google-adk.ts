@@ -2,6 +2,7 @@
  * A research agent of Google's ADK: `BreakerPlugin` guards the tools of all agents of the runner, and counts the turns.
  * Runs on a script; on Gemini if GOOGLE_API_KEY or GEMINI_API_KEY is set.
  */
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { BreakerPlugin } from '@breakerbox/instrumentation/google-adk';
@@ -12,6 +13,7 @@ import { context } from '@opentelemetry/api';
 import { z } from 'zod';
 
 startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 setLogLevel(LogLevel.WARN);
 
 const session = createBreakerbox({

@@ -1,4 +1,5 @@
 /** An agent of LangChain whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { breakerMiddleware } from '@breakerbox/instrumentation/langchain';
@@ -9,6 +10,7 @@ import { createAgent, tool } from 'langchain';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

@@ -1,4 +1,5 @@
 /** An agent of Mastra whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { breakerHooks, breakerProcessor } from '@breakerbox/instrumentation/mastra';
@@ -10,6 +11,7 @@ import { z } from 'zod';
 
 process.env.MASTRA_TELEMETRY_DISABLED ??= '1'; // Mastra's own, which tells its makers of features in use
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

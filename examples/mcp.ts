@@ -3,6 +3,7 @@
  * Runs on a script; on a real model if OPENAI_API_KEY is set (OPENAI_BASE_URL for any service with the same API).
  */
 import { fileURLToPath } from 'node:url';
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
@@ -12,6 +13,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const alternatives = [{ tool: 'news_echo', degradation: 'low', note: 'recent items only' }] as const;
 const box = createBreakerbox({ agent: 'research-agent', tools: { web_echo: { alternatives }, news_echo: {} } });

@@ -1,4 +1,5 @@
 /** An agent of the OpenAI Agents SDK whose web search is out. With OPENAI_API_KEY in the environment a real model runs it. */
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { breakerSteps, guardToolFactory } from '@breakerbox/instrumentation/openai-agents';
@@ -8,6 +9,7 @@ import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 if (!process.env.OPENAI_API_KEY) setTracingDisabled(true); // The SDK's own traces go to OpenAI.
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];

@@ -2,6 +2,7 @@
  * A research agent in a loop of its own, with no framework: `guardAll` guards the functions, `session.step()` ends each turn.
  * Runs on a script; on a real model if OPENAI_API_KEY is set (OPENAI_BASE_URL for any service with the same API).
  */
+import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { guardAll } from '@breakerbox/instrumentation';
@@ -9,6 +10,7 @@ import { type Message, openAiModel, scriptedModel } from '@breakerbox/scripted-m
 import { startTelemetry } from '@breakerbox/telemetry';
 
 startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
+await startControl(); // npx breakerbox ctl list
 
 const session = createBreakerbox({
   agent: 'research-agent',

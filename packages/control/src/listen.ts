@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { chmod, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -49,6 +50,7 @@ export interface Listening {
  */
 export const openServer = async (listener: RequestListener, listen: Listen, socket: string): Promise<Listening> => {
   const server = serverFor(listener, listen);
+  const removeSocket = (): void => rmSync(socket, { force: true });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connection', (one) => one.unref());
   if (isTcp(listen)) {
@@ -57,12 +59,14 @@ export const openServer = async (listener: RequestListener, listen: Listen, sock
     await removeLeftOver(socket);
     await listening(server, { path: socket });
     await chmod(socket, 0o600);
+    process.once('exit', removeSocket); // A server that is still open at the end leaves its socket behind.
   }
   server.unref();
   return {
     url: isTcp(listen) ? urlOf(server.address() as AddressInfo, listen) : `unix:${socket}`,
     close: () =>
       new Promise((resolve) => {
+        process.off('exit', removeSocket);
         server.close(() => resolve());
         server.closeAllConnections();
       }),

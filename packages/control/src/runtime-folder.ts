@@ -1,5 +1,6 @@
+import { lstatSync, mkdirSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /**
  * The folder for sockets, in which `breakerbox ctl` looks: `breakerbox` in `XDG_RUNTIME_DIR`, else in a folder of the user among the
@@ -7,3 +8,24 @@ import { join } from 'node:path';
  */
 export const runtimeFolder = (env: NodeJS.ProcessEnv = process.env): string =>
   join(env.XDG_RUNTIME_DIR || join(tmpdir(), `breakerbox-${userInfo().uid}`), 'breakerbox');
+
+/** Whether only this user can put files there: in a folder of another user, a socket may be anyone's. */
+export const isOwn = (folder: string): boolean => {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  const { uid } = userInfo();
+  return found?.isDirectory() === true && (uid === -1 || (found.uid === uid && (found.mode & 0o022) === 0)); // -1: Windows.
+};
+
+/**
+ * Makes the runtime folder.
+ *
+ * @throws Error if it, or the folder around it, is another user's, or if others can write there.
+ */
+export const makeRuntimeFolder = (folder = runtimeFolder()): string => {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const wrong = [dirname(folder), folder].find((one) => !isOwn(one));
+  if (wrong === undefined) return folder;
+  throw new Error(
+    `${wrong} is not a folder that only you can write to, so others could listen in your place. Remove it, or give listen.socket.`,
+  );
+};

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBreakerbox } from '@breakerbox/core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { perform, readReport, readState, type Target } from './client.ts';
 import { optionsOf } from './register-options.ts';
 import { shareState } from './shared-state.ts';
@@ -42,6 +42,17 @@ test('A1: two in one process have sockets of their own, and a taken one is an er
   const audit = join(folder, 'audit.jsonl');
   const [one, two] = [await started({ boxes: [], audit }), await started({ boxes: [], audit })];
   expect(one.url).not.toBe(two.url);
+});
+
+test('A1: a runtime folder that others can write to is not used', async () => {
+  const folder = folderOf();
+  mkdirSync(join(folder, 'breakerbox'));
+  chmodSync(join(folder, 'breakerbox'), 0o777);
+  vi.stubEnv('XDG_RUNTIME_DIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await expect(startControl({ boxes: [] })).rejects.toThrow('others could listen in your place');
+  chmodSync(join(folder, 'breakerbox'), 0o700);
+  expect((await started({ boxes: [] })).url).toContain(folder);
 });
 
 test('A1: an address beyond this machine needs TLS or a proxy', async () => {
@@ -133,6 +144,7 @@ test('A1, A6: --import serves a program that knows nothing of it, and its end is
   const ended = new Promise((resolve) => child.once('exit', resolve));
   child.stdin.write('end\n');
   expect(await ended).toBe(0);
+  expect(existsSync(socket)).toBe(false);
   expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8')).toMatch(
     /"phase":"asked".*"who":"Ада".*\n.*"phase":"ended"/,
   );

@@ -8,7 +8,7 @@ import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
 import { answers, isTcp, type Listen, openServer } from './listen.ts';
 import { operatedBoxes } from './operated-boxes.ts';
-import { runtimeFolder } from './runtime-folder.ts';
+import { makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 
 export type { Listen } from './listen.ts';
 
@@ -49,7 +49,8 @@ const defaultSocket = async (number = 1): Promise<string> => {
  * ```
  */
 export const startControl = async ({ boxes, listen = {}, audit: auditFile }: ControlOptions = {}): Promise<Control> => {
-  const socket = (!isTcp(listen) && listen.socket) || (await defaultSocket());
+  const given = isTcp(listen) ? undefined : listen.socket;
+  const socket = given ?? (await defaultSocket());
   const changes = createChanges();
   const all = operatedBoxes(changes);
   for (const box of boxes ?? []) all.add(box);
@@ -59,7 +60,8 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
     all.close();
   };
   try {
-    await mkdir(dirname(socket), { recursive: true, mode: 0o700 });
+    if (given !== undefined) await mkdir(dirname(given), { recursive: true, mode: 0o700 });
+    else if (!isTcp(listen) || auditFile === undefined) makeRuntimeFolder();
     const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
     const app = createApp({
       changes,

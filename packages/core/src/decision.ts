@@ -201,12 +201,16 @@ export class Decider {
   #asked(tool: string, spec: ToolSpec | undefined): Asked {
     const { circuits } = this.#store;
     const group = this.#box.keepsCircuits ? spec?.group : undefined;
-    const tracked = circuits.get(tool) ?? (spec && this.#circuits.unused(spec));
+    const known = circuits.get(tool);
+    // A tool without a circuit is decided by its settings, unless an operator forces a mode on it.
+    const forced =
+      known === undefined && spec !== undefined && this.#box.operator.version > 0
+        ? this.#circuits.unused(spec)
+        : undefined;
     return {
       tool,
       spec,
-      // A tool without a circuit is decided by its settings, unless an operator forces a mode on it.
-      tracked: circuits.has(tool) || tracked?.covered ? tracked : undefined,
+      tracked: forced?.covered ? forced : known,
       group: group && (circuits.get(group.name) ?? this.#circuits.unused(group)),
     };
   }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { runtimeFolder } from '@breakerbox/control';
+import { isOwn, runtimeFolder } from '@breakerbox/control';
 import { ControlError, type ProcessState, readState, type Target } from '@breakerbox/control/client';
 
 /** A process that answered, or why it did not. */
@@ -22,7 +22,7 @@ export const targetsOf = ({ endpoint, token }: TargetFlags, env: NodeJS.ProcessE
 };
 
 const sockets = (folder: string): readonly string[] =>
-  existsSync(folder)
+  existsSync(folder) && isOwn(folder)
     ? readdirSync(folder)
         .filter(isOfLiving)
         .toSorted()
