@@ -83,6 +83,7 @@ const PROSE = [
 const root = fileURLToPath(new URL('..', import.meta.url));
 const PREVIEW = 'dashboards/preview';
 const PAGE = join(root, 'packages/control/console');
+const VITE = join(root, 'packages/control/node_modules/vite/bin/vite.js');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
@@ -92,7 +93,7 @@ const vitest = (...args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run
 const tasks = {
   // Its console serves the page that this builds.
   demo: (args) => [
-    [join(root, 'packages/control/node_modules/vite/bin/vite.js'), 'build', '--logLevel', 'warn', PAGE],
+    ...(existsSync(VITE) ? [[VITE, 'build', '--logLevel', 'warn', PAGE]] : []),
     [source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args],
   ],
   bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],

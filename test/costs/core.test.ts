@@ -10,6 +10,7 @@ import { type CostCase, expectLinear } from './cost.ts';
 /** Exported functions and methods that take nothing from outside, or only what the package made itself. */
 const TAKES_NOTHING: readonly string[] = [
   'followProviders',
+  'onNewBox',
   'Breakerbox.precheck',
   ...['beginTask', 'confirmRecovered', 'end', 'note', 'resume', 'step', 'unavailable', 'view'].map(
     (name) => `Session.${name}`,
