@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { formatReport, report } from '@breakerbox/core/report';
+import { diag } from '@opentelemetry/api';
 import { Hono } from 'hono';
 import { z } from 'zod';
 import { act, notDone } from './act.ts';
@@ -105,6 +106,12 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   );
 
   app.get('/v1/openapi.json', (c) => c.json(openApi()));
+
+  // Such as a file of tokens that cannot be read. Who asks has shown no token yet, so the answer does not say why.
+  app.onError((error, c) => {
+    diag.error(`@breakerbox/control: ${error.message}`);
+    return c.json({ error: 'The request failed. The log of the agent says why.' }, 500);
+  });
   return app;
 };
 

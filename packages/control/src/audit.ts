@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { ActionRequest } from './schema.ts';
 
 /** Who acts, and from where. */
@@ -32,21 +32,25 @@ export type AuditLine =
 export interface Audit {
   /** Appends a line and waits until it is on the disk. Rejects if that failed: then nothing may be done. */
   write(line: AuditLine): Promise<void>;
-  close(): Promise<void>;
 }
 
 /**
- * Opens the file for appending, with mode 0600 if it is new.
+ * Opens the file for appending, with mode 0600 if it is new. Each line opens it again, so that a file that was moved or removed, such as
+ * by logrotate, is made again.
  *
  * @throws Error if the file cannot be opened or written.
  */
 export const openAudit = async (file: string): Promise<Audit> => {
-  const handle: FileHandle = await open(file, 'a', 0o600);
-  return {
-    write: async (line) => {
-      await handle.appendFile(`${JSON.stringify(line)}\n`);
+  const append = async (line: string): Promise<void> => {
+    const handle = await open(file, 'a', 0o600);
+    try {
+      if (line === '') return;
+      await handle.appendFile(line);
       await handle.datasync();
-    },
-    close: () => handle.close(),
+    } finally {
+      await handle.close();
+    }
   };
+  await append('');
+  return { write: (line) => append(`${JSON.stringify(line)}\n`) };
 };

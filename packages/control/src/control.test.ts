@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,6 +133,21 @@ test('A5: TCP needs a token with the role, a known host, and no other page', asy
   expect(await status('/v1/actions', force, operate)).toBe(200);
   expect(await revokeToken(tokens, 'ada')).toBe(true);
   expect(await status('/v1/actions', force, operate)).toBe(401);
+});
+
+test('A5: without a file of tokens that others cannot read, no request is answered', async () => {
+  const folder = folderOf();
+  const tokens = join(folder, 'tokens.json');
+  const { box } = failing();
+  const control = await startControl({ boxes: [box], listen: { port: 0, tokens }, audit: join(folder, 'audit.jsonl') });
+  onTestFinished(() => control.close());
+  const shown = { authorization: 'Bearer bbx_x' };
+  const failed = { status: 500, body: { error: 'The request failed. The log of the agent says why.' } };
+  expect(await ask(control.url, '/v1/state', undefined, shown)).toEqual(failed);
+  const operate = { authorization: `Bearer ${await createToken(tokens, 'ada', 'operate')}` };
+  expect((await ask(control.url, '/v1/state', undefined, operate)).status).toBe(200);
+  chmodSync(tokens, 0o644);
+  expect(await ask(control.url, '/v1/state', undefined, operate)).toEqual(failed);
 });
 
 test('A6: what cannot be recorded is not done', async () => {

@@ -106,6 +106,15 @@ test('A6: each action counts once, and telemetry names no person', async () => {
   ]);
 });
 
+test('A6: an audit file that was removed while it runs is made again', async () => {
+  const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const folder = folderOf();
+  const target = await started({ boxes: [box], listen: { socket: join(folder, 'a.sock') } });
+  rmSync(join(folder, 'audit.jsonl'));
+  await perform(target, { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 1_000 });
+  expect(readFileSync(join(folder, 'audit.jsonl'), 'utf8').split('\n')).toHaveLength(3);
+});
+
 test('A6: an action that cannot be recorded counts as refused', async () => {
   const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
   const results: string[] = [];

@@ -70,16 +70,12 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
       tokens: isTcp(listen) ? listen.tokens : undefined,
       hosts: (isTcp(listen) && listen.hosts) || [],
     });
-    const server = await openServer(getRequestListener(app.fetch), listen, socket).catch(async (error) => {
-      await audit.close();
-      throw error;
-    });
+    const server = await openServer(getRequestListener(app.fetch), listen, socket);
     return {
       url: server.url,
       close: async () => {
         await server.close();
         forget();
-        await audit.close();
       },
     };
   } catch (error) {

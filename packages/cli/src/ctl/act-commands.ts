@@ -1,5 +1,6 @@
 import { type ActionResponse, type ControlError, checkedAction, perform } from '@breakerbox/control/client';
 import { documentOf } from '../command-io.ts';
+import { printable } from '../plain-table.ts';
 import { CODES, type Invocation, reachable } from './ctl-flags.ts';
 import { sessionNamed } from './look-commands.ts';
 import { type Found, look } from './targets.ts';
@@ -62,7 +63,7 @@ const report = ({ io, flags }: Invocation, answers: readonly Answer[], found: re
       }),
     );
   else {
-    io.out(`${[...new Set(answers.map(({ message }) => message))].join('\n')}\n`);
+    io.out(`${printable([...new Set(answers.map(({ message }) => message))].join('\n'))}\n`);
     if (answers.length > 1 || silent.length > 0)
       io.out(`Applied by ${done} of ${answers.length + silent.length} processes.\n`);
     for (const error of silent) io.err(`${error}\n`);

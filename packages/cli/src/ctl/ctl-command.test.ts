@@ -62,6 +62,16 @@ test('A7: a person watches changes until the process ends', async () => {
   expect(out).toMatch(/Z {2}research {2}mail {2}\S+ asked for disable\n/);
 });
 
+test('A7: control characters in names and messages do not reach the terminal', async () => {
+  const { box, ctl } = await agent('research\u001b[2J');
+  fail(box.session({ id: 'run\u001b[31m' }), 'search', 'fetch', 'mail');
+  for (const args of [['list'], ['show', 'run\u001b[31m'], ['disable', 'research\u001b[2J', 'x', '--reason', 'y']]) {
+    const { out, err } = await ctl(...args);
+    expect(`${out}${err}`).not.toContain('\u001b');
+    expect(out).not.toBe('');
+  }
+});
+
 test('E6, A7: a wrong option is an error that says what is wrong', async () => {
   const { ctl } = await agent();
   const { code, err } = await ctl('disable', 'research', 'search', '--reason', 'x', '--for', '8d');

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
+import { printable } from '../plain-table.ts';
 import { everywhere, onFoundSession } from './act-commands.ts';
 import type { Flags, Invocation } from './ctl-flags.ts';
 import { list, show, watch } from './look-commands.ts';
@@ -20,7 +21,9 @@ const stopped = (): AbortSignal => {
 };
 
 /** `breakerbox ctl` (A7). */
-export const ctlCommand = (io: CommandIo = processIo, env: NodeJS.ProcessEnv = process.env): Command => {
+export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv = process.env): Command => {
+  // Names and errors come from endpoints.
+  const io: CommandIo = { ...given, err: (text) => given.err(printable(text)) };
   const ctl = new Command('ctl')
     .description('Look at running agents, and act on them: sessions, circuits, forced modes.')
     .showHelpAfterError('(see breakerbox ctl --help)');

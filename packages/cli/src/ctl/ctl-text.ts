@@ -58,7 +58,7 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
     ...(modes.length === 0
       ? []
       : [table([['agent', 'tool', 'mode', 'for', 'owner', 'ends in', 'reason'], ...modes], columns)]),
-    ...found.flatMap(({ error }) => (error === undefined ? [] : [error])),
+    ...found.flatMap(({ error }) => (error === undefined ? [] : [onOneLine(error)])),
   ];
   return `${parts.join('\n\n')}\n`;
 };

@@ -1,6 +1,6 @@
 import { type Change, readChanges, readReport, type SessionState, type Target } from '@breakerbox/control/client';
 import { documentOf } from '../command-io.ts';
-import { onOneLine } from '../plain-table.ts';
+import { onOneLine, printable } from '../plain-table.ts';
 import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
 import { changeText, listText } from './ctl-text.ts';
 import { type Found, look } from './targets.ts';
@@ -53,7 +53,7 @@ export const show = async (id: string, invocation: Invocation): Promise<void> =>
   }
   const { target, agent, session } = one;
   const { text } = await readReport(target, agent, id);
-  io.out(flags.json ? documentOf({ endpoint: target.url, agent, session, report: text }) : `${text}\n`);
+  io.out(flags.json ? documentOf({ endpoint: target.url, agent, session, report: text }) : `${printable(text)}\n`);
 };
 
 /** `breakerbox ctl watch`: ends when all endpoints have ended, or `signal` aborts. */
