@@ -118,7 +118,11 @@ test('A5: TCP needs a token with the role, a known host, and no other page', asy
   const view = { authorization: `Bearer ${await createToken(tokens, 'grafana', 'view')}` };
   const operate = { authorization: `Bearer ${await createToken(tokens, 'ada', 'operate')}` };
   const { box } = failing();
-  const control = await startControl({ boxes: [box], listen: { port: 0, tokens }, audit: join(folder, 'audit.jsonl') });
+  const control = await startControl({
+    boxes: [box],
+    listen: { port: 0, tokens, hosts: ['Agents.Example'] },
+    audit: join(folder, 'audit.jsonl'),
+  });
   onTestFinished(() => control.close());
   const force = { action: 'disable', agent: 'a', tool: 'search', reason: 'test' };
   const status = async (...args: Parameters<typeof ask> extends [string, ...infer Rest] ? Rest : never) =>
@@ -127,6 +131,7 @@ test('A5: TCP needs a token with the role, a known host, and no other page', asy
   expect(await status('/v1/state', undefined, { authorization: 'Bearer bbx_wrong' })).toBe(401);
   expect(await status('/v1/state', undefined, view)).toBe(200);
   expect(await status('/v1/state', undefined, { ...view, host: 'evil.example' })).toBe(403);
+  expect(await status('/v1/state', undefined, { ...view, host: 'agents.example:9470' })).toBe(200);
   expect(await status('/v1/actions', force, view)).toBe(403);
   expect(await status('/v1/actions', force, { ...operate, origin: 'http://evil.example' })).toBe(403);
   expect(await status('/v1/actions', { ...force, reason: 'x'.repeat(20_000) }, operate)).toBe(413);

@@ -8,7 +8,7 @@ const nameOf = (host: string): string => host.toLowerCase().replace(/:\d+$/, '')
 export const isKnownHost = (host: string | undefined, more: readonly string[]): boolean => {
   if (host === undefined) return false;
   const name = nameOf(host);
-  return LOCAL.has(name) || ADDRESS.test(name) || more.includes(name);
+  return LOCAL.has(name) || ADDRESS.test(name) || more.some((one) => one.toLowerCase() === name);
 };
 
 /** Whether a write comes from a page of this endpoint, or from no page at all (A5). */

@@ -51,7 +51,7 @@ export const startConsole = async ({
   const changes = mergeChanges();
   const files = readPage(page);
   const watch = watchEndpoints(changes.follow);
-  const app = createConsoleApp({ signIn, watch, changes, page: files, hosts: hosts.map((one) => one.toLowerCase()) });
+  const app = createConsoleApp({ signIn, watch, changes, page: files, hosts });
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, getRequestListener(app.fetch));
   server.maxConnections = 100;
   await bound(server, host, port);
