@@ -45,8 +45,7 @@ const onSession = (boxes: readonly OperatedBox[], request: Of<'resume'> | Of<'co
     if (result === 'stale')
       return { result, message: 'The session has moved on. Nothing was done. Look at its state again.' };
   }
-  const message = `Agent ${request.agent} has no live session ${request.session}.`;
-  return reported(boxes, request, { result: 'unknown', message });
+  return reported(boxes, request, noSession(request.agent, request.session));
 };
 
 const DONE = {
@@ -62,6 +61,11 @@ const reported = (boxes: readonly OperatedBox[], request: ActionRequest, acted: 
   if (acted.result !== 'done') for (const { operator } of boxes) operator.notDone(notDone(request, acted.result));
   return acted;
 };
+
+const noSession = (agent: string, session: string): Acted => ({
+  result: 'unknown',
+  message: `Agent ${agent} has no live session ${session}.`,
+});
 
 const STALE: Acted = { result: 'stale', message: 'The modes have changed. Nothing was done. Look at them again.' };
 
@@ -79,8 +83,20 @@ const force = (
   const message = `Agent ${request.agent} has no tool or group ${tool}.`;
   if (found.length === 0) return reported(boxes, request, { result: 'unknown', message });
   if (isStale(found, version)) return reported(found, request, STALE);
-  for (const { operator } of found) operator.force(tool, { mode: MODES[action], owner, reason, expiresInMs, session });
-  return { result: 'done', message: `${tool} is ${MODES[action]} from the next call of each session on.` };
+  if (session !== undefined && !found.some(({ operator }) => operator.session(session)))
+    return reported(found, request, noSession(request.agent, session));
+  const forced: OperatedBox[] = [];
+  try {
+    for (const one of found) {
+      one.operator.force(tool, { mode: MODES[action], owner, reason, expiresInMs, session });
+      forced.push(one);
+    }
+  } catch (error) {
+    for (const { operator } of forced) operator.release(tool, { owner, session }); // All boxes or none.
+    throw error;
+  }
+  const whose = session === undefined ? 'each session' : `session ${session}`;
+  return { result: 'done', message: `${tool} is ${MODES[action]} from the next call of ${whose} on.` };
 };
 
 const release = (boxes: readonly OperatedBox[], request: Of<'release'>, who: string): Acted => {

@@ -127,19 +127,22 @@ const perform = async (
   const at = (): string => new Date().toISOString();
   const before = concerned.map((one) => concern(boxState(one), request));
   await audit.write({ phase: 'asked', id, at: at(), request, before, ...actor });
-  const acted = act(concerned, request, actor.who);
+  const ended = (result: string, after: readonly BoxState[]): Promise<void> =>
+    audit
+      .write({ phase: 'ended', id, at: at(), result, after: after.map((one) => concern(one, request)) })
+      .catch(() => undefined); // The first line says who asked for it.
+  let acted: ReturnType<typeof act>;
+  try {
+    acted = act(concerned, request, actor.who);
+  } catch (error) {
+    await ended('refused', concerned.map(boxState));
+    throw error;
+  }
   const { agent, tool, session } = { tool: undefined, ...request };
   if (acted.result === 'done')
     changes.add({ kind: 'action', agent, session, tool, to: request.action, who: actor.who, unixMs: Date.now() });
   const after = concerned.map(boxState);
-  const ended = {
-    phase: 'ended',
-    id,
-    at: at(),
-    result: acted.result,
-    after: after.map((one) => concern(one, request)),
-  } as const;
-  await audit.write(ended).catch(() => undefined); // The action has happened. The first line says who asked for it.
+  await ended(acted.result, after);
   return { ...acted, boxes: after };
 };
 
@@ -173,7 +176,8 @@ const callerOf = async (
   address = 'socket',
 ): Promise<Caller> => {
   if (tokens === undefined) {
-    const who = decoded(headers['breakerbox-user'] ?? 'unknown').slice(0, 100);
+    const claimed = decoded(headers['breakerbox-user'] ?? '').replaceAll(/\p{C}/gu, '');
+    const who = claimed.trim().slice(0, 100) || 'unknown';
     return { role: 'operate', actor: { who, by: 'socket', from: 'socket' } };
   }
   const [, shown] = /^Bearer (bbx_[\w-]{1,100})$/.exec(headers.authorization ?? '') ?? [];

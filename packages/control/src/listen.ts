@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs';
-import { chmod, unlink } from 'node:fs/promises';
+import { chmod, lstat, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { diag } from '@opentelemetry/api';
 
 /** A Unix socket with mode 0600. */
 export interface SocketAddress {
@@ -91,7 +92,11 @@ const urlOf = ({ address, family, port }: AddressInfo, { tls }: TcpAddress): str
 const listening = (server: Server, options: Parameters<Server['listen']>[0]): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options as object, () => resolve());
+    server.listen(options as object, () => {
+      server.off('error', reject);
+      server.on('error', ({ message }) => diag.error(`@breakerbox/control: ${message}`));
+      resolve();
+    });
   });
 
 /** Whether a process listens on a socket. */
@@ -101,11 +106,15 @@ export const answers = (path: string): Promise<boolean> =>
       attempt.destroy();
       resolve(true);
     });
-    attempt.on('error', () => resolve(false));
+    attempt.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT'));
   });
 
 /** Removes the socket of a process that has ended. */
 const removeLeftOver = async (path: string): Promise<void> => {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined) return;
+  if (!found.isSocket())
+    throw new Error(`${path} is no socket, so it is not replaced. Give listen.socket another path.`);
   if (await answers(path)) throw new Error(`Another process listens on ${path}. Give listen.socket another path.`);
   await unlink(path).catch(() => undefined);
 };

@@ -10,7 +10,7 @@ export interface OperatedBoxes {
   close(): void;
 }
 
-/** Boxes that the program has dropped are collected as without operators. */
+/** Keeps no box in memory that the program has dropped. */
 export const operatedBoxes = (changes: Changes): OperatedBoxes => {
   const refs = new Set<WeakRef<Breakerbox>>();
   const gone = new FinalizationRegistry<WeakRef<Breakerbox>>((ref) => refs.delete(ref));

@@ -7,7 +7,7 @@ const NAMES = ['BREAKERBOX_CONTROL_LISTEN', 'BREAKERBOX_CONTROL_TOKENS', 'BREAKE
 const OF_CLIENTS = 'BREAKERBOX_CONTROL_TOKEN';
 
 const NEEDS_TOKENS =
-  'BREAKERBOX_CONTROL_TOKENS is not set, but a port needs a file of tokens. Make one with: breakerbox ctl token create';
+  'BREAKERBOX_CONTROL_TOKENS is not set, but a port needs a file of tokens, which `breakerbox ctl token create` writes';
 
 /**
  * The options of `startControl` from the environment. Empty variables count as not set.

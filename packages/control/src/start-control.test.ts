@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,6 +53,28 @@ test('A1: a runtime folder that others can write to is not used', async () => {
   await expect(startControl({ boxes: [] })).rejects.toThrow('others could listen in your place');
   chmodSync(join(folder, 'breakerbox'), 0o700);
   expect((await started({ boxes: [] })).url).toContain(folder);
+});
+
+test('A1: a file in the place of the socket is left alone', async () => {
+  const socket = join(folderOf(), 'notes.txt');
+  writeFileSync(socket, 'notes');
+  await expect(startControl({ boxes: [], listen: { socket } })).rejects.toThrow(`${socket} is no socket`);
+  expect(readFileSync(socket, 'utf8')).toBe('notes');
+});
+
+test('A3, A6: a mode for a session that is not there, or that one box cannot have, is forced on none', async () => {
+  const tools = { search: {} };
+  const boxes = [createBreakerbox({ agent: 'a', tools }), createBreakerbox({ agent: 'a', tools, scope: 'process' })];
+  const folder = folderOf();
+  const target = await started({ boxes, listen: { socket: join(folder, 'a.sock') } });
+  const session = boxes[0]?.session({ id: 'run-1' });
+  session?.acquire('search').settle({ outcome: 'success' });
+  const action = { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 60_000 } as const;
+  expect(await perform(target, { ...action, session: 'run-9' })).toMatchObject({ result: 'unknown' });
+  await expect(perform(target, { ...action, session: 'run-1' })).rejects.toThrow('The action was not done');
+  expect((await readState(target)).boxes.flatMap(({ modes }) => modes)).toEqual([]);
+  const lines = readFileSync(join(folder, 'audit.jsonl'), 'utf8').trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).result)).toEqual([undefined, 'unknown', undefined, 'refused']);
 });
 
 test('A1: an address beyond this machine needs TLS or a proxy', async () => {

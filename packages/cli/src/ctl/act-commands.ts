@@ -52,7 +52,7 @@ type Answer = Pick<ActionResponse, 'message'> & { readonly result: ActionRespons
 const report = ({ io, flags }: Invocation, answers: readonly Answer[], found: readonly Found[]): void => {
   const done = answers.filter(({ result }) => result === 'done').length;
   const silent = found.flatMap(({ error }) => (error === undefined ? [] : [error]));
-  const [worst] = answers.filter(({ result }) => result !== 'done');
+  const worst = (['failed', 'unknown', 'stale'] as const).find((one) => answers.some(({ result }) => result === one));
   if (flags.json)
     io.out(
       documentOf({
@@ -68,6 +68,6 @@ const report = ({ io, flags }: Invocation, answers: readonly Answer[], found: re
       io.out(`Applied by ${done} of ${answers.length + silent.length} processes.\n`);
     for (const error of silent) io.err(`${error}\n`);
   }
-  if (worst !== undefined) io.exitWith(worst.result === 'failed' ? 1 : CODES[worst.result]);
+  if (worst !== undefined) io.exitWith(worst === 'failed' ? 1 : CODES[worst]);
   else if (silent.length > 0) io.exitWith(1);
 };
