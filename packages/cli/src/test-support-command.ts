@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import type { CommandIo } from './command-io.ts';
 
 /** How a run of a command ended. */
@@ -27,6 +27,20 @@ export const runCommand = async (
     },
     columns,
   });
-  await command.parseAsync(args, { from: 'user' });
+  inProcess(command, (text) => {
+    seen.err += text;
+  });
+  try {
+    await command.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    seen.code = error.exitCode;
+  }
   return seen;
+};
+
+/** Wrong flags throw, and do not end the process. */
+const inProcess = (command: Command, writeErr: (text: string) => void): void => {
+  command.exitOverride().configureOutput({ writeErr });
+  for (const one of command.commands) inProcess(one, writeErr);
 };

@@ -86,7 +86,7 @@ describe('breakerbox bundle', () => {
     for (const flags of [[], ['--force']]) {
       const { code, err } = await runBundle('--out', at.folder, ...flags);
       expect(code).toBe(1);
-      expect(err).toMatch(/^ {2}README\.md: is not of a bundle.*folder of its own, such as --out/m);
+      expect(err).toMatch(/^ {2}README\.md: was not written by breakerbox bundle.*folder of its own, such as --out/m);
     }
     expect(await at.files()).toEqual({ 'README.md': '# Ours\n' });
   });

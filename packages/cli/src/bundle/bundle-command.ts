@@ -30,7 +30,10 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
     .option('--data-source <uid[:name]>', 'the Prometheus data source in Grafana, for dashboards and alerts')
     .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
-    .option('--console-url <url>', 'adds links from alerts to a console (breakerbox console --port)')
+    .option(
+      '--console-url <url>',
+      'the address of your console, as breakerbox console --port serves it; alerts and dashboards link to it',
+    )
     .option('--runbook-url <url>', "where your team reads the runbooks. Default: this project's repository")
     .option('--namespace <name>', "the namespace of the Prometheus operator's PrometheusRule")
     .option(
@@ -40,9 +43,9 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
       [],
     )
     .option('--set <name=value>', 'a threshold or another setting of the rules; may be repeated', collect, [])
-    .option('--settings <file>', 'a .yaml, .yml or .json file of settings; --set overrides it', collect, [])
+    .option('--settings <file>', 'a YAML or JSON file of settings; --set overrides it', collect, [])
     .option('--list-settings', 'print every setting with its default, unit and meaning, and write nothing', false)
-    .option('--only <parts>', `some of ${PARTS.join(', ')}, separated by commas`)
+    .option('--only <parts>', `write only these parts, separated by commas: ${PARTS.join(', ')}`)
     .option('--force', 'overwrite existing files that differ', false)
     .option('--json', 'print one JSON document, of type BundleReport', false)
     .showHelpAfterError('(see breakerbox bundle --help)')

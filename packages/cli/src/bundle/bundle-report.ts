@@ -39,7 +39,9 @@ export const notesOn = ({ parts, dataSource, grafanaUrl }: BundleOptions, all: b
       ]
     : []),
   ...(has(parts, 'rules') && grafanaUrl === undefined
-    ? ['links from alerts to dashboards have no host. Add --grafana-url URL, or see README.md']
+    ? [
+        'links from alerts to dashboards have no host, so they do not open from a message. Add --grafana-url URL, or set the external label grafana_url as README.md says',
+      ]
     : []),
 ];
 

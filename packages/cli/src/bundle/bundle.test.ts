@@ -275,6 +275,18 @@ describe('its dashboards', () => {
     }
   });
 
+  it('A9: link each line and row of an agent to the console', () => {
+    const texts = all().map((path) => files[path] ?? '');
+    const urls = texts.flatMap((text) =>
+      [...text.matchAll(/"url": "(https:\/\/console[^\n]*)"/g)].map(([, url]) => url),
+    );
+    expect(urls.length).toBeGreaterThan(10);
+    expect(urls).toContain(
+      `${CONSOLE}/#agent=\${__data.fields[\\"Agent\\"]:percentencode}&tool=\${__data.fields[\\"Tool\\"]:percentencode}`,
+    );
+    for (const url of urls) expect(url).toMatch(/#agent=\$\{__(?:data|field)\.[^&]*\}(?:&tool=\$\{__[^&]*\})?$/);
+  });
+
   it('are provisioned into the chosen folder from the path in the README', () => {
     const { providers } = parse(file('grafana/provisioning/dashboards/breakerbox.yml'));
     expect(providers).toMatchObject([{ folder: "The agents' health", type: 'file', allowUiUpdates: false }]);

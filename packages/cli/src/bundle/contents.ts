@@ -30,8 +30,8 @@ const below = (folder: string, files: readonly { readonly name: string; readonly
   files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
 
 const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFile[]>> = {
-  dashboards: ({ selector, dataSource, settings, folder }) => [
-    ...dashboards({ settings, ...given({ selector, dataSource }) }).map(({ uid, text }) => ({
+  dashboards: ({ selector, dataSource, consoleUrl, settings, folder }) => [
+    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl }) }).map(({ uid, text }) => ({
       path: `dashboards/${uid}.json`,
       text,
     })),

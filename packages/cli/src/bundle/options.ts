@@ -30,7 +30,7 @@ export interface BundleOptions {
   readonly folder: string;
   /** Without a slash at the end. Undefined: Prometheus' external label `grafana_url` has it. */
   readonly grafanaUrl: string | undefined;
-  /** Without a slash at the end. Undefined: alerts have no link to a console. */
+  /** Without a slash at the end. Undefined: Prometheus' external label `console_url` has it, and dashboards have no link to a console. */
   readonly consoleUrl: string | undefined;
   /** Without a slash at the end. Undefined: the repository's URL. */
   readonly runbookUrl: string | undefined;
@@ -132,7 +132,10 @@ const urlOf = (flag: string, written: string | undefined, report: Report): strin
   if (written === undefined) return undefined;
   const url = URL.canParse(written) ? new URL(written) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    return report(flag, `${JSON.stringify(written)} is not a URL. Write one such as https://grafana.example.com`);
+    return report(
+      flag,
+      `${JSON.stringify(written)} is not a URL. Write one such as https://${flag.slice(2, -4)}.example.com`,
+    );
   }
   if (url.username !== '' || url.password !== '') {
     return report(flag, 'has a user or a password, which every notification would show. Remove them');

@@ -79,7 +79,7 @@ const undoAll = async (out: string, undo: Undo, cause: unknown): Promise<void> =
     await step(failed.length > 0).catch((error: unknown) => failed.push(messageOf(error)));
   }
   if (failed.length === 0) return;
-  const message = `is half written: ${messageOf(cause)}. Some files could not be restored: ${failed.join('; ')}. The overwritten files are in its folder .breakerbox-stage-…, as *.before. Fix the cause, run the command again with --force, and remove that folder`;
+  const message = `is half written: ${messageOf(cause)}. Some files could not be restored: ${failed.join('; ')}. The earlier versions of overwritten files are in its folder .breakerbox-stage-…, as *.before. Fix the cause and run the command again with --force. Then remove that folder`;
   throw new HalfWritten([{ path: out, message }], 'folder for a bundle');
 };
 

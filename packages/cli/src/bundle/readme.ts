@@ -61,7 +61,7 @@ Restart Grafana. The dashboards are in the folder *${folder}*.${
 Set **Scrape interval** in the settings of the data source to the interval of your samples: \`OTEL_METRIC_EXPORT_INTERVAL\` (60 s by
 default) if agents push. Grafana assumes 15 s. If samples come only every 60 s, its rates are then empty.`;
 
-const rulesSection = ({ options: { grafanaUrl, ruleObject }, groupBy }: BundleFacts): string =>
+const rulesSection = ({ options: { grafanaUrl, consoleUrl, ruleObject }, groupBy }: BundleFacts): string =>
   `## Rules and alerts: \`prometheus/rules/\`
 
 Needs Prometheus 2.42 or later, or 3.x. Copy both files, because the alerts need the recorded series:
@@ -89,6 +89,12 @@ global:
     grafana_url: https://grafana.example.com
 \`\`\``
     : `Links to dashboards point to ${grafanaUrl}.`
+}
+
+${
+  consoleUrl === undefined
+    ? 'Messages link to the page of `breakerbox console` if the bundle is made with `--console-url`, or if `external_labels` has its address as `console_url`.'
+    : `Messages and dashboards link to the console at ${consoleUrl}.`
 }
 
 If a Collector is in between, set \`honor_labels: true\` on the job that scrapes it. Otherwise \`job\` is the Collector's.

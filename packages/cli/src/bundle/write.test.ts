@@ -82,7 +82,7 @@ describe('writeBundle', () => {
     await symlink(join(folder, 'victim'), join(out, 'README.md'));
     expect(await issuesOf(writeBundle(out, FILES, force))).toEqual([
       expect.stringMatching(/^README\.md is not a regular file/),
-      expect.stringMatching(/^a is in the way/),
+      expect.stringMatching(/^a is not a folder/),
     ]);
     expect(await readdir(join(folder, 'elsewhere'))).toEqual([]);
     expect(await readFile(join(folder, 'victim'), 'utf8')).toBe('untouched');
@@ -102,7 +102,7 @@ describe('writeBundle', () => {
     await mkdir(out, { recursive: true });
     await writeFile(join(out, 'a'), '');
     const files = [...FILES, { path: 'a/b/two.yml', text: '' }];
-    expect(await issuesOf(writeBundle(out, files, true))).toEqual([expect.stringMatching(/^a is in the way/)]);
+    expect(await issuesOf(writeBundle(out, files, true))).toEqual([expect.stringMatching(/^a is not a folder/)]);
     await symlink(join(folder, 'nowhere'), join(folder, 'link'));
     expect(await issuesOf(writeBundle(join(folder, 'link'), FILES, true))).toEqual([
       expect.stringMatching(/link is a broken link\. .*--out/),
@@ -115,7 +115,7 @@ describe('writeBundle', () => {
     const marked = [{ path: 'README.md', text: '# Bundle\nnew\n', mark: '# Bundle\n' }];
     for (const force of [false, true]) {
       const [issue, ...more] = await issuesOf(writeBundle(out, marked, force));
-      expect(issue).toMatch(/^README\.md is not of a bundle.*a folder of its own, such as --out/);
+      expect(issue).toMatch(/^README\.md was not written by breakerbox bundle.*a folder of its own, such as --out/);
       expect(more).toEqual([]);
     }
     expect(await readFile(join(out, 'README.md'), 'utf8')).toBe('# Our repository\n');

@@ -90,7 +90,11 @@ const inTheWay = async (
     const folder = parts.slice(0, index + 1).join('/');
     const there = await or('ENOENT', lstat(join(out, folder)));
     if (there === undefined) return 'nothing';
-    if (!there.isDirectory()) return { path: folder, message: 'is in the way of a folder of this name. Move it' };
+    if (!there.isDirectory())
+      return {
+        path: folder,
+        message: 'is not a folder, but the bundle needs a folder of this name. Move it, or choose another --out',
+      };
   }
   const there = await or('ENOENT', lstat(join(out, path)));
   if (there === undefined) return 'nothing';
@@ -101,7 +105,7 @@ const inTheWay = async (
   return {
     path,
     message:
-      'is not of a bundle, so not even --force overwrites it. Write the bundle to a folder of its own, such as --out breakerbox',
+      'was not written by breakerbox bundle, so not even --force overwrites it. Write the bundle to a folder of its own, such as --out breakerbox',
   };
 };
 

@@ -32,7 +32,7 @@ const LONGEST = 160;
 export const classifyCommand = (io: CommandIo = processIo, input: NodeJS.ReadableStream = process.stdin): Command =>
   new Command('classify')
     .description(
-      'Show how errors are classified: the category, whether it blames the tool or a key (one target), and why.',
+      'Show how errors are classified: the category, whether the tool or only one key (one target of the tool) is to blame, and why.',
     )
     .argument(
       '<file>',
@@ -40,7 +40,7 @@ export const classifyCommand = (io: CommandIo = processIo, input: NodeJS.Readabl
     )
     .option('--thrown', 'the texts were thrown; default: a tool returned them as errors', false)
     .option('--whole', 'read the whole file as one message', false)
-    .option('--tool <name>', 'the name of the tool, or its kind: runner, fetch or browser')
+    .option('--tool <name>', 'the name of the tool (its kind follows from it), or a kind: runner, fetch or browser')
     .option('--json', 'print one JSON document, an array of ClassifyReport', false)
     .showHelpAfterError('(see breakerbox classify --help)')
     .action((file: string, flags: Flags) => run(file, flags, io, input));

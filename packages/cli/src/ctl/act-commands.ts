@@ -1,63 +1,115 @@
-import { type ActionResponse, type ControlError, checkedAction, perform } from '@breakerbox/control/client';
+import {
+  type ActionResponse,
+  type BoxState,
+  type ControlError,
+  checkedAction,
+  perform,
+  type SessionState,
+} from '@breakerbox/control/client';
 import { documentOf } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
-import { CODES, type Invocation, reachable } from './ctl-flags.ts';
-import { sessionNamed } from './look-commands.ts';
-import { type Found, look } from './targets.ts';
+import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
+import { type FoundSession, sessionsNamed, silentOf } from './look-commands.ts';
+import { look } from './targets.ts';
 
-/** Finds the process of a session, and what the caller has not named: the cycle or event that it has now. */
+/** Finds the processes of a session, and what the caller has not named: the cycle or event that it has now. */
 export const onFoundSession = async (
   action: 'resume' | 'confirm',
   id: string,
   invocation: Invocation,
 ): Promise<void> => {
   const { flags } = invocation;
-  const found = await look(reachable(invocation));
-  const one = sessionNamed(id, found, flags);
-  if (one === undefined)
-    return report(invocation, [{ result: 'unknown', message: `No agent has a live session ${id}.` }], found);
-  const { session, agent, target } = one;
-  const event = flags.event ?? session.event?.id;
-  if (action === 'confirm' && event === undefined)
+  const found = await look(reachable(invocation), id);
+  const all = sessionsNamed(id, found, flags);
+  if (all.length === 0)
     return report(
       invocation,
-      [{ result: 'stale', message: `Session ${id} has no correlated failure that lasts.` }],
-      found,
+      [{ result: 'unknown', message: `No agent that answers has a live session ${id}.` }],
+      silentOf(found),
     );
-  const request =
-    action === 'resume'
-      ? { action, agent, session: id, cycle: flags.cycle ?? session.budget.cycle }
-      : { action, agent, session: id, event };
-  report(invocation, [await perform(target, checkedAction(request))], found);
+  const paused = all.filter(
+    ({ session }) => needs(action, session) || flags.event !== undefined || flags.cycle !== undefined,
+  );
+  if (paused.length === 0)
+    return report(invocation, [{ result: 'stale', message: NOT_NEEDED[action](id) }], silentOf(found));
+  report(invocation, await Promise.all(paused.map((one) => actOn(action, one, flags))));
 };
 
-/** Asks each process that has the agent. */
+const needs = (action: 'resume' | 'confirm', { state, event }: SessionState): boolean =>
+  action === 'resume' ? state === 'paused_budget' : event !== undefined;
+
+const NOT_NEEDED = {
+  resume: (id: string) =>
+    `Session ${id} is not paused by its budget. Nothing was done. If a correlated failure pauses it, confirm the recovery first.`,
+  confirm: (id: string) => `Session ${id} has no systemic (correlated) failure to confirm. Nothing was done.`,
+} as const;
+
+const actOn = async (
+  action: 'resume' | 'confirm',
+  { target, agent, session }: FoundSession,
+  { cycle, event }: Flags,
+): Promise<Answer> => {
+  const { id } = session;
+  const request = checkedAction(
+    action === 'resume'
+      ? { action, agent, session: id, cycle: cycle ?? session.budget.cycle }
+      : { action, agent, session: id, event: event ?? session.event?.id },
+  );
+  return perform(target, request).catch(failed);
+};
+
+const failed = ({ message, status }: ControlError): Answer => ({
+  result: 'failed',
+  message: status === undefined ? `${message}. If the process received the request, it may still act later.` : message,
+});
+
+/** Asks each process that has the agent, and the session if one is named. */
 export const everywhere = async (given: object, invocation: Invocation): Promise<void> => {
   const request = checkedAction(given);
-  const found = await look(reachable(invocation));
-  const having = found.filter(({ state }) => state?.boxes.some(({ agent }) => agent === request.agent));
-  if (having.length === 0)
-    return report(invocation, [{ result: 'unknown', message: `No process has an agent ${request.agent}.` }], found);
-  const answers = await Promise.all(
-    having.map(({ target }) =>
-      perform(target, request).catch((error: ControlError) => ({ result: 'failed' as const, message: error.message })),
-    ),
+  const found = await look(reachable(invocation), request.session);
+  const { agent, session } = request;
+  const having = found.filter(({ state }) =>
+    state?.boxes.some((box) => box.agent === agent && hasSession(box, session)),
   );
-  report(invocation, answers, found);
+  const silent = silentOf(found);
+  if (having.length === 0) {
+    const of = session === undefined ? '' : ` with a live session ${session}`;
+    return report(
+      invocation,
+      [
+        {
+          result: 'unknown',
+          message: `No process that answers has an agent ${agent}${of}. breakerbox ctl list shows the agents and sessions.`,
+        },
+      ],
+      silent,
+    );
+  }
+  const answers = await Promise.all(having.map(({ target }) => perform(target, request).catch(failed)));
+  report(invocation, answers, session === undefined ? silent : []);
 };
+
+/** A mode for a session ends also after the session has. */
+const hasSession = ({ sessions, modes }: BoxState, id: string | undefined): boolean =>
+  id === undefined || sessions.some((one) => one.id === id) || modes.some(({ session }) => session === id);
 
 type Answer = Pick<ActionResponse, 'message'> & { readonly result: ActionResponse['result'] | 'failed' };
 
-/** Says what was asked and where it took effect (A8). The exit code is 0 only if it took effect in every process that was found. */
-const report = ({ io, flags }: Invocation, answers: readonly Answer[], found: readonly Found[]): void => {
+/**
+ * Says what was asked and where it took effect (A8). The exit code is 0 only if it took effect in every process that it concerns.
+ * `silent` says why others did not answer, which may concern them too. A process that does not know the tool or the mode counts only if
+ * none does.
+ */
+const report = ({ io, flags }: Invocation, all: readonly Answer[], silent: readonly string[] = []): void => {
+  const known = all.filter(({ result }) => result !== 'unknown');
+  const answers = known.length > 0 ? known : all;
   const done = answers.filter(({ result }) => result === 'done').length;
-  const silent = found.flatMap(({ error }) => (error === undefined ? [] : [error]));
   const worst = (['failed', 'unknown', 'stale'] as const).find((one) => answers.some(({ result }) => result === one));
   if (flags.json)
     io.out(
       documentOf({
         applied: done,
-        of: answers.length,
+        of: answers.length + silent.length,
         answers: answers.map(({ result, message }) => ({ result, message })),
         unreachable: silent,
       }),
@@ -68,6 +120,7 @@ const report = ({ io, flags }: Invocation, answers: readonly Answer[], found: re
       io.out(`Applied by ${done} of ${answers.length + silent.length} processes.\n`);
     for (const error of silent) io.err(`${error}\n`);
   }
-  if (worst !== undefined) io.exitWith(worst === 'failed' ? 1 : CODES[worst]);
-  else if (silent.length > 0) io.exitWith(1);
+  if (worst === 'failed' || silent.length > 0) io.exitWith(1);
+  else if (worst === 'stale') io.exitWith(CODES.stale);
+  else if (worst === 'unknown') io.exitWith(CODES.unknown);
 };

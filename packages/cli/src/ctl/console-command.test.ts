@@ -33,10 +33,15 @@ test('A8: the printed link signs in on a page over the agents, until the command
     const out = (text: string): void => {
       printed += text;
     };
-    return consoleCommand({ ...io, out }, { BREAKERBOX_CONTROL: control.url }, { ended, page: folder });
+    const wished = (listener: () => void) => {
+      listener();
+      return () => {};
+    };
+    return consoleCommand({ ...io, out }, { BREAKERBOX_CONTROL: control.url }, { ended, wished, page: folder });
   }, []);
   expect([code, err]).toEqual([0, '']);
   expect(printed).toMatch(/^Open this link\..*http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}\n/s);
+  expect(new Set(printed.match(/#token=\S+/g)).size).toBe(2);
   expect(state).toMatchObject({ endpoints: [{ status: 'answers', state: { boxes: [{ agent: 'research' }] } }] });
   await expect(fetch(/http:[^#]+/.exec(printed)?.[0] ?? '')).rejects.toThrow('fetch failed');
 });

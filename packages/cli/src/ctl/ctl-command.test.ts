@@ -31,12 +31,18 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
   const session = box.session({ id: 'run-1' });
   fail(session, 'search', 'fetch', 'mail');
   expect(session.view().state).toBe('paused_systemic');
-  expect((await ctl('list')).out).toMatch(/agent +session +state.*\nresearch +run-1 +paused_systemic/s);
+  expect((await ctl('list')).out).toMatch(/agent +process +session +state.*\nresearch +\d+ +run-1 +paused_systemic/s);
   const first = await ctl('confirm', 'run-1');
-  expect(first).toMatchObject({ code: 0, out: 'The event is over. The tools are probed one after the other.\n' });
+  expect(first).toMatchObject({
+    code: 0,
+    out: 'The correlated failure is over. The session probes its tools one after the other.\n',
+  });
   expect(session.view().state).toBe('active');
   expect((await ctl('confirm', 'run-1')).code).toBe(3);
-  expect(await ctl('resume', 'run-2')).toMatchObject({ code: 4, out: 'No agent has a live session run-2.\n' });
+  expect(await ctl('resume', 'run-2')).toMatchObject({
+    code: 4,
+    out: 'No agent that answers has a live session run-2.\n',
+  });
   expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
 });
 
@@ -46,7 +52,7 @@ test('A7: a person reads why a session is paused', async () => {
   fail(session, 'search', 'fetch', 'mail');
   const { code, out } = await ctl('show', 'run-1');
   expect(code).toBe(0);
-  expect(out).toBe(`${formatReport(report(session))}\n`);
+  expect(out).toContain(formatReport(report(session)));
   expect(await ctl('show', 'run-2')).toMatchObject({ code: 4, err: expect.stringContaining('live session run-2') });
 });
 
@@ -59,7 +65,17 @@ test('A7: a person watches changes until the process ends', async () => {
   setTimeout(() => control.close(), 200);
   const { out } = await watching;
   expect(out).toMatch(/Z {2}research {2}run-1 {2}search {2}closed to open {2}network\n/);
-  expect(out).toMatch(/Z {2}research {2}mail {2}\S+ asked for disable\n/);
+  expect(out).toMatch(/Z {2}research {2}mail {2}\S+: disable {2}a test\n/);
+});
+
+test('A7: the command that show prints is safe to paste', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: "x $(touch y) 'z" });
+  fail(session, 'search', 'fetch', 'mail');
+  const [, command = ''] = /breakerbox ctl (.*)\n$/.exec((await ctl('show', session.id)).out) ?? [];
+  expect(command).toMatch(/^confirm --event \S+ -- 'x \$\(touch y\) '\\''z'$/);
+  const [confirm = '', flag = '', event = ''] = command.split(' ');
+  expect((await ctl(confirm, flag, event, '--', session.id)).code).toBe(0);
 });
 
 test('A7: control characters in names and messages do not reach the terminal', async () => {
@@ -76,7 +92,7 @@ test('E6, A7: a wrong option is an error that says what is wrong', async () => {
   const { ctl } = await agent();
   const { code, err } = await ctl('disable', 'research', 'search', '--reason', 'x', '--for', '8d');
   expect(code).toBe(1);
-  expect(err).toContain('expiresInMs');
+  expect(err).toContain('at most 7d');
   expect(err).not.toContain('{');
 });
 
@@ -92,7 +108,9 @@ test('A7: modes are forced with a reason, listed and released', async () => {
   expect((await ctl('release', 'research', 'search')).code).toBe(0);
   expect(box.session().acquire('search').decision).toBe('call');
   expect((await ctl('release', 'research', 'search')).code).toBe(4);
-  expect((await ctl('disable', 'research', 'serach', '--reason', 'x')).out).toContain('no tool or group serach');
+  expect((await ctl('disable', 'research', 'serach', '--reason', 'x')).out).toContain(
+    'no circuit of a tool or group serach',
+  );
   expect((await ctl('disable', 'writer', 'search', '--reason', 'x')).code).toBe(4);
 });
 
@@ -100,11 +118,69 @@ test('A7: an agent that does not answer is named, and scripts see the exit code'
   const { folder } = await agent();
   const ctl = (...args: string[]) =>
     runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: join(folder, 'none.sock') }), args);
-  expect(await ctl('list')).toMatchObject({ code: 1, out: expect.stringContaining('none.sock does not answer') });
+  expect(await ctl('list')).toMatchObject({ code: 1, out: expect.stringContaining('none.sock: connect ENOENT') });
   expect(await runCommand((io) => ctlCommand(io, { XDG_RUNTIME_DIR: folder }), ['list'])).toMatchObject({
     code: 1,
     err: expect.stringContaining('no agent with a control API was found'),
   });
+});
+
+test('A7: only processes that an action concerns decide the exit code', async () => {
+  const [one, other] = [await agent(), await agent()];
+  const session = one.box.session({ id: 'run-1' });
+  fail(session, 'search', 'fetch', 'mail');
+  const all = [one.control.url, other.control.url, `unix:${join(one.folder, 'none.sock')}`];
+  const ctl = (endpoints: readonly string[], ...args: string[]) =>
+    runCommand((io) => ctlCommand(io, { BREAKERBOX_CONTROL: endpoints.join(',') }), args);
+  expect(await ctl(all, 'confirm', 'run-1')).toMatchObject({ code: 0, err: '' });
+  const absent = await ctl(all, 'confirm', 'run-2');
+  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('none.sock: connect ENOENT')]);
+  const disable = ['disable', 'research', 'search', '--reason', 'x'];
+  expect((await one.ctl(...disable)).code).toBe(0);
+  expect(await ctl(all.slice(0, 2), 'release', 'research', 'search')).toMatchObject({
+    code: 0,
+    out: expect.not.stringContaining('forces no mode'),
+  });
+  expect(await ctl(all.slice(0, 2), ...disable)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Applied by 2 of 2 processes.'),
+  });
+  expect((await ctl(all, ...disable)).code).toBe(1);
+});
+
+test('A7: a session that two processes have is brought back in both, and only if it is paused', async () => {
+  const agents = [await agent(), await agent()];
+  const sessions = agents.map(({ box }) => box.session({ id: 'run-1' }));
+  for (const session of sessions) fail(session, 'search', 'fetch', 'mail');
+  const ctl = (...args: string[]) =>
+    runCommand(
+      (io) => ctlCommand(io, { BREAKERBOX_CONTROL: agents.map(({ control }) => ` ${control.url.slice(5)} `).join() }),
+      args,
+    );
+  const shown = (await ctl('show', 'run-1')).out;
+  expect(shown).toMatch(/From a terminal: breakerbox ctl confirm --event \S+ run-1\n$/);
+  expect(await ctl('confirm', 'run-1')).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('Applied by 2 of 2 processes.'),
+  });
+  expect(sessions.map((session) => session.view().state)).toEqual(['active', 'active']);
+  expect(await ctl('resume', 'run-1')).toMatchObject({
+    code: 3,
+    out: expect.stringContaining('is not paused by its budget'),
+  });
+  expect(sessions.map((session) => session.view().budget.cycle)).toEqual([1, 1]);
+});
+
+test('E6, A7: an endpoint that is no address, and one that does not answer, are errors', async () => {
+  const { ctl, folder } = await agent();
+  const none = `unix:${join(folder, 'none.sock')}`;
+  expect((await ctl('list', '--endpoint', 'foo')).err).toContain("the endpoint 'foo' is not an address");
+  expect(await ctl('show', 'run-1', '--endpoint', none)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('none.sock: connect ENOENT'),
+  });
+  expect((await ctl('watch', '--endpoint', none)).code).toBe(1);
+  expect((await ctl('resume', 'run-1', '--cycle', 'abc')).err).toContain('prints after --cycle');
 });
 
 test('A5, A7: tokens are made, listed and revoked', async () => {
@@ -112,6 +188,10 @@ test('A5, A7: tokens are made, listed and revoked', async () => {
   const ctl = (...args: string[]) => runCommand(ctlCommand, ['token', ...args, '--file', join(folder, 'tokens.json')]);
   expect((await ctl('create', 'ada', '--role', 'operate')).out).toMatch(/^bbx_[\w-]{43}\n$/);
   expect((await ctl('list')).out).toMatch(/ada +operate/);
+  expect(await ctl('create', 'ada')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('already has a token named ada'),
+  });
   expect((await ctl('revoke', 'ada')).code).toBe(0);
   expect((await ctl('revoke', 'ada')).code).toBe(4);
 });

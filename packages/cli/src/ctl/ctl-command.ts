@@ -10,8 +10,14 @@ const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 const milliseconds = (text: string): number => {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  if (count === undefined) throw new InvalidArgumentError('Write a number and a unit: 30m, 2h or 1d.');
-  return Number(count) * UNITS[unit as keyof typeof UNITS];
+  const ms = Number(count) * UNITS[unit as keyof typeof UNITS];
+  if (ms > 0 && ms <= 7 * UNITS.d) return ms;
+  throw new InvalidArgumentError('Write a number and a unit: 30m, 2h or 1d, at most 7d.');
+};
+
+const cycle = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write the number that breakerbox ctl show prints after --cycle.');
 };
 
 const stopped = (): AbortSignal => {
@@ -54,9 +60,11 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
         }
       });
 
-  add('list', 'sessions, paused ones first, and forced modes', list);
-  add('show <session>', 'why a session is paused, the health of its tools, and what to do', (invocation, session) =>
-    show(session, invocation),
+  add('list', 'print live sessions, paused ones first, and forced modes', list);
+  add(
+    'show <session>',
+    'print why a session is paused, the health of its tools, and what to do',
+    (invocation, session) => show(session, invocation),
   ).option('--agent <name>', 'the agent, if several have a session of this id');
   add('watch', 'print changes as they happen: circuits, pauses, correlated failures, actions', (invocation) =>
     watch(invocation, stopped()),
@@ -66,15 +74,30 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
       .option('--agent <name>', 'the agent, if several have a session of this id')
       .option(
         ...(name === 'resume'
-          ? (['--cycle <number>', 'the budget cycle that you have seen', Number] as const)
-          : (['--event <id>', 'the event that you have seen'] as never)),
+          ? ([
+              '--cycle <number>',
+              'act only if the budget cycle is still this one, as breakerbox ctl show prints it; default: the current one',
+              cycle,
+            ] as const)
+          : ([
+              '--event <id>',
+              'act only if the correlated failure is still this one, as breakerbox ctl show prints it; default: the current one',
+            ] as never)),
       );
   onSession('resume', 'give a paused session a full budget again');
-  onSession('confirm', 'confirm that a correlated failure is over');
+  onSession('confirm', 'confirm that a systemic (correlated) failure is over');
   for (const [name, action, description] of [
     ['force-open', 'force_open', 'skip every call of a tool'],
-    ['disable', 'disable', 'let every call of a tool pass, without counting it'],
-    ['observe', 'observe', 'let every call of a tool pass, and count what would have been decided'],
+    [
+      'disable',
+      'disable',
+      'switch off the circuit of a tool: its calls pass unless the session is paused, and no failure counts',
+    ],
+    [
+      'observe',
+      'observe',
+      'let every call of a tool pass, even in a paused session, and count what would have been decided',
+    ],
   ] as const) {
     add(`${name} <agent> <tool>`, description, (invocation, agent, tool) => {
       const { reason, session, for: expiresInMs } = invocation.flags;
@@ -84,12 +107,16 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
       .option('--for <duration>', 'how long, such as 30m or 2h; default 1h, at most 7d', milliseconds)
       .option('--session <id>', 'only this session; default: all, later ones too');
   }
-  add('release <agent> <tool>', 'end a forced mode: the circuit is what it was before', (invocation, agent, tool) => {
-    const { session, owner } = invocation.flags;
-    return everywhere({ action: 'release', agent, tool, session, owner }, invocation);
-  })
-    .option('--session <id>', 'the session that the mode was for')
-    .option('--owner <name>', 'whose mode; default: your own');
+  add(
+    'release <agent> <tool>',
+    'end a forced mode; the circuit returns to its earlier state',
+    (invocation, agent, tool) => {
+      const { session, owner } = invocation.flags;
+      return everywhere({ action: 'release', agent, tool, session, owner }, invocation);
+    },
+  )
+    .option('--session <id>', 'the session, if the mode was forced for one session; default: a mode for all sessions')
+    .option('--owner <name>', 'the owner of the mode; default: you');
   ctl.addCommand(tokenCommand(io));
   return ctl;
 };

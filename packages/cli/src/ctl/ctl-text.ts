@@ -15,8 +15,9 @@ const openOnes = ({ circuits }: SessionState): string =>
     .map(({ tool, state, category }) => `${tool} ${state}${category === undefined ? '' : ` (${category})`}`)
     .join(', ');
 
-const rowOf = (agent: string, session: SessionState): readonly string[] => [
+const rowOf = (agent: string, pid: number, session: SessionState): readonly string[] => [
   agent,
+  `${pid}`,
   session.id,
   session.state,
   `${session.budget.remaining}/${session.budget.limit}`,
@@ -45,16 +46,25 @@ const table = (rows: readonly (readonly string[])[], columns: number): string =>
 /** `breakerbox ctl list`: paused sessions first. */
 export const listText = (found: readonly Found[], columns: number, now = Date.now()): string => {
   const boxes = found.flatMap(({ state }) => state?.boxes ?? []);
-  const sessions = boxes.flatMap(({ agent, sessions }) => sessions.map((one) => rowOf(agent, one)));
-  const paused = sessions.filter(([, , state]) => state !== 'active');
-  const others = sessions.filter(([, , state]) => state === 'active');
+  const sessions = found.flatMap(({ state }) =>
+    (state?.boxes ?? []).flatMap(({ agent, sessions }) => sessions.map((one) => rowOf(agent, state?.pid ?? 0, one))),
+  );
+  const paused = sessions.filter(([, , , state]) => state !== 'active');
+  const others = sessions.filter(([, , , state]) => state === 'active');
   const modes = boxes.flatMap((box) => modesOf(box, now));
   const leftOut = boxes.reduce((sum, { sessionsLeftOut }) => sum + sessionsLeftOut, 0);
   const parts = [
-    sessions.length === 0
-      ? `No live session of ${boxes.map(({ agent }) => agent).join(', ') || 'any agent'}.`
-      : table([['agent', 'session', 'state', 'budget', 'age', 'not closed'], ...paused, ...others], columns),
-    ...(leftOut === 0 ? [] : [`and ${leftOut} more`]),
+    ...(boxes.length === 0 && found.some(({ error }) => error !== undefined)
+      ? []
+      : [
+          sessions.length === 0
+            ? `No live session of ${boxes.map(({ agent }) => agent).join(', ') || 'any agent'}.`
+            : table(
+                [['agent', 'process', 'session', 'state', 'budget', 'age', 'not closed'], ...paused, ...others],
+                columns,
+              ),
+        ]),
+    ...(leftOut === 0 ? [] : [`and ${leftOut} more live sessions, which are not listed because there are too many`]),
     ...(modes.length === 0
       ? []
       : [table([['agent', 'tool', 'mode', 'for', 'owner', 'ends in', 'reason'], ...modes], columns)]),
@@ -64,8 +74,8 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
 };
 
 /** One line of `breakerbox ctl watch`. */
-export const changeText = ({ unixMs, agent, session, kind, tool, from, to, category, who }: Change): string => {
-  const what = kind === 'action' ? `${who} asked for ${to}` : kind === 'circuit.transition' ? `${from} to ${to}` : kind;
-  const parts = [new Date(unixMs).toISOString(), agent, session, tool, what, category];
+export const changeText = ({ unixMs, agent, session, kind, tool, from, to, category, who, reason }: Change): string => {
+  const what = kind === 'action' ? `${who}: ${to}` : kind === 'circuit.transition' ? `${from} to ${to}` : kind;
+  const parts = [new Date(unixMs).toISOString(), agent, session, tool, what, category ?? reason];
   return parts.filter((part) => part !== undefined).join('  ');
 };

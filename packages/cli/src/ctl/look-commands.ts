@@ -6,29 +6,31 @@ import { changeText, listText } from './ctl-text.ts';
 import { type Found, look } from './targets.ts';
 
 /** A session that an endpoint has. */
-interface FoundSession {
+export interface FoundSession {
   readonly target: Target;
   readonly agent: string;
   readonly session: SessionState;
 }
 
 /**
- * The session with this id; undefined if no endpoint has it.
+ * The sessions with this id: one of each endpoint that has it, paused ones first.
  *
  * @throws Error if several agents have one.
  */
-export const sessionNamed = (id: string, found: readonly Found[], flags: Flags): FoundSession | undefined => {
-  const matches = found.flatMap(({ target, state }) =>
-    (state?.boxes ?? []).flatMap(({ agent, sessions }) =>
-      sessions
-        .filter((one) => one.id === id && (flags.agent ?? agent) === agent)
-        .map((session) => ({ target, agent, session })),
-    ),
-  );
+export const sessionsNamed = (id: string, found: readonly Found[], flags: Flags): readonly FoundSession[] => {
+  const matches = found
+    .flatMap(({ target, state }) =>
+      (state?.boxes ?? []).flatMap(({ agent, sessions }) =>
+        sessions
+          .filter((one) => one.id === id && (flags.agent ?? agent) === agent)
+          .map((session) => ({ target, agent, session })),
+      ),
+    )
+    .toSorted((a, b) => Number(b.session.state !== 'active') - Number(a.session.state !== 'active'));
   const agents = [...new Set(matches.map(({ agent }) => agent))];
   if (agents.length > 1)
-    throw new Error(`several agents have a session ${id}: ${agents.join(', ')}. Name one with --agent.`);
-  return matches[0];
+    throw new Error(`several agents have a session ${id}: ${agents.join(', ')}. Choose the agent with --agent.`);
+  return matches.filter(({ target }, index) => matches.findIndex((one) => one.target === target) === index);
 };
 
 /** `breakerbox ctl list`. */
@@ -43,31 +45,51 @@ export const list = async (invocation: Invocation): Promise<void> => {
   if (found.every(({ error }) => error !== undefined)) io.exitWith(1);
 };
 
+/** Why endpoints did not answer. */
+export const silentOf = (found: readonly Found[]): readonly string[] =>
+  found.flatMap(({ error }) => (error === undefined ? [] : [error]));
+
 /** `breakerbox ctl show SESSION`. */
 export const show = async (id: string, invocation: Invocation): Promise<void> => {
   const { flags, io } = invocation;
-  const one = sessionNamed(id, await look(reachable(invocation)), flags);
+  const found = await look(reachable(invocation), id);
+  const [one] = sessionsNamed(id, found, flags);
   if (one === undefined) {
-    io.err(`breakerbox ctl: no agent has a live session ${id}.\n`);
-    return io.exitWith(CODES.unknown);
+    const silent = silentOf(found);
+    for (const error of silent) io.err(`${error}\n`);
+    io.err(`breakerbox ctl: no agent that answers has a live session ${id}.\n`);
+    return io.exitWith(silent.length > 0 ? 1 : CODES.unknown);
   }
   const { target, agent, session } = one;
   const { text } = await readReport(target, agent, id);
-  io.out(flags.json ? documentOf({ endpoint: target.url, agent, session, report: text }) : `${printable(text)}\n`);
+  if (flags.json) return io.out(documentOf({ endpoint: target.url, agent, session, report: text }));
+  const next = wayBack(session);
+  io.out(`${printable(text)}\n${next === undefined ? '' : `\nFrom a terminal: breakerbox ctl ${onOneLine(next)}\n`}`);
 };
 
-/** `breakerbox ctl watch`: ends when all endpoints have ended, or `signal` aborts. */
+/** The command that brings a session back, unless it has moved on since. */
+const wayBack = ({ id, state, budget, event }: SessionState): string | undefined => {
+  const shown = /^\w[\w.:@/-]*$/.test(id) ? id : `-- '${id.replaceAll("'", "'\\''")}'`; // For a shell.
+  if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown}`;
+  return state === 'paused_systemic' ? `confirm --event ${event?.id} ${shown}` : undefined;
+};
+
+/** `breakerbox ctl watch`: ends when all endpoints have ended, or `signal` aborts. The exit code is 1 if none could be read. */
 export const watch = async (invocation: Invocation, signal: AbortSignal): Promise<void> => {
   const { flags, io } = invocation;
   const print = (change: Change): void =>
     io.out(flags.json ? `${JSON.stringify(change)}\n` : `${onOneLine(changeText(change))}\n`);
-  const follow = async (target: Target): Promise<void> => {
+  const follow = async (target: Target): Promise<boolean> => {
     try {
       for await (const change of readChanges(target, signal)) print(change);
-      io.err(`${target.url} has ended\n`);
+      io.err(`${target.url} has closed the stream of changes\n`);
+      return true;
     } catch (error) {
-      if (!signal.aborted) io.err(`${error instanceof Error ? error.message : error}\n`);
+      const message = error instanceof Error ? error.message : `${error}`;
+      if (!signal.aborted) io.err(`${target.url}: ${message}\n`);
+      return signal.aborted || message === 'aborted'; // Its process ended.
     }
   };
-  await Promise.all(reachable(invocation).map(follow));
+  const wereRead = await Promise.all(reachable(invocation).map(follow));
+  if (!wereRead.includes(true)) io.exitWith(1);
 };

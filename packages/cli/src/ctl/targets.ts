@@ -14,20 +14,37 @@ export interface TargetFlags {
   readonly token?: string;
 }
 
-/** The endpoints of the flags, else of `BREAKERBOX_CONTROL` (with commas), else the sockets of the runtime folder (A7). */
+/**
+ * The endpoints of the flags, else of `BREAKERBOX_CONTROL` (with commas), else the sockets of the runtime folder (A7).
+ *
+ * @throws Error if an endpoint is no address, or if others can write to the runtime folder.
+ */
 export const targetsOf = ({ endpoint, token }: TargetFlags, env: NodeJS.ProcessEnv): readonly Target[] => {
   const named = endpoint ?? env.BREAKERBOX_CONTROL?.split(',').filter((one) => one.trim() !== '');
-  const urls = named?.map((one) => (one.startsWith('/') ? `unix:${one}` : one.trim())) ?? sockets(runtimeFolder(env));
+  const urls = named?.map(urlOf) ?? sockets(runtimeFolder(env));
   return urls.map((url) => ({ url, token: token ?? env.BREAKERBOX_CONTROL_TOKEN, user: userInfo().username }));
 };
 
-const sockets = (folder: string): readonly string[] =>
-  existsSync(folder) && isOwn(folder)
-    ? readdirSync(folder)
-        .filter(isOfLiving)
-        .toSorted()
-        .map((name) => `unix:${join(folder, name)}`)
-    : [];
+const urlOf = (given: string): string => {
+  const url = given.trim();
+  if (url.startsWith('/')) return `unix:${url}`;
+  if (url.startsWith('unix:/') || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return url;
+  throw new Error(
+    `the endpoint '${url}' is not an address. Write unix:PATH with an absolute path, or http(s)://HOST:PORT.`,
+  );
+};
+
+const sockets = (folder: string): readonly string[] => {
+  if (!existsSync(folder)) return [];
+  if (!isOwn(folder))
+    throw new Error(
+      `${folder} must be a folder that you own and that only you can write to. Otherwise its sockets may belong to another user. Run chmod go-w ${folder}, or name an endpoint with --endpoint.`,
+    );
+  return readdirSync(folder)
+    .filter(isOfLiving)
+    .toSorted()
+    .map((name) => `unix:${join(folder, name)}`);
+};
 
 /** A process that was killed leaves its socket, `PID.sock`, behind. */
 const isOfLiving = (name: string): boolean => {
@@ -40,12 +57,12 @@ const isOfLiving = (name: string): boolean => {
   }
 };
 
-/** Asks all of them at once. */
-export const look = (targets: readonly Target[]): Promise<readonly Found[]> =>
+/** Asks all of them at once, for all sessions or those with an id. */
+export const look = (targets: readonly Target[], session?: string): Promise<readonly Found[]> =>
   Promise.all(
     targets.map(async (target): Promise<Found> => {
       try {
-        return { target, state: await readState(target) };
+        return { target, state: await readState(target, session) };
       } catch (error) {
         return { target, error: error instanceof ControlError ? error.message : String(error) };
       }

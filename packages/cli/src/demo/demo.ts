@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { createAgents, type FleetOptions, startServices, type World } from './agents.ts';
 import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
+import { freePort } from './child.ts';
 import { report } from './demo-report.ts';
 import { agentStatus, type DemoStatus } from './demo-status.ts';
 import { printDiagnostics } from './diagnostics.ts';
+import { DemoError } from './errors.ts';
 import { startFleet } from './fleet.ts';
 import { playIncidents } from './incidents.ts';
 import { createJournal, type Journal } from './journal.ts';
@@ -50,7 +52,9 @@ export const runDemo = async (
     const world = await startWorld(closers);
     const watch = await startAlertWatch(journal);
     closers.push(() => watch.close());
-    const stack = await chooseStack(options, metrics, { watch, journal, stop });
+    const socket = socketOf(process.env);
+    const port = await freePort();
+    const stack = await chooseStack(options, metrics, { watch, journal, stop, consoleUrl: `http://127.0.0.1:${port}` });
     closers.push(() => stack.stop());
     lastMoment(() => stack.kill());
     const urls = {
@@ -62,7 +66,7 @@ export const runDemo = async (
     const agents = createAgents(world, options);
     for (const { box } of agents) journal.follow(box);
     const boxes = agents.map(({ box }) => box);
-    const operations = await startOperations(boxes, stack.folder);
+    const operations = await startOperations(boxes, { socket, folder: stack.folder, port });
     closers.push(() => operations.close());
     const work = new AbortController();
     const signal = AbortSignal.any([stop, work.signal]);
@@ -82,7 +86,7 @@ export const runDemo = async (
       forMs: options.forMs,
       round: journal.round,
       places: {
-        metrics: metrics.url ?? 'none: the environment has disabled telemetry',
+        metrics: metrics.url ?? 'none: OTEL_SDK_DISABLED is set, or an event below says why',
         prometheus: place(stack.prometheus, '/alerts'),
         alertmanager: place(stack.alertmanager),
         console: operations.console,
@@ -111,15 +115,31 @@ const startWorld = async (closers: Closers): Promise<World> => {
   return { services, mcp };
 };
 
+/** The socket for operators, from the variable that `@breakerbox/control/register` reads too. */
+const socketOf = ({ BREAKERBOX_CONTROL_LISTEN: socket = '' }: NodeJS.ProcessEnv): string | undefined => {
+  if (socket === '') return undefined;
+  if (socket.startsWith('/')) return socket;
+  throw new DemoError(
+    `BREAKERBOX_CONTROL_LISTEN is '${socket}'. The demo needs the absolute path of a socket, such as /run/demo.sock. Set such a path, or unset the variable.`,
+  );
+};
+
+interface StackParts {
+  readonly watch: AlertWatch;
+  readonly journal: Journal;
+  readonly stop: AbortSignal;
+  readonly consoleUrl: string;
+}
+
 const chooseStack = (
   options: DemoOptions,
   metrics: MetricsEndpoint,
-  { watch, journal, stop }: { readonly watch: AlertWatch; readonly journal: Journal; readonly stop: AbortSignal },
+  { watch, journal, stop, consoleUrl }: StackParts,
 ): Promise<Stack> | Stack => {
   if (!options.stack) return noStack('off', 'off, because of --no-stack');
   if (metrics.url === undefined) return noStack('off', 'off, because there is no /metrics to scrape');
   const { webhookUrl, messageUrl } = watch;
-  return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, messageUrl, journal, signal: stop });
+  return startStack({ metrics: scrapeTarget(metrics.url), webhookUrl, messageUrl, consoleUrl, journal, signal: stop });
 };
 
 const place = ({ url, note }: Program, path = ''): string => (url === undefined ? note : `${url}${path}`);

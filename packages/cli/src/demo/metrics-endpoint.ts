@@ -30,7 +30,11 @@ export const startMetrics = async (address: MetricsAddress, journal: Journal): P
   });
   await telemetry.ready;
   if (telemetry.metricsUrl === undefined) {
-    journal.note('telemetry', 'there is no /metrics: OTEL_SDK_DISABLED is set, or a line on stderr says why', 'warn');
+    journal.note(
+      'telemetry',
+      'there is no /metrics: OTEL_SDK_DISABLED is set, or another telemetry message says why',
+      'warn',
+    );
   }
   return { telemetry, url: telemetry.metricsUrl };
 };
@@ -53,7 +57,9 @@ const choosePort = async ({ host, port, isPortWanted }: MetricsAddress, journal:
     );
   }
   if (code === 'EACCES') {
-    throw new DemoError(`${where}: this user may not use this port. Choose a port of 1024 or more with --port.`);
+    throw new DemoError(
+      `${where}: this user has no permission for this port. Choose a port of 1024 or more with --port.`,
+    );
   }
   throw new DemoError(`${where}. Choose an address of this machine with --host, such as 127.0.0.1 or 0.0.0.0.`);
 };

@@ -19,15 +19,28 @@ export interface Operations {
   close(): Promise<void>;
 }
 
-/** Starts both. Socket and audit file are in `folder`, by default in one of their own, which `close` removes. */
+/** Where the operator's side is. */
+export interface OperationsAddress {
+  /** The socket that a console elsewhere uses; then none is started here. Undefined: one in `folder`. */
+  readonly socket: string | undefined;
+  /** For socket and audit file. Undefined: one of their own, which `close` removes. */
+  readonly folder: string | undefined;
+  /** The port of the console. */
+  readonly port: number;
+}
+
+/** Starts both. */
 export const startOperations = async (
   boxes: readonly Breakerbox[],
-  folder: string | undefined,
+  { socket, folder, port }: OperationsAddress,
 ): Promise<Operations> => {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'breakerbox-demo-')));
-  const control = await startControl({ boxes, listen: { socket: join(own, 'agents.sock') } });
+  const control = await startControl({ boxes, listen: { socket: socket ?? join(own, 'agents.sock') } });
   const target: Target = { url: control.url, user: 'the operator of the demo' };
-  const page = await startConsole({ targets: [{ url: control.url, user: 'you' }] }).catch((error: Error) => error);
+  const page =
+    socket === undefined
+      ? await startConsole({ targets: [{ url: control.url, user: 'you' }], port }).catch((error: Error) => error)
+      : new Error(`BREAKERBOX_CONTROL_LISTEN is set. Run: breakerbox console --endpoint ${control.url}`);
   return {
     console: page instanceof Error ? `none: ${page.message}` : page.url,
     endpoint: control.url,

@@ -23,7 +23,7 @@ test('without a terminal, prints the full report of a session that pauses', () =
   expect(lines.slice(0, 4)).toEqual([
     '00:00  agent           pauses, and reports:',
     '',
-    '  PAUSED, failure budget: the one failure is spent.',
+    '  PAUSED, failure budget: the one failure allowed is used up.',
     expect.stringMatching(/^ {2}agent, session s-1, step 0, /),
   ]);
   expect(lines).toContain('    done:     reading');

@@ -10,6 +10,7 @@ const addresses = {
   alertmanager: '127.0.0.1:9093',
   webhookUrl: 'http://127.0.0.1:1234/alerts',
   messageUrl: 'http://127.0.0.1:1234/messages',
+  consoleUrl: 'http://127.0.0.1:1235',
 };
 let folder: string;
 let files: StackFiles;
@@ -27,6 +28,7 @@ test("the repository's files are found", () => expect(haveStackFiles()).toBe(tru
 test('Prometheus scrapes the demo, and nothing else', async () => {
   const { global, rule_files, alerting, scrape_configs } = await read(files.prometheus);
   expect(global).toMatchObject({ scrape_interval: '1s', evaluation_interval: '1s' });
+  expect(global.external_labels).toMatchObject({ console_url: addresses.consoleUrl });
   expect(rule_files).toEqual([join(folder, 'rules', '*.yml')]);
   expect(alerting.alertmanagers).toEqual([{ static_configs: [{ targets: ['127.0.0.1:9093'] }] }]);
   const targets = scrape_configs.flatMap((job: { static_configs: { targets: string[] }[] }) =>
@@ -37,7 +39,7 @@ test('Prometheus scrapes the demo, and nothing else', async () => {
 
 test('keeps everything but addresses and times', async () => {
   const { alerting } = await read(files.prometheus);
-  expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url' }]);
+  expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url|console_url' }]);
   const { route, inhibit_rules, receivers } = await read(files.alertmanager);
   expect(route.group_by).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
   expect(inhibit_rules).toHaveLength(4);

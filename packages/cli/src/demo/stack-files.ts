@@ -28,7 +28,11 @@ interface StaticConfig {
 }
 /** `stack/prometheus/prometheus.yml`: the parts that are rewritten. */
 interface PrometheusConfig {
-  readonly global: { readonly scrape_interval: string; readonly evaluation_interval: string };
+  readonly global: {
+    readonly scrape_interval: string;
+    readonly evaluation_interval: string;
+    readonly external_labels: Readonly<Record<string, string>>;
+  };
   readonly rule_files: readonly string[];
   readonly alerting: { readonly alertmanagers: readonly { readonly static_configs: readonly StaticConfig[] }[] };
   readonly scrape_configs: readonly { readonly job_name: string; readonly static_configs: readonly StaticConfig[] }[];
@@ -53,6 +57,8 @@ export interface Addresses {
   readonly webhookUrl: string;
   /** If it is left out, there are no messages for people. */
   readonly messageUrl?: string | undefined;
+  /** If it is left out, alerts have no link to a console. */
+  readonly consoleUrl?: string | undefined;
 }
 
 /** The job of `prometheus.yml` that scrapes the demo. The other jobs have nothing to scrape here. */
@@ -61,11 +67,16 @@ const DEMO_JOB = 'breakerbox';
 /** The stack's Prometheus configuration with the demo's targets, paths and intervals. */
 export const rewritePrometheus = (
   config: PrometheusConfig,
-  { metrics, alertmanager }: Addresses,
+  { metrics, alertmanager, consoleUrl = '' }: Addresses,
   rulesGlob: string,
 ): PrometheusConfig => ({
   ...config,
-  global: { ...config.global, scrape_interval: INTERVAL, evaluation_interval: INTERVAL },
+  global: {
+    ...config.global,
+    scrape_interval: INTERVAL,
+    evaluation_interval: INTERVAL,
+    external_labels: { ...config.global.external_labels, console_url: consoleUrl },
+  },
   rule_files: [rulesGlob],
   alerting: {
     ...config.alerting,

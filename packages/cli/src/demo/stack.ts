@@ -62,6 +62,8 @@ export interface StackOptions {
   readonly webhookUrl: string;
   /** The URL that takes messages for people, in Slack's format. If it is left out, there are no messages. */
   readonly messageUrl?: string;
+  /** The operators' console, which alerts link to. If it is left out, they don't. */
+  readonly consoleUrl?: string;
   readonly journal: Journal;
   readonly signal: AbortSignal;
 }
@@ -72,7 +74,7 @@ export interface StackOptions {
  * @throws DemoError if there is no writable folder for their files.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
-  const { metrics, webhookUrl, messageUrl, journal, signal } = options;
+  const { metrics, webhookUrl, messageUrl, consoleUrl, journal, signal } = options;
   const programs = {
     prometheus: findProgram(['prometheus']),
     alertmanager: findProgram(['prometheus-alertmanager', 'alertmanager']),
@@ -91,7 +93,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   if (!haveStackFiles()) {
     journal.note(
       'stack',
-      'This installation has no alerts/ and stack/, so Prometheus does not run. To run it, use a clone of the repository.',
+      'This installation has no folders alerts/ and stack/, so the demo does not start Prometheus. To see alerts, run the demo in a clone of the repository.',
       'warn',
     );
     return noStack('missing', 'this installation has no alerts/ and stack/');
@@ -125,6 +127,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
       metrics,
       webhookUrl,
       messageUrl,
+      consoleUrl,
       alertmanager: programs.alertmanager && `127.0.0.1:${ports.alertmanager}`,
     });
     const [prometheus, alertmanager] = await Promise.all([

@@ -143,7 +143,7 @@ test('at 80 columns and 24 rows', () => {
     'research-agent  active         ##?.. 2 left  120   2      14    0      3',
     'ops-agent       paused_budget  ..... 0 left  80    0      3     4      7',
     'support-agent   between                      0     0      0     0      0',
-    'ops-agent: PAUSED, failure budget: the one failure is spent.',
+    'ops-agent: PAUSED, failure budget: the one failure allowed is used up.',
     'alerts  0 pending, 1 firing, 1 inhibited; 3 notifications delivered so far',
     '  firing     BreakerboxBudgetExhausted ops-agent  delivered',
     '  inhibited  BreakerboxCircuitOpen ops-agent/get-sum',

@@ -131,7 +131,7 @@ const probeCell = ({ session }: AgentStatus, circuit: CircuitView | undefined): 
   if (session?.state !== 'active') return 'when resumed';
   const { steps, ms, notBeforeMs } = circuit.nextProbe;
   const byTime = Math.max(ms ?? 0, notBeforeMs);
-  if (steps !== undefined && steps > 0) return `in ${steps} steps`;
+  if (steps !== undefined && steps > 0) return `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
   return byTime > 0 ? `in ${shortSeconds(byTime)}` : 'at the next call';
 };
 

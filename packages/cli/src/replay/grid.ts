@@ -109,11 +109,11 @@ export const gridOf = (config: ReplayConfig): { readonly simulations: readonly C
 /** Settings whose halves or thresholds cannot be compared. */
 const cannotCompare = ({ scope, defaults = {} }: ReplayConfig): string | undefined => {
   if (scope === 'process')
-    return 'With scope: process all sessions share their circuits, so no half can be held out. Try --grid with scope: session.';
+    return 'With scope: process, all sessions share their circuits, so they cannot be split into two halves to compare. Use --grid with scope: session.';
   if (defaults.profile !== undefined)
-    return 'defaults.profile hides the thresholds. Give failureThreshold and cooldownMs instead of it.';
+    return 'defaults.profile sets the thresholds that --grid changes. Set failureThreshold and cooldownMs instead of profile.';
   if (defaults.failureThreshold === false)
-    return 'defaults.failureThreshold is false, and the grid changes only it and cooldownMs.';
+    return 'defaults.failureThreshold is false, so --grid has no threshold to change. Set it to a number, such as 3.';
   return undefined;
 };
 
@@ -136,14 +136,14 @@ const recommend = (rows: readonly GridRow[], now: Setting, configOf: (next: Sett
     );
   }
   const found = sorted.find((row) => isBetter(row.tuning, base.tuning) && isBetter(row.heldOut, base.heldOut));
-  if (!found) return none('No setting is better than the current one in both halves of the sessions. Keep it.');
+  if (!found) return none('No other setting is better in both halves of the sessions. Keep the current one.');
   const { heldOut } = found;
   return {
     rows,
     recommended: configOf(found),
     why:
       `In the held-out half it avoids up to ${heldOut.avoided} failed calls instead of ${base.heldOut.avoided}, ` +
-      `and loses up to ${heldOut.lost} good calls instead of ${base.heldOut.lost}. It is the smallest such change.`,
+      `and loses up to ${heldOut.lost} good calls instead of ${base.heldOut.lost}. It is the smallest change that is better in both halves.`,
   };
 };
 

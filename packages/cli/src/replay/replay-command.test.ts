@@ -39,7 +39,7 @@ describe('breakerbox replay', () => {
     expect(out).toContain('14 calls of 2 sessions in 1 file');
     expect(out).toMatch(/crm +14 +5 +1 +\d+ s +1 to 2 +0 to 2/);
     expect(out).toContain('Failed calls avoided: 1 to 2. Good calls lost: 0 to 2. In 1 session.');
-    expect(out).toContain('The first number is measured');
+    expect(out).toContain('Of two numbers, the first is measured');
   });
 
   test('T6: a recording without outages opens nothing', async () => {
@@ -109,7 +109,7 @@ describe('breakerbox replay', () => {
     const attributes = [{ key: 'gen_ai.operation.name', value: { stringValue: 'execute_tool' } }];
     const text = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...span, attributes }] }] }] });
     const refused = await replay(text);
-    expect(refused.out).toContain('The replay made no decisions, because calls are missing in the recording');
+    expect(refused.out).toContain('The replay made no decisions: calls are missing in the recording');
     expect(refused.out).toContain('its spans are sampled');
     expect((await reported(text)).decisions).toBeUndefined();
     expect((await reported(text, '--allow-incomplete')).decisions).toBeDefined();
@@ -242,13 +242,13 @@ describe('T5: --grid', () => {
     await writeFile(config, yaml);
     const { grid } = await reported(sessions(40, 'xxxxx'), '--grid', '--config', config);
     expect(grid?.recommended).toBeUndefined();
-    expect(grid?.why).toMatch(/Give failureThreshold|Try --grid with scope: session/);
+    expect(grid?.why).toMatch(/Set failureThreshold|Use --grid with scope: session/);
   });
 
   test('T5: settings that lose good calls are not recommended', async () => {
     const { grid } = await reported(sessions(40, 'xx..xx..xx..'), '--grid');
     expect(grid).toMatchObject({
-      why: 'No setting is better than the current one in both halves of the sessions. Keep it.',
+      why: 'No other setting is better in both halves of the sessions. Keep the current one.',
     });
     expect((await replay(sessions(40, 'xx..xx..xx..'), '--grid')).out).toContain('No change is recommended.');
   });

@@ -42,7 +42,7 @@ export const replayCommand = (io: CommandIo = processIo): Command =>
       'settings of the box in YAML or JSON, as createBreakerbox() takes them; without it: the default settings',
     )
     .addOption(
-      new Option('--format <name>', 'the format of all files; default: recognized').choices(
+      new Option('--format <name>', 'the format of all files; default: recognized for each file').choices(
         READERS.map(({ name }) => name),
       ),
     )
@@ -164,7 +164,7 @@ const configOf = async (path: string): Promise<ReplayConfig> => {
   const value = parsedConfig(path, text);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new BreakerboxConfigError([
-      { path, message: 'is not a mapping. Give settings such as budget: { failures: 3 }.' },
+      { path, message: 'has no settings by name. Write settings such as budget: { failures: 3 }.' },
     ]);
   }
   const { agent: _agent, ...config } = value as Record<string, unknown>;

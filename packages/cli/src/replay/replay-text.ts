@@ -30,14 +30,14 @@ const recordingText = ({ recording }: ReplayReport): string => {
   ];
   if (unjudged > 0) {
     lines.push(
-      `${count(unjudged, 'error')} gave the classifier no evidence. By default, those of category unknown count as failures, and those of tool_error are ignored. --show lists the texts.`,
+      `The classifier could not classify ${count(unjudged, 'error')}. By default, those of category unknown count as failures, and those of category tool_error are ignored. --show lists their texts.`,
     );
   }
   if (steps === 0 && calls > 0)
     lines.push('The recording has no steps (model calls), so only time decides when a probe is due.');
   if (misplaced > 0)
     lines.push(
-      `${count(misplaced, 'event is', 'events are')} out of order: earlier than the one before in the session, whose time it gets, or the end of a call that did not start.`,
+      `${count(misplaced, 'event is', 'events are')} out of order. One that is earlier than the event before it in its session gets the time of that event. The end of a call that did not start is left out.`,
     );
   return [...lines, ...faultLines(files)].join('\n');
 };
@@ -93,10 +93,10 @@ const short = (name: string): string => {
 
 const refusedText = (reasons: readonly string[]): string =>
   [
-    'The replay made no decisions, because calls are missing in the recording, so failures in a row cannot be counted:',
+    'The replay made no decisions: calls are missing in the recording, so it cannot count failures in a row. What was found:',
     ...reasons.slice(0, MAX_ROWS).map((reason) => `  ${printable(reason)}`),
     ...moreLine(reasons.length),
-    'Record without sampling. --allow-incomplete replays anyway, but it may report too few or too many openings.',
+    'Record without sampling. Or add --allow-incomplete to replay anyway: the report may then have too few or too many openings.',
   ].join('\n');
 
 const bounds = ({ measured, atMost }: Bounds): string =>
@@ -125,13 +125,15 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
   const repeats = totalOf(rejected.loop_guard.measured) + totalOf(rejected.loop_guard.modelled);
   return [
     shown.length === 0
-      ? `${pauses.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no call would have been rejected by a circuit or the budget.`
+      ? `${pauses.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no failed or successful call would have been rejected by a circuit or the budget.`
       : [plainTable([header, ...rows], columns), ...moreLine(shown.length)].join('\n'),
     ...(changedSessions > 0 ? [rejectedText(decisions)] : []),
     ...(openings.length > 0 ? [openingsText(decisions, columns)] : []),
     ...(pauses.length > 0 ? [pausesText(decisions)] : []),
     ...(repeats > 0
-      ? [`Loop guard: ${count(repeats, 'repeated call')} would have been skipped. They are not in the numbers above.`]
+      ? [
+          `Loop guard: ${count(repeats, 'repeated call')} would have been skipped. The numbers above do not include repeated calls.`,
+        ]
       : []),
     ...(parity ? [parityText(parity)] : []),
   ];
@@ -146,8 +148,8 @@ const rejectedText = ({ failedCallsAvoided, goodCallsLost, changedSessions, reje
   }
   return [
     `Failed calls avoided: ${bounds(failedCallsAvoided)}. Good calls lost: ${bounds(goodCallsLost)}. In ${count(changedSessions, 'session')}.`,
-    'The first number is measured: it counts only the first rejected call of each session, by its recorded outcome.',
-    'The second is modelled, an upper bound: it assumes that the agents continue as recorded, but they are told to use something else.',
+    'Of two numbers, the first is measured: it counts only the first rejected call of each session, by its recorded outcome.',
+    'The second is an upper bound: it assumes that the agents continue as recorded. In a real run, Breakerbox tells them to use something else.',
     ...(others.ignored + others.unknown > 0
       ? [`Other rejected calls, at most: ${others.ignored} ignored, ${others.unknown} without a result.`]
       : []),
