@@ -6,7 +6,7 @@ import { bench, failOnce, journal, steps, succeedOnce, trip } from './test-suppo
 
 const SWITCHED_OFF =
   "Tool 'a' is unavailable: it was switched off by an operator. Do not retry it. " +
-  'Continue without it, and say in your answer what is missing as a result.';
+  'Continue without it, and say in your answer what is missing.';
 
 /** Failures that are no event, until the budget is spent: the sixth is final, and no circuit opens. */
 const exhaust = (session: ReturnType<typeof bench>['session']) => {

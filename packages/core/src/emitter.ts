@@ -60,7 +60,7 @@ export const createEmitter = <Events extends object>(): Emitter<Events> => {
         const what = `A listener causes a new event for each event, ${DEEPEST} levels deep. '${String(name)}' and later events are dropped.`;
         reportThrown(
           'a listener',
-          new Error(`${what} Make calls that cause events outside the listener, for example in setTimeout().`),
+          new Error(`${what} Move the calls that cause events out of the listener, for example into setTimeout().`),
         );
         return;
       }

@@ -88,7 +88,7 @@ describe('C10: a safe clock', () => {
     const clock = safeClock(clockOf(fail, Number.NaN, 1, fail, 'soon'));
     readings(clock.now, 5);
     expect(logged).toEqual([
-      'Breakerbox: clock.now() failed. The tool call continues as if there were no error. Error: no time today',
+      'Breakerbox: clock.now() failed. Breakerbox ignores this error, and the program continues. Error: no time today',
     ]);
     const silent = safeClock(clockOf('soon', fail));
     readings(silent.unixNow, 2);

@@ -23,7 +23,7 @@ test('E5: a tool’s name adds no line to the log, and moves no cursor', () => {
   const session = createBreakerbox({ agent: 'tester', tools: { [tool]: { classify } } }).session();
   session.acquire(tool).settle({ error: new Error('503') });
   expect(logged).toEqual([
-    "Breakerbox: the classifier of tool 'search\\n2026-11-21T00:00:00Z CRITICAL forged\\r\\u2028\\u202e\\x1b[2J' failed. The tool call continues as if there were no error.",
+    "Breakerbox: the classifier of tool 'search\\n2026-11-21T00:00:00Z CRITICAL forged\\r\\u2028\\u202e\\x1b[2J' failed. Breakerbox ignores this error, and the program continues.",
   ]);
 });
 
@@ -31,6 +31,6 @@ test('E5: an ordinary tool name is logged unchanged', () => {
   logTo();
   reportThrown("tokens() of tool 'wetter-für-morgen 🌦️'", new Error('mine'));
   expect(logged).toEqual([
-    "Breakerbox: tokens() of tool 'wetter-für-morgen 🌦️' failed. The tool call continues as if there were no error.",
+    "Breakerbox: tokens() of tool 'wetter-für-morgen 🌦️' failed. Breakerbox ignores this error, and the program continues.",
   ]);
 });

@@ -4,7 +4,7 @@ import { visible } from './config/names.ts';
 /** Reports an error that must not affect the outcome of a tool call (E5). Names in `what` can't add lines to a log. */
 export const reportThrown = (what: string, error: unknown): void => {
   try {
-    diag.error(`Breakerbox: ${visible(what)} failed. The tool call continues as if there were no error.`, error);
+    diag.error(`Breakerbox: ${visible(what)} failed. Breakerbox ignores this error, and the program continues.`, error);
   } catch {
     // The application's own logger threw, so there is nothing left to report to.
   }

@@ -11,8 +11,8 @@ describe('deciding', () => {
     const permit = session.acquire('a');
     expect(permit).toMatchObject({ decision: 'skip', reason: 'open', state: 'open' });
     expect(permit.message).toBe(
-      "Tool 'a' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps or in 60 s. " +
-        'Continue without it, and say in your answer what is missing as a result.',
+      "Tool 'a' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps, or in 60 s without a step. " +
+        'Continue without it, and say in your answer what is missing.',
     );
   });
 
@@ -104,7 +104,7 @@ describe('deciding', () => {
     }
     expect(session.acquire('c').message).toBe(
       "Tool calls are paused: 'a' and 'b' failed in the same way (network); the cause is probably in the network. Do not call any tools, " +
-        'including ones that still work. Report what is done, what is not done and why. Say that a person must confirm the recovery.',
+        'including ones that still work. Report what is done, what is not done and why. Say that a person may have to confirm the recovery.',
     );
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
     session.confirmRecovered();

@@ -35,7 +35,7 @@ export const facts = (given: Partial<RejectionFacts> = {}): RejectionFacts => ({
 
 export const say = (given: Partial<RejectionFacts> = {}) => rejectionText(facts(given));
 
-export const GO_ON = 'Continue without it, and say in your answer what is missing as a result.';
+export const GO_ON = 'Continue without it, and say in your answer what is missing.';
 
 export const alternative: AlternativeRoute = {
   kind: 'alternative',

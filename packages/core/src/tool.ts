@@ -127,7 +127,7 @@ export const boundedDeclare = ({
       'BREAKERBOX_TOO_MANY_TOOLS',
       agent,
       () =>
-        `Agent '${agent}' has ${tools.size} declared tools. Further tools get a circuit only if you declare them. Without one, their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many tools, declare them in createBreakerbox({ tools }) or with box.declare(), or raise maxTools (${maxTools}). Adapters declare up to ten times maxTools, and at least ${LEAST_SEEN}.`,
+        `Agent '${agent}' has ${tools.size} declared tools. Further tools get a circuit only if you declare them. Without one, their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many tools, declare them in createBreakerbox({ tools }) or with box.declare(), or raise maxTools (${maxTools}). Adapters declare at most ten times maxTools tools, or ${LEAST_SEEN} if that is more.`,
     );
   };
 };

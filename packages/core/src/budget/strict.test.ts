@@ -7,6 +7,7 @@ import {
   isStrictCautious,
   isStrictSpent,
   mature,
+  matureStrictly,
   mergeIntoOne,
   nextCycle,
   provisionalOf,
@@ -196,4 +197,24 @@ describe('S3: provisional charges', () => {
     const merged = mergeIntoOne(spent(createStrictBudget(5), 0), () => true);
     expect(suspend(merged, anchor, () => true)).toBe(merged);
   });
+});
+
+test('S3, E5: each opening is read once, however many charges are provisional', () => {
+  const many = 300_000;
+  let reads = 0;
+  const moments = Array.from({ length: many }, (_, ms) => ({ ms, step: 0, stepMs: 0 }));
+  const openings = moments.map((one) => ({
+    tool: 'a',
+    category: 'network' as const,
+    unixMs: 0,
+    get at() {
+      reads += 1;
+      return one;
+    },
+  }));
+  const provisional = moments.map((one) => ({ ...failure(), anchor: { tool: 'a', at: one } }));
+  const budget = { ...createStrictBudget(5), provisional };
+  const kept = matureStrictly(budget, at, openings, () => true);
+  expect([kept.provisional.length, reads <= 2 * many]).toEqual([many, true]);
+  expect(matureStrictly(budget, at, openings, () => false)).toMatchObject({ consumed: many, provisional: [] });
 });

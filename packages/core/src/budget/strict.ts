@@ -109,7 +109,9 @@ const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierChar
 };
 
 /** B1: a failure costs one. It is still counted beyond 0, because the call was already under way. */
-export const charge = (budget: StrictBudget, ...charges: readonly Charge[]): StrictBudget => ({
+export const charge = (budget: StrictBudget, ...charges: readonly Charge[]): StrictBudget => chargeAll(budget, charges);
+
+const chargeAll = (budget: StrictBudget, charges: readonly Charge[]): StrictBudget => ({
   ...budget,
   consumed: budget.consumed + charges.length,
   ...summedUp(budget.earlier, budget.charges.concat(charges)),
@@ -156,7 +158,7 @@ export const mature = (budget: StrictBudget, isOver: (charge: ProvisionalCharge)
   const over = new Set(budget.provisional.filter(isOver));
   if (over.size === 0) return budget;
   const provisional = budget.provisional.filter((one) => !over.has(one));
-  return { ...charge(budget, ...over), provisional };
+  return { ...chargeAll(budget, [...over]), provisional };
 };
 
 /**
@@ -245,9 +247,9 @@ export const matureStrictly = (
   at: Moment,
   openings: readonly Opening[],
   within: Within,
-): StrictBudget =>
-  mature(
-    budget,
-    ({ anchor }) =>
-      !openings.some((opening) => opening.tool === anchor.tool && opening.at === anchor.at) || !within(anchor.at, at),
-  );
+): StrictBudget => {
+  if (budget.provisional.length === 0) return budget;
+  const opened = new Map<Moment, Set<string>>(); // Once, not for each charge: a snapshot may have many of both.
+  for (const one of openings) opened.set(one.at, (opened.get(one.at) ?? new Set()).add(one.tool));
+  return mature(budget, ({ anchor }) => !opened.get(anchor.at)?.has(anchor.tool) || !within(anchor.at, at));
+};

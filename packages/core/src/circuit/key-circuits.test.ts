@@ -200,8 +200,8 @@ describe('C14: the key of a call', () => {
     for (const thrown of [misnamed, secret]) expect(named(throwing(thrown), secret)).toBeUndefined();
     expect(named((async () => new URL(secret).host) as never, secret)).toBeUndefined();
     await vi.waitFor(() => expect(error).toHaveBeenCalledTimes(5));
-    const what = "Breakerbox: the key of tool 'a' failed. The tool call continues as if there were no error.";
-    const promise = 'TypeError: It returned a promise. Return a string, or undefined for no key.';
+    const what = "Breakerbox: the key of tool 'a' failed. Breakerbox ignores this error, and the program continues.";
+    const promise = 'TypeError: It returned a value of type promise. Return a string, or undefined for no key.';
     expect(error.mock.calls.map(([said, thrown]: unknown[]) => [said, String(thrown)])).toEqual(
       ['TypeError', 'object', 'string', promise, 'TypeError'].map((one) => [what, one]),
     );
@@ -216,7 +216,7 @@ describe('C14: the key of a call', () => {
     expect(error).not.toHaveBeenCalled();
     expect(named(() => 7 as never, 'x', 'hint')).toBeUndefined();
     expect(error.mock.calls.map(([what, thrown]: unknown[]) => `${what} ${thrown}`)).toEqual([
-      "Breakerbox: the key of tool 'a' failed. The tool call continues as if there were no error. TypeError: It returned a number. Return a string, or undefined for no key.",
+      "Breakerbox: the key of tool 'a' failed. Breakerbox ignores this error, and the program continues. TypeError: It returned a value of type number. Return a string, or undefined for no key.",
     ]);
   });
 });

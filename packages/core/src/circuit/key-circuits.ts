@@ -65,7 +65,7 @@ const askedFor = (tool: string, ask: () => unknown): unknown => {
     if (key === undefined || key === null || typeof key === 'string') return key;
     Promise.resolve(key).then(undefined, threw);
     const gave = key instanceof Promise ? 'promise' : typeof key;
-    reportThrown(what, new TypeError(`It returned a ${gave}. Return a string, or undefined for no key.`));
+    reportThrown(what, new TypeError(`It returned a value of type ${gave}. Return a string, or undefined for no key.`));
   } catch (error) {
     threw(error);
   }

@@ -119,7 +119,14 @@ export const number =
 export const oneOf =
   (values: readonly unknown[], hint: string): Check =>
   (path, value) =>
-    values.includes(value) ? [] : [{ path, message: `is ${show(value)}. Set one of ${values.join(', ')}${hint}` }];
+    values.includes(value)
+      ? []
+      : [
+          {
+            path,
+            message: `is ${show(value)}. Set ${values.length === 1 ? '' : 'one of '}${values.join(', ')}${hint}`,
+          },
+        ];
 
 /** A non-empty string. `why` ends the message: what the string is for. */
 export const text =
@@ -167,7 +174,12 @@ export const functions =
   (path, value) =>
     names.every((one) => typeof (value as Record<string, unknown> | null)?.[one] === 'function')
       ? []
-      : [{ path, message: `is ${show(value)}. Give an object with the functions ${names.join(' and ')}: ${why}` }];
+      : [
+          {
+            path,
+            message: `is ${show(value)} without the functions ${names.join(' and ')}. Give an object that has both: ${why}`,
+          },
+        ];
 
 /** The message for a key that no check knows. */
 type Unknown = string | ((key: string) => string);

@@ -51,7 +51,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { capabilities: {} },
       'capabilities',
-      'is not a setting. Load the file first, and set tools: (await loadCapabilities(path)).tools',
+      'is not a setting. Set tools: (await loadCapabilities(path)).tools, of @breakerbox/instrumentation/capabilities',
     ],
     [{ tools: { s: { constructor: 3 } } }, 'tools.s.constructor', 'is not a setting'],
     [

@@ -118,7 +118,7 @@ const checkSystemic: Check = (path, value) =>
           pause: oneOf(
             ['all', 'affected'],
             orLeaveOut(
-              "By default, a systemic event pauses all tools. In scope 'process', it pauses only the affected tools.",
+              "By default, a systemic event pauses all tools. In scope 'process', only calls of the affected tools are skipped.",
             ),
           ),
           windowSteps: number(1, orLeaveOut('Circuits that open within this many steps can be one event.'), {
@@ -133,7 +133,7 @@ const checkSystemic: Check = (path, value) =>
 /** Says where a misplaced key belongs. */
 const unknownOption = (key: string): string =>
   key === 'capabilities'
-    ? 'is not a setting. Load the file first, and set tools: (await loadCapabilities(path)).tools'
+    ? 'is not a setting. Set tools: (await loadCapabilities(path)).tools, of @breakerbox/instrumentation/capabilities'
     : 'is not a setting';
 
 /** Checks the settings that only make sense if sessions share their circuits (S2, S5). */

@@ -3,6 +3,7 @@ import type { OperatorAction, OperatorActionEvent } from '../events.ts';
 import { sendPending } from '../telemetry/logs.ts';
 import { countAction } from '../telemetry/series.ts';
 import type { ForcedMode } from './forced-modes.ts';
+import type { ReportedAction } from './operator-api.ts';
 
 /** The action that forces a mode. */
 export const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
@@ -10,12 +11,6 @@ export const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
   disabled: 'disable',
   observe_only: 'observe',
 };
-
-/** An action, with what it was about. */
-export interface ReportedAction extends Pick<OperatorActionEvent, 'action' | 'result'> {
-  readonly tool?: string | undefined;
-  readonly session?: string | undefined;
-}
 
 /** A6: counts an action, and sends it to listeners and log. Who acted is in neither: it is the caller's to record. */
 export const reportAction = (

@@ -7,8 +7,8 @@ export type {
   ActionResult,
   ForcedModeView,
   ForceOptions,
-  NotDone,
   Operator,
   ReleaseOptions,
+  ReportedAction,
 } from './operator-api.ts';
 export type { OperatedSession } from './roster.ts';

@@ -14,6 +14,7 @@ export interface Forced {
   /** Undefined: all sessions of the box. */
   readonly session: string | undefined;
   readonly sinceMs: number;
+  readonly sinceUnixMs: number;
   readonly untilMs: number;
 }
 

@@ -1,10 +1,15 @@
 import type { OperatorAction, OperatorResult } from '../events.ts';
-import type { Session } from '../session-api.ts';
 import type { ForcedMode } from './forced-modes.ts';
 import type { OperatedSession } from './roster.ts';
 
+/** Of an action: whether it is counted. */
+export interface Counted {
+  /** False: the caller counts it, with `report`. Default true. */
+  readonly isCounted?: boolean | undefined;
+}
+
 /** What an operator forces on a tool. */
-export interface ForceOptions {
+export interface ForceOptions extends Counted {
   readonly mode: ForcedMode;
   /** Who forces it. Each owner has at most one mode for each tool and session. */
   readonly owner: string;
@@ -14,10 +19,12 @@ export interface ForceOptions {
   readonly expiresInMs?: number | undefined;
   /** Only the session with this id. Default: all sessions of the box, later ones too. */
   readonly session?: string | undefined;
+  /** False: the tool may be declared later. Default true: a name that is not declared is an error. */
+  readonly isDeclared?: boolean | undefined;
 }
 
 /** Which mode an operator takes back. */
-export interface ReleaseOptions {
+export interface ReleaseOptions extends Counted {
   readonly owner: string;
   /** The session that `force` named. Default: the mode of the whole box. */
   readonly session?: string | undefined;
@@ -37,10 +44,10 @@ export interface ForcedModeView {
   readonly untilUnixMs: number;
 }
 
-/** An action that was asked for and did not happen. */
-export interface NotDone {
+/** An action that was asked for, and what became of it. */
+export interface ReportedAction {
   readonly action: OperatorAction;
-  readonly result: Exclude<OperatorResult, 'done'>;
+  readonly result: OperatorResult;
   /** The tool or group that it was about. */
   readonly tool?: string | undefined;
   /** The session that it was about. */
@@ -71,21 +78,23 @@ export interface Operator {
   release(tool: string, options: ReleaseOptions): boolean;
   /** Increases with each change of a mode, so that an operator can say which one they have seen. */
   readonly version: number;
+  /** Where the circuits of the box are. Without any (`none`), no mode can be forced; shared ones (`process`) have no mode of one session. */
+  readonly scope: 'session' | 'process' | 'none';
   /** Whether a tool or a group (`group:NAME`) of that name is declared. */
   knows(tool: string): boolean;
   /**
-   * Reports an action that was asked for and did not happen, such as one that could not be recorded. Actions that this object carries
-   * out are reported by themselves, stale ones too.
+   * Counts an action, such as one that could not be recorded, or one on several boxes. Without `isCounted: false`, actions that this
+   * object carries out are counted by themselves, stale ones too.
    */
-  notDone(action: NotDone): void;
+  report(action: ReportedAction): void;
   /** The modes that are forced now, the oldest first. */
   modes(): readonly ForcedModeView[];
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
   sessions(): readonly OperatedSession[];
-  /** The latest live session with this id, such as for `report(session)`; undefined if it has ended. */
-  session(id: string): Session | undefined;
+  /** The latest live session with this id; undefined if it has ended. If several have it, a paused one comes first. */
+  session(id: string): OperatedSession | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
-  resume(session: string, expected?: { readonly cycle?: number | undefined }): ActionResult;
+  resume(session: string, expected?: Counted & { readonly cycle?: number | undefined }): ActionResult;
   /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */
-  confirmRecovered(session: string, expected?: { readonly event?: string | undefined }): ActionResult;
+  confirmRecovered(session: string, expected?: Counted & { readonly event?: string | undefined }): ActionResult;
 }

@@ -1,11 +1,12 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
+import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction } from '../events.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
-import { ACTIONS, type ReportedAction, reportAction } from './actions.ts';
+import { ACTIONS, reportAction } from './actions.ts';
 import { cover } from './cover.ts';
 import {
   FORCED_MODES,
@@ -17,7 +18,7 @@ import {
   withMode,
   withoutMode,
 } from './forced-modes.ts';
-import type { ActionResult, ForcedModeView, ForceOptions, Operator } from './operator-api.ts';
+import type { ActionResult, ForcedModeView, ForceOptions, Operator, ReportedAction } from './operator-api.ts';
 import { createRoster, operatedSession } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
@@ -81,27 +82,34 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return operator.version;
   };
 
-  const view = ({ sinceMs, untilMs, ...rest }: Forced): ForcedModeView => {
-    const unixAt = clock.unixNow() - clock.now();
-    return { ...rest, sinceUnixMs: unixAt + sinceMs, untilUnixMs: unixAt + untilMs };
+  const view = ({ sinceMs, untilMs, ...rest }: Forced): ForcedModeView => ({
+    ...rest,
+    untilUnixMs: Math.round(rest.sinceUnixMs + untilMs - sinceMs),
+  });
+
+  const reported = (action: ReportedAction, isCounted = true): void => {
+    if (isCounted) reportAction(context, action);
   };
 
-  const reported = (action: ReportedAction): void => reportAction(context, action);
-
-  const act = (action: OperatorAction, id: string, run: (session: Session) => boolean): ActionResult => {
+  const act = (
+    action: OperatorAction,
+    id: string,
+    isCounted: boolean | undefined,
+    run: (session: Session) => boolean,
+  ): ActionResult => {
     const session = roster.find(id);
     if (session === undefined) return { result: 'unknown_session', session: undefined };
     const result = run(session) ? 'done' : 'stale';
-    reported({ action, result, session: id });
+    reported({ action, result, session: id }, isCounted);
     return { result, session: operatedSession(session) };
   };
 
   return {
     force: (given, options) => {
-      const tool = circuitName(given, 'force', context, scope);
-      const made = checked(tool, options, scope, clock.now());
+      const tool = circuitName(given, 'force', context, scope, options.isDeclared);
+      const made = checked(tool, options, scope, clock);
       change(withMode(current(), made));
-      reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session });
+      reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session }, options.isCounted);
       return view(made);
     },
     release: (given, options) => {
@@ -111,26 +119,30 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const before = current();
       change(withoutMode(before, { tool, owner, session }));
       const result = forced === before ? 'unknown' : 'done';
-      reported({ action: 'release', result, tool, session });
+      reported({ action: 'release', result, tool, session }, options.isCounted);
       return result === 'done';
     },
     get version() {
       current();
       return operator.version;
     },
+    scope,
     knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,
     modes: () => current().map(view),
     sessions: () => roster.all().map(operatedSession),
-    session: roster.find,
-    notDone: reported,
-    resume: (id, { cycle } = {}) =>
-      act('resume', id, (session) => {
+    session: (id) => {
+      const session = roster.find(id);
+      return session && operatedSession(session);
+    },
+    report: (action) => reported(action),
+    resume: (id, { cycle, isCounted } = {}) =>
+      act('resume', id, isCounted, (session) => {
         if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
         session.resume();
         return true;
       }),
-    confirmRecovered: (id, { event } = {}) =>
-      act('confirm', id, (session) => {
+    confirmRecovered: (id, { event, isCounted } = {}) =>
+      act('confirm', id, isCounted, (session) => {
         if (event !== undefined && operatedSession(session).event !== event) return false;
         session.confirmRecovered();
         return true;
@@ -139,20 +151,26 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
 };
 
 /** With a misspelt name, the tool that was meant would stay as it is. */
-const circuitName = (given: unknown, call: string, box: BoxContext, scope: BoxInternals['scope']): string => {
+const circuitName = (
+  given: unknown,
+  call: string,
+  box: BoxContext,
+  scope: BoxInternals['scope'],
+  isDeclared = true,
+): string => {
   const tool = typeof given === 'string' ? shortened(given) : show(given);
   if (scope === 'none') {
     throw new BreakerboxUsageError(
       `operate(box).${call}(${show(given)}, …): this box keeps no circuits (scope 'none'), so the mode would have no effect. Give the box another scope.`,
     );
   }
-  if (box.tool(tool) !== undefined || box.group(tool) !== undefined) return tool;
+  if (!isDeclared || box.tool(tool) !== undefined || box.group(tool) !== undefined) return tool;
   throw new BreakerboxUsageError(
     `operate(box).${call}(${show(given)}, …): no tool or group of that name is declared in the box of agent '${box.agent}'. Correct the name (box.tools lists the tools; groups are 'group:NAME'), or declare the tool before.`,
   );
 };
 
-const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope'], sinceMs: number): Forced => {
+const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope'], clock: Clock): Forced => {
   const call = `force(${show(tool)}, …)`;
   const { mode, session, expiresInMs = HOUR_MS } = options;
   const fault = (what: string) => new BreakerboxUsageError(`operate(box).${call}: ${what}`);
@@ -167,7 +185,9 @@ const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope
   }
   const owner = required(options.owner, 'owner', call);
   const reason = required(options.reason, 'reason', call);
-  return { tool, mode, owner, reason, session, sinceMs, untilMs: sinceMs + expiresInMs };
+  const sinceMs = clock.now();
+  const untilMs = sinceMs + expiresInMs;
+  return { tool, mode, owner, reason, session, sinceMs, sinceUnixMs: clock.unixNow(), untilMs };
 };
 
 const required = (value: unknown, name: string, call: string): string => {

@@ -6,6 +6,8 @@ import type { SessionView } from '../view.ts';
 /** A session that has not ended, as it is now. */
 export interface OperatedSession {
   readonly id: string;
+  /** The session itself, such as for `report(session)`. */
+  readonly session: Session;
   /** Milliseconds since it began, or was restored. */
   readonly ageMs: number;
   /** The event to expect in `confirmRecovered`; undefined without a systemic failure. */
@@ -18,7 +20,7 @@ export interface OperatedSession {
 export interface Roster {
   add(session: Session): void;
   remove(session: Session): void;
-  /** The latest session with this id. */
+  /** The latest session with this id. A paused one comes first, because it is the one that needs an operator. */
   find(id: string): Session | undefined;
   all(): readonly Session[];
 }
@@ -42,7 +44,10 @@ export const createRoster = (): Roster => {
       known.delete(session);
       if (ref !== undefined) refs.delete(ref);
     },
-    find: (id) => all().findLast((session) => session.id === id),
+    find: (id) => {
+      const named = all().filter((session) => session.id === id);
+      return named.findLast((session) => session.view().state !== 'active') ?? named.at(-1);
+    },
     all,
   };
 };
@@ -51,7 +56,8 @@ export const createRoster = (): Roster => {
 export const operatedSession = (session: Session): OperatedSession => {
   const { beganMs, box } = sessionInternals(session, 'operatedSession(session)');
   const view = session.view();
-  return { id: session.id, ageMs: box.clock.now() - beganMs, event: view.systemic && eventId(view.systemic), view };
+  const event = view.systemic && eventId(view.systemic);
+  return { id: session.id, session, ageMs: box.clock.now() - beganMs, event, view };
 };
 
 /** An event that grows keeps its id. In another process it has another one. */

@@ -27,18 +27,26 @@ export const dataSize = (value: unknown, limit: number): number | undefined => {
   let bytes = 0;
   const count = (part: unknown): void => {
     if (typeof part === 'string') bytes += 2 * part.length;
+    else if (typeof part === 'bigint') bytes += bytesOfBigInt(part);
     else if (typeof part === 'object' && part !== null) objects.add(part);
   };
   count(value);
   for (const one of objects) {
+    if (Object.hasOwn(one, Symbol.toStringTag) || one instanceof Error) return undefined; // It may say that it is something else.
     const tag = Object.prototype.toString.call(one).slice(8, -1);
     if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return undefined;
     bytes += PART + ownBytes(one);
     if (bytes > limit) return undefined; // Before the parts are listed: an array may say that it has millions.
-    if (!ArrayBuffer.isView(one)) for (const part of partsOf(one, tag)) count(part);
+    if (!ArrayBuffer.isView(one)) for (const part of partsOf(one, tag, limit / PART)) count(part);
     if (bytes + objects.size * PART > limit) return undefined;
   }
   return bytes > limit ? undefined : bytes;
+};
+
+/** A few sizes suffice: the time to write digits grows faster than their number. */
+const bytesOfBigInt = (value: bigint): number => {
+  if (BigInt.asIntN(64, value) === value) return PART;
+  return BigInt.asIntN(65_536, value) === value ? 8_192 : Number.POSITIVE_INFINITY;
 };
 
 /** Stops early: a proxy may be its own prototype. */
@@ -53,8 +61,10 @@ const prototypesOf = (value: object): number => {
 const ownBytes = (value: object): number => {
   if (ArrayBuffer.isView(value)) return bytesOf(bufferOf(value)); // A copy of a view has its whole buffer.
   if (value instanceof ArrayBuffer) return bytesOf(value);
+  if (value instanceof RegExp) return 2 * sourceOf(value).length;
   if (Array.isArray(value)) return PART * value.length;
-  return value instanceof Map || value instanceof Set ? PART * value.size : 0;
+  const sized = [Map, Set].find((one) => value instanceof one);
+  return sized === undefined ? 0 : PART * (getter(sized.prototype, 'size')(value) as number);
 };
 
 /** The language's own getter: an object may have a property of that name. */
@@ -63,25 +73,29 @@ const getter = (prototype: object, name: string): ((of: object) => unknown) => {
   return (of) => get?.call(of);
 };
 const bytesOf = getter(ArrayBuffer.prototype, 'byteLength') as (buffer: object) => number;
+const sourceOf = getter(RegExp.prototype, 'source') as (regex: object) => string;
 const bufferOfArray = getter(Object.getPrototypeOf(Uint8Array.prototype), 'buffer');
 const bufferOfView = getter(DataView.prototype, 'buffer');
 const bufferOf = (view: object): object =>
   (view instanceof DataView ? bufferOfView(view) : bufferOfArray(view)) as object;
 
 /** Read by the language's own functions: an object may have an iterator of its own, which never ends. */
-const partsOf = (value: object, tag: string): Iterable<unknown> => {
+const partsOf = (value: object, tag: string, most: number): Iterable<unknown> => {
   if (tag === 'Map') return [...Map.prototype.entries.call(value)].flat();
   if (tag === 'Set') return Set.prototype.values.call(value);
   const keys = Object.keys(value);
+  if (keys.length > most) throw NOT_DATA; // Before each is looked at.
   const parts = keys.map((key) => partOf(value, key));
-  return Array.isArray(value) ? parts : [...keys, ...parts];
+  // An array's own names come after its indexes.
+  const names = Array.isArray(value) ? keys.slice(keys.findLastIndex((key) => /^\d+$/.test(key)) + 1) : keys;
+  return [...names, ...parts];
 };
 
 const partOf = (value: object, key: string): unknown => {
   const { value: part, get } = Object.getOwnPropertyDescriptor(value, key) ?? {};
-  if (get !== undefined) throw GETTER;
+  if (get !== undefined) throw NOT_DATA;
   return part;
 };
 
 /** Made once, because stacks are expensive. */
-const GETTER = new TypeError('A property with a getter is not data.');
+const NOT_DATA = new TypeError('It has a getter, or too many properties.');

@@ -92,7 +92,7 @@ describe('F1: text of the label', () => {
   test.each<readonly [FreshnessLabel['kind'], string]>([
     ['stale', 'stale: retrieved 2026-11-20 21:14:03 UTC'],
     ['cached', 'cached: identical to the last answer, retrieved 2026-11-20 21:14:03 UTC'],
-    ['unverified', 'unverified: it was not checked, retrieved 2026-11-20 21:14:03 UTC'],
+    ['unverified', 'unverified: not checked, retrieved 2026-11-20 21:14:03 UTC'],
     ['freshness_unknown', 'freshness_unknown: retrieved 2026-11-20 21:14:03 UTC'],
   ])('F1: the text of %s contains the retrieval time', (kind, text) => {
     expect(describeFreshness({ kind, retrievedUnixMs: NOW })).toBe(text);

@@ -55,7 +55,7 @@ const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): Fre
 const MEANING: Readonly<Record<FreshnessKind, string>> = {
   stale: '',
   cached: 'identical to the last answer, ',
-  unverified: 'it was not checked, ',
+  unverified: 'not checked, ',
   freshness_unknown: '',
 };
 

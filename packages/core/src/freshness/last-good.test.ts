@@ -233,3 +233,40 @@ describe('the cost of last good results', () => {
     expect(pool.bytes()).toBeLessThan(400 * 20_000); // Of 1,000 that were kept.
   });
 });
+
+describe('F2, E5: what counts as data', () => {
+  const kept = (result: unknown): boolean => {
+    const lastGood = createLastGood();
+    lastGood.keep('weather', '1', result, UNIX, 0);
+    return lastGood.find('weather', '1', 60_000, 0) !== undefined;
+  };
+  const LONG = 'x'.repeat(10_000_000);
+
+  test('what hides its size is not kept: long regular expressions, huge BigInts, errors with a tag of their own, names of arrays', () => {
+    expect(kept(new RegExp(LONG))).toBe(false);
+    expect(kept(1n << 80_000_000n)).toBe(false);
+    expect(kept({ count: 1n << 80_000_000n })).toBe(false);
+    expect(kept(Object.assign(new Error(LONG), { [Symbol.toStringTag]: 'Date' }))).toBe(false);
+    expect(kept(Object.assign([1], { [LONG]: 1 }))).toBe(false);
+    const liar = new Map(Array.from({ length: 200_000 }, (_, index) => [index, index]));
+    expect(kept(Object.defineProperty(liar, 'size', { value: 0 }))).toBe(false);
+    const shared = Object.defineProperty(new SharedArrayBuffer(8), Symbol.toStringTag, { value: 'Date' });
+    expect(kept(shared)).toBe(false);
+  });
+
+  test('small ones are kept: numbers of any kind, dates, arrays with a name', () => {
+    for (const one of [1n << 100n, { at: new Date(0) }, Object.assign([1, 2], { total: 2 })])
+      expect(kept(one)).toBe(true);
+  });
+
+  test('the properties of an object with very many are not looked at', () => {
+    let asked = 0;
+    const keys = Array.from({ length: 200_000 }, (_, index) => `k${index}`);
+    const getOwnPropertyDescriptor = () => {
+      asked += 1;
+      return { configurable: true, enumerable: true, value: 1 };
+    };
+    expect(kept(new Proxy({}, { ownKeys: () => keys, getOwnPropertyDescriptor }))).toBe(false);
+    expect(asked).toBeLessThanOrEqual(keys.length); // Of Object.keys alone.
+  });
+});

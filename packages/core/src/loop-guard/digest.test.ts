@@ -117,6 +117,16 @@ describe('O5: digests of arguments', () => {
     expect(of(liar)).toBeUndefined();
   });
 
+  test('E5: the keys of a proxy are listed once', () => {
+    let lists = 0;
+    const ownKeys = (target: object) => {
+      lists += 1;
+      return Reflect.ownKeys(target);
+    };
+    expect(of(new Proxy({ a: 1, b: 2 }, { ownKeys }))).toBe(of({ b: 2, a: 1 }));
+    expect(lists).toBe(1);
+  });
+
   test.each([Number.NaN, -1e15])('E5: a proxy whose length is %d does not lift the limit', (length) => {
     const liar = new Proxy([], { get: (target, key) => (key === 'length' ? length : Reflect.get(target, key)) });
     expect(of([liar, 'x'.repeat(5_000_000)])).toBeUndefined();

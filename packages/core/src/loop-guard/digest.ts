@@ -105,14 +105,17 @@ const textOfBigInt = (value: bigint, take: (size: number) => void): string => {
   return text;
 };
 
+const isEnumerable = Object.prototype.propertyIsEnumerable;
+
 const textOfObject = (value: object, take: (size: number) => void): string => {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = prototype === Object.prototype || prototype === null;
   const other = isPlain ? undefined : textOfOther(value, take);
   if (other !== undefined) return other;
-  // Before the keys are listed: a proxy runs the caller's code for each of them.
-  take(KEY * Reflect.ownKeys(value).length);
-  const keys = Object.keys(value).sort();
+  // Listed once, and counted before each is looked at: a proxy runs the caller's code for all of it.
+  const own = Reflect.ownKeys(value);
+  take(KEY * own.length);
+  const keys = own.filter((key): key is string => typeof key === 'string' && isEnumerable.call(value, key)).sort();
   if (keys.length === 0 && !isPlain) throw HIDDEN;
   let text = '{';
   for (const key of keys) {

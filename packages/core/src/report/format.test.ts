@@ -98,13 +98,13 @@ describe('Q1: reports as text', () => {
   });
 
   test.each([
-    [{ steps: 2, ms: 40_000, notBeforeMs: 0 }, '2 steps/40 s'],
+    [{ steps: 2, ms: 40_000, notBeforeMs: 0 }, '2 steps or 40 s'],
     [{ steps: 1, notBeforeMs: 0 }, '1 step'],
     [{ ms: 40_000, notBeforeMs: 0 }, '40 s'],
     [{ steps: 2, ms: -3, notBeforeMs: 0 }, 'due'],
     [{ steps: 0, notBeforeMs: 9_000 }, '9 s'],
     [{ steps: 2, ms: 5_000, notBeforeMs: 9_000 }, '9 s'],
-    [{ steps: 2, ms: 40_000, notBeforeMs: 9_000 }, '2 steps/40 s, 9 s least'],
+    [{ steps: 2, ms: 40_000, notBeforeMs: 9_000 }, '2 steps or 40 s, at least 9 s'],
   ])('Q1, P1, O3: a probe that is %o away is shown as %s', (nextProbe, shown) => {
     const text = formatStateTable(buildReport(facts({ circuits: [{ ...open('a', 'server', 1_000, 1), nextProbe }] })));
     expect(text.split('\n')[5]?.trim().replace(/ +/g, ' ')).toBe(`a open server 1 s ${shown}`);

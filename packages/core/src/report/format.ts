@@ -75,7 +75,7 @@ const probeText = ({ steps, ms, notBeforeMs }: ProbeReport): string => {
   if (steps === 0 || ms === 0) return least || 'due';
   if (ms !== null && notBeforeMs >= ms) return least; // Both end then, and not before.
   const due = [steps === null ? '' : counted(steps, 'step'), ms === null ? '' : formatDuration(ms)];
-  return `${due.filter(Boolean).join('/')}${least && `, ${least} least`}`;
+  return `${due.filter(Boolean).join(' or ')}${least && `, at least ${least}`}`;
 };
 
 /** Failures in a row are the usual case and not shown. */
@@ -215,7 +215,7 @@ const deferredText = ({ task, blockers }: DeferredReport): string => {
   const tools = blockers.map(({ tool, reason }) => `${named(tool)} (${words(reason)})`);
   const unblocks = [...new Set(blockers.map(({ unblock }) => unblock))];
   const byHand = [...new Set(blockers.flatMap(({ fallback }) => fallback ?? []))];
-  const instead = byHand.length === 0 ? '' : ` By hand: ${byHand.join('; ')}.`;
+  const instead = byHand.length === 0 ? '' : ` Instead: ${byHand.join('; ')}.`;
   return `${task}: waits for ${listed(tools)}. It can go on once ${listed(unblocks)}.${instead}`;
 };
 
@@ -226,8 +226,8 @@ const words = (name: string): string => name.replaceAll('_', ' ');
 
 const INSTEAD: Readonly<Partial<Record<Route['kind'], string>>> = {
   stale: 'last good result',
-  manual: 'by hand',
-  defer: 'nothing, deferred',
+  manual: 'manual fallback',
+  defer: 'no fallback',
 };
 
 /** W2: calls that were not made, and results that may not be current. Tasks have a section of their own. */

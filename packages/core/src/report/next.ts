@@ -70,7 +70,7 @@ const probedOf = (known: Known): readonly string[] =>
 const toolsOf = ({ tools }: SystemicReport): string => listed(tools.map(({ tool }) => named(tool)));
 
 const systemicCause = (event: SystemicReport): string => {
-  const how = event.category === null ? 'at the same time' : `with ${event.category}`;
+  const how = event.category === null ? 'at the same time' : `in the same way (${event.category})`;
   return `${toolsOf(event)} failed ${how}; suspect ${suspect(event)}`;
 };
 
@@ -84,7 +84,7 @@ const LAYERS: Readonly<Partial<Record<SuspectedLayer, string>>> = {
 
 /** The suspected cause, as the object of a sentence. */
 export const suspect = ({ layer, dependency, group }: SystemicReport): string => {
-  if (dependency !== null) return `${named(dependency)}, which all of them depend on`;
+  if (dependency !== null) return `${named(dependency)}, the dependency that they share`;
   if (group !== null) return `${nameOfGroup(group)}, which all of them belong to`;
   return LAYERS[layer] ?? 'a cause that the error categories do not show';
 };
@@ -93,9 +93,9 @@ const spent = ({ limit, cycle, remaining, tokens, window }: BudgetReport): strin
   const byTokens = remaining > 0 && tokens !== null ? tokens : undefined;
   const one = limit === 1;
   if (window === null) {
-    const ofCycle = cycle === 1 ? '' : ` of cycle ${cycle}`;
-    if (byTokens) return `failed calls${ofCycle} have wasted all ${figure(byTokens.limit)} tokens`;
-    return one ? `the one failure${ofCycle} is spent` : `all ${limit} failures${ofCycle} are spent`;
+    const ofCycle = cycle === 1 ? '' : ` in cycle ${cycle}`;
+    if (byTokens) return `failed calls${ofCycle} have used up the token budget of ${figure(byTokens.limit)} tokens`;
+    return one ? `the one failure allowed${ofCycle} is used up` : `all ${limit} failures allowed${ofCycle} are used up`;
   }
   if (byTokens) {
     return `the ${counted(byTokens.limit, 'token')} that failed calls may cost in ${span(window)} are used up`;
@@ -130,11 +130,11 @@ const pauseSteps = (known: Known): readonly string[] => {
 /** Where to look for the cause of an event. */
 const lookAt = (event: SystemicReport): string => {
   const { layer, dependency, group, category } = event;
-  if (dependency !== null) return `Check ${named(dependency)}: ${toolsOf(event)} all depend on it.`;
+  if (dependency !== null) return `Check ${named(dependency)}, the dependency that ${toolsOf(event)} share.`;
   if (group !== null) return `Check ${nameOfGroup(group)}: ${toolsOf(event)} all belong to it.`;
   const known = LAYERS[layer];
   const where = known === undefined ? 'Find what they have in common' : `Check ${known}`;
-  return `${where}: ${toolsOf(event)} failed ${category === null ? 'together' : `with ${category}`}.`;
+  return `${where}: ${toolsOf(event)} failed ${category === null ? 'at the same time' : `in the same way (${category})`}.`;
 };
 
 /** How an event ends. */
@@ -144,8 +144,9 @@ const endOf = ({ decision, nextProbe }: SystemicReport): string => {
       ? 'Until the event is over, all calls are paused, including calls of tools that work.'
       : 'Until the event is over, only calls of the affected tools are skipped.';
   if (nextProbe === null) return `Once the cause is gone, call session.confirmRecovered(). ${rejected}`;
-  const due = nextProbe.ms === null || nextProbe.ms === 0 ? 'now' : `in ${formatDuration(nextProbe.ms)}`;
-  const probe = `A probe is due ${due}. It is the next call of an affected tool, and ends the event if it succeeds.`;
+  const waitMs = Math.max(nextProbe.ms ?? 0, nextProbe.notBeforeMs);
+  const due = waitMs === 0 ? 'now' : `in ${formatDuration(waitMs)}`;
+  const probe = `A probe is due ${due}: from then on, the next call of an affected tool is the probe. If it succeeds, the event is over.`;
   return `${probe} Call session.confirmRecovered() to end it at once. ${rejected}`;
 };
 
@@ -153,7 +154,7 @@ const endOf = ({ decision, nextProbe }: SystemicReport): string => {
 const resumed = ({ limit, tokens, cycle, window }: BudgetReport): string => {
   const full = `${counted(limit, 'failure')}${tokens === null ? '' : ` and ${counted(tokens.limit, 'token')}`}`;
   if (window === null) return `it starts cycle ${cycle + 1} with ${full}.`;
-  return `it clears all charges, so that ${full} are allowed again. While the session is paused, no charge leaves the window.`;
+  return `it clears all charges, so that ${full} are allowed again. While the session is paused, no charge leaves the budget.`;
 };
 
 /** The tool that failed most often. */
@@ -179,18 +180,20 @@ const toolSteps = (known: Known): readonly string[] => {
   const probed = state === 'active' && systemic === null ? probedOf(known) : [];
   const off = rejectingCircuits(known).filter((one) => one.state === 'forced_open');
   return [
-    ...step(probed, (names) => `Wait for the probes of ${names}. Look for the cause if the next probes fail too.`),
+    ...step(probed, (names) => `Wait for the next probes of ${names}. If they fail, look for the cause.`),
     ...step(
       off.map(nameOf),
-      (names) => `Switched off by hand: ${names}. session.control(name, 'automatic') switches it on again.`,
+      (names) =>
+        `Switched off by hand: ${names}. To switch it on again, call session.control(name, 'automatic'). If an operator forced the mode, run breakerbox ctl release instead. The name of a group is 'group:NAME'.`,
     ),
     ...step(
       rejectedFor('not_allowed'),
-      (names) => `Not allowed: ${names}. Add to allowedTools the tools that the agent may use.`,
+      (names) => `Not in allowedTools: ${names}. If the agent may use them, add them to allowedTools.`,
     ),
     ...step(
       rejectedFor('repeat'),
-      (names) => `Failed repeatedly with the same arguments: ${names}. The model has to try something else.`,
+      (names) =>
+        `Repeated calls were skipped: ${names}. They failed again and again with the same arguments. Check what the model reads, and why it repeats them.`,
     ),
   ];
 };
@@ -200,7 +203,7 @@ const cautionSteps = ({ state, budget }: Known): readonly string[] => {
   const length = ({ steps, ms }: WindowReport) => steps ?? ms ?? 0;
   const [next] = budget.charges.flatMap(({ leavesIn }) => leavesIn ?? []).toSorted((a, b) => length(a) - length(b));
   const until = next === undefined ? '' : ` The next charge leaves the window in ${span(next)}.`;
-  return [`Mind the budget: one more failure may pause the session.${until}`];
+  return [`The failure budget is almost used up: one more failure may pause the session.${until}`];
 };
 
 const taskSteps = ({ scope }: Known): readonly string[] => {

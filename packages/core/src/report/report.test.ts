@@ -223,7 +223,7 @@ describe('Q1: the problem, and the next action', () => {
     ];
     const report = buildReport(facts({ circuits }));
     expect(report.headline).toBe('1 of 1 tool is unavailable: group web (timeout, probing).');
-    expect(report.next).toEqual(['Wait for the probes of group web. Look for the cause if the next probes fail too.']);
+    expect(report.next).toEqual(['Wait for the next probes of group web. If they fail, look for the cause.']);
     const switchedOff = buildReport(facts({ circuits: [{ ...closed('group:web'), state: 'forced_open' }] }));
     expect(switchedOff.next[0]).toContain('Switched off by hand: group web.');
   });
@@ -245,13 +245,13 @@ describe('Q1: the problem, and the next action', () => {
     expect(report.next).toEqual([
       'Look at a first: it caused 1 of the 1 charge (server).',
       'Then call session.resume(): it clears all charges, so that 5 failures and 12,000 tokens are allowed again. ' +
-        'While the session is paused, no charge leaves the window.',
+        'While the session is paused, no charge leaves the budget.',
     ]);
   });
 
   test('Q1, B6: by the rule strict, the spent budget is that of the cycle', () => {
     const { headline: first, next } = buildReport(pausedStrictly);
-    expect(first).toBe('PAUSED, failure budget: all 5 failures of cycle 2 are spent.');
+    expect(first).toBe('PAUSED, failure budget: all 5 failures allowed in cycle 2 are used up.');
     expect(next[0]).toBe('Look at web_search first: it caused 3 of the 5 failures (timeout).');
     const ledgerPair = strictLedger(
       [strictCharge('a', 'server', 1, 2, 12_000)],
@@ -259,7 +259,9 @@ describe('Q1: the problem, and the next action', () => {
       { tokenLimit: 12_000, cycle: 3 },
     );
     const report = buildReport(facts({ circuits: [closed('a', 1)], ledger: ledgerPair }));
-    expect(report.headline).toBe('PAUSED, failure budget: failed calls of cycle 3 have wasted all 12,000 tokens.');
+    expect(report.headline).toBe(
+      'PAUSED, failure budget: failed calls in cycle 3 have used up the token budget of 12,000 tokens.',
+    );
     expect(report.next).toEqual([
       'Look at a first: it caused 1 of the 1 failure (server).',
       'Then call session.resume(): it starts cycle 4 with 5 failures and 12,000 tokens.',
@@ -272,10 +274,10 @@ describe('Q1: the problem, and the next action', () => {
   });
 
   test.each([
-    ['network', 'network', {}, 'Check the network: a and b failed with network.'],
-    ['unknown', undefined, {}, 'Find what they have in common: a and b failed together.'],
+    ['network', 'network', {}, 'Check the network: a and b failed in the same way (network).'],
+    ['unknown', undefined, {}, 'Find what they have in common: a and b failed at the same time.'],
     ['group', 'network', { group: 'web' }, 'Check group web: a and b all belong to it.'],
-    ['dependency', 'network', { dependency: 'db', group: 'web' }, 'Check db: a and b all depend on it.'],
+    ['dependency', 'network', { dependency: 'db', group: 'web' }, 'Check db, the dependency that a and b share.'],
   ] as const)('Q1, S4: the report says where to look when the layer is %s', (layer, category, shared, sentence) => {
     const openings = ['a', 'b'].map((tool) => ({ tool, category: 'network' as const, at: NOW, unixMs: UNIX_NOW }));
     const event = { category, layer, dependency: undefined, group: undefined, ...shared, openings };
@@ -290,15 +292,15 @@ describe('Q1: the problem, and the next action', () => {
   test('S5: if an event ends by a probe, the report says when', () => {
     const { headline: first, next } = buildReport(systemicSkipping);
     expect(first).toBe(
-      'Systemic failure, affected tools are skipped: group:github and web_search failed with network; suspect the network.',
+      'Systemic failure, affected tools are skipped: group:github and web_search failed in the same way (network); suspect the network.',
     );
     expect(next).toEqual([
-      'Check the network: group:github and web_search failed with network.',
-      'A probe is due in 5 min. It is the next call of an affected tool, and ends the event if it succeeds. ' +
+      'Check the network: group:github and web_search failed in the same way (network).',
+      'A probe is due in 5 min: from then on, the next call of an affected tool is the probe. If it succeeds, the event is over. ' +
         'Call session.confirmRecovered() to end it at once. Until the event is over, only calls of the affected tools are skipped.',
     ]);
     const due = buildReport({ ...systemicSkipping, eventProbe: { ms: -4, notBeforeMs: 0 } });
-    expect(due.next[1]).toContain('A probe is due now.');
+    expect(due.next[1]).toContain('A probe is due now: from then on');
     const never = buildReport({ ...systemicSkipping, eventProbe: undefined });
     expect(never.next[1]).toContain('Once the cause is gone, call session.confirmRecovered().');
   });
@@ -311,7 +313,7 @@ describe('Q1: the problem, and the next action', () => {
     ];
     const { next } = buildReport(facts({ ledger: ledger([...charges, charge('d', 'server', 5, 14)]) }));
     expect(next).toEqual([
-      'Mind the budget: one more failure may pause the session. The next charge leaves the window in 10 steps.',
+      'The failure budget is almost used up: one more failure may pause the session. The next charge leaves the window in 10 steps.',
     ]);
   });
 
@@ -323,9 +325,9 @@ describe('Q1: the problem, and the next action', () => {
     const { next } = buildReport(facts({ circuits: [off], tallies, ledger: strictLedger([], {}, { consumed: 4 }) }));
     expect(next.map((sentence) => sentence.split(/[:.]/)[0])).toEqual([
       'Switched off by hand',
-      'Not allowed',
-      'Failed repeatedly with the same arguments',
-      'Mind the budget',
+      'Not in allowedTools',
+      'Repeated calls were skipped',
+      'The failure budget is almost used up',
     ]);
   });
 });

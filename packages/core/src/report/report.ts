@@ -2,7 +2,7 @@ import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
-import { name as aName, BreakerboxUsageError, list, object } from '../config/checks.ts';
+import { BreakerboxUsageError, list, object, text } from '../config/checks.ts';
 import type { SystemicDecision } from '../reasons.ts';
 import type { ScopePlan } from '../routing/route.ts';
 import type { Session } from '../session-api.ts';
@@ -53,8 +53,10 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
   });
 };
 
+const aTask = text('it is the name of a task that is done.', 'name');
+
 const checkOptions = (options: unknown): void => {
-  const [first] = object({ done: list(aName, "['summary']") }, "{ done: ['summary'] }")('options', options);
+  const [first] = object({ done: list(aTask, "['summary']") }, "{ done: ['summary'] }")('options', options);
   if (first === undefined) return;
   const why = 'The names in done say which planned tasks are done.';
   throw new BreakerboxUsageError(`report(session, { done }): ${first.path} ${first.message} ${why}`);

@@ -48,7 +48,7 @@ describe('one tool', () => {
     [{ alternatives: [{ tool: '' }] }, "tools.a.alternatives[0].tool: is ''. Set a string"],
     [
       { alternatives: [{ tool: 'b', method: 1 }] },
-      ': it tells the model how to use the alternative for this. Or leave it out.',
+      ': it tells the model how to use the alternative in place of this tool. Or leave it out.',
     ],
     [{ alternatives: [{ tool: 'b', method: 1 }] }, 'tools.a.alternatives[0].method: is 1.'],
     [{ alternatives: [{ tool: 'b', note: '' }] }, "tools.a.alternatives[0].note: is ''."],
@@ -116,7 +116,7 @@ describe('the map', () => {
     const issues = checkCapabilityMap(Object.fromEntries(ring));
     expect(issues.length).toBeLessThanOrEqual(100);
     expect(Math.max(...issues.map(({ message }) => message.length))).toBeLessThan(500);
-    expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: each of these/);
+    expect(issues.at(-1)?.message).toMatch(/is a cycle, (t\d+ → ){10}\d+ more → t\d+: a tool cannot depend on itself/);
   });
 
   test('E6: an alternative that is the tool itself is reported once, and not as a cycle too', () => {
@@ -162,8 +162,8 @@ describe('the map', () => {
       d: { dependsOn: ['d'] },
     };
     expect(lines(checkCapabilityMap(tools))).toEqual([
-      'tools.a.dependsOn: is a cycle, a → b → c → a: each of these tools would wait for the others to recover. Remove one of these dependencies.',
-      'tools.d.dependsOn: is a cycle, d → d: each of these tools would wait for the others to recover. Remove one of these dependencies.',
+      'tools.a.dependsOn: is a cycle, a → b → c → a: a tool cannot depend on itself, directly or through other tools. Remove one of these dependencies.',
+      'tools.d.dependsOn: is a cycle, d → d: a tool cannot depend on itself, directly or through other tools. Remove one of these dependencies.',
     ]);
   });
 

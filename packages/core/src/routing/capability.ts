@@ -73,7 +73,7 @@ const alternative =
     const missing = value.tool === undefined ? tool(`${path}.tool`, undefined) : [];
     const checks: Readonly<Record<keyof Alternative, Check>> = {
       tool,
-      method: text('it tells the model how to use the alternative for this. Or leave it out.'),
+      method: text('it tells the model how to use the alternative in place of this tool. Or leave it out.'),
       degradation: oneOf(
         DEGRADATIONS,
         orLeaveOut('It says how much is lost with the alternative. The default is unknown.'),
@@ -144,7 +144,7 @@ const faultOf = (one: string, tool: string, again: boolean, map: ReadonlyMap<str
 const WHY = {
   alternatives:
     'tools that are alternatives of one another would send the model from one to the other without end. Remove one of these alternatives',
-  dependsOn: 'each of these tools would wait for the others to recover. Remove one of these dependencies',
+  dependsOn: 'a tool cannot depend on itself, directly or through other tools. Remove one of these dependencies',
 } as const;
 
 const cyclesOf = (

@@ -16,7 +16,7 @@ import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
  * secrets.
  */
 
-const SAY_SO = 'say in your answer what is missing as a result';
+const SAY_SO = 'say in your answer what is missing';
 
 /** What rejects calls beside the tool's own circuit. */
 export interface RejectionCauses {
@@ -130,7 +130,8 @@ const againOf = (facts: RejectionFacts): string | undefined => {
   if (reason === 'unavailable') return 'it may be tried again once that check passes';
   if (reason === 'probe_in_flight') return 'one call is testing whether it has recovered';
   const wait = waitOf(facts);
-  if (reason === 'systemic' && wait === undefined) return 'one call is testing whether they have recovered';
+  if (reason === 'systemic' && wait === undefined)
+    return facts.gate === undefined ? undefined : 'one call is testing whether they have recovered';
   return wait && `it may be tried again ${describeWait(wait)}`;
 };
 
@@ -201,7 +202,7 @@ const budgetText = ({ budget }: Ledger): string =>
 /** Several tools failed as one event (S2). */
 const systemicText = (event: SystemicEvent | undefined): string =>
   `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not done and why. Say that a person ` +
-  'must confirm the recovery.';
+  'may have to confirm the recovery.';
 
 /** S4: which tools failed, how, and what is suspected. */
 const systemicCause = (event: SystemicEvent | undefined): string => {
@@ -221,7 +222,8 @@ const namesOf = ({ openings }: SystemicEvent): string => {
 
 /** S4: what the tools share. */
 const suspicion = ({ layer, dependency, group }: SystemicEvent): string => {
-  if (dependency !== undefined) return `; the cause is probably ${quoteTool(dependency)}, which they depend on`;
+  if (dependency !== undefined)
+    return `; the cause is probably ${quoteTool(dependency)}, the dependency that they share`;
   if (group !== undefined) return `; the cause is probably ${quoteTool(group)}, which they belong to`;
   return layer === 'unknown' || layer === 'dependency' || layer === 'group'
     ? ''

@@ -30,7 +30,7 @@ describe('messages of a pause', () => {
   });
 
   const systemic = (change: Partial<SystemicEvent>) => say({ reason: 'systemic', event: { ...event, ...change } });
-  const rest = `${LEAVE} confirm the recovery.`;
+  const rest = `${LEAVE.replace(/must$/, 'may have to')} confirm the recovery.`;
 
   test.each<[string, Partial<SystemicEvent>, string]>([
     ['one layer', {}, 'in the same way (network); the cause is probably in the network.'],
@@ -38,7 +38,7 @@ describe('messages of a pause', () => {
     [
       'something that they depend on',
       { layer: 'dependency', dependency: 'proxy' },
-      "in the same way (network); the cause is probably 'proxy', which they depend on.",
+      "in the same way (network); the cause is probably 'proxy', the dependency that they share.",
     ],
     [
       'a group',
@@ -127,7 +127,7 @@ describe('the note for the system prompt', () => {
     ]);
     expect(note.split('\n')).toEqual([
       'These tools are unavailable now. Do not call them.',
-      "- 'web_search': the last calls failed (network); it may be tried again in 3 steps or in 60 s. Use 'news_search' " +
+      "- 'web_search': the last calls failed (network); it may be tried again in 3 steps, or in 60 s without a step. Use 'news_search' " +
         'instead (recent items only; little is lost).',
       `- 'db': it was switched off by an operator. ${GO_ON}`,
       "- 'mail': its pre-call check says that it cannot be used now; it may be tried again once that check passes. " +

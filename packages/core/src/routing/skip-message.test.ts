@@ -7,7 +7,7 @@ import type { AlternativeRoute, Route } from './route.ts';
 describe('the message of a skip names the tool, why, until when, and not to retry it', () => {
   const OPEN =
     "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 " +
-    'steps or in 60 s.';
+    'steps, or in 60 s without a step.';
 
   test('R3: an open circuit', () => {
     expect(say()).toBe(`${OPEN} ${GO_ON}`);
@@ -37,7 +37,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
     const circuit = closedCircuit(); // Of the tool itself.
     expect(say({ reason: 'group_open', circuit, group: groupOf(open) })).toBe(
       "Tool 'web_search' is unavailable: the tools of group 'github' failed (network). Do not retry it now; it may be tried again in 3 " +
-        `steps or in 60 s. ${GO_ON}`,
+        `steps, or in 60 s without a step. ${GO_ON}`,
     );
     for (const group of [undefined, groupOf(circuit)]) {
       expect(say({ reason: 'group_open', circuit, group })).toBe(
@@ -86,7 +86,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
 
   test('R3, O5: a repeated call, although the tool itself works', () => {
     const circuit = closedCircuit();
-    const orGoOn = 'Or continue without it, and say in your answer what is missing as a result.';
+    const orGoOn = 'Or continue without it, and say in your answer what is missing.';
     expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn}`);
     expect(say({ reason: 'repeat', circuit, route: undefined })).toBe(`${REPEAT} ${orGoOn}`);
     expect(say({ reason: 'repeat', circuit, route: alternative })).toBe(

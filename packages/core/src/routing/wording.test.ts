@@ -52,15 +52,15 @@ test('R3: text from the configuration becomes a part of a sentence', () => {
 });
 
 test.each([
-  [{ steps: 3, ms: 60_000, notBeforeMs: 0 }, 'in 3 steps or in 60 s'],
+  [{ steps: 3, ms: 60_000, notBeforeMs: 0 }, 'in 3 steps, or in 60 s without a step'],
   [{ steps: 1, notBeforeMs: 0 }, 'in 1 step'],
   [{ ms: 300_000, notBeforeMs: 0 }, 'in 5 min'],
   [{ ms: 60_000, notBeforeMs: 90_000 }, 'in 90 s'],
   [{ ms: 90_000, notBeforeMs: 90_000 }, 'in 90 s'],
   [{ ms: 90_000, notBeforeMs: 60_000 }, 'in 90 s'],
-  [{ steps: 2, notBeforeMs: 90_000 }, 'in 2 steps, but not earlier than in 90 s'],
+  [{ steps: 2, notBeforeMs: 90_000 }, 'in 2 steps, but not within 90 s'],
   [{ steps: 3, ms: 60_000, notBeforeMs: 90_000 }, 'in 90 s'],
-  [{ steps: 3, ms: 110_000, notBeforeMs: 90_000 }, 'in 3 steps or in 110 s, but not earlier than in 90 s'],
+  [{ steps: 3, ms: 110_000, notBeforeMs: 90_000 }, 'in 3 steps, or in 110 s without a step, but not within 90 s'],
   [{ steps: 0, ms: 5_000, notBeforeMs: 90_000 }, 'in 90 s'],
   [{ ms: -5, notBeforeMs: 7_000 }, 'in 7 s'],
   [{ steps: 3, ms: 0, notBeforeMs: 7_000 }, 'in 7 s'],
@@ -105,7 +105,7 @@ test('O3: the message has at most one time, and promises no probe before a Retry
       const text = describeWait({ ...inSeconds, ...(steps !== undefined && { steps }) });
       const promised = /\bin (\d+) s\b/.exec(text)?.[1];
       if (promised !== undefined) expect(Number(promised)).toBe(Math.max(ms ?? 0, notBeforeMs));
-      else expect(text.includes('not before')).toBe(notBeforeMs > 0);
+      else expect(text.includes('not within')).toBe(notBeforeMs > 0);
     }),
   );
 });

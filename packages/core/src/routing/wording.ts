@@ -62,7 +62,7 @@ export const LOSS: Readonly<Record<Degradation, string>> = {
 };
 
 /**
- * When the next probe is due: `in 3 steps or in 60 s`. A Retry-After that ends later replaces the wait by time, because no probe is
+ * When the next probe is due: `in 3 steps, or in 60 s without a step`. A Retry-After that ends later replaces the wait by time, because no probe is
  * due before it: `in 90 s`.
  */
 export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
@@ -71,8 +71,8 @@ export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
   const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
   // A wait by time alone is the longer of the two here.
   if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
-  const due = ms === undefined ? bySteps : `${bySteps} or in ${formatDuration(ms)}`;
-  return notBeforeMs > 0 ? `${due}, but not earlier than in ${formatDuration(notBeforeMs)}` : due;
+  const due = ms === undefined ? bySteps : `${bySteps}, or in ${formatDuration(ms)} without a step`;
+  return notBeforeMs > 0 ? `${due}, but not within ${formatDuration(notBeforeMs)}` : due;
 };
 
 /** `4 s`, `2 min`, `1 h 5 min`: milliseconds as a person says them, rounded up to the second. */

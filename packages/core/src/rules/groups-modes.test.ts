@@ -151,8 +151,8 @@ describe('R2, R3: an open group in routes and messages', () => {
     openGroup(session, 'timeout');
     const { message } = session.acquire('a');
     expect(message).toBe(
-      "Tool 'a' is unavailable: the tools of group 'g' failed (timeout). Do not retry it now; it may be tried again in 3 steps or in " +
-        "60 s. Use 'd' instead (recent items only; little is lost).",
+      "Tool 'a' is unavailable: the tools of group 'g' failed (timeout). Do not retry it now; it may be tried again in 3 steps, or in " +
+        "60 s without a step. Use 'd' instead (recent items only; little is lost).",
     );
     expect(words(message)).toBeLessThanOrEqual(60);
     steps(session, 3);
@@ -163,11 +163,11 @@ describe('R2, R3: an open group in routes and messages', () => {
   test('R3: the message has the wait of the tool: one whose probe failed waits longer', () => {
     const { session } = grouped();
     session.acquire('a').settle({ outcome: 'failure', category: 'network', blames: 'group' });
-    expect(session.acquire('b').message).toContain('in 3 steps or in 60 s');
+    expect(session.acquire('b').message).toContain('in 3 steps, or in 60 s without a step');
     steps(session, 3);
     failOnce(session, 'a');
-    expect(session.acquire('a').message).toContain('in 6 steps or in');
-    expect(session.acquire('b').message).toContain('in 3 steps or in');
+    expect(session.acquire('a').message).toContain('in 6 steps, or in');
+    expect(session.acquire('b').message).toContain('in 3 steps, or in');
   });
 
   test('R3: note() and unavailable() list all tools of the group, until one is due for a probe', () => {

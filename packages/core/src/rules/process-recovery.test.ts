@@ -148,7 +148,7 @@ describe('S5: in scope process a probe ends an event', () => {
     expect(session.note().split('\n')).toHaveLength(3);
     expect(session.explain('a')).toMatchObject({ rejectedBy: 'systemic', nextProbe: { ms: 4 * MINUTE } });
     const [deferred] = planScope(session, [{ name: 'x', tools: ['a'] }]).deferred;
-    expect(deferred?.blockers[0]?.unblock).toContain('a probe of an affected tool succeeds, which is due in 4 min');
+    expect(deferred?.blockers[0]?.unblock).toContain('a probe of an affected tool succeeds (due in 4 min)');
   });
 
   test('B1, S5: a session whose budget is spent does not probe, another one does', () => {

@@ -114,7 +114,8 @@ describe('Q1: the report of a session, in each of its states', () => {
     clock.advance(5_000);
     const { report, text } = sound(session);
     expect(report).toMatchObject({
-      headline: 'PAUSED, systemic failure: a and b failed with network; suspect gateway, which all of them depend on.',
+      headline:
+        'PAUSED, systemic failure: a and b failed in the same way (network); suspect gateway, the dependency that they share.',
       state: 'paused_systemic',
       systemic: {
         category: 'network',

@@ -141,8 +141,8 @@ describe('R3: messages for the model', () => {
     const { session } = bench({ tools: search });
     trip(session, 'web');
     expect(session.acquire('web').message).toBe(
-      "Tool 'web' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps or " +
-        "in 60 s. Use 'news' instead (recent items only; little is lost).",
+      "Tool 'web' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps, or " +
+        "in 60 s without a step. Use 'news' instead (recent items only; little is lost).",
     );
   });
 
@@ -154,7 +154,7 @@ describe('R3: messages for the model', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']);
     expect(session.note().split('\n')).toEqual([
       'These tools are unavailable now. Do not call them.',
-      "- 'web': the last calls failed (network); it may be tried again in 3 steps or in 60 s. Use 'news' instead (recent " +
+      "- 'web': the last calls failed (network); it may be tried again in 3 steps, or in 60 s without a step. Use 'news' instead (recent " +
         'items only; little is lost).',
       "- 'manual': it was switched off by an operator. Instead: write it down.",
     ]);

@@ -77,9 +77,9 @@ describe('W1: tasks that can be done now', () => {
         blockers.map(({ reason, unblock }) => `${reason}: ${unblock}`),
       );
     expect(unblocks()).toEqual([
-      "open: a probe of 'a' succeeds, which is due in 3 steps or in 60 s",
+      "open: a probe of 'a' succeeds (due in 3 steps, or in 60 s without a step)",
       "unavailable: the pre-call check of 'b' passes",
-      "not_allowed: 'c' is put on the allowed list",
+      "not_allowed: 'c' is added to allowedTools",
     ]);
     steps(session, 3);
     session.acquire('a');
@@ -102,7 +102,7 @@ describe('W1: tasks that can be done now', () => {
     const plan = planScope(session, tasks.slice(0, 3));
     expect(plan).toMatchObject({ decision: 'pause', achievable: [] });
     expect(plan.deferred.map(({ blockers }) => blockers[0]?.unblock)).toEqual(
-      tasks.slice(0, 3).map(() => 'the systemic failure is confirmed as over: session.confirmRecovered()'),
+      tasks.slice(0, 3).map(() => 'a person confirms the recovery: session.confirmRecovered()'),
     );
   });
 

@@ -35,7 +35,7 @@ describe('S4: content of a systemic event', () => {
       },
     ]);
     expect(session.acquire('c').message).toContain(
-      "'a' and 'b' failed in the same way (network); the cause is probably 'gateway', which they depend on.",
+      "'a' and 'b' failed in the same way (network); the cause is probably 'gateway', the dependency that they share.",
     );
     expect(report(session).systemic).toMatchObject({
       category: 'network',

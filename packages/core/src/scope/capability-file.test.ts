@@ -53,12 +53,12 @@ describe('an object from a file', () => {
   });
 
   test.each([
-    [undefined, 'file: is undefined. Give an object with the key tools. Its value has one object for each tool.'],
-    [null, 'file: is empty. Give an object with the key tools'],
+    [undefined, "file: is undefined. Give an object with the key 'tools', such as"],
+    [null, "file: is empty. Give an object with the key 'tools'"],
     ['tools', "file: is 'tools'."],
     [[], 'file: is a list.'],
-    [{}, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
-    [{ web_search: { fallback: 'ask' } }, 'file: has no key tools. Put the tools under it: { tools: { web_search: '],
+    [{}, "file: has no key 'tools'. Put the tools under it: { tools: { web_search: "],
+    [{ web_search: { fallback: 'ask' } }, "file: has no key 'tools'. Put the tools under it: { tools: { web_search: "],
     [
       { tools: undefined },
       "tools: is undefined. Give an object such as { web_search: { fallback: 'ask the user for a link' } }.",

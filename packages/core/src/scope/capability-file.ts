@@ -42,13 +42,13 @@ const checkFile: Check = (path, value) => {
     return [
       {
         path: 'file',
-        message: `is ${what}. Give an object with the key tools. Its value has one object for each tool.`,
+        message: `is ${what}. Give an object with the key 'tools', such as { tools: { web_search: ${A_TOOL} } }.`,
       },
     ];
   }
   if (!Object.hasOwn(value, 'tools')) {
     return [
-      { path: 'file', message: `has no key tools. Put the tools under it: { tools: { web_search: ${A_TOOL} } }.` },
+      { path: 'file', message: `has no key 'tools'. Put the tools under it: { tools: { web_search: ${A_TOOL} } }.` },
     ];
   }
   return complete({ tools: (_, tools) => checkTools('tools', tools) })(path, value);

@@ -65,8 +65,8 @@ const planTasks = (tasks: readonly Task[], now: (tool: string) => RejectionFacts
 const unblockText = (facts: RejectionFacts): string => {
   const name = quoteTool(facts.tool);
   const wait = waitOf(facts);
-  const due = wait === undefined ? '' : `, which is due ${describeWait(wait)}`;
-  const confirmed = 'the systemic failure is confirmed as over: session.confirmRecovered()';
+  const due = wait === undefined ? '' : ` (due ${describeWait(wait)})`;
+  const confirmed = 'a person confirms the recovery: session.confirmRecovered()';
   switch (facts.reason) {
     case 'open':
       return `a probe of ${name} succeeds${due}`;
@@ -77,11 +77,11 @@ const unblockText = (facts: RejectionFacts): string => {
     case 'forced_open':
       return `an operator switches ${name} on again`;
     case 'not_allowed':
-      return `${name} is put on the allowed list`;
+      return `${name} is added to allowedTools`;
     case 'unavailable':
       return `the pre-call check of ${name} passes`;
     case 'budget_exhausted':
-      return 'the session is resumed: session.resume()';
+      return 'a person resumes the session: session.resume()';
     default: // systemic: a plan knows no arguments, so neither a key nor a repeated call rejects it.
       return wait === undefined ? confirmed : `a probe of an affected tool succeeds${due}, or ${confirmed}`;
   }

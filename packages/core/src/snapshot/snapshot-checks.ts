@@ -11,6 +11,7 @@ import {
   type ConfigIssue,
   complete,
   gather,
+  isRecord,
   list,
   nullable,
   number,
@@ -42,20 +43,31 @@ const MOST_FAULTS = 10;
 
 /** Rejects a value that is not a snapshot of this agent's session. The error lists the first ten faults (C11). */
 export const checkSnapshot = (value: unknown, agent: string): SessionSnapshot => {
-  reject(issuesOf(value, agent), 'snapshot', MOST_FAULTS);
+  reject(
+    issuesOf(value, agent),
+    'snapshot. Restore it as snapshot(session) wrote it, or begin a new session. What is wrong with it',
+    MOST_FAULTS,
+  );
   return value as SessionSnapshot;
 };
 
 const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
-  const { version } = (value ?? {}) as { version?: unknown };
+  if (!isRecord(value)) {
+    const fix = 'Give the object that snapshot(session) returned. If you stored it as JSON, parse it first.';
+    return [{ path: 'snapshot', message: `is ${show(value)}. ${fix}` }];
+  }
+  const { version } = value;
   if (typeof version === 'number' && version !== 1) {
     const fix = 'Restore it with the version of Breakerbox that wrote it, or begin a new session.';
     return [
-      { path: 'snapshot.version', message: `is ${version}, but this version of Breakerbox reads only 1. ${fix}` },
+      {
+        path: 'snapshot.version',
+        message: `is ${version}, but this release of Breakerbox reads only version 1. ${fix}`,
+      },
     ];
   }
   const issues = complete(snapshotChecks)('snapshot', value);
-  return issues.length > 0 ? issues : contradictions(value as SessionSnapshot, agent);
+  return issues.length > 0 ? issues : contradictions(value as unknown as SessionSnapshot, agent);
 };
 
 /** Far more than any session reaches, and far less than where adding 1 changes nothing. */
@@ -171,7 +183,7 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
   const { circuits, ledger, dryRun } = snapshot;
   const issues: ConfigIssue[] = [];
   if (snapshot.agent !== agent) {
-    const message = `is ${show(snapshot.agent)}, and this box is ${show(agent)}. Restore it with the box of that agent.`;
+    const message = `is ${show(snapshot.agent)}, but this box is of agent ${show(agent)}. Restore the snapshot with the box of agent ${show(snapshot.agent)}.`;
     issues.push({ path: 'snapshot.agent', message });
   }
   return [
@@ -188,12 +200,12 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
 const unlikely = (path: string, circuits: readonly Pick<CircuitSnapshot, 'state' | 'outage'>[]) =>
   gather(circuits, ({ state: one, outage: kept }, index) => {
     if ((one === 'closed') === (kept === null)) return [];
-    const message = `is ${kept === null ? 'null' : 'set'}, but state is ${one}. Only a closed circuit has no outage.`;
+    const message = `is ${kept === null ? 'null' : 'set'}, but state is ${one}. A closed circuit has outage null, and any other circuit has an outage.`;
     return [{ path: `${path}[${index}].outage`, message }];
   });
 
 const unlikelyKeys = (path: string, keys: readonly KeySnapshot[]): readonly ConfigIssue[] => {
-  const message = `has ${keys.length} keys. A tool has at most ${MOST_KEYS}${AS_WRITTEN}`;
+  const message = `has ${keys.length} keys. A tool has at most ${MOST_KEYS} keys. Remove the others.`;
   return [
     ...(keys.length > MOST_KEYS ? [{ path, message }] : []),
     ...twice(path, 'key', keys, 'Keep one circuit for each key.'),
@@ -203,7 +215,7 @@ const unlikelyKeys = (path: string, keys: readonly KeySnapshot[]): readonly Conf
 
 const unbalanced = (path: string, ledger: LedgerSnapshot) => {
   const { budget: one, openings, event, paid } = ledger;
-  const once = 'A circuit has one opening.';
+  const once = 'Keep one opening for each tool.';
   const issues = [
     ...twice(`${path}.openings`, 'tool', openings, once),
     ...twice(`${path}.event`, 'tool', event ?? [], once),
@@ -230,7 +242,7 @@ const contradictionsOf = (
     return [{ path: `${path}.provisional[${index}].beside`, message }];
   });
   if (granted - consumed <= limit) return astray;
-  const message = `is ${granted}, which leaves ${granted - consumed} failures of a budget of ${limit}. At most ${limit + consumed} can have been granted.`;
+  const message = `is ${granted}, so ${granted - consumed} failures would be left, more than the budget of ${limit}. At most ${limit + consumed} can have been granted.`;
   return [{ path: `${path}.granted`, message }, ...astray];
 };
 

@@ -104,7 +104,7 @@ export const sendPending = (pending: PendingEvent[], emitter: Emitter<Breakerbox
     const [{ name, event }] = pending.splice(0, 1) as [PendingEvent];
     if (told >= MOST_PENDING) {
       pending.length = 0;
-      const what = `It causes new events without end. '${name}' and later events are dropped. Make calls that cause events outside the listener, for example in setTimeout().`;
+      const what = `It causes new events without end. '${name}' and later events are dropped. Move the calls that cause events out of the listener, for example into setTimeout().`;
       reportThrown('a listener', new Error(what));
       return;
     }

@@ -162,8 +162,8 @@ export const warnOfUndeclared = (box: UsageContext, { tool, tally }: SessionTool
   const { agent } = box;
   warnOnce('BREAKERBOX_UNDECLARED_TOOL', `${agent}/${tool}`, () => {
     const similar = meant(tool, names);
-    const hint = similar === undefined ? '' : ` If '${similar}' is meant, correct the name.`;
-    return `Agent '${agent}' calls tool '${tool}', which was never declared. It has no circuit: its calls are never skipped.${hint} Otherwise add it to tools in createBreakerbox(), call box.declare('${tool}'), or wrap it with guard() or an adapter.`;
+    const fix = similar === undefined ? 'Add' : `If '${similar}' is meant, correct the name. Otherwise add`;
+    return `Agent '${agent}' calls tool '${tool}', which was never declared. It has no circuit, so it is called however often it fails. ${fix} it to tools in createBreakerbox(), call box.declare('${tool}'), or wrap it with guard() or an adapter.`;
   });
 };
 
@@ -180,7 +180,7 @@ const findMisnamed = ({ agent, configured, unused }: UsageContext, { tool, spec 
     'BREAKERBOX_TOOL_NAME',
     `${agent}/${name}`,
     () =>
-      `Agent '${agent}' has settings for tool '${name}', which was not called, and calls '${tool}', which has none. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
+      `Agent '${agent}' has settings for tool '${name}', but never calls it. It calls '${tool}', which has no settings. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
   );
 };
 

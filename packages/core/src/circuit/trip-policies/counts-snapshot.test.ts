@@ -141,9 +141,9 @@ test.each<[unknown, string, string]>([
   [
     { slow_call_rate: bucket({ amount: 3 }) },
     '.slow_call_rate.buckets[0].amount',
-    'is 3 of 2 calls. Set a whole number',
+    'is 3, but calls is 2. Set a whole number of at most 2',
   ],
-  [{ slow_call_rate: bucket({ amount: 0.5 }) }, '.slow_call_rate.buckets[0].amount', 'is 0.5 of 2 calls'],
+  [{ slow_call_rate: bucket({ amount: 0.5 }) }, '.slow_call_rate.buckets[0].amount', 'is 0.5, but calls is 2'],
   [{ wasted_tokens: bucket({ calls: 1.5 }) }, '.wasted_tokens.buckets[0].calls', 'is 1.5'],
   [{ wasted_tokens: bucket({ ageMs: -1 }) }, '.wasted_tokens.buckets[0].ageMs', 'is -1'],
   [{ wasted_tokens: { windowMs: 10 } }, '.wasted_tokens.buckets', 'is undefined'],

@@ -98,7 +98,7 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
   windowCalls: (path, value) => {
     const issues = number(1, orLeaveOut('The rate is measured over this many calls.'), { whole: true })(path, value);
     if (issues.length > 0 || (value as number) <= MAX_WINDOW_CALLS) return issues;
-    const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each session keeps a bit for every one of them.`;
+    const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each circuit stores one bit per call.`;
     return [{ path, message }];
   },
   windowMs: number(0, orLeaveOut('The rate is measured over the calls in this time.'), { above: true }),

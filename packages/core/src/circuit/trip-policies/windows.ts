@@ -208,7 +208,7 @@ const aRateBucket: Check = (path, value) => {
   const issues = aBucket(path, value);
   if (issues.length > 0) return issues;
   const { calls, amount } = value as BucketSnapshot;
-  const message = `is ${amount} of ${calls} calls. Set a whole number that is no more${AS_WRITTEN}`;
+  const message = `is ${amount}, but calls is ${calls}. Set a whole number of at most ${calls}${AS_WRITTEN}`;
   return Number.isInteger(amount) && amount <= calls ? [] : [{ path: `${path}.amount`, message }];
 };
 
