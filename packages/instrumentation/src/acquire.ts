@@ -106,7 +106,7 @@ export const readCall = (where: string, call: unknown): ToolCall => {
   if (typeof call !== 'object' || call === null) {
     throw new BreakerboxUsageError(
       `${where}: the second argument of a call is ${aValue(call)}, but it must be { signal, callId } or nothing. The tool was not called. ` +
-        'In array.map, write (input) => tool(input), because map passes more than the input.',
+        'To use the tool with array.map, write array.map((input) => tool(input)), because map also passes the index.',
     );
   }
   const { signal, callId } = call as ToolCall;

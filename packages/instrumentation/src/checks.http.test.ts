@@ -141,7 +141,11 @@ describe('E6: invalid arguments are rejected', () => {
       { degradedAfterMs: 3_000 },
       'options.degradedAfterMs: is 3000, but the check ends after 3000 ms (timeoutMs)',
     ],
-    ['a misspelt setting', { timeout: 5 }, 'options.timeout: is not a setting. Allowed here: timeoutMs, headers'],
+    [
+      'a misspelt setting',
+      { timeout: 5 },
+      'options.timeout: is not an option. Correct its name or remove it. The options are timeoutMs, headers',
+    ],
     ['invalid headers', { headers: 'accept: */*' }, 'options.headers: has a name or a value'],
     ['a header that is not a string', { headers: { accept: 5 } }, 'options.headers: has a name or a value'],
     ['a name that no header has', { headers: { 'a b': 'c' } }, 'options.headers: has a name or a value'],

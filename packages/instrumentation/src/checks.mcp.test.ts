@@ -108,8 +108,8 @@ describe('K4: unusual clients', () => {
 
 describe('E6: invalid arguments are rejected', () => {
   test.each([
-    [null, 'got null without ping'],
-    [{}, 'got a value of type object without ping'],
+    [null, 'got null, which has no function ping'],
+    [{}, 'got a value of type object, which has no function ping'],
     ['x', 'of type string'],
   ])('E6: %j', (client, message) => {
     expect(() => mcpPing(client as never)).toThrow(BreakerboxUsageError);
@@ -118,7 +118,10 @@ describe('E6: invalid arguments are rejected', () => {
 
   test.each<[unknown, string]>([
     [{ timeoutMs: -1 }, 'mcpPing() options.timeoutMs: is -1. Set milliseconds above 0'],
-    [{ timeoutMS: 1 }, 'mcpPing() options.timeoutMS: is not a setting. Allowed here: timeoutMs'],
+    [
+      { timeoutMS: 1 },
+      'mcpPing() options.timeoutMS: is not an option. Correct its name or remove it. The options are timeoutMs',
+    ],
   ])('E6: %j', (options, message) => {
     const make = () => mcpPing({ ping: async () => {} }, options as never);
     expect(make).toThrow(BreakerboxConfigError);

@@ -110,7 +110,7 @@ export const readable = (path: string | URL): Precheck => {
   const isPath = typeof path === 'string' ? path !== '' && !path.includes('\0') : isFileUrl(path);
   if (!isPath) {
     throw new BreakerboxUsageError(
-      'readable(): did not get a path, so there is nothing to check. Give the path of a file or folder, or its file: URL.',
+      'readable(): the argument is not a path, so there is nothing to check. Give the path of a file or folder, or its file: URL.',
     );
   }
   return async () => {
@@ -168,7 +168,7 @@ const ping = async (client: PingableMcpClient, timeoutMs: number): Promise<Avail
 const checkClient = (client: unknown, where: string): void => {
   if (typeof (client as Partial<PingableMcpClient> | null | undefined)?.ping === 'function') return;
   throw new BreakerboxUsageError(
-    `${where}: got ${client === null ? 'null' : `a value of type ${typeof client}`} without ping, so no server can be pinged. ` +
+    `${where}: got ${client === null ? 'null' : `a value of type ${typeof client}`}, which has no function ping, so no server can be pinged. ` +
       'Give a Client of @modelcontextprotocol/sdk or @modelcontextprotocol/client, or a function that returns one.',
   );
 };

@@ -90,10 +90,10 @@ describe('guardAll', () => {
     expect(() => guardAll({} as never, { search: failing })).toThrow(BreakerboxUsageError);
     expect(() => guardAll(session, { search: failing }, { timeoutMs: -1 })).toThrow(BreakerboxConfigError);
     expect(() => guardAll(session, {}, { timeout: 5 } as never)).toThrow(
-      /guardAll\(\) options\.timeout: is not a setting/,
+      /guardAll\(\) options\.timeout: is not an option/,
     );
     expect(() => guardAll(session, {}, { alternatives: {} } as never)).toThrow(
-      /options\.alternatives: is not a setting/,
+      /options\.alternatives: is not an option/,
     );
     expect(() => guardAll(session, {}, null as never)).toThrow(BreakerboxConfigError);
   });

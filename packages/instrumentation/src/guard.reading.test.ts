@@ -58,7 +58,7 @@ describe('F1: results that may not be current', () => {
   test.each([
     [{ retrievedUnixMs: -60_000 }, 'stale: retrieved 1969-12-31 23:59:00 UTC'],
     [{ retrievedUnixMs: null }, 'freshness_unknown: retrieved at an unknown time'],
-    [{ verified: false }, 'unverified: it was not checked, retrieved 1970-01-01 00:00:00 UTC'],
+    [{ verified: false }, 'unverified: not checked, retrieved 1970-01-01 00:00:00 UTC'],
   ])('F1: have the label that freshness() returns: %o', async (hint, label) => {
     const rates = guard(labelling(), 'rates', (_: string) => '1.1', { freshness: () => hint });
     expect(await rates('eur')).toBe(`[${label}]\n1.1`);

@@ -165,7 +165,7 @@ describe('invalid arguments are rejected', () => {
   );
 
   test('a misspelt option', () => {
-    expect(() => guard(session, 'search', run, { timeout: 5 } as never)).toThrow(/options\.timeout: is not a setting/);
+    expect(() => guard(session, 'search', run, { timeout: 5 } as never)).toThrow(/options\.timeout: is not an option/);
   });
 
   test('a box instead of a session, no session, no function to run', async () => {

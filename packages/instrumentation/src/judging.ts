@@ -3,7 +3,7 @@ import { atOnce, isObject, read, readKeys, safely } from '@breakerbox/core/inter
 import { readReturned, readThrown, stringsIn, urlIn, type Verdict } from './classify/classify.ts';
 import { kindOf, type ToolKind } from './classify/kind.ts';
 import { firstName } from './groups.ts';
-import { functionGiven, type OptionCheck, show } from './options.ts';
+import { aValue, functionGiven, type OptionCheck, show } from './options.ts';
 
 /**
  * Options that set how results and errors are judged, and the key of a call. The box's configuration of the tool takes precedence. The
@@ -167,7 +167,7 @@ class ToolJudge implements Judge {
       const valid = convert(answer);
       if (valid === undefined && answer !== undefined && answer !== null && answer !== '') {
         throw new TypeError(
-          `It returned ${show(answer)}, which ${option} does not allow. See the docs of this option, or return undefined.`,
+          `It returned ${aValue(answer)}, which is not a valid answer of ${option}. Return one of the values that its documentation (JudgingOptions) lists, or undefined.`,
         );
       }
       return valid;

@@ -9,7 +9,7 @@ const LONGEST_MS = 2 ** 31 - 1;
 export const milliseconds: OptionCheck = (value) =>
   typeof value === 'number' && value > 0 && value <= LONGEST_MS
     ? undefined
-    : `is ${show(value)}. Set milliseconds above 0 and up to ${LONGEST_MS} (what timers can do), or leave it out for no timeout.`;
+    : `is ${show(value)}. Set a number of milliseconds above 0 and up to ${LONGEST_MS}, the longest delay of a timer, or leave it out for no timeout.`;
 
 export const text: OptionCheck = (value) =>
   typeof value === 'string' ? undefined : `is ${show(value)}. Set a string, or leave it out.`;
@@ -34,7 +34,7 @@ export const checkOptions = (where: string, options: unknown, checks: Readonly<R
   const issues = Object.entries(isObject(options) ? options : {}).flatMap(([key, value]) => {
     const check = Object.hasOwn(checks, key)
       ? checks[key]
-      : () => `is not a setting. Allowed here: ${Object.keys(checks).join(', ')}.`;
+      : () => `is not an option. Correct its name or remove it. The options are ${Object.keys(checks).join(', ')}.`;
     const message = value === undefined ? undefined : check?.(value);
     return message === undefined ? [] : [{ path: `${where} options.${key}`, message }];
   });

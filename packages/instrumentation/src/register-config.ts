@@ -27,7 +27,10 @@ export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> =
     env[name]?.trim() || undefined;
   const issues: ConfigIssue[] = Object.keys(env)
     .filter((name) => name.startsWith('BREAKERBOX_') && !isOfOthers(name) && !NAMES.some((known) => known === name))
-    .map((name) => ({ path: name, message: `is not a setting. Allowed here: ${NAMES.join(', ')}.` }));
+    .map((name) => ({
+      path: name,
+      message: `is not a variable that Breakerbox reads. Correct its name or unset it. The variables are ${NAMES.join(', ')}.`,
+    }));
   const oneOf = <Value extends string>(name: (typeof NAMES)[number], values: readonly Value[]): Value | undefined => {
     const given = read(name);
     const value = values.find((one) => one === given);

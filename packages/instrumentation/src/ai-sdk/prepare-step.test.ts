@@ -50,7 +50,7 @@ const noteOf = (wait: string): string =>
     '</breakerbox>',
   ].join('\n');
 /** After the first failure, and after the probe; in the words of the first step of each. */
-const [FIRST, SECOND] = [noteOf('2 steps or in 60 s'), noteOf('2 steps or in 2 min')];
+const [FIRST, SECOND] = [noteOf('2 steps, or in 60 s without a step'), noteOf('2 steps, or in 2 min without a step')];
 
 afterEach(() => diag.disable());
 

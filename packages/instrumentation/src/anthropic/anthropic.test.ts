@@ -169,7 +169,7 @@ describe('invalid arguments', () => {
     expect(() => guardTools({ search: broken } as never, session)).toThrow(BreakerboxUsageError);
     expect(() => guardTools([broken], {} as never)).toThrow(BreakerboxUsageError);
     expect(() => guardTools([broken], session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
-    expect(() => guardTools([broken], session, { timeOutMs: 5 } as never)).toThrow(/timeOutMs: is not a setting/);
+    expect(() => guardTools([broken], session, { timeOutMs: 5 } as never)).toThrow(/timeOutMs: is not an option/);
     expect(() => guardTools([broken], session, { tokens: 5 } as never)).toThrow(BreakerboxConfigError);
   });
 });

@@ -149,7 +149,10 @@ const parsed = ({ name, parse }: RunnableTool, input: unknown): { readonly value
     return { value: parse === undefined ? input : parse(input) };
   } catch {
     // The error quotes the input, and so the model.
-    reportThrown(`parse() of tool '${name}' for what adapt() gave`, new Error('It refused that input'));
+    reportThrown(
+      `parse() of tool '${name}', for the input that adapt() returned`,
+      new Error('It rejected the input that adapt() returned'),
+    );
     return undefined;
   }
 };

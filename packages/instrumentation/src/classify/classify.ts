@@ -89,6 +89,9 @@ const callOf = (context: ReadContext | undefined) => ({
 });
 type Call = ReturnType<typeof callOf>;
 
+/** Characters of all texts of an error that are read together: an error may have hundreds of causes. */
+const MOST_TEXT = 16_384;
+
 const verdictOn = (error: unknown, call: Call): Verdict => {
   const texts: string[] = [];
   const refine: core.Refine = (one, own) => {
@@ -96,11 +99,11 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     return refined(one, texts.at(-1) ?? '', own, call);
   };
   const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
-  const text = texts.join('\n');
+  const text = texts.join('\n').slice(0, MOST_TEXT);
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
   const wait = retryAfterMs !== undefined && { retryAfterMs };
   const skipped = { category: 'tool_error', blames: 'tool', why: 'another guard skipped the call' } as const;
-  if (SKIPPED.test(`${text}\n${allTextOf(error)}`)) return skipped;
+  if (isSkipped(`${text}\n${allTextOf(error)}`)) return skipped;
   if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign };
   // That the host does not exist is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
@@ -118,7 +121,12 @@ const isChosen = (text: string, sign: string, { context, kind, input }: Call): b
 };
 
 /** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
-const SKIPPED = /\bTool '.{1,200}' is unavailable\b[\s\S]*\bDo not retry it\b|\bDo not call any tools, including\b/;
+const isSkipped = (text: string): boolean => {
+  const from = text.search(UNAVAILABLE);
+  return (from >= 0 && /\bDo not retry it\b/.test(text.slice(from))) || PAUSED.test(text);
+};
+const UNAVAILABLE = /\bTool '.{1,200}' is unavailable\b/;
+const PAUSED = /\bDo not call any tools, including\b/;
 
 /** The whole text of a runner that cannot start: what a program prints has more lines. */
 const UNSTARTED =

@@ -242,6 +242,6 @@ describe('breakerHooks', () => {
     expect(() => breakerHooks(session, null as never)).toThrow(BreakerboxConfigError);
     expect(() => breakerHooks(session, { nameOf: 'search' } as never)).toThrow(BreakerboxConfigError);
     expect(() => breakerHooks(session, { signal: {} } as never)).toThrow(/abortController/);
-    expect(() => breakerHooks(session, { timeoutMs: 5 } as never)).toThrow(/is not a setting/);
+    expect(() => breakerHooks(session, { timeoutMs: 5 } as never)).toThrow(/is not an option/);
   });
 });

@@ -147,7 +147,7 @@ describe('breakerHooks()', () => {
     );
     const { session } = watchedSession();
     expect(() => breakerHooks(session, { afterToolCall: 5 } as never)).toThrow(/afterToolCall: is 5/);
-    expect(() => breakerHooks(session, { onToolCall: () => {} } as never)).toThrow(/onToolCall: is not a setting/);
+    expect(() => breakerHooks(session, { onToolCall: () => {} } as never)).toThrow(/onToolCall: is not an option/);
   });
 
   test('a call without a context, which no hook could follow, is made', async () => {

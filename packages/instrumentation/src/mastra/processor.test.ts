@@ -171,7 +171,7 @@ describe('breakerProcessor()', () => {
     const { session } = watchedSession();
     expect(() => breakerProcessor(session, { timeoutMs: 0 })).toThrow(/timeoutMs: is 0/);
     expect(() => breakerProcessor(session, { hide: 'all' } as never)).toThrow(/hide: is of type string/);
-    expect(() => breakerProcessor(session, { notes: true } as never)).toThrow(/notes: is not a setting/);
+    expect(() => breakerProcessor(session, { notes: true } as never)).toThrow(/notes: is not an option/);
   });
 
   test('is an input processor of an agent, and keeps its type', () => {

@@ -43,8 +43,13 @@ export const connectionOf = (owner: object, clientOf: (owner: object) => unknown
 export const serverNameOf = (client: unknown): string | undefined => {
   if (!hasMethod(client, 'getServerVersion')) return undefined;
   const server = orUndefined(() => (client as { getServerVersion(): unknown }).getServerVersion());
-  return firstName(read(server, 'name'));
+  const name = read(server, 'name');
+  // It is read for each tool of the server.
+  return firstName(typeof name === 'string' ? name.slice(0, MOST_NAME) : name);
 };
+
+/** Characters of a server's name that are read. */
+const MOST_NAME = 512;
 
 const itself = (owner: object): unknown => owner;
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Answers, inMemory } from '../test-support/mcp-servers.ts';
 import { groupOf, watchedSession } from '../test-support/watched-session.ts';
+import { serverNameOf } from './connection.ts';
 import { type GuardMcpOptions, guardMcpClient } from './mcp.ts';
 
 /** What the tests need of both SDKs' clients. */
@@ -186,4 +187,9 @@ test('the group of tools that are declared before the client connects is known a
   client.server = { name: 'late' };
   await guarded.callTool(call('search'));
   expect(groupOf(session, 'search')).toBe('late');
+});
+
+test('E5: of the name that a server gives itself, 512 characters are read', () => {
+  const name = 'x'.repeat(1_000_000);
+  expect(serverNameOf({ getServerVersion: () => ({ name }) })).toBe(name.slice(0, 512));
 });

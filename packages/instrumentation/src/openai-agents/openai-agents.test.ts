@@ -28,7 +28,7 @@ describe('guardToolFactory', () => {
     await runAgent([made], [[ask('x', 'web_search')], [ask('y', 'web_search')], 'Done.']);
     expect(watched.decisions).toEqual(Array(2).fill('web_search: call'));
     expect(warn.mock.calls).toEqual([
-      [expect.stringMatching(/renames tool 'web-search' to 'web_search'.*Name the tool 'web_search'/)],
+      [expect.stringMatching(/renames tool 'web-search' to 'web_search'.*Use 'web_search' as the name/)],
     ]);
   });
 
@@ -84,7 +84,7 @@ describe('guardToolFactory', () => {
       /guardToolFactory\(\): got .* Pass the function tool of @openai\/agents/,
     );
     expect(() => guardToolFactory(tool, session, { timeoutMs: 0 })).toThrow(BreakerboxConfigError);
-    expect(() => guardToolFactory(tool, session, { timeout: 5 } as never)).toThrow(/timeout.* is not a setting/);
+    expect(() => guardToolFactory(tool, session, { timeout: 5 } as never)).toThrow(/timeout.* is not an option/);
   });
 });
 

@@ -114,8 +114,8 @@ export function guardToolFactory<Factory extends ToolFactory>(
 const WHERE = 'guardToolFactory()';
 
 const renamed = (given: string, name: string): string =>
-  `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use that name, so the box's configuration ` +
-  `of '${given}' does not apply. Name the tool '${name}', in the configuration too.`;
+  `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use '${name}', so the box's configuration ` +
+  `of '${given}' does not apply. Use '${name}' as the name of the tool and in the configuration.`;
 
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
 

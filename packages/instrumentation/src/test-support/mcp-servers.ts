@@ -106,7 +106,7 @@ export const sdks: Readonly<Record<'SDK 1' | 'SDK 2', Sdk>> = {
 const ON_LOOPBACK = `import net from 'node:net';
 const { listen } = net.Server.prototype;
 net.Server.prototype.listen = function (port, ...rest) {
-  this.once('listening', () => console.error('PORT ' + this.address().port));
+  this.once('listening', () => process.stderr.write('PORT ' + this.address().port + '\\n'));
   return listen.call(this, port, '127.0.0.1', ...rest);
 };`;
 
