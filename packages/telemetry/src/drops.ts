@@ -25,8 +25,13 @@ export function countDrops(kind: string, now = () => performance.now()): Drops {
       unreported += count;
       if (unreported === 0 || now() - reportedAt < REPORT_EVERY_MS) return;
       reportedAt = now();
-      const reason = error ?? 'Too many wait for the backend.';
-      log('warn', `Breakerbox telemetry: dropped ${unreported} ${kind}. Reported at most once a minute.`, reason);
+      const reason =
+        error ?? 'The queue is full, because the backend does not accept them fast enough. Check that it answers.';
+      log(
+        'warn',
+        `Breakerbox telemetry: dropped ${unreported} ${kind}, because the backend did not take them. This is reported at most once a minute. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+        reason,
+      );
       unreported = 0;
     },
     take() {

@@ -31,7 +31,11 @@ export async function withinLimit(
     );
     return false;
   } catch (error) {
-    log('error', 'Breakerbox telemetry: the last telemetry could not be sent', error);
+    log(
+      'error',
+      'Breakerbox telemetry: the last telemetry could not be sent, so it is lost. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers',
+      error,
+    );
     return true;
   } finally {
     clearTimeout(timer);

@@ -25,7 +25,7 @@ function otlpExporter(protocol: string): PushMetricExporter {
   if (protocol !== 'http/protobuf') {
     log(
       'warn',
-      `"${protocol}" is not an OTLP protocol, so http/protobuf is used. The other protocols are http/json and grpc.`,
+      `"${protocol}" in OTEL_EXPORTER_OTLP_PROTOCOL or OTEL_EXPORTER_OTLP_METRICS_PROTOCOL is not an OTLP protocol, so http/protobuf is used. Set http/protobuf, http/json or grpc.`,
     );
   }
   return new ProtobufExporter();
@@ -49,7 +49,7 @@ function pushExporter(name: string, env: Environment, stop: AbortSignal): PushMe
   if (name === 'console') return new ConsoleMetricExporter();
   log(
     'warn',
-    `OTEL_METRICS_EXPORTER names "${name}", which is not an exporter. The exporters are prometheus, otlp, console and none.`,
+    `OTEL_METRICS_EXPORTER names "${name}", which is not an exporter, so it is ignored. Set one or more of prometheus, otlp, console and none.`,
   );
   return undefined;
 }

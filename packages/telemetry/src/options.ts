@@ -67,7 +67,7 @@ const unknownKeys = (value: object, known: readonly string[], prefix: string): C
     .filter((key) => !known.includes(key))
     .map((key) => ({
       path: prefix + key,
-      message: `is not an option, so it has no effect. The options are ${known.join(', ')}.`,
+      message: `is not an option. Correct its name or remove it. The options are ${known.join(', ')}.`,
     }));
 
 const check = (path: string, value: unknown, fits: (value: unknown) => boolean, complaint: string): ConfigIssue[] =>

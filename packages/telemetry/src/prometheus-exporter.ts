@@ -41,7 +41,7 @@ export const readForScrape = async (exporter: BreakerboxPrometheusExporter): Pro
 };
 
 const explainListenError: ExplainListenError = (error, address) =>
-  `${cannotServe(error, address)}: Prometheus gets nothing from this process. Give BreakerboxPrometheusExporter a host of this machine, such as 127.0.0.1, and a free port.`;
+  `${cannotServe(error, address)}. Prometheus gets nothing from this process. Give BreakerboxPrometheusExporter a host of this machine, such as 127.0.0.1, and a free port.`;
 
 const addressOf = ({ host, port, endpoint }: ExporterConfig): ScrapeAddress => {
   const defaults = PrometheusExporter.DEFAULT_OPTIONS;

@@ -77,3 +77,18 @@ test('after its connection closes, answers that wait behind an unread one are no
   for (let scrape = 0; scrape < 2; scrape += 1) expect(String((await server.body.take())[0])).toBe('up 2\n');
   expect(render).toHaveBeenCalledTimes(2);
 });
+
+test('clients that wait for one text get it one after the other, each in a turn of the event loop', async () => {
+  const body = scrapeBody(async () => 'text');
+  let answered = 0;
+  let turns = 0;
+  const takes = Array.from({ length: CLIENTS }, () => body.take().then(() => (answered += 1)));
+  while (answered < CLIENTS) {
+    const before = answered;
+    await new Promise((resolve) => setImmediate(resolve));
+    turns += 1;
+    expect(answered - before).toBeLessThanOrEqual(1);
+  }
+  await Promise.all(takes);
+  expect(turns).toBeGreaterThanOrEqual(CLIENTS);
+});

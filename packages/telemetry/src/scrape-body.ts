@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 
 /**
@@ -88,12 +89,20 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
     return underWay;
   };
 
+  let turns: Promise<unknown> = Promise.resolve();
+  /** Clients that waited for one text get it one after the other: to send it, the kernel copies megabytes at once. */
+  const ownTurn = (): Promise<unknown> => {
+    turns = turns.then(() => setImmediate());
+    return turns;
+  };
+
   return {
     async take(zipped = false) {
       const written = await current();
-      if (!zipped) return written.parts;
-      written.zipped ??= zip(written.parts);
-      return written.zipped;
+      if (zipped) written.zipped ??= zip(written.parts);
+      const parts = zipped ? await written.zipped : written.parts;
+      await ownTurn();
+      return parts ?? [];
     },
     reading() {
       const reader = {};

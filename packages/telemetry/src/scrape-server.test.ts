@@ -122,6 +122,24 @@ const connected = async (url: string): Promise<Socket> => {
   return socket;
 };
 
+test('closes a connection that asks again and again without waiting for answers, and serves others', async () => {
+  let written = 0;
+  await using server = await serve(async () => {
+    written += 1;
+    return 'up 1\n';
+  });
+  const flood = await connected(server.url);
+  flood.write('HEAD /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
+  await once(flood.on('error', () => {}).resume(), 'close');
+  expect(written).toBeLessThan(50);
+  const asking = await connected(server.url);
+  for (let count = 0; count < 20; count += 1) {
+    asking.write('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(String(await once(asking, 'data'))).toContain('200 OK');
+  }
+  asking.destroy();
+});
+
 test('accepts at most 50 connections', async () => {
   await using server = await serve(async () => LARGE);
   const sockets = await Promise.all(Array.from({ length: 50 }, () => askOnly(server.url)));

@@ -57,6 +57,23 @@ function limitConnections(server: Server): void {
   });
 }
 
+/** A scraper waits for its answer before it asks again. */
+const MOST_WAITING = 16;
+
+/** Closes a connection that asks again and again without waiting for answers: each question would stay in memory. */
+function limitQuestions(server: Server): void {
+  const waiting = new WeakMap<Socket, number>();
+  const change = (socket: Socket, by: number): number => {
+    const count = (waiting.get(socket) ?? 0) + by;
+    waiting.set(socket, count);
+    return count;
+  };
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    if (change(socket, 1) > MOST_WAITING) return void socket.destroy();
+    response.once('close', () => change(socket, -1));
+  });
+}
+
 /** Limits how long a client may read. The answer of a client that never reads would otherwise stay in memory. */
 function limitReading(response: ServerResponse, done: () => void): void {
   const { socket } = response.req;
@@ -98,7 +115,11 @@ async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promi
     response.end();
   } catch (error) {
     // Without an answer the scrape would hang until Prometheus' timeout, with no hint of the cause.
-    log('error', 'Breakerbox telemetry: this scrape failed. The next one may work', error);
+    log(
+      'error',
+      'Breakerbox telemetry: a scrape failed, so Prometheus got no samples this time. The cause follows',
+      error,
+    );
     // The error's message goes only to the log, because it may quote anything.
     response.writeHead(500, HEADERS).end('# the metrics could not be collected. See the log of the process\n');
   }
@@ -145,6 +166,7 @@ export function openScrapeServer(
   let failure: Error | undefined;
   const body = scrapeBody(render);
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    if (request.socket.destroyed) return;
     const path = request.url?.replace(PROXIED, '').split('?', 1)[0];
     const isKnown = isAllowedHost(request.headers.host, address.allowedHosts ?? []);
     if (!isKnown) return refuse(response, 403, FOREIGN_HOST);
@@ -155,6 +177,7 @@ export function openScrapeServer(
     void answerScrape(response, body);
   });
   limitConnections(server);
+  limitQuestions(server);
   // Neither the server nor an open connection of Prometheus may keep a finished agent alive.
   server.unref();
   server.on('connection', (socket) => socket.unref());

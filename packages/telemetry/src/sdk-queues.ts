@@ -65,5 +65,9 @@ export const unsentText = (queues: readonly ExportQueue[]): string =>
 /** Reports at the end what was dropped since the last report. */
 export function reportDropped(queues: readonly ExportQueue[]): void {
   const dropped = listed(queues, (queue) => queue.takeDropped());
-  if (dropped) log('warn', `Breakerbox telemetry: dropped ${dropped} since the last report.`);
+  if (dropped)
+    log(
+      'warn',
+      `Breakerbox telemetry: dropped ${dropped} since the last report, because the backend did not take them. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+    );
 }
