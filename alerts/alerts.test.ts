@@ -253,7 +253,14 @@ describe('each alert', () => {
   it.each(alerts.map((rule) => [rule.alert, rule] as const))('%s has severity and annotations', (name, rule) => {
     expect(name).toMatch(/^Breakerbox[A-Z][A-Za-z]+$/);
     expect(['critical', 'warning']).toContain(rule.labels?.severity);
-    expect(Object.keys(rule.annotations ?? {})).toEqual(['summary', 'description', 'runbook_url', 'dashboard_url']);
+    expect(Object.keys(rule.annotations ?? {})).toEqual([
+      'summary',
+      'description',
+      'runbook_url',
+      'dashboard_url',
+      'console_url',
+    ]);
+    expect(rule.annotations?.console_url).toMatch(/^\{\{ with \$externalLabels\.console_url \}\}.*\{\{ end \}\}$/);
     expect(rule.annotations?.runbook_url).toBe(`${repository()}/blob/main/alerts/runbooks/${name}.md`);
     expect(rule.annotations?.dashboard_url).toMatch(
       /^\{\{ \$externalLabels\.grafana_url \}\}\/d\/breakerbox-[a-z-]+\?var-/,

@@ -188,6 +188,10 @@ describe.each(each)('%s', (alert, runbook) => {
     expect(runbook.section("What it doesn't see")).toContain('False alarms');
   });
 
+  it('A9: names the command with which an operator looks or acts', () => {
+    expect(runbook.text).toMatch(/`npx breakerbox ctl (?:list|force-open|disable|resume|confirm)/);
+  });
+
   it('gives the numbers of the rules', () => {
     expect(runbook.numbers.length).toBeGreaterThan(0);
     expect(firsts(runbook.section('What it means'), /^(\|(?! number|[ -]+\|).+)$/gm)).toHaveLength(

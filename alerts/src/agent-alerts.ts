@@ -76,7 +76,7 @@ const budgetExhausted: AlertDefinition = {
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have used up their failure budget`,
   description: ({ dialect, settings }) =>
-    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and was resumed or ended since. A paused session calls no tool until you resume it.`,
+    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and was resumed or ended since. A paused session calls no tool until you resume it, with breakerbox ctl resume or in the console.`,
 };
 
 const systemicFailure: AlertDefinition = {
@@ -100,7 +100,7 @@ const systemicFailure: AlertDefinition = {
       list: 'tool',
       after: '.',
     });
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you call session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you confirm the recovery: with breakerbox ctl confirm, in the console, or with session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.`;
   },
 };
 

@@ -31,6 +31,14 @@ export interface Dialect {
   /** The result of a query at the time of the alert; empty if the templates cannot query. */
   query(text: InText): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
+  /** The operators' console at the agent and the tool (A9); undefined if its address is not known. */
+  consoleUrl(labels: readonly AlertLabel[]): string | undefined;
+}
+
+/** Addresses without a slash at the end. */
+export interface Addresses {
+  readonly grafanaUrl?: string | undefined;
+  readonly consoleUrl?: string | undefined;
 }
 
 const search = (dialectLabel: (name: string) => string, labels: readonly AlertLabel[]): string =>
@@ -47,9 +55,9 @@ const path = (uid: DashboardUid, labels: readonly AlertLabel[]): string =>
   `/d/${uid}?${search((name) => `$labels.${name}`, labels)}`;
 
 /** The console at an agent and a tool. Templates of Prometheus and Grafana both have `urlquery`. */
-export const consoleLink = (consoleUrl: string, labels: readonly AlertLabel[]): string => {
+const consolePath = (labels: readonly AlertLabel[]): string => {
   const places = (['agent', 'tool'] as const).filter((name) => labels.includes(name));
-  return `${consoleUrl}/#${places.map((name) => `${name}={{ $labels.${LABEL[name]} | urlquery }}`).join('&')}`;
+  return `/#${places.map((name) => `${name}={{ $labels.${LABEL[name]} | urlquery }}`).join('&')}`;
 };
 
 const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): string => {
@@ -57,29 +65,36 @@ const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): stri
   return as === 'percentage' ? `{{ ${value} | humanizePercentage }}` : `{{ ${value} | humanizeDuration }}`;
 };
 
-/**
- * Prometheus' templates.
- *
- * @param grafanaUrl Grafana's address without a slash at the end. Default: the external label `grafana_url` of Prometheus.
- */
-export const prometheusDialect = (grafanaUrl = '{{ $externalLabels.grafana_url }}'): Dialect => ({
+/** Prometheus' templates. Addresses that are not given are its external labels `grafana_url` and `console_url`. */
+export const prometheusDialect = ({
+  grafanaUrl = '{{ $externalLabels.grafana_url }}',
+  consoleUrl,
+}: Addresses = {}): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   value: (as) => formatted('$value', as),
   query: ({ before, query, args, list, after }) =>
     `{{- with printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query }}${before}` +
     `{{ range sortByLabel "${LABEL[list]}" . }} {{ .Labels.${LABEL[list]} }}{{ end }}${after}{{ end }}`,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
+  // Without the external label the text is empty, and messages have no link.
+  consoleUrl: (labels) =>
+    consoleUrl === undefined
+      ? `{{ with $externalLabels.console_url }}{{ . }}${consolePath(labels)}{{ end }}`
+      : `${consoleUrl}${consolePath(labels)}`,
 });
 
 /**
- * Grafana's templates. They read values by the query's letter and cannot query.
- *
- * @param grafanaUrl Grafana's address without a slash at the end. Default: the address that Grafana is configured with.
+ * Grafana's templates. They read values by the query's letter and cannot query. Without `grafanaUrl`, dashboards have the address that
+ * Grafana is configured with.
  */
-export const grafanaDialect = (grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}'): Dialect => ({
+export const grafanaDialect = ({
+  grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}',
+  consoleUrl,
+}: Addresses = {}): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   // Without data there is no A, and Grafana logs a template error for each evaluation that reads it.
   value: (as) => `{{ with $values.A }}${formatted('.Value', as)}{{ end }}`,
   query: () => '',
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
+  consoleUrl: (labels) => (consoleUrl === undefined ? undefined : `${consoleUrl}${consolePath(labels)}`),
 });

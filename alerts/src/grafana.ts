@@ -81,7 +81,7 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
   // While Grafana cannot query Prometheus, alerts keep their state, and only one rule reports the fault.
   execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
   labels: { severity: alert.severity, ...(alert.scope !== undefined && { scope: alert.scope }) },
-  annotations: { ...annotationsOf(alert, options, grafanaDialect(options.grafanaUrl)) },
+  annotations: { ...annotationsOf(alert, options, grafanaDialect(options)) },
   data: [
     {
       refId: 'A',

@@ -79,7 +79,7 @@ const alertRules = (options: Resolved, every: AlertDefinition['every']): readonl
         ...(lasting !== undefined && { for: lasting }),
         ...(kept !== undefined && { keep_firing_for: kept }),
         labels: { severity: one.severity, ...(one.scope !== undefined && { scope: one.scope }) },
-        annotations: { ...annotationsOf(one, options, prometheusDialect(options.grafanaUrl)) },
+        annotations: { ...annotationsOf(one, options, prometheusDialect(options)) },
       },
     };
   });

@@ -2,7 +2,7 @@ import { AGENT_ALERTS } from './agent-alerts.ts';
 import type { AlertDefinition, Severity, TextGround } from './alert.ts';
 import { checkSettings, RuleOptionsError } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
-import { type AlertLabel, consoleLink, type DashboardUid, type Dialect } from './dialect.ts';
+import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
 import { seriesWith } from './promql.ts';
 import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
@@ -22,7 +22,7 @@ export interface RuleOptions {
   readonly grafanaUrl?: string;
   /**
    * Address of the operators' console (`breakerbox console`), such as `https://console.example.com`. `console_url` of each alert opens it
-   * at the agent and the tool (A9). Default: alerts have no `console_url`.
+   * at the agent and the tool (A9). Default: for Prometheus its external label `console_url`, for Grafana none.
    */
   readonly consoleUrl?: string;
   /** Address of the runbooks: `runbook_url` is this, a slash, and the alert's name with `.md`. Default: the repository. */
@@ -48,7 +48,7 @@ const checkedUrl = (text: string, path: string, like: string): string => {
   throw new RuleOptionsError([
     {
       path,
-      message: `is ${JSON.stringify(text)}, which is not a usable beginning of a link. Write an address with http or https, such as ${like}.`,
+      message: `is ${JSON.stringify(text)}, which cannot be the start of a link. Write a URL with http or https and without spaces, quotes or braces, such as ${like}.`,
     },
   ]);
 };
@@ -100,12 +100,13 @@ export interface Annotations {
 export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect: Dialect): Annotations => {
   const andSelector = options.selector === '' ? '' : `, ${inTemplate(options.selector)}`;
   const ground: TextGround = { settings: options.settings, dialect, andSelector };
+  const consoleUrl = dialect.consoleUrl(alert.labels);
   return {
     summary: alert.summary(ground),
     description: alert.description(ground),
     runbook_url: `${options.runbookUrl}/${alert.name}.md`,
     dashboard_url: dialect.dashboardUrl(alert.dashboard, alert.labels),
-    ...(options.consoleUrl !== undefined && { console_url: consoleLink(options.consoleUrl, alert.labels) }),
+    ...(consoleUrl !== undefined && { console_url: consoleUrl }),
   };
 };
 

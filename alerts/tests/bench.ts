@@ -204,7 +204,7 @@ const saying = ({ at, alert, labels, summary, description, dashboard }: Text) =>
   return {
     eval_time: `${at}s`,
     alertname: `Breakerbox${alert}`,
-    exp_alerts: [{ exp_labels: labels, exp_annotations: { summary, description, ...links } }],
+    exp_alerts: [{ exp_labels: labels, exp_annotations: { summary, description, ...links, console_url: '' } }],
   };
 };
 

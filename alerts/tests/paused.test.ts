@@ -15,7 +15,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
       labels,
       summary: 'Sessions of agent a have used up their failure budget',
       description:
-        'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out within the last 18 minutes and was resumed or ended since. A paused session calls no tool until you resume it.',
+        'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out within the last 18 minutes and was resumed or ended since. A paused session calls no tool until you resume it, with breakerbox ctl resume or in the console.',
       dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
     };
     const firing = [{ alert, after: 60, by: 60 + 2 * interval, until: 1295, gone: 1300 + 2 * interval }];
@@ -61,7 +61,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'Several tools of agent a have failed together',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you call session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you confirm the recovery: with breakerbox ctl confirm, in the console, or with session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
     };
     const open = { alert: 'CircuitOpen', count: 2, after: 360, by: 435 + 2 * interval, until: 479 };

@@ -78,3 +78,34 @@ export const withDataSource = (dashboard: DashboardJson, { uid, name = uid }: Da
 
 const inOrder = (object: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A value that Grafana fills in from the line or row that was clicked, in a link to a dashboard. */
+const LINKED = /[?&]var-(?<name>agent|tool)=(?<value>\$\{__(?:field|data)\b[^&]*)/g;
+
+/** The same place in the console; undefined if the link names no agent of the line or row. */
+const inConsole = (url: Json | undefined, consoleUrl: string): string | undefined => {
+  if (typeof url !== 'string' || !url.startsWith('/d/')) return undefined;
+  const places = [...url.matchAll(LINKED)].map(({ groups }) => `${groups?.name}=${groups?.value}`);
+  return places.some((place) => place.startsWith('agent=')) ? `${consoleUrl}/#${places.join('&')}` : undefined;
+};
+
+const withConsoleLink = (list: readonly Json[], consoleUrl: string): readonly Json[] => {
+  for (const link of list) {
+    const url = isObject(link) ? inConsole(link.url, consoleUrl) : undefined;
+    if (isObject(link) && url !== undefined) return [...list, { ...link, targetBlank: true, title: 'Console', url }];
+  }
+  return list;
+};
+
+const onLists = (value: Json, change: (list: readonly Json[]) => readonly Json[]): Json => {
+  if (Array.isArray(value)) return change(value).map((one) => onLists(one, change));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, onLists(one, change)]));
+};
+
+/**
+ * Adds a link to the operators' console (A9) to each line and row that links to a dashboard of its agent. It opens the console at the agent
+ * and the tool, and does nothing by itself.
+ */
+export const withConsole = (dashboard: DashboardJson, consoleUrl: string): DashboardJson =>
+  onLists(dashboard, (list) => withConsoleLink(list, consoleUrl)) as DashboardJson;

@@ -1,5 +1,5 @@
 import { checkedSelector, checkSettings, type RuleSettings } from '@breakerbox/alerts';
-import { type DataSource, narrowed, withDataSource } from './adapt.ts';
+import { type DataSource, narrowed, withConsole, withDataSource } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
 
@@ -12,6 +12,11 @@ export interface DashboardOptions {
   readonly selector?: string;
   /** The data source that is selected first. Users can select another one. Default: Grafana's default. */
   readonly dataSource?: DataSource;
+  /**
+   * Address of the operators' console (`breakerbox console`), such as `https://console.example.com`. Lines and rows of an agent link to it.
+   * Default: no links.
+   */
+  readonly consoleUrl?: string;
   /** Thresholds of the rules, for panels that show them. Default: DEFAULT_SETTINGS of `@breakerbox/alerts`. */
   readonly settings?: Partial<RuleSettings>;
 }
@@ -34,12 +39,14 @@ export interface DashboardFile extends BuiltDashboard {
 export const dashboards = ({
   selector = '',
   dataSource,
+  consoleUrl,
   settings,
 }: DashboardOptions = {}): readonly DashboardFile[] => {
   const matchers = checkedSelector(selector);
   return builtDashboards(checkSettings(settings)).map(({ uid, json: built }) => {
     const chosen = dataSource === undefined ? built : withDataSource(built, dataSource);
-    const json = matchers === '' ? chosen : narrowed(chosen, matchers);
+    const narrow = matchers === '' ? chosen : narrowed(chosen, matchers);
+    const json = consoleUrl === undefined ? narrow : withConsole(narrow, consoleUrl);
     return { uid, title: titleOf(json), json, text: rendered(json) };
   });
 };
