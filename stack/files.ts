@@ -18,7 +18,7 @@ interface StaticConfig {
 
 /** `stack/prometheus/prometheus.yml`. */
 export interface PrometheusConfig {
-  global: { scrape_interval: string; evaluation_interval: string };
+  global: { scrape_interval: string; evaluation_interval: string; external_labels: Record<string, string> };
   rule_files: string[];
   alerting: { alertmanagers: { static_configs: StaticConfig[] }[] };
   scrape_configs: { job_name: string; honor_labels?: boolean; static_configs: StaticConfig[] }[];

