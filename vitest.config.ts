@@ -34,7 +34,7 @@ const SLOW = [
   'test/costs/cost.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
-  'test/console-{actions,view}.browser.test.ts',
+  'test/console-{actions,alert,view}.browser.test.ts',
   PREVIEW,
 ];
 

@@ -175,7 +175,7 @@ const install = (folder, name) => {
   if (status !== 0) {
     process.stderr.write(`${stdout}${stderr}`);
     giveUp(
-      `installing the dependencies failed, see above. They come from the npm registry. Check the network, and that \`npm ping\` succeeds. Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
+      `installing ${name} failed, see above. The packages come from the npm registry. Check the network, and that \`npm ping\` succeeds. Behind a proxy, set it with \`npm config set proxy\`. Then run the same command again.`,
     );
   }
   linkNode();
@@ -204,7 +204,7 @@ const debianPackages = async () => {
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium, and tests need initdb and postgres of PostgreSQL';
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium. Tests need initdb and postgres of PostgreSQL. npm run test:all also needs dockerd, docker-compose and ip';
     return say(`${names}: not found. ${how}. ${leftOut}`);
   }
   const why = `\`npm run ${task}\` uses these programs, and they are not on PATH: ${names}`;
@@ -309,9 +309,9 @@ const run = (nodeArgs) =>
   });
 
 const [task = '', ...args] = process.argv.slice(2);
-if (!Object.hasOwn(tasks, task)) giveUp(`There is no task '${task}'. Known: ${Object.keys(tasks).join(', ')}.`);
+if (!Object.hasOwn(tasks, task)) giveUp(`there is no task '${task}'. The tasks are ${Object.keys(tasks).join(', ')}.`);
 install(root, 'dependencies');
-if (usesPreview()) install(join(root, PREVIEW), 'what the previews are drawn with');
+if (usesPreview()) install(join(root, PREVIEW), 'the dependencies of dashboards/preview');
 await debianPackages();
 for (const command of tasks[task](args)) {
   const code = await run(command);

@@ -6,7 +6,7 @@ if (Number(process.versions.node.split('.')[0]) >= LEAST_NODE) {
   process.stderr.write(
     'breakerbox: this is Node ' +
       process.versions.node +
-      ', but starting needs at least Node ' +
+      ', but this command needs at least Node ' +
       LEAST_NODE +
       '. Install a newer Node and run the same command again. After the start, the workspace uses its own Node 24.\n',
   );

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { readCompose } from '../stack/files.ts';
-import { ask, checkContainers, type Engine, NoEngineError, startEngine } from './compose/engine.ts';
+import { ask, checkContainers, type Engine, NoEngineError, runBeside, startEngine } from './compose/engine.ts';
 import { buildDemo, buildSubstitutes, DEMO_IMAGE, NODE_IMAGE, sizeOf } from './compose/images.ts';
 import { type Compose, findCompose, statesOf, tracesOf } from './compose/stack.ts';
 
@@ -123,11 +123,28 @@ test(
 );
 
 test(
+  'the link in the log of the console signs in, and every agent answers there',
+  async () => {
+    const [, token] =
+      /http:\/\/localhost:9480\/#token=(\S+)/.exec(await compose.run('logs', '--no-color', 'console')) ?? [];
+    const script = `const at = 'http://127.0.0.1:9480/api/';
+      const headers = { 'content-type': 'application/json' };
+      const entry = await fetch(at + 'sign-in', { method: 'POST', headers, body: ${JSON.stringify(JSON.stringify({ token }))} });
+      const [cookie] = entry.headers.getSetCookie()[0].split(';');
+      const { endpoints } = await (await fetch(at + 'state', { headers: { cookie } })).json();
+      console.log(endpoints.map((one) => one.status + ' ' + one.state?.boxes[0].agent).join());`;
+    const agents = 'answers ops-agent,answers research-agent,answers support-agent';
+    await expect(runBeside(engine, script)).resolves.toBe(`${agents}\n`);
+  },
+  LIMIT_MS,
+);
+
+test(
   'the pager prints the alert of the first outage',
   async () => {
     const wait = { ...WAIT, timeout: ALERT_MS };
     const message =
-      /Warning: Tools of agent support-agent have been out of use.*create_ticket.*http:\/\/localhost:3000\/d\//s;
+      /Warning: Tools of agent support-agent have been out of use.*create_ticket.*http:\/\/localhost:3000\/d\/.*http:\/\/localhost:9480\/#agent=support-agent&tool=create_ticket/s;
     await vi.waitFor(async () => expect(await compose.run('logs', '--no-color', 'pager')).toMatch(message), wait);
   },
   LIMIT_MS,

@@ -46,7 +46,7 @@ test('A8: a correlated failure is shown with its tools, confirmed, and a stale r
   await press(page, 'Confirm recovery');
   session.confirmRecovered();
   await dialogOf(page).getByRole('button', { name: 'Confirm recovery' }).click();
-  await dialogOf(page).getByText('The session has moved on').waitFor();
+  await dialogOf(page).getByText('The session has changed since you saw it').waitFor();
   await dialogOf(page).getByText('Session run-1 is now active').waitFor();
   await dialogOf(page).getByText('Applied by 0 of 1 process').waitFor();
   await press(page, 'Close');
@@ -94,15 +94,17 @@ test('A8: a stopped process is shown as not answering, and an action says how ma
   await seen(page, /1 of 2 processes does not answer/);
   expect(await page.locator('.notice.silent').textContent()).toContain(`${two.pid}`);
   await page.getByText('All tools (3)').click();
-  await press(page, 'Disable search');
+  await press(page, 'Disable circuit search');
   await dialogOf(page).getByLabel('Reason').fill('a test');
-  await dialogOf(page).getByRole('button', { name: 'Disable' }).click();
+  await dialogOf(page).getByRole('button', { name: 'Disable circuit' }).click();
   await dialogOf(page).getByText('Asked 2 processes. Applied by 1 of 2 processes.').waitFor();
-  await dialogOf(page).getByText(`Process ${two.pid} does not answer. It may still act when it goes on.`).waitFor();
+  await dialogOf(page)
+    .getByText(`Process ${two.pid} did not answer. If it received the request, it may still act later.`)
+    .waitFor();
   await press(page, 'Close');
   two.signal('SIGCONT');
   await page.getByText('1 of 2 processes does not answer').waitFor({ state: 'detached' });
-  await seen(page, 'ada disabled search in 2 processes');
+  await seen(page, 'ada disabled the circuit of search in 2 processes');
 });
 
 test('A8: the keyboard is enough, and the focus is visible', async () => {
@@ -123,7 +125,7 @@ test('A8: the keyboard is enough, and the focus is visible', async () => {
   await page.keyboard.press('Enter');
   await dialogOf(page).waitFor();
   await page.keyboard.press('Escape');
-  await dialogOf(page).waitFor({ state: 'detached' });
+  await page.locator('dialog').waitFor({ state: 'detached' }); // By its role, it is gone a moment before the page knows.
   await page.keyboard.press('Enter');
   await dialogOf(page).waitFor();
   await tabTo('Resume');

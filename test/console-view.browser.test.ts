@@ -117,14 +117,14 @@ test('A8: the link signs one browser in, once, and a reload stays signed in', as
   const other = await newContext();
   const second = await other.newPage();
   await second.goto(url);
-  await seen(second, 'The link is wrong, was used, or is too old');
+  await seen(second, 'The link is wrong, already used, or older than 10 minutes');
   expect(await second.getByText('research').count()).toBe(0);
 });
 
 test('A8: without an agent the page says what to do, and which endpoints gave no answer', async () => {
   const own = await newFolder();
   const { page } = await openConsole([{ url: `unix:${join(own, 'none.sock')}` }, { url: 'http://127.0.0.1:1' }]);
-  await seen(page, 'http://127.0.0.1:1 does not answer');
+  await seen(page, 'no valid answer from http://127.0.0.1:1');
   const other = await openConsole([{ url: `unix:${join(own, 'none.sock')}` }]);
   await seen(other.page, /No agent with a control API was found.*No process listens on unix:.*none\.sock/);
 });

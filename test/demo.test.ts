@@ -139,7 +139,7 @@ describe('breakerbox demo', () => {
             /^Warning: Tools of agent support-agent have been out of use for \d+ seconds?, short gaps aside$/,
           ),
           text: expect.stringMatching(
-            /^1 firing, job breakerbox · <.*\|Runbook>\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard>$/,
+            /^1 firing, job breakerbox · <.*\|Runbook>\n• 1 circuit\(s\) of tool create_ticket [\s\S]*\|Dashboard> · <http:\/\/127\.0\.0\.1:\d+\/#agent=support-agent&amp;tool=create_ticket\|Act>$/,
           ),
           link: expect.stringMatching(/^http:\/\/localhost:3000\/d\/breakerbox-tool-detail\?/),
           color: '#E69F00',
@@ -184,7 +184,10 @@ describe('breakerbox demo', () => {
 
     const paused = (state: string) => reports.find(({ report }) => report.state === state)?.report;
     const spent = paused('paused_budget');
-    expect(spent).toMatchObject({ agent: 'ops-agent', headline: 'PAUSED, failure budget: all 5 failures are spent.' });
+    expect(spent).toMatchObject({
+      agent: 'ops-agent',
+      headline: 'PAUSED, failure budget: all 5 failures allowed are used up.',
+    });
     // Calls that were under way at the time of the fifth failure may have failed too.
     expect(spent?.budget?.charges.length).toBeGreaterThanOrEqual(5);
     expect(spent?.scope?.deferred.length).toBeGreaterThan(0);

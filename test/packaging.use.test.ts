@@ -234,7 +234,10 @@ const npx = (...args: readonly string[]) => run('npx', ['--no-install', 'breaker
 
 test('npx breakerbox demo runs a fleet, and says what an installation without a clone has not', async () => {
   const { code, stdout, stderr } = await npx('demo', '--for', '6s', '--json', '--port', '0');
-  expect([code, stderr]).toEqual([0, expect.stringContaining('so Prometheus does not run. To run it, use a clone')]);
+  expect([code, stderr]).toEqual([
+    0,
+    expect.stringContaining('so the demo does not start Prometheus. To see alerts, run the demo in a clone'),
+  ]);
   const report = JSON.parse(stdout) as DemoReport;
   expect(report.stack).toEqual({ prometheus: 'missing', alertmanager: 'missing' });
   const agents = new Set(report.decisions.filter((one) => one.call > 0).map(({ agent }) => agent));

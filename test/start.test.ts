@@ -107,7 +107,7 @@ describe('a failed start says what to do', () => {
     });
     expect(status).toBe(1);
     expect(stderr).toContain('npm could not install pnpm');
-    expect(stderr).toContain('installing the dependencies failed');
+    expect(stderr).toContain('installing dependencies failed');
     expect(stderr).toContain('Check the network, and that `npm ping` succeeds.');
   });
 
@@ -115,14 +115,14 @@ describe('a failed start says what to do', () => {
     const preload = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.0' } })`;
     const { status, stderr } = start(bareClone(), 'demo', { preload });
     expect(status).toBe(1);
-    expect(stderr).toContain('this is Node 18.20.0, but starting needs at least Node 20. Install a newer Node');
+    expect(stderr).toContain('this is Node 18.20.0, but this command needs at least Node 20. Install a newer Node');
   });
 
   test('with something that can not be started', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "There is no task 'dmeo'. Known: demo, bundle, example, test, test:all, preview, bench, fuzz, check.",
+      "there is no task 'dmeo'. The tasks are demo, bundle, example, test, test:all, preview, bench, fuzz, check.",
     );
   });
 });
@@ -165,7 +165,7 @@ test('pnpm does not run if its binary is missing, which it would download', () =
   const npm = npmOf(':').replace(/ \S+exe\.\S+/, '');
   const { status, stderr } = start(folder, 'demo', { env: { PATH: programs(folder, { npm }) } });
   expect(status).toBe(1);
-  expect(stderr).toContain('with the hashes of scripts/pnpm/package-lock.json');
+  expect(stderr).toContain('the hashes of scripts/pnpm/package-lock.json');
 });
 
 describe('an example', () => {

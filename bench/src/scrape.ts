@@ -1,11 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { table } from './print.ts';
 
 const AGENT = fileURLToPath(new URL('scrape-agent.ts', import.meta.url));
 const LOOP_MS = 10_000;
 const QUIET_MS = 3000;
+/** As many as the agent accepts. */
+const CROWD = 50;
 
 interface Seen {
   /** The longest turn of the agent's event loop, in milliseconds of CPU. */
@@ -23,6 +26,8 @@ export interface ScrapeCost {
   readonly second: Seen;
   /** One client that asks again as soon as it has the answer. */
   readonly loop: Seen & { readonly answers: number };
+  /** {@link CROWD} clients that ask at once and read no answer. */
+  readonly crowd: Seen;
 }
 
 const answerOf = async <Answer>(agent: ChildProcess): Promise<Answer> => {
@@ -33,6 +38,17 @@ const answerOf = async <Answer>(agent: ChildProcess): Promise<Answer> => {
 const seenBy = async (agent: ChildProcess): Promise<Seen> => {
   agent.send('measure');
   return answerOf<Seen>(agent);
+};
+
+/** Asks with {@link CROWD} connections, and closes them later. */
+const neverRead = async ({ hostname, port, pathname }: URL): Promise<void> => {
+  const sockets = Array.from({ length: CROWD }, () => {
+    const socket = connect(Number(port), hostname).on('error', () => undefined);
+    socket.pause().write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+    return socket;
+  });
+  await pause(QUIET_MS);
+  for (const socket of sockets) socket.destroy();
 };
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -62,7 +78,9 @@ export const measureScrapes = async (agents = 20, tools = 200, loopMs = LOOP_MS)
       answers += 1;
     }
     const loop = { ...(await seenBy(agent)), answers };
-    return { series: lines.length, megabytes: text.length / 1e6, quiet, first, second, loop };
+    await after(pause(QUIET_MS));
+    const crowd = await after(neverRead(new URL(url)));
+    return { series: lines.length, megabytes: text.length / 1e6, quiet, first, second, loop, crowd };
   } finally {
     agent.disconnect();
   }
@@ -83,6 +101,7 @@ export const scrapeReport = async (args: readonly string[]): Promise<string> => 
     row('none', found.quiet),
     row('the first', found.first),
     row('one later', found.second),
+    row(`${CROWD} clients that never read`, found.crowd),
     row(`one client in a loop, ${found.loop.answers} answers in ${LOOP_MS / 1000} s`, found.loop),
   ])}\n`;
 };

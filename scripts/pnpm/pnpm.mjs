@@ -31,7 +31,9 @@ const bring = () => {
   if (error?.code === 'ENOENT') giveUp('npm was not found. Install npm, then run the same command again.');
   if (isInstalled()) return;
   process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`);
-  giveUp(`npm could not install pnpm ${version} with the hashes of scripts/pnpm/package-lock.json.`);
+  giveUp(
+    `npm could not install pnpm ${version}, see above. It must have the hashes of scripts/pnpm/package-lock.json. Check the network and the registry (npm ping), then run the same command again.`,
+  );
 };
 
 if (!isInstalled()) bring();

@@ -131,10 +131,16 @@ export const checkContainers = async ({ docker }: Engine, image: string, network
 };
 
 /** The answer to a GET request in the engine's network. @throws Error for any status but 2xx. */
-export const ask = async (engine: Engine, url: string): Promise<string> => {
-  const script = `const r = await fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(5000) });
+export const ask = (engine: Engine, url: string): Promise<string> =>
+  runBeside(
+    engine,
+    `const r = await fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(5000) });
     if (!r.ok) throw new Error(r.status + ' ' + r.url);
-    process.stdout.write(await r.text());`;
+    process.stdout.write(await r.text());`,
+  );
+
+/** What a script prints in the network of the engine. */
+export const runBeside = async (engine: Engine, script: string): Promise<string> => {
   const args = ['--net', `--target=${engine.pid}`, process.execPath, '--input-type=module', '-e', script];
   return (await run('nsenter', args, { maxBuffer: MOST_OUTPUT })).stdout;
 };

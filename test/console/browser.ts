@@ -107,9 +107,9 @@ export interface OpenedPage {
 /** A signed-in browser on a console over some agents. `hash` is added to the link. */
 export const openConsole = async (
   targets: readonly Target[],
-  { hash = '', ...options }: BrowserContextOptions & { readonly hash?: string } = {},
+  { hash = '', port = 0, ...options }: BrowserContextOptions & { readonly hash?: string; readonly port?: number } = {},
 ): Promise<OpenedPage> => {
-  const { url, close } = await startConsole({ targets, page: folder });
+  const { url, close } = await startConsole({ targets, port, page: folder });
   onTestFinished(close);
   const context = await newContext(options);
   const page = await context.newPage();
