@@ -1,6 +1,7 @@
-import type { ForcedMode, NotDone } from '@breakerbox/core/control';
+import type { ActionResult, ForcedMode, OperatedSession, Operator } from '@breakerbox/core/control';
+import type { AgentModes } from './agent-modes.ts';
 import type { ActionRequest } from './schema.ts';
-import type { OperatedBox } from './state.ts';
+import { havingSession, type OperatedBox } from './state.ts';
 
 /** What became of an action. */
 export interface Acted {
@@ -16,95 +17,114 @@ const MODES: Readonly<Record<'force_open' | 'disable' | 'observe', ForcedMode>> 
 
 type Of<Action extends ActionRequest['action']> = Extract<ActionRequest, { readonly action: Action }>;
 
-/** An action that does not happen, for {@link Operator.notDone}. */
-export const notDone = (request: ActionRequest, result: NotDone['result']): NotDone => {
-  const { action, session } = request;
-  return { action, result, session, tool: 'tool' in request ? request.tool : undefined };
-};
+/** The caller counts an action once, however many boxes it concerns. */
+const isCounted = false;
 
-/** Does what an operator asks for (A3). `boxes` are those of the agent. */
-export const act = (boxes: readonly OperatedBox[], request: ActionRequest, who: string): Acted => {
+/** What an action is about. */
+export interface Acting {
+  /** Those of the agent. */
+  readonly boxes: readonly OperatedBox[];
+  readonly version: number;
+  /** For boxes that the agent makes later. */
+  readonly modes: AgentModes;
+}
+
+/** Does what an operator asks for (A3). */
+export const act = (acting: Acting, request: ActionRequest, who: string): Acted => {
   switch (request.action) {
     case 'resume':
     case 'confirm':
-      return onSession(boxes, request);
+      return onSession(acting.boxes, request);
     case 'release':
-      return release(boxes, request, who);
+      return release(acting, request, who);
     default:
-      return force(boxes, request, who);
+      return force(acting, request, who);
   }
 };
 
 const onSession = (boxes: readonly OperatedBox[], request: Of<'resume'> | Of<'confirm'>): Acted => {
-  for (const { operator } of boxes) {
-    const { result } =
-      request.action === 'resume'
-        ? operator.resume(request.session, { cycle: request.cycle })
-        : operator.confirmRecovered(request.session, { event: request.event });
-    if (result === 'done') return { result, message: DONE[request.action] };
-    if (result === 'stale')
-      return { result, message: 'The session has moved on. Nothing was done. Look at its state again.' };
+  let isStale = false;
+  for (const { operator, found } of havingSession(boxes, request.session)) {
+    const { result, session } = actOn(operator, found, request);
+    if (result === 'done') return { result, message: doneMessage(request.action, session?.view.state) };
+    isStale ||= result === 'stale';
   }
-  return reported(boxes, request, noSession(request.agent, request.session));
+  if (isStale)
+    return {
+      result: 'stale',
+      message:
+        'Nothing was done: the session has changed since you read its state, or it does not need this action. Read its state again.',
+    };
+  return noSession(request.agent, request.session);
 };
 
-const DONE = {
-  resume: 'The session has a full budget again and goes on.',
-  confirm: 'The event is over. The tools are probed one after the other.',
-} as const;
-
-const isStale = (boxes: readonly OperatedBox[], version: number | undefined): boolean =>
-  version !== undefined && boxes.some(({ operator }) => operator.version !== version);
-
-/** Reports what the operators of the boxes do not, because they are not asked. */
-const reported = (boxes: readonly OperatedBox[], request: ActionRequest, acted: Acted): Acted => {
-  if (acted.result !== 'done') for (const { operator } of boxes) operator.notDone(notDone(request, acted.result));
-  return acted;
+/** A session that its budget does not pause is not resumed: another operator has done that, or its correlated failure comes first. */
+const actOn = (
+  operator: Operator,
+  { view }: OperatedSession,
+  request: Of<'resume'> | Of<'confirm'>,
+): Pick<ActionResult, 'result' | 'session'> => {
+  if (request.action === 'confirm')
+    return operator.confirmRecovered(request.session, { event: request.event, isCounted });
+  if (view.state !== 'paused_budget') return { result: 'stale', session: undefined };
+  return operator.resume(request.session, { cycle: request.cycle, isCounted });
 };
+
+const doneMessage = (action: 'resume' | 'confirm', state: string | undefined): string => {
+  if (action === 'resume') return 'The session has a full budget again and goes on.';
+  return state === 'paused_budget'
+    ? 'The correlated failure is over. The session stays paused until you resume it, because its failure budget is used up.'
+    : 'The correlated failure is over. The session probes its tools one after the other.';
+};
+
+const isStale = ({ version }: Acting, expected: number | undefined): boolean =>
+  expected !== undefined && expected !== version;
 
 const noSession = (agent: string, session: string): Acted => ({
   result: 'unknown',
   message: `Agent ${agent} has no live session ${session}.`,
 });
 
-const STALE: Acted = { result: 'stale', message: 'The modes have changed. Nothing was done. Look at them again.' };
+const sharedCircuits = (agent: string): Acted => ({
+  result: 'unknown',
+  message: `Sessions of agent ${agent} share their circuits (scope 'process'), so a mode cannot apply to one session only. Leave the session out: the mode then applies to all sessions.`,
+});
 
-/** The boxes that have the tool or the group. */
-const having = (boxes: readonly OperatedBox[], tool: string): readonly OperatedBox[] =>
-  boxes.filter(({ operator }) => operator.knows(tool));
-
-const force = (
-  boxes: readonly OperatedBox[],
-  request: Of<'force_open' | 'disable' | 'observe'>,
-  owner: string,
-): Acted => {
-  const { tool, reason, expiresInMs, session, version, action } = request;
-  const found = having(boxes, tool);
-  const message = `Agent ${request.agent} has no tool or group ${tool}.`;
-  if (found.length === 0) return reported(boxes, request, { result: 'unknown', message });
-  if (isStale(found, version)) return reported(found, request, STALE);
-  if (session !== undefined && !found.some(({ operator }) => operator.session(session)))
-    return reported(found, request, noSession(request.agent, session));
-  const forced: OperatedBox[] = [];
-  try {
-    for (const one of found) {
-      one.operator.force(tool, { mode: MODES[action], owner, reason, expiresInMs, session });
-      forced.push(one);
-    }
-  } catch (error) {
-    for (const { operator } of forced) operator.release(tool, { owner, session }); // All boxes or none.
-    throw error;
-  }
-  const whose = session === undefined ? 'each session' : `session ${session}`;
-  return { result: 'done', message: `${tool} is ${MODES[action]} from the next call of ${whose} on.` };
+const STALE: Acted = {
+  result: 'stale',
+  message: 'Nothing was done: the forced modes of this agent have changed since you read them. Read them again.',
 };
 
-const release = (boxes: readonly OperatedBox[], request: Of<'release'>, who: string): Acted => {
-  const { tool, session, owner = who, version } = request;
-  const found = having(boxes, tool);
-  if (isStale(found, version)) return reported(found, request, STALE);
-  const released = found.filter(({ operator }) => operator.release(tool, { owner, session }));
-  return released.length > 0
+/** The boxes that have circuits of the tool or the group. */
+export const having = (boxes: readonly OperatedBox[], tool: string): readonly OperatedBox[] =>
+  boxes.filter(({ operator }) => operator.scope !== 'none' && operator.knows(tool));
+
+const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>, owner: string): Acted => {
+  const { agent, tool, reason, expiresInMs, session, version, action } = request;
+  const found = having(acting.boxes, tool);
+  const message = `Agent ${agent} has no circuit of a tool or group ${tool}. Correct the name, as breakerbox ctl list --json shows it. With scope 'none' an agent keeps no circuits.`;
+  if (found.length === 0) return { result: 'unknown', message };
+  if (isStale(acting, version)) return STALE;
+  if (session !== undefined && havingSession(found, session).length === 0) return noSession(agent, session);
+  if (session !== undefined && found.some(({ operator }) => operator.scope === 'process')) return sharedCircuits(agent);
+  const options = { mode: MODES[action], owner, reason, expiresInMs };
+  for (const { operator } of found) operator.force(tool, { ...options, session, isCounted });
+  if (session === undefined) acting.modes.forced(agent, tool, options);
+  const whose = session === undefined ? 'each session' : `session ${session}`;
+  return { result: 'done', message: `The circuit of ${tool} is ${MODES[action]} from the next call of ${whose} on.` };
+};
+
+const release = (acting: Acting, request: Of<'release'>, who: string): Acted => {
+  const { agent, tool, session, owner = who, version } = request;
+  if (isStale(acting, version)) return STALE;
+  const isKept = session === undefined && acting.modes.released(agent, tool, owner);
+  const released = having(acting.boxes, tool).filter(({ operator }) =>
+    operator.release(tool, { owner, session, isCounted }),
+  );
+  return released.length > 0 || isKept
     ? { result: 'done', message: `The mode that ${owner} forced on ${tool} has ended.` }
-    : { result: 'unknown', message: `${owner} forces no mode on ${tool}.` };
+    : {
+        result: 'unknown',
+        message: `${owner} has forced no mode on ${tool} for ${session === undefined ? 'all sessions' : `session ${session}`}. breakerbox ctl list shows each mode with its owner and session. Give that owner, and the session unless the mode is for all sessions.`,
+      };
 };

@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto';
+import type { OperatorResult } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { diag } from '@opentelemetry/api';
 import { Hono } from 'hono';
 import { z } from 'zod';
-import { act, notDone } from './act.ts';
+import { act, having } from './act.ts';
+import type { AgentModes } from './agent-modes.ts';
 import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
-import { isKnownHost, isKnownOrigin } from './guards.ts';
+import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
 import { openApi } from './open-api.ts';
 import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
 import { shareState } from './shared-state.ts';
-import { boxState, type OperatedBox } from './state.ts';
+import { type Boxes, boxStates, havingSession, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
-  boxes(): readonly OperatedBox[];
+  readonly boxes: Boxes;
+  /** For boxes that are made later. */
+  readonly modes: AgentModes;
   readonly audit: Audit;
   readonly changes: Changes;
   /** The file of tokens; undefined on a Unix socket, where the mode of the socket authenticates. */
@@ -45,14 +49,24 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     c.header('X-Content-Type-Options', 'nosniff');
     const host = c.req.header('host');
     if (!isKnownHost(host, endpoint.hosts))
-      return c.json({ error: `This endpoint does not answer for the host ${host ?? '(none)'}. Add it to hosts.` }, 403);
-    const { error, role, actor } = await callerOf(endpoint, c.req.header(), c.env?.incoming?.socket?.remoteAddress);
-    if (error !== undefined) return c.json({ error }, 401);
+      return c.json(
+        {
+          error: `This endpoint does not answer for the host ${host ?? '(none)'}. Add the name to listen.hosts of startControl, or to BREAKERBOX_CONTROL_HOSTS.`,
+        },
+        403,
+      );
+    if (!METHODS.has(c.req.method)) return c.json({ error: 'Use GET, or POST for an action.' }, 405);
+    const caller = await callerOf(endpoint, c.req.header(), c.env?.incoming?.socket?.remoteAddress);
+    const { error, status, role, actor } = caller;
+    if (error !== undefined) return c.json({ error }, status);
     c.set('role', role);
     c.set('actor', actor);
     if (c.req.method !== 'GET') {
       if (!isKnownOrigin(c.req.header('origin'), host))
-        return c.json({ error: 'The request comes from another page.' }, 403);
+        return c.json(
+          { error: 'The Origin header of this request is another website. Send the request without Origin.' },
+          403,
+        );
       if (role !== 'operate') return c.json({ error: 'This token may only view. Use one with the role operate.' }, 403);
       if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
         return c.json({ error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.` }, 413);
@@ -63,6 +77,9 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   const state = shareState(endpoint.boxes);
   app.get('/v1/state', (c) => {
     const own = { pid: process.pid, startedUnixMs, role: c.get('role') } satisfies Omit<ProcessState, 'boxes'>;
+    const session = c.req.query('session');
+    if (session !== undefined)
+      return c.json({ ...own, boxes: [...boxStates(endpoint.boxes, { session })] } satisfies ProcessState);
     return c.body(`${JSON.stringify(own).slice(0, -1)},"boxes":${state.text()}}`, 200, {
       'Content-Type': 'application/json',
     });
@@ -70,10 +87,9 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
 
   app.get('/v1/report', (c) => {
     const { agent = '', session = '' } = c.req.query();
-    const found = endpoint.boxes().find(({ box, operator }) => box.agent === agent && operator.session(session));
-    const live = found?.operator.session(session);
-    if (live === undefined) return c.json({ error: `Agent ${agent} has no live session ${session}.` }, 404);
-    return c.json({ text: formatReport(report(live)) } satisfies Report);
+    const [one] = havingSession(endpoint.boxes.list(agent), session);
+    if (one === undefined) return c.json({ error: `Agent ${agent} has no live session ${session}.` }, 404);
+    return c.json({ text: formatReport(report(one.found.session)) } satisfies Report);
   });
 
   // One after the other: each finds the state that the one before it left.
@@ -89,7 +105,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
       state.forget();
       return c.json({ result, message, boxes: [...boxes] } satisfies ActionResponse, CODES[result]);
     } catch (error) {
-      for (const { operator } of concernedBy(endpoint, request)) operator.notDone(notDone(request, 'refused'));
+      count(endpoint, request, 'refused');
       return c.json(
         { error: `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}` },
         500,
@@ -97,20 +113,24 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     }
   });
 
-  app.get('/v1/changes', (c) =>
-    c.body(
-      changeStream(endpoint.changes, () => c.env.outgoing.destroy()),
+  app.get('/v1/changes', (c) => {
+    const headers = c.req.header();
+    const isAdmitted = async (): Promise<boolean> => (await callerOf(endpoint, headers)).error === undefined;
+    return c.body(
+      changeStream(endpoint.changes, isAdmitted, () => c.env.outgoing.destroy()),
       200,
       { 'Content-Type': 'text/event-stream; charset=utf-8' },
-    ),
-  );
+    );
+  });
 
   app.get('/v1/openapi.json', (c) => c.json(openApi()));
 
-  // Such as a file of tokens that cannot be read. Who asks has shown no token yet, so the answer does not say why.
   app.onError((error, c) => {
     diag.error(`@breakerbox/control: ${error.message}`);
-    return c.json({ error: 'The request failed. The log of the agent says why.' }, 500);
+    return c.json(
+      { error: "The request failed. The agent's process wrote the cause to its OpenTelemetry diag log." },
+      500,
+    );
   });
   return app;
 };
@@ -122,39 +142,55 @@ const perform = async (
   actor: Actor,
 ): Promise<ReturnType<typeof act> & { readonly boxes: readonly BoxState[] }> => {
   const { audit, changes } = endpoint;
-  const concerned = concernedBy(endpoint, request);
   const id = randomUUID();
   const at = (): string => new Date().toISOString();
-  const before = concerned.map((one) => concern(boxState(one), request));
-  await audit.write({ phase: 'asked', id, at: at(), request, before, ...actor });
-  const ended = (result: string, after: readonly BoxState[]): Promise<void> =>
-    audit
-      .write({ phase: 'ended', id, at: at(), result, after: after.map((one) => concern(one, request)) })
-      .catch(() => undefined); // The first line says who asked for it.
+  const concern = (): readonly unknown[] => concernOf(endpoint, request);
+  await audit.write({ phase: 'asked', id, at: at(), request, before: concern(), ...actor });
+  // If this fails, the first line still says who asked for it.
+  const ended = (result: string): Promise<void> =>
+    audit.write({ phase: 'ended', id, at: at(), result, after: concern() }).catch(() => undefined);
   let acted: ReturnType<typeof act>;
   try {
-    acted = act(concerned, request, actor.who);
+    // Looked up now: boxes may have been made while the line was written.
+    const { agent } = request;
+    acted = act(
+      { boxes: endpoint.boxes.list(agent), version: endpoint.boxes.version(agent), modes: endpoint.modes },
+      request,
+      actor.who,
+    );
   } catch (error) {
-    await ended('refused', concerned.map(boxState));
+    await ended('refused');
     throw error;
   }
-  const { agent, tool, session } = { tool: undefined, ...request };
+  const { action: to, agent, tool, session, reason } = { tool: undefined, reason: undefined, ...request };
   if (acted.result === 'done')
-    changes.add({ kind: 'action', agent, session, tool, to: request.action, who: actor.who, unixMs: Date.now() });
-  const after = concerned.map(boxState);
-  await ended(acted.result, after);
-  return { ...acted, boxes: after };
+    changes.add({ kind: 'action', agent, session, tool, to, who: actor.who, reason, unixMs: Date.now() });
+  count(endpoint, request, acted.result);
+  await ended(acted.result);
+  return { ...acted, boxes: boxStates(endpoint.boxes, { agent }) };
 };
 
-const concernedBy = ({ boxes }: Endpoint, { agent }: ActionRequest): readonly OperatedBox[] =>
-  boxes().filter(({ box }) => box.agent === agent);
+/** Once, however many boxes it concerns (A6). */
+const count = (endpoint: Endpoint, request: ActionRequest, result: OperatorResult): void => {
+  const { action, tool, session } = { tool: undefined, ...request };
+  const boxes = endpoint.boxes.list(request.agent);
+  const concerned =
+    tool === undefined && session !== undefined ? havingSession(boxes, session) : having(boxes, tool ?? '');
+  (concerned[0] ?? boxes[0])?.operator.report({ action, result, tool, session });
+};
 
-/** The part of the state that an action is about. */
-const concern = ({ version, modes, sessions }: BoxState, request: ActionRequest): unknown => {
-  const tool = 'tool' in request ? request.tool : undefined;
-  if (tool !== undefined) return { version, modes: modes.filter((one) => one.tool === tool) };
-  const session = sessions.find(({ id }) => id === request.session);
-  return session && { state: session.state, cycle: session.budget.cycle, event: session.event?.id };
+/** The part of the state that an action is about: of each box, equal ones once. */
+const concernOf = ({ boxes }: Endpoint, request: ActionRequest): readonly unknown[] => {
+  const { agent } = request;
+  const version = boxes.version(agent);
+  const parts = boxes.list(agent).flatMap((one) => partOf(one, request, version));
+  return [...new Map(parts.map((part) => [JSON.stringify(part), part])).values()];
+};
+
+const partOf = ({ operator }: OperatedBox, request: ActionRequest, version: number): readonly unknown[] => {
+  if ('tool' in request) return [{ version, modes: operator.modes().filter(({ tool }) => tool === request.tool) }];
+  const found = operator.session(request.session);
+  return found === undefined ? [] : [{ state: found.view.state, cycle: found.view.budget.cycle, event: found.event }];
 };
 
 /** A header has ASCII alone, so that other letters of a name are percent-encoded. */
@@ -167,8 +203,12 @@ const decoded = (name: string): string => {
 };
 
 type Caller =
-  | { readonly error: string; readonly role?: undefined; readonly actor?: undefined }
-  | { readonly error?: undefined; readonly role: Role; readonly actor: Actor };
+  | { readonly error: string; readonly status: 401 | 500; readonly role?: undefined; readonly actor?: undefined }
+  | { readonly error?: undefined; readonly status?: undefined; readonly role: Role; readonly actor: Actor };
+
+/** Who asks has shown no token yet, so the answer does not name the file. */
+const NO_TOKENS =
+  'This agent cannot use its file of tokens: it is missing, malformed, or readable by other users. To see which, run on its machine: breakerbox ctl token list --file FILE';
 
 const callerOf = async (
   { tokens }: Endpoint,
@@ -180,10 +220,23 @@ const callerOf = async (
     const who = claimed.trim().slice(0, 100) || 'unknown';
     return { role: 'operate', actor: { who, by: 'socket', from: 'socket' } };
   }
-  const [, shown] = /^Bearer (bbx_[\w-]{1,100})$/.exec(headers.authorization ?? '') ?? [];
+  const [, shown] = /^Bearer (bbx_[\w-]{1,100})$/i.exec(headers.authorization ?? '') ?? [];
   if (shown === undefined)
-    return { error: 'A token is needed: Authorization: Bearer bbx_… (breakerbox ctl token create).' };
-  const token = matching(await readTokens(tokens), shown);
-  if (token === undefined) return { error: 'There is no such token, or it was revoked.' };
+    return {
+      error:
+        'This endpoint needs a token: send the header Authorization: Bearer bbx_…. For breakerbox ctl and console, set --token or BREAKERBOX_CONTROL_TOKEN. breakerbox ctl token create makes a token.',
+      status: 401,
+    };
+  const known = await readTokens(tokens).catch((error: Error) => {
+    diag.error(`@breakerbox/control: ${error.message}`);
+    return undefined;
+  });
+  if (known === undefined) return { error: NO_TOKENS, status: 500 };
+  const token = matching(known, shown);
+  if (token === undefined)
+    return {
+      error: 'The token is unknown or was revoked. Use another one, or make one with breakerbox ctl token create.',
+      status: 401,
+    };
   return { role: token.role, actor: { who: token.name, by: 'token', from: address } };
 };

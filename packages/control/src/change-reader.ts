@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Change } from './changes.ts';
-import { requestTo, type Target } from './target.ts';
+import { requestTo, shownUrl, type Target } from './target.ts';
 
 /** Milliseconds of silence after which a stream counts as dead. The endpoint writes every 15 s. */
 const SILENT_MS = 45_000;
@@ -26,6 +26,7 @@ const ChangeLine = z.object({
   to: text,
   category: text,
   who: text,
+  reason: text,
 }) satisfies z.ZodType<Change>;
 
 /**
@@ -40,7 +41,10 @@ export async function* readChanges(target: Target, signal: AbortSignal): AsyncGe
   for await (const part of response) {
     const events = `${rest}${part}`.split('\n\n');
     rest = events.pop() ?? '';
-    if (rest.length > MOST_CHARACTERS) throw new Error(`${target.url} sends an event that is too long`);
+    if (rest.length > MOST_CHARACTERS)
+      throw new Error(
+        `${shownUrl(target)} sent an event of more than ${MOST_CHARACTERS} characters. Check that it is a control API`,
+      );
     for (const event of events) {
       const change = changeOf(event);
       if (change !== undefined) yield change;
@@ -58,11 +62,22 @@ const changeOf = (event: string): Change | undefined => {
 const opened = (target: Target, signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const sent = requestTo(target, { path: '/v1/changes', timeout: SILENT_MS, signal }, (response) => {
-      if (response.statusCode === 200) return resolve(response);
+      const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
+      if (response.statusCode === 200 && isStream) return resolve(response);
       response.resume();
-      reject(new Error(`${target.url} answered ${response.statusCode}`));
+      reject(
+        new Error(
+          `${shownUrl(target)} answered with status ${response.statusCode}, and no stream of changes.${response.statusCode === 401 ? ' Check --token or BREAKERBOX_CONTROL_TOKEN.' : ''}`,
+        ),
+      );
     });
-    sent.on('timeout', () => sent.destroy(new Error(`${target.url} is silent`)));
+    sent.on('timeout', () =>
+      sent.destroy(
+        new Error(
+          `${shownUrl(target)} sent nothing for ${SILENT_MS / 1000} s. The process may be stopped, or the network may be down`,
+        ),
+      ),
+    );
     sent.on('error', reject);
     sent.end();
   });

@@ -21,6 +21,8 @@ export interface Change {
   readonly category?: string | undefined;
   /** Who acted. */
   readonly who?: string | undefined;
+  /** Why they acted. */
+  readonly reason?: string | undefined;
 }
 
 /** The changes of some boxes: the last ones, and those to come. */
@@ -36,6 +38,16 @@ export interface Changes {
 /** Changes that are kept for operators who come later. */
 const KEPT = 500;
 
+/** Apart from the box: a listener that knows it would keep it in memory. */
+const teller =
+  (kind: (typeof TOLD)[number], add: (change: Change) => void) =>
+  (event: BreakerboxEvents[(typeof TOLD)[number]]): void => {
+    if ('observed' in event && event.observed) return;
+    const { agent, session, unixMs } = event;
+    const moved = 'tool' in event ? { tool: event.tool, from: event.from, to: event.to, category: event.category } : {};
+    add({ kind, agent, session, unixMs, ...moved, ...('event' in event && { category: event.event.category }) });
+  };
+
 /** No changes yet. */
 export const createChanges = (): Changes => {
   const kept: Change[] = [];
@@ -46,15 +58,7 @@ export const createChanges = (): Changes => {
     for (const listener of listeners) listener(change);
   };
   const follow = (box: Breakerbox): (() => void) => {
-    const offs = TOLD.map((kind) =>
-      box.on(kind, (event) => {
-        const { agent, session, unixMs } = event;
-        const moved =
-          'tool' in event ? { tool: event.tool, from: event.from, to: event.to, category: event.category } : {};
-        if ('observed' in event && event.observed) return;
-        add({ kind, agent, session, unixMs, ...moved, ...('event' in event && { category: event.event.category }) });
-      }),
-    );
+    const offs = TOLD.map((kind) => box.on(kind, teller(kind, add)));
     return () => {
       for (const off of offs) off();
     };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ActionRequest, type ActionResponse, type ProcessState, type Report } from './schema.ts';
-import { requestTo, type Target } from './target.ts';
+import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
+import { requestTo, shownUrl, type Target } from './target.ts';
 
 /** An answer that is not about an action: no such token, a malformed request. */
 export class ControlError extends Error {
@@ -13,24 +13,26 @@ export class ControlError extends Error {
   }
 }
 
-/** Milliseconds that an endpoint may take. A stopped process never answers. */
+/** Milliseconds that an endpoint may take for its whole answer. A stopped process never answers. */
 const TIMEOUT_MS = 5_000;
+/** Bytes of an answer at most. */
+const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * What a process does now.
+ * What a process does now, with all its sessions (at most 500 of a box), or the ones with an id.
  *
  * @throws ControlError if nothing answers, or if the request is refused.
  */
-export const readState = async (target: Target): Promise<ProcessState> =>
-  (await ask(target, 'GET', '/v1/state')).body as ProcessState;
+export const readState = (target: Target, session?: string): Promise<ProcessState> =>
+  ask(ProcessState, target, 'GET', `/v1/state${session === undefined ? '' : `?${new URLSearchParams({ session })}`}`);
 
 /**
  * The report of a live session, as text: why it is paused, and what to do.
  *
  * @throws ControlError if nothing answers, or if there is no such session.
  */
-export const readReport = async (target: Target, agent: string, session: string): Promise<Report> =>
-  (await ask(target, 'GET', `/v1/report?${new URLSearchParams({ agent, session })}`)).body as Report;
+export const readReport = (target: Target, agent: string, session: string): Promise<Report> =>
+  ask(Report, target, 'GET', `/v1/report?${new URLSearchParams({ agent, session })}`);
 
 /**
  * Checks an action before it is asked for.
@@ -40,7 +42,7 @@ export const readReport = async (target: Target, agent: string, session: string)
 export const checkedAction = (action: unknown): ActionRequest => {
   const { data, error } = ActionRequest.safeParse(action);
   if (data !== undefined) return data;
-  throw new ControlError(`This is no action: ${z.prettifyError(error)}`);
+  throw new ControlError(`The action is not valid: ${z.prettifyError(error)}`);
 };
 
 /**
@@ -48,24 +50,32 @@ export const checkedAction = (action: unknown): ActionRequest => {
  *
  * @throws ControlError if nothing answers, or if the request is refused.
  */
-export const perform = async (target: Target, action: ActionRequest): Promise<ActionResponse> =>
-  (await ask(target, 'POST', '/v1/actions', JSON.stringify(action))).body as ActionResponse;
+export const perform = (target: Target, action: ActionRequest): Promise<ActionResponse> =>
+  ask(ActionResponse, target, 'POST', '/v1/actions', JSON.stringify(action));
 
-const ask = async (
+const ask = async <Answer>(
+  expected: z.ZodType<Answer>,
   target: Target,
   method: string,
   path: string,
   body?: string,
-): Promise<{ readonly status: number; readonly body: unknown }> => {
+): Promise<Answer> => {
   const { status, text } = await send(target, method, path, body);
   const answer = parsed(text);
-  if (status < 300 || (answer !== undefined && 'result' in answer)) return { status, body: answer };
-  throw new ControlError(String(answer?.error ?? `${target.url} answered ${status}`), status);
+  // 409 and 404 are results of an action too.
+  const found = expected.safeParse(answer);
+  if (found.success) return found.data;
+  const { error } = Problem.safeParse(answer).data ?? {};
+  throw new ControlError(
+    error ??
+      `${shownUrl(target)} answered with status ${status}, but not as a control API of this version of Breakerbox. Check the address, and that both sides have the same version.`,
+    status,
+  );
 };
 
-const parsed = (text: string): { readonly error?: unknown } | undefined => {
+const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text) as { readonly error?: unknown };
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -79,18 +89,33 @@ const send = (
 ): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const unreachable = (cause: Error) =>
-      reject(new ControlError(`${target.url} does not answer: ${cause.message}`, undefined, { cause }));
+      reject(new ControlError(`no valid answer from ${shownUrl(target)}: ${cause.message}`, undefined, { cause }));
     const headers =
       body === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
-    const sent = requestTo(target, { path, method, timeout: TIMEOUT_MS, headers }, (response) => {
+    const sent = requestTo(target, { path, method, headers }, (response) => {
       const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
+      let left = MOST_BYTES;
+      response.on('data', (part: Buffer) => {
+        left -= part.byteLength;
+        if (left < 0)
+          sent.destroy(new Error(`the answer has more than ${MOST_BYTES / 1024 / 1024} MB. Ask for one session`));
+        else parts.push(part);
+      });
       response.on('error', unreachable);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
     });
-    sent.on('timeout', () => sent.destroy(new Error(`no answer within ${TIMEOUT_MS / 1000} s`)));
+    const timer = setTimeout(
+      () =>
+        sent.destroy(
+          new Error(
+            `the answer was not complete after ${TIMEOUT_MS / 1000} s. The process may be stopped or overloaded`,
+          ),
+        ),
+      TIMEOUT_MS,
+    ).unref();
+    sent.on('close', () => clearTimeout(timer));
     sent.on('error', unreachable);
     sent.end(body);
   });

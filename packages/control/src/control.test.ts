@@ -61,15 +61,15 @@ test('A1, A2, A3: on a socket, a person sees a paused session and resumes it', a
   const control = await startControl({ boxes: [box], listen: { socket: join(folder, 'c.sock') } });
   onTestFinished(() => control.close());
   const session = box.session({ id: 'run-1', budget: { failures: 2 } });
-  for (let call = 0; call < 3; call += 1) {
-    session.acquire('search').settle({ outcome: 'failure', category: 'server' });
-    session.acquire('other').settle({ outcome: 'failure', category: 'network' });
+  for (const tool of ['search', 'other']) {
+    session.acquire(tool).settle({ outcome: 'failure', category: 'server' });
+    session.acquire(tool).settle({ outcome: 'success' });
   }
   expect(statSync(join(folder, 'c.sock')).mode & 0o777).toBe(0o600);
   const { status, body } = await ask(control.url, '/v1/state');
   expect(status).toBe(200);
   const [seen] = body.boxes[0].sessions;
-  expect(seen).toMatchObject({ id: 'run-1' });
+  expect(seen).toMatchObject({ id: 'run-1', state: 'paused_budget' });
   const stale = await ask(control.url, '/v1/actions', { action: 'resume', agent: 'a', session: 'run-1', cycle: 99 });
   expect(stale).toMatchObject({ status: 409, body: { result: 'stale' } });
   const done = await ask(
@@ -79,6 +79,8 @@ test('A1, A2, A3: on a socket, a person sees a paused session and resumes it', a
     { 'breakerbox-user': 'ada' },
   );
   expect(done).toMatchObject({ status: 200, body: { result: 'done' } });
+  const again = { action: 'resume', agent: 'a', session: 'run-1', cycle: seen.budget.cycle + 1 };
+  expect(await ask(control.url, '/v1/actions', again)).toMatchObject({ status: 409 });
   const lines = readFileSync(join(folder, 'audit.jsonl'), 'utf8')
     .trim()
     .split('\n')
@@ -88,6 +90,8 @@ test('A1, A2, A3: on a socket, a person sees a paused session and resumes it', a
     ['ended', 'stale'],
     ['asked', 'ada'],
     ['ended', 'done'],
+    ['asked', 'unknown'],
+    ['ended', 'stale'],
   ]);
 });
 
@@ -103,7 +107,7 @@ test('A3, A4: modes by two operators, and what is stale is refused', async () =>
   expect((await ask(control.url, '/v1/actions', { ...force, version }, as('bob'))).status).toBe(409);
   expect(box.session().acquire('search').decision).toBe('skip');
   expect((await ask(control.url, '/v1/actions', { ...force, tool: 'serach' })).body.message).toContain(
-    'no tool or group serach',
+    'no circuit of a tool or group serach',
   );
   expect((await ask(control.url, '/v1/actions', { ...force, reason: '' })).status).toBe(400);
   expect(
@@ -147,7 +151,10 @@ test('A5: without a file of tokens that others cannot read, no request is answer
   const control = await startControl({ boxes: [box], listen: { port: 0, tokens }, audit: join(folder, 'audit.jsonl') });
   onTestFinished(() => control.close());
   const shown = { authorization: 'Bearer bbx_x' };
-  const failed = { status: 500, body: { error: 'The request failed. The log of the agent says why.' } };
+  const failed = {
+    status: 500,
+    body: { error: expect.stringContaining('cannot use its file of tokens') },
+  };
   expect(await ask(control.url, '/v1/state', undefined, shown)).toEqual(failed);
   const operate = { authorization: `Bearer ${await createToken(tokens, 'ada', 'operate')}` };
   expect((await ask(control.url, '/v1/state', undefined, operate)).status).toBe(200);

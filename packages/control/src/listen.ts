@@ -3,6 +3,7 @@ import { chmod, lstat, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
 import { diag } from '@opentelemetry/api';
 
 /** A Unix socket with mode 0600. */
@@ -32,10 +33,31 @@ export type Listen = SocketAddress | TcpAddress;
 
 export const isTcp = (listen: Listen): listen is TcpAddress => 'port' in listen;
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/;
+/** Addresses that only this machine reaches. */
+export const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/;
 
-/** Connections at a time: consoles hold one each. */
-const MOST_CONNECTIONS = 50;
+const KEYS = {
+  socket: ['socket'],
+  port: ['port', 'host', 'tokens', 'hosts', 'tls', 'behindProxy'],
+} as const;
+
+/** @throws Error if the address has a key of no meaning, or a port without a file of tokens. */
+export const checkListen = (listen: Listen): void => {
+  const allowed: readonly string[] = KEYS[isTcp(listen) ? 'port' : 'socket'];
+  const unknown = Object.keys(listen).find((key) => !allowed.includes(key));
+  if (unknown !== undefined)
+    throw new Error(
+      `listen.${unknown} is not an option ${isTcp(listen) ? 'of a port' : 'of a socket. Without listen.port, the API listens on a socket'}. For a socket, set listen.socket only. For a port, the options are ${KEYS.port.join(', ')}.`,
+    );
+  if (isTcp(listen) && (typeof listen.tokens !== 'string' || listen.tokens === ''))
+    throw new Error(
+      'listen.tokens is missing. A port needs a file of tokens. Set the path of a file that `breakerbox ctl token create NAME --file FILE` has written.',
+    );
+};
+
+/** Connections at a time: consoles hold one each. Those that ask for nothing are closed after {@link SILENT_MS}. */
+const MOST_CONNECTIONS = 200;
+const SILENT_MS = 2_000;
 
 /** A server that listens. */
 export interface Listening {
@@ -58,8 +80,8 @@ export const openServer = async (listener: RequestListener, listen: Listen, sock
     await listening(server, { host: listen.host ?? '127.0.0.1', port: listen.port, exclusive: true });
   } else {
     await removeLeftOver(socket);
-    await listening(server, { path: socket });
-    await chmod(socket, 0o600);
+    await asPrivate(() => listening(server, { path: socket }));
+    await chmod(socket, 0o600); // A worker thread has no umask of its own.
     process.once('exit', removeSocket); // A server that is still open at the end leaves its socket behind.
   }
   server.unref();
@@ -74,15 +96,26 @@ export const openServer = async (listener: RequestListener, listen: Listen, sock
   };
 };
 
+/** Runs what makes a file at once, so that the file belongs to this user alone from the start. */
+const asPrivate = <Made>(make: () => Made): Made => {
+  if (!isMainThread) return make();
+  const before = process.umask(0o177);
+  try {
+    return make();
+  } finally {
+    process.umask(before);
+  }
+};
+
 const serverFor = (listener: RequestListener, listen: Listen): Server => {
-  const limits = { requestTimeout: 10_000, headersTimeout: 5_000 };
+  const limits = { requestTimeout: 10_000, headersTimeout: SILENT_MS, connectionsCheckingInterval: 500 };
   if (!isTcp(listen)) return createServer(limits, listener);
   const { host = '127.0.0.1', tls, behindProxy } = listen;
   if (tls !== undefined) return createTlsServer({ ...limits, ...tls }, listener);
   if (behindProxy || LOOPBACK.test(host)) return createServer(limits, listener);
   throw new Error(
     `listen.host is ${host}, which other machines can reach, and tokens would cross the network unencrypted. ` +
-      'Give listen.tls, or set listen.behindProxy if a proxy ends TLS, or leave listen.host out.',
+      'Give listen.tls, or set listen.behindProxy if a proxy in front terminates TLS, or leave listen.host out.',
   );
 };
 
@@ -114,7 +147,12 @@ const removeLeftOver = async (path: string): Promise<void> => {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return;
   if (!found.isSocket())
-    throw new Error(`${path} is no socket, so it is not replaced. Give listen.socket another path.`);
-  if (await answers(path)) throw new Error(`Another process listens on ${path}. Give listen.socket another path.`);
+    throw new Error(
+      `${path} exists and is not a socket, so it is not replaced. Set listen.socket (BREAKERBOX_CONTROL_LISTEN) to another path.`,
+    );
+  if (await answers(path))
+    throw new Error(
+      `Another process listens on ${path}. Stop it, or set listen.socket (BREAKERBOX_CONTROL_LISTEN) to another path.`,
+    );
   await unlink(path).catch(() => undefined);
 };

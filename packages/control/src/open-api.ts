@@ -1,20 +1,42 @@
 import { z } from 'zod';
-import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
+import { ActionRequest, ActionResponse, Problem, ProcessState, Report, SCHEMAS } from './schema.ts';
 
-const json = (schema: z.ZodType) => ({ 'application/json': { schema: z.toJSONSchema(schema, { io: 'input' }) } });
+const refOf = (id: string): string => `#/components/schemas/${id}`;
+
+/** Every schema by its id. They name one another by {@link refOf}. */
+const components = () => {
+  const { schemas } = z.toJSONSchema(SCHEMAS, { uri: refOf, io: 'input' });
+  return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
+};
+
+const json = (schema: z.ZodType) => ({
+  'application/json': { schema: { $ref: refOf(SCHEMAS.get(schema)?.id ?? '') } },
+});
 const problem = (description: string) => ({ description, content: json(Problem) });
+
+/** Of every request. */
+const REFUSED = {
+  401: problem('No valid token'),
+  403: problem('Another host or page, or a token that may only view'),
+  500: problem(
+    'The file of tokens cannot be read, or an action cannot be recorded in the audit file. Nothing was done',
+  ),
+};
 
 /** The OpenAPI document of the control API, from the schemas that check its requests. */
 export const openApi = () => ({
   openapi: '3.1.0',
   info: { title: 'Breakerbox control', version: '1' },
-  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } }, schemas: components() },
   security: [{ token: [] }],
   paths: {
     '/v1/state': {
       get: {
         summary: 'What the process does now',
-        responses: { 200: { description: 'The state', content: json(ProcessState) }, 401: problem('No valid token') },
+        parameters: [
+          { name: 'session', in: 'query', description: 'Only the sessions with this id', schema: { type: 'string' } },
+        ],
+        responses: { 200: { description: 'The state', content: json(ProcessState) }, ...REFUSED },
       },
     },
     '/v1/report': {
@@ -28,8 +50,8 @@ export const openApi = () => ({
         })),
         responses: {
           200: { description: 'The report', content: json(Report) },
-          401: problem('No valid token'),
           404: problem('No such session'),
+          ...REFUSED,
         },
       },
     },
@@ -38,6 +60,7 @@ export const openApi = () => ({
         summary: 'Server-sent events: the recent changes, then each new one',
         responses: {
           200: { description: 'A stream', content: { 'text/event-stream': { schema: { type: 'string' } } } },
+          ...REFUSED,
         },
       },
     },
@@ -50,10 +73,8 @@ export const openApi = () => ({
           404: { description: 'No such session, tool or mode', content: json(ActionResponse) },
           409: { description: 'Stale: nothing was done', content: json(ActionResponse) },
           400: problem('Not an action'),
-          401: problem('No valid token'),
-          403: problem('Another host or page, or a token that may only view'),
           413: problem('Too large'),
-          500: problem('Not recorded in the audit file, so not done'),
+          ...REFUSED,
         },
       },
     },

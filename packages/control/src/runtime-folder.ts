@@ -26,6 +26,6 @@ export const makeRuntimeFolder = (folder = runtimeFolder()): string => {
   const wrong = [dirname(folder), folder].find((one) => !isOwn(one));
   if (wrong === undefined) return folder;
   throw new Error(
-    `${wrong} is not a folder that only you can write to, so others could listen in your place. Remove it, or give listen.socket.`,
+    `${wrong} must be a folder that you own and that only you can write to. Otherwise another user could pose as this agent. Run chmod go-w ${wrong}, or remove it, or set listen.socket (BREAKERBOX_CONTROL_LISTEN).`,
   );
 };

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** The schemas that the OpenAPI document names. Not Zod's own registry, which other packages fill too. */
+export const SCHEMAS = z.registry<{ id: string }>();
+
 const DAY_MS = 86_400_000;
 const name = (what: string) => z.string().min(1).max(256).describe(what);
 
@@ -9,7 +12,7 @@ const tool = name('The tool, or `group:NAME` for a group.');
 const version = z
   .number()
   .int()
-  .describe('`version` of the box that the operator has seen. Another one is refused as stale.');
+  .describe('The `version` that the operator has seen. If it has changed since then, the action is rejected as stale.');
 
 /** A4: what an operator forces on a tool. */
 const force = (action: 'force_open' | 'disable' | 'observe') =>
@@ -17,7 +20,7 @@ const force = (action: 'force_open' | 'disable' | 'observe') =>
     action: z.literal(action),
     agent,
     tool,
-    session: session.optional().describe('Only this session. Default: all, later ones too.'),
+    session: session.optional().describe('Only this session. Default: all sessions, including later ones.'),
     reason: z.string().trim().min(1).max(500).describe('Why, for other operators.'),
     expiresInMs: z
       .number()
@@ -51,12 +54,16 @@ export const ActionRequest = z
       action: z.literal('release'),
       agent,
       tool,
-      session: session.optional().describe('The session that the mode was for.'),
-      owner: name('Whose mode ends. Default: that of the caller.').optional(),
+      session: session
+        .optional()
+        .describe(
+          'The session, if the mode was forced for one session. Without it, only a mode for all sessions is released.',
+        ),
+      owner: name('The owner of the mode. Default: the caller.').optional(),
       version: version.optional(),
     }),
   ])
-  .meta({ id: 'Action' });
+  .register(SCHEMAS, { id: 'Action' });
 export type ActionRequest = z.infer<typeof ActionRequest>;
 
 const Circuit = z
@@ -71,7 +78,7 @@ const Circuit = z
     nextProbe: z.record(z.string(), z.unknown()).optional(),
     openKeys: z.number(),
   })
-  .meta({ id: 'Circuit' });
+  .register(SCHEMAS, { id: 'Circuit' });
 
 export const SessionState = z
   .object({
@@ -92,7 +99,7 @@ export const SessionState = z
       .optional(),
     circuits: z.array(Circuit),
   })
-  .meta({ id: 'Session' });
+  .register(SCHEMAS, { id: 'Session' });
 export type SessionState = z.infer<typeof SessionState>;
 
 export const Mode = z
@@ -105,23 +112,23 @@ export const Mode = z
     sinceUnixMs: z.number(),
     untilUnixMs: z.number(),
   })
-  .meta({ id: 'Mode' });
+  .register(SCHEMAS, { id: 'Mode' });
 
 export const BoxState = z
   .object({
     agent: z.string(),
-    version: z.number(),
+    version: z.number().describe('How often modes of the boxes of this agent have changed.'),
     tools: z.array(z.string()),
     modes: z.array(Mode),
     sessions: z.array(SessionState),
     sessionsLeftOut: z.number().describe('How many live sessions are not listed, because there are too many.'),
   })
-  .meta({ id: 'Box' });
+  .register(SCHEMAS, { id: 'Box' });
 export type BoxState = z.infer<typeof BoxState>;
 
 export const ProcessState = z
   .object({ pid: z.number(), startedUnixMs: z.number(), role: z.enum(['view', 'operate']), boxes: z.array(BoxState) })
-  .meta({ id: 'Process' });
+  .register(SCHEMAS, { id: 'Process' });
 export type ProcessState = z.infer<typeof ProcessState>;
 
 export const ActionResponse = z
@@ -130,16 +137,16 @@ export const ActionResponse = z
     message: z.string(),
     boxes: z.array(BoxState).describe('The boxes of the agent after the action.'),
   })
-  .meta({ id: 'ActionResult' });
+  .register(SCHEMAS, { id: 'ActionResult' });
 export type ActionResponse = z.infer<typeof ActionResponse>;
 
 export const Report = z
   .object({
     text: z.string().describe('What is done, what is not and why, and what to do next, in lines of 78 characters.'),
   })
-  .meta({ id: 'Report' });
+  .register(SCHEMAS, { id: 'Report' });
 export type Report = z.infer<typeof Report>;
 
 export const Problem = z
   .object({ error: z.string().describe('What is wrong, and how to fix it.') })
-  .meta({ id: 'Problem' });
+  .register(SCHEMAS, { id: 'Problem' });

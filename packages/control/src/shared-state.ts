@@ -1,4 +1,4 @@
-import { boxState, type OperatedBox } from './state.ts';
+import { type Boxes, boxStates } from './state.ts';
 
 /** Milliseconds for which readers get the same text. A page per operator, each asking every second, costs what four cost. */
 const SHARED_MS = 250;
@@ -10,12 +10,12 @@ export interface SharedState {
   forget(): void;
 }
 
-export const shareState = (boxes: () => readonly OperatedBox[], now = () => performance.now()): SharedState => {
+export const shareState = (boxes: Boxes, now = () => performance.now()): SharedState => {
   let shared: { readonly text: string; readonly untilMs: number } | undefined;
   return {
     text: () => {
       if (shared === undefined || now() >= shared.untilMs)
-        shared = { text: JSON.stringify(boxes().map(boxState)), untilMs: now() + SHARED_MS };
+        shared = { text: JSON.stringify(boxStates(boxes)), untilMs: now() + SHARED_MS };
       return shared.text;
     },
     forget: () => {

@@ -1,11 +1,13 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createBreakerbox } from '@breakerbox/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { perform, readReport, readState, type Target } from './client.ts';
+import { perform, readChanges, readReport, readState, type Target } from './client.ts';
 import { optionsOf } from './register-options.ts';
 import { shareState } from './shared-state.ts';
 import { startControl } from './start-control.ts';
@@ -37,7 +39,7 @@ test('A1: two in one process have sockets of their own, and a taken one is an er
   const socket = join(folder, 'a.sock');
   await started({ boxes: [], listen: { socket } });
   await expect(startControl({ boxes: [], listen: { socket } })).rejects.toThrow(
-    `Another process listens on ${socket}. Give listen.socket another path.`,
+    `Another process listens on ${socket}. Stop it, or set listen.socket`,
   );
   const audit = join(folder, 'audit.jsonl');
   const [one, two] = [await started({ boxes: [], audit }), await started({ boxes: [], audit })];
@@ -50,7 +52,7 @@ test('A1: a runtime folder that others can write to is not used', async () => {
   chmodSync(join(folder, 'breakerbox'), 0o777);
   vi.stubEnv('XDG_RUNTIME_DIR', folder);
   onTestFinished(() => void vi.unstubAllEnvs());
-  await expect(startControl({ boxes: [] })).rejects.toThrow('others could listen in your place');
+  await expect(startControl({ boxes: [] })).rejects.toThrow('another user could pose as this agent');
   chmodSync(join(folder, 'breakerbox'), 0o700);
   expect((await started({ boxes: [] })).url).toContain(folder);
 });
@@ -58,7 +60,7 @@ test('A1: a runtime folder that others can write to is not used', async () => {
 test('A1: a file in the place of the socket is left alone', async () => {
   const socket = join(folderOf(), 'notes.txt');
   writeFileSync(socket, 'notes');
-  await expect(startControl({ boxes: [], listen: { socket } })).rejects.toThrow(`${socket} is no socket`);
+  await expect(startControl({ boxes: [], listen: { socket } })).rejects.toThrow(`${socket} exists and is not a socket`);
   expect(readFileSync(socket, 'utf8')).toBe('notes');
 });
 
@@ -71,10 +73,11 @@ test('A3, A6: a mode for a session that is not there, or that one box cannot hav
   session?.acquire('search').settle({ outcome: 'success' });
   const action = { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 60_000 } as const;
   expect(await perform(target, { ...action, session: 'run-9' })).toMatchObject({ result: 'unknown' });
-  await expect(perform(target, { ...action, session: 'run-1' })).rejects.toThrow('The action was not done');
+  const { result, message } = await perform(target, { ...action, session: 'run-1' });
+  expect([result, message]).toEqual(['unknown', expect.stringContaining("scope 'process'")]);
   expect((await readState(target)).boxes.flatMap(({ modes }) => modes)).toEqual([]);
   const lines = readFileSync(join(folder, 'audit.jsonl'), 'utf8').trim().split('\n');
-  expect(lines.map((line) => JSON.parse(line).result)).toEqual([undefined, 'unknown', undefined, 'refused']);
+  expect(lines.map((line) => JSON.parse(line).result)).toEqual([undefined, 'unknown', undefined, 'unknown']);
 });
 
 test('A1: an address beyond this machine needs TLS or a proxy', async () => {
@@ -95,10 +98,7 @@ test('A2: the report of a session is what report() says, and a session that is n
 test('A2: readers share one text for a quarter of a second, and an action ends it', () => {
   const box = operated(createBreakerbox({ agent: 'a', tools: { search: {} } }));
   let ms = 0;
-  const state = shareState(
-    () => [box],
-    () => ms,
-  );
+  const state = shareState({ list: () => [box], version: () => 0 }, () => ms);
   const first = state.text();
   box.operator.force('search', { mode: 'disabled', owner: 'ada', reason: 'a test' });
   expect(state.text()).toBe(first);
@@ -147,9 +147,8 @@ test('A6: an action that cannot be recorded counts as refused', async () => {
   expect(results).toEqual(['refused']);
 });
 
-test('A1, A6: --import serves a program that knows nothing of it, and its end is not delayed', async () => {
-  const folder = folderOf();
-  const socket = join(folder, 'a.sock');
+/** A program that knows nothing of control, with `--import`. It ends when it reads a line. */
+const spawned = async (socket: string) => {
   const core = fileURLToPath(import.meta.resolve('@breakerbox/core'));
   const program = `
     import { createBreakerbox } from ${JSON.stringify(core)};
@@ -169,6 +168,13 @@ test('A1, A6: --import serves a program that knows nothing of it, and its end is
   );
   onTestFinished(() => void child.kill('SIGKILL'));
   await new Promise((resolve) => child.stdout.once('data', resolve));
+  return child;
+};
+
+test('A1, A6: --import serves a program that knows nothing of it, and its end is not delayed', async () => {
+  const folder = folderOf();
+  const socket = join(folder, 'a.sock');
+  const child = await spawned(socket);
   const target = { url: `unix:${socket}`, user: 'Ада' };
   expect((await readState(target)).boxes).toMatchObject([{ agent: 'a', sessions: [{ id: 'run-1' }] }]);
   await perform(target, { action: 'disable', agent: 'a', tool: 'search', reason: 'a test', expiresInMs: 1_000 });
@@ -192,4 +198,92 @@ test('E6: variables that cannot work are errors that say what to set', () => {
   expect(() => optionsOf({ BREAKERBOX_CONTROL_LISTEN: '9470' })).toThrow('BREAKERBOX_CONTROL_TOKENS is not set');
   expect(() => optionsOf({ BREAKERBOX_CONTROL_LISTEN: 'here' })).toThrow("BREAKERBOX_CONTROL_LISTEN is 'here'");
   expect(() => optionsOf({ BREAKERBOX_CONTROL_LISTE: '9470' })).toThrow('BREAKERBOX_CONTROL_LISTE is not a setting');
+});
+
+test('E6: variables of a port cover names, TLS and a proxy, and files that cannot be read are errors', () => {
+  const folder = folderOf();
+  const file = (name: string) => join(folder, name);
+  writeFileSync(file('cert.pem'), 'CERT');
+  writeFileSync(file('key.pem'), 'KEY');
+  const port = { BREAKERBOX_CONTROL_LISTEN: '0.0.0.0:9470', BREAKERBOX_CONTROL_TOKENS: 't.json' };
+  const cert = { BREAKERBOX_CONTROL_TLS_CERT: file('cert.pem') };
+  expect(
+    optionsOf({
+      ...port,
+      ...cert,
+      BREAKERBOX_CONTROL_TLS_KEY: file('key.pem'),
+      BREAKERBOX_CONTROL_HOSTS: 'a.example, b.example',
+      BREAKERBOX_CONTROL_BEHIND_PROXY: 'true',
+    }).listen,
+  ).toMatchObject({ hosts: ['a.example', 'b.example'], tls: { cert: 'CERT', key: 'KEY' }, behindProxy: true });
+  expect(() => optionsOf({ ...port, ...cert })).toThrow('BREAKERBOX_CONTROL_TLS_KEY is not set');
+  expect(() => optionsOf({ ...port, ...cert, BREAKERBOX_CONTROL_TLS_KEY: file('none.pem') })).toThrow(
+    'BREAKERBOX_CONTROL_TLS_KEY names a file that cannot be read',
+  );
+  expect(() => optionsOf({ ...port, BREAKERBOX_CONTROL_BEHIND_PROXY: 'yes' })).toThrow('Set true or false');
+  expect(() => optionsOf({ ...cert, BREAKERBOX_CONTROL_LISTEN: '/run/a.sock' })).toThrow(
+    'BREAKERBOX_CONTROL_LISTEN is not a port',
+  );
+});
+
+test('A6: what a process did until it was killed is in the file', async () => {
+  const folder = folderOf();
+  const socket = join(folder, 'a.sock');
+  const child = await spawned(socket);
+  const target = { url: `unix:${socket}`, user: 'ada' };
+  const base = { agent: 'a', tool: 'search', expiresInMs: 60_000 } as const;
+  const told: string[] = [];
+  const reading = (async () => {
+    for await (const { reason } of readChanges(target, new AbortController().signal)) told.push(`${reason}`);
+  })().catch(() => undefined);
+  const acting = (async () => {
+    for (let count = 0; ; count += 1) await perform(target, { ...base, action: 'disable', reason: `r${count}` });
+  })().catch(() => undefined);
+  await setTimeout(300);
+  child.kill('SIGKILL');
+  await Promise.all([acting, reading]);
+  const asked = readFileSync(join(folder, 'audit.jsonl'), 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.includes('"phase":"asked"') ? [JSON.parse(line).request.reason] : []));
+  expect(told.length).toBeGreaterThan(0);
+  expect(asked).toEqual(expect.arrayContaining(told));
+});
+
+test('A5: a port without a file of tokens, and a misspelt option, are errors', async () => {
+  const tokens = undefined as unknown as string;
+  await expect(startControl({ boxes: [], listen: { port: 0, tokens } })).rejects.toThrow('listen.tokens is missing');
+  const prot = { prot: 9470 } as unknown as { socket: string };
+  await expect(startControl({ boxes: [], listen: prot })).rejects.toThrow('listen.prot is not an option of a socket');
+});
+
+test('A1: two that start at once in one process have sockets of their own', async () => {
+  vi.stubEnv('XDG_RUNTIME_DIR', folderOf());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const both = await Promise.all([started({ boxes: [] }), started({ boxes: [] })]);
+  expect(new Set(both.map(({ url }) => url)).size).toBe(2);
+});
+
+test('A6: a line that was cut off does not damage the next one, and a file that everyone can write is an error', async () => {
+  const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const folder = folderOf();
+  const audit = join(folder, 'audit.jsonl');
+  writeFileSync(audit, '{"phase":"asked","id":"cut', { mode: 0o600 });
+  const target = await started({ boxes: [box], listen: { socket: join(folder, 'a.sock') } });
+  await perform(target, { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 1_000 });
+  const [, ...lines] = readFileSync(audit, 'utf8').trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['asked', 'ended']);
+  chmodSync(audit, 0o666);
+  await expect(startControl({ boxes: [], listen: { socket: join(folder, 'b.sock') } })).rejects.toThrow('chmod o-w');
+});
+
+test('A7: what is no control API is an error, not an empty agent', async () => {
+  const socket = join(folderOf(), 'a.sock');
+  const answers = ['<html>', '{}', 'null'];
+  const server = createServer((_, response) => response.end(answers.shift())).listen(socket);
+  onTestFinished(() => void server.close());
+  const target = { url: `unix:${socket}` };
+  await expect(readState(target)).rejects.toThrow('not as a control API of this version');
+  const action = { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 1_000 } as const;
+  await expect(perform(target, action)).rejects.toThrow('not as a control API of this version');
+  await expect(readReport(target, 'a', 'run-1')).rejects.toThrow('not as a control API of this version');
 });

@@ -3,10 +3,11 @@ import { dirname, join } from 'node:path';
 import type { Breakerbox } from '@breakerbox/core';
 import { onNewBox } from '@breakerbox/core/control';
 import { getRequestListener } from '@hono/node-server';
+import { createAgentModes } from './agent-modes.ts';
 import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
-import { answers, isTcp, type Listen, openServer } from './listen.ts';
+import { answers, checkListen, isTcp, type Listen, openServer } from './listen.ts';
 import { operatedBoxes } from './operated-boxes.ts';
 import { makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 
@@ -32,16 +33,19 @@ export interface Control {
   close(): Promise<void>;
 }
 
-/** Another control API of the same process, such as that of a worker thread, has a number of its own. */
-const defaultSocket = async (number = 1): Promise<string> => {
-  const path = join(runtimeFolder(), number === 1 ? `${process.pid}.sock` : `${process.pid}-${number}.sock`);
-  return (await answers(path)) ? defaultSocket(number + 1) : path;
+let sockets = 0;
+
+/** Another control API of the same process has a number of its own. Worker threads count for themselves, so those are asked. */
+const defaultSocket = async (): Promise<string> => {
+  sockets += 1;
+  const path = join(runtimeFolder(), sockets === 1 ? `${process.pid}.sock` : `${process.pid}-${sockets}.sock`);
+  return (await answers(path)) ? defaultSocket() : path;
 };
 
 /**
  * Serves the control API of some boxes (A1). Without this call nothing listens. The server does not keep the process alive.
  *
- * @throws Error if it cannot listen, if the address is beyond this machine and not protected, or if the audit file cannot be written.
+ * @throws Error if an option is wrong, if it cannot listen, if the address is beyond this machine and not protected, or if the audit file cannot be written.
  *
  * @example
  * ```ts
@@ -49,10 +53,12 @@ const defaultSocket = async (number = 1): Promise<string> => {
  * ```
  */
 export const startControl = async ({ boxes, listen = {}, audit: auditFile }: ControlOptions = {}): Promise<Control> => {
+  checkListen(listen);
   const given = isTcp(listen) ? undefined : listen.socket;
   const socket = given ?? (await defaultSocket());
   const changes = createChanges();
-  const all = operatedBoxes(changes);
+  const modes = createAgentModes();
+  const all = operatedBoxes(changes, modes);
   for (const box of boxes ?? []) all.add(box);
   const stop = boxes === undefined ? onNewBox(all.add) : () => {};
   const forget = (): void => {
@@ -65,8 +71,9 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
     const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
     const app = createApp({
       changes,
+      modes,
       audit,
-      boxes: all.list,
+      boxes: all,
       tokens: isTcp(listen) ? listen.tokens : undefined,
       hosts: (isTcp(listen) && listen.hosts) || [],
     });

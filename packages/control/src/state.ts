@@ -50,13 +50,45 @@ const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState
 
 const isPaused = ({ view }: OperatedSession): boolean => view.state !== 'active';
 
-/** What a box is like now (A2). Changes nothing. */
-export const boxState = ({ box, operator }: OperatedBox): BoxState => {
-  const sessions = operator.sessions();
+/** Boxes that have a live session with this id, those where it is paused first. */
+export const havingSession = (
+  boxes: readonly OperatedBox[],
+  id: string,
+): readonly (OperatedBox & { readonly found: OperatedSession })[] =>
+  boxes
+    .flatMap((one) => {
+      const found = one.operator.session(id);
+      return found === undefined ? [] : [{ ...one, found }];
+    })
+    .toSorted((a, b) => Number(isPaused(b.found)) - Number(isPaused(a.found)));
+
+/** The boxes that operators see. */
+export interface Boxes {
+  /** All of them, or those of an agent. */
+  list(agent?: string): readonly OperatedBox[];
+  /** How often modes of the agent's boxes have changed (A3). It never decreases, and a box that is made later adds nothing. */
+  version(agent: string): number;
+}
+
+/** Which boxes: all, or those of an agent; and only the sessions with an id. */
+export interface Wanted {
+  readonly agent?: string;
+  readonly session?: string | undefined;
+}
+
+/** What boxes are like now (A2). Changes nothing. */
+export const boxStates = ({ list, version }: Boxes, { agent, session }: Wanted = {}): readonly BoxState[] => {
+  const boxes = list(agent);
+  const versions = new Map([...new Set(boxes.map(({ box }) => box.agent))].map((name) => [name, version(name)]));
+  return boxes.map((one) => boxState(one, versions.get(one.box.agent) ?? 0, session));
+};
+
+const boxState = ({ box, operator }: OperatedBox, version: number, id: string | undefined): BoxState => {
+  const sessions = id === undefined ? operator.sessions() : [operator.session(id)].filter((one) => one !== undefined);
   const listed = [...sessions.filter(isPaused), ...sessions.filter((one) => !isPaused(one))].slice(0, MOST_SESSIONS);
   return {
     agent: box.agent,
-    version: operator.version,
+    version,
     tools: [...box.tools],
     modes: [...operator.modes()],
     sessions: listed.map(sessionState),

@@ -1,13 +1,15 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Change, createChanges } from './changes.ts';
 import { changeStream } from './stream.ts';
+
+const admitted = async (): Promise<boolean> => true;
 
 const change = (agent: string): Change => ({ kind: 'action', agent, unixMs: 0 });
 
 test('A2: a client that does not read is dropped once, and no longer told', () => {
   const changes = createChanges();
   let drops = 0;
-  const stream = changeStream(changes, () => {
+  const stream = changeStream(changes, admitted, () => {
     drops += 1;
   });
   for (let count = 0; count < 5_000; count += 1) changes.add(change('a'.repeat(256)));
@@ -19,7 +21,7 @@ test('A2: long names do not drop a client that connects: it gets the newest chan
   const changes = createChanges();
   for (let count = 0; count < 500; count += 1) changes.add(change(`${count} ${'a'.repeat(1_000)}`));
   let drops = 0;
-  const reader = changeStream(changes, () => {
+  const reader = changeStream(changes, admitted, () => {
     drops += 1;
   }).getReader();
   const { value } = await reader.read();
@@ -28,4 +30,24 @@ test('A2: long names do not drop a client that connects: it gets the newest chan
   expect(text).toContain('"499 aaa');
   expect(text).not.toContain('"0 aaa');
   await reader.cancel();
+});
+
+test('A5: a client whose token is revoked is dropped at the next sign of life', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  let isAdmitted = true;
+  let drops = 0;
+  const reader = changeStream(
+    createChanges(),
+    async () => isAdmitted,
+    () => {
+      drops += 1;
+    },
+  ).getReader();
+  await reader.read();
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(new TextDecoder().decode((await reader.read()).value)).toBe(': alive\n\n');
+  isAdmitted = false;
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(drops).toBe(1);
 });

@@ -2,7 +2,7 @@ import type { Change, Changes } from './changes.ts';
 
 /** Text that a client may leave unread before it is dropped. The client connects again, and reads the state. */
 const MOST_WAITING = 256 * 1024;
-/** Proxies close a connection that is silent. */
+/** Proxies close a connection that is silent. Also how long a client stays connected after its token was revoked. */
 const ALIVE_MS = 15_000;
 
 const line = (change: Change): string => `event: change\ndata: ${JSON.stringify(change)}\n\n`;
@@ -17,29 +17,41 @@ const latest = (lines: readonly string[]): string => {
   return lines.slice(from + 1).join('');
 };
 
-/** Server-sent events (A2): the recent changes, then each new one. `drop` ends the connection of a client that does not read. */
+/**
+ * Server-sent events (A2): the recent changes, then each new one. `drop` ends the connection of a client that does not read, or that
+ * is no longer admitted.
+ */
 export const changeStream = (
   changes: Pick<Changes, 'recent' | 'listen'>,
+  isAdmitted: () => Promise<boolean>,
   drop: () => void,
 ): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let stop = (): void => {};
+  let stopped = false;
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
+        const end = (): void => {
+          stop();
+          drop();
+        };
         const send = (text: string): void => {
           const bytes = encoder.encode(text);
-          if ((controller.desiredSize ?? 0) < bytes.byteLength) {
-            stop();
-            drop();
-            return;
-          }
-          controller.enqueue(bytes);
+          if ((controller.desiredSize ?? 0) < bytes.byteLength) end();
+          else controller.enqueue(bytes);
         };
         const off = changes.listen((change) => send(line(change)));
-        const alive = setInterval(() => send(': alive\n\n'), ALIVE_MS);
+        const check = async (): Promise<void> => {
+          const admitted = await isAdmitted().catch(() => false);
+          if (stopped) return;
+          if (admitted) send(': alive\n\n');
+          else end();
+        };
+        const alive = setInterval(() => void check(), ALIVE_MS);
         alive.unref();
         stop = () => {
+          stopped = true;
           off();
           clearInterval(alive);
         };

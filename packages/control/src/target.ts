@@ -11,6 +11,13 @@ export interface Target {
 
 const isSocket = ({ url }: Target): boolean => url.startsWith('unix:');
 
+/** The address of a target without credentials. */
+export const shownUrl = ({ url }: Target): string => {
+  if (isSocket({ url }) || !URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
+};
+
 const addressOf = (target: Target): RequestOptions => {
   if (isSocket(target)) return { socketPath: target.url.slice('unix:'.length) };
   const { hostname, port, protocol } = new URL(target.url);

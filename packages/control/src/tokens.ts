@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { chmod, open, readFile, rename, stat } from 'node:fs/promises';
+import { type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 
 /** What a token permits: `view` reads, `operate` acts too. */
@@ -20,6 +21,14 @@ export type Token = z.infer<typeof TokenFile>['tokens'][number];
 
 const hash = (token: string): Buffer => createHash('sha256').update(token).digest();
 
+const jsonOf = (file: string, text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new Error(`${file} is not a file of tokens: ${(error as Error).message}`);
+  }
+};
+
 /**
  * The tokens of a file (A5).
  *
@@ -28,52 +37,91 @@ const hash = (token: string): Buffer => createHash('sha256').update(token).diges
 export const readTokens = async (file: string): Promise<readonly Token[]> => {
   const { mode } = await stat(file);
   if ((mode & 0o077) !== 0) throw new Error(`${file} can be read by other users. Run: chmod 600 ${file}`);
-  const found = TokenFile.safeParse(JSON.parse(await readFile(file, 'utf8')));
+  const found = TokenFile.safeParse(jsonOf(file, await readFile(file, 'utf8')));
   if (!found.success) throw new Error(`${file} is not a file of tokens: ${z.prettifyError(found.error)}`);
   return found.data.tokens;
 };
 
-const write = async (file: string, tokens: readonly Token[]): Promise<void> => {
-  const part = `${file}.${process.pid}.part`;
-  const handle = await open(part, 'w', 0o600);
+/** Milliseconds that a command waits for another one that writes the file. */
+const LOCKED_MS = 5_000;
+const AGAIN_MS = 20;
+
+const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
+
+/** Only one process at a time has the new file, so that no change is lost. */
+const openPart = async (part: string, untilMs = performance.now() + LOCKED_MS): Promise<FileHandle> => {
   try {
-    await handle.writeFile(`${JSON.stringify({ tokens }, undefined, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    return await open(part, 'wx', 0o600);
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+    if (performance.now() > untilMs)
+      throw new Error(
+        `Another breakerbox ctl token command is writing the tokens. If no such command is running, remove ${part}.`,
+      );
+    await setTimeout(AGAIN_MS);
+    return openPart(part, untilMs);
   }
-  await chmod(part, 0o600);
-  await rename(part, file);
 };
 
-const orNone = (error: NodeJS.ErrnoException): readonly Token[] => {
-  if (error.code === 'ENOENT') return [];
-  throw error;
+/** Replaces the tokens of a file by what `change` makes of them. Without a change the file stays as it is. */
+const update = async (
+  given: string,
+  change: (tokens: readonly Token[]) => readonly Token[] | undefined,
+): Promise<boolean> => {
+  const file = await realpath(given).catch(() => given); // The agent reads what a link points to.
+  const part = `${file}.part`;
+  const handle = await openPart(part);
+  let isRenamed = false;
+  try {
+    const tokens = await readTokens(file).catch((error) => {
+      if (isCode(error, 'ENOENT')) return [];
+      throw error;
+    });
+    const changed = change(tokens);
+    if (changed === undefined) return false;
+    await handle.writeFile(`${JSON.stringify({ tokens: changed }, undefined, 2)}\n`);
+    await handle.sync();
+    // The agent reads it as its own user, also if root changes it.
+    const before = await stat(file).catch(() => undefined);
+    if (before !== undefined) await handle.chown(before.uid, before.gid);
+    await rename(part, file);
+    isRenamed = true;
+    return true;
+  } finally {
+    await handle.close();
+    if (!isRenamed) await rm(part, { force: true });
+  }
 };
+
+/** What a name may be, so that the file can be read again and a list of names is safe in a terminal. */
+const NAME = /^(?!\s)[^\p{C}]{1,100}$/u;
 
 /**
  * Adds a token to a file, which is made if it is missing.
  *
  * @returns the token. Only its hash is kept, so it can't be shown again.
- * @throws Error if there is a token of that name.
+ * @throws Error if there is a token of that name, or if the name is empty, too long or has control characters.
  */
 export const createToken = async (file: string, name: string, role: Role, at = new Date()): Promise<string> => {
-  const tokens = await readTokens(file).catch(orNone);
-  if (tokens.some((one) => one.name === name))
-    throw new Error(`${file} has a token ${name}. Revoke it, or choose another name.`);
+  if (!NAME.test(name))
+    throw new Error(
+      `${JSON.stringify(name)} is not a valid name for a token. Use 1 to 100 characters, without control characters and without a space at the beginning.`,
+    );
   const token = `bbx_${randomBytes(32).toString('base64url')}`;
-  await write(file, [...tokens, { name, role, sha256: hash(token).toString('hex'), createdAt: at.toISOString() }]);
+  const made = { name, role, sha256: hash(token).toString('hex'), createdAt: at.toISOString() };
+  await update(file, (tokens) => {
+    if (tokens.every((one) => one.name !== name)) return [...tokens, made];
+    throw new Error(`${file} already has a token named ${name}. Revoke it first, or choose another name.`);
+  });
   return token;
 };
 
 /** Removes a token. False if there is no token of that name. A request with it is refused at once. */
-export const revokeToken = async (file: string, name: string): Promise<boolean> => {
-  const tokens = await readTokens(file).catch(orNone);
-  const left = tokens.filter((one) => one.name !== name);
-  if (left.length === tokens.length) return false;
-  await write(file, left);
-  return true;
-};
+export const revokeToken = (file: string, name: string): Promise<boolean> =>
+  update(file, (tokens) => {
+    const left = tokens.filter((one) => one.name !== name);
+    return left.length === tokens.length ? undefined : left;
+  });
 
 /** The token that a request shows; undefined if it is not one of these. */
 export const matching = (tokens: readonly Token[], shown: string): Token | undefined => {

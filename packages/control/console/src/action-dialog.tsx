@@ -77,7 +77,7 @@ export const ActionDialog = ({ intent, agents, onActed, onClose }: ActionDialogP
 };
 
 const Sent = ({ done, of }: { readonly done: number; readonly of: number }) => (
-  <p>{of === 1 ? 'Asked. Waiting for the answer…' : `Answered for ${done} of ${of} sessions…`}</p>
+  <p>{of === 1 ? 'Request sent. Waiting for the answer…' : `Answered for ${done} of ${of} sessions…`}</p>
 );
 
 const focus = (button: HTMLButtonElement | null): void => button?.focus();

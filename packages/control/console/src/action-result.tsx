@@ -40,7 +40,7 @@ export const ActionResult = ({ intent, results, agents }: ActionResultProps) => 
       {neverAnswered > 0 && (
         <p class="muted">
           {count(neverAnswered, 'endpoint')} {neverAnswered === 1 ? 'has' : 'have'} not answered since the console
-          began, and may have this agent too.
+          started. This agent may run there too, and nothing was done there.
         </p>
       )}
     </>
@@ -53,21 +53,25 @@ const tone = (applied: number, asked: number): string => {
 };
 
 const summary = (results: readonly ConsoleResult[], applied: number, asked: number): string => {
-  if (asked === 0) return 'Asked 0 processes: no process has it now. Nothing was done.';
+  if (asked === 0) return 'No known process has this agent and session now. Nothing was done.';
   if (results.length > 1)
     return `Asked ${results.length} sessions. Applied to ${applied} of ${results.length} sessions.`;
   return `Asked ${count(asked, 'process', 'processes')}. Applied by ${applied} of ${count(asked, 'process', 'processes')}.`;
 };
 
 const answer = ({ result, message }: EndpointResult): string =>
-  result === 'silent' ? 'does not answer. It may still act when it goes on.' : message;
+  result === 'silent' ? 'did not answer. If it received the request, it may still act later.' : message;
 
 const Stale = ({ intent, agents }: { readonly intent: Intent; readonly agents: readonly AgentOverview[] }) => (
   <div class="notice warn">
-    <b>{'sessions' in intent ? 'The session has moved on' : 'The modes have changed'}</b>
+    <b>
+      {'sessions' in intent
+        ? 'The session has changed since you saw it'
+        : 'The forced modes have changed since you saw them'}
+    </b>
     {currentWords(intent, agents).map((words) => (
       <p key={words}>{words}</p>
     ))}
-    <p>Close this, look at the new state, and act again if you still want to.</p>
+    <p>Nothing was done there. Close this, look at the new state, and act again if you still want to.</p>
   </div>
 );

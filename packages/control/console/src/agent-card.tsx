@@ -25,7 +25,7 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
         </p>
         <ul class="badges">
           <Badge number={paused.length} one="paused" many="paused" tone="bad" />
-          {paused.length + circuits.length + modes.length + silent.length === 0 && (
+          {paused.length + circuits.length + modes.length + silent.length + troubled.length === 0 && (
             <li class="badge good">All circuits closed</li>
           )}
           {!agent.canOperate && <li class="badge silent">View only</li>}
@@ -54,7 +54,7 @@ const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: Age
         {silent.length} of {count(processes.length, 'process', 'processes')} {silent.length === 1 ? 'does' : 'do'} not
         answer.
       </b>{' '}
-      What you see of {silent.length === 1 ? 'it' : 'them'} is the last answer:{' '}
+      This page shows {silent.length === 1 ? 'its last answer' : 'their last answers'}:{' '}
       {silent.map(({ id, state, answeredUnixMs }, index) => (
         <span key={id}>
           {index > 0 && ', '}

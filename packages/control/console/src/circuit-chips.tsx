@@ -20,7 +20,9 @@ export const CircuitChips = ({ session }: { readonly session: SessionState }) =>
 const wordsOf = ({ state, category, nextProbe, openKeys }: CircuitState): string => {
   const probe = probeWords(nextProbe);
   return [
-    state === 'closed' ? `closed, but not for ${openKeys} of its keys` : STATE_WORDS[state],
+    state === 'closed'
+      ? `closed, but ${openKeys} of its targets ${openKeys === 1 ? 'is' : 'are'} not available`
+      : STATE_WORDS[state],
     errorWord(category),
     probe && `next probe ${probe}`,
   ]

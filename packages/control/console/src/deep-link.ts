@@ -13,9 +13,15 @@ export interface DeepLink {
 /** A thing on the page. */
 export type Place = Partial<DeepLink>;
 
+/** What links of the dashboards have for a label that an alert does not have. */
+const ALL = 'All';
+
 const read = (): DeepLink => {
   const link = new URLSearchParams(location.hash.slice(1));
-  const of = (name: string): string | undefined => link.get(name) ?? undefined;
+  const of = (name: string): string | undefined => {
+    const value = link.get(name);
+    return value === null || value === ALL ? undefined : value;
+  };
   return { agent: of('agent'), tool: of('tool'), event: of('event'), session: of('session') };
 };
 

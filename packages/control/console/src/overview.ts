@@ -192,11 +192,8 @@ const forcedTools = (parts: readonly Part[]): readonly ForcedTool[] => {
   });
 };
 
-/** Not for processes that do not answer, whose version may be another by now, and not where two boxes of a process differ. */
+/** Not for processes that do not answer, whose version may be another by now. */
 const versionsOf = (parts: readonly Part[]): Readonly<Record<string, number>> =>
   Object.fromEntries(
-    [...Map.groupBy(parts, ({ endpoint }) => endpoint)].flatMap(([{ id, status }, of]) => {
-      const [version, ...others] = new Set(of.map(({ box }) => box.version));
-      return status !== 'answers' || version === undefined || others.length > 0 ? [] : [[id, version]];
-    }),
+    parts.flatMap(({ endpoint: { id, status }, box: { version } }) => (status === 'answers' ? [[id, version]] : [])),
   );

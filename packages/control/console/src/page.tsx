@@ -27,12 +27,12 @@ export const Page = () => {
       <main>
         {missed !== undefined && (
           <p class="notice warn" role="status">
-            The link names something that no process has now: {missed}. It may have ended.
+            No process has what the link names: {missed}. It may have ended, or its process may not answer.
           </p>
         )}
         {unknown.length > 0 && (
           <p class="notice warn">
-            {unknown.length === 1 ? 'An endpoint has' : `${unknown.length} endpoints have`} told no state yet:{' '}
+            {unknown.length === 1 ? 'An endpoint has' : `${unknown.length} endpoints have`} not reported a state yet:{' '}
             {unknown.map((one) => one.error ?? processName(one)).join(', ')}
           </p>
         )}
@@ -57,8 +57,8 @@ const SignedOutPage = ({ message }: { readonly message: string }) => (
     <h1>Breakerbox console</h1>
     <p role="alert">{message}</p>
     <p>
-      On the machine of the agents, run <code>breakerbox console</code> and open the link that it prints. The link signs
-      one browser in, once.
+      On the machine of the agents, run <code>breakerbox console</code> and open the link that it prints. If it runs
+      already, its first lines say how to get another link. Each link signs in one browser, once.
     </p>
   </main>
 );

@@ -39,13 +39,13 @@ export interface Plan {
 
 export const FORCE_WORDS: Readonly<Record<ForceKind, string>> = {
   force_open: 'Force open',
-  disable: 'Disable',
+  disable: 'Disable circuit',
   observe: 'Observe',
 };
 
 const FORCE_EFFECTS: Readonly<Record<ForceKind, readonly string[]>> = {
   force_open: [
-    'Every call of this tool is rejected from the next call on. The model reads that the tool is unavailable, and gets the fallback.',
+    'Every call of this tool is rejected from the next call on. The model reads that the tool is unavailable, and what to use instead, if there is a fallback.',
     'No probe goes out until the mode ends.',
   ],
   disable: [
@@ -53,7 +53,8 @@ const FORCE_EFFECTS: Readonly<Record<ForceKind, readonly string[]>> = {
     'Paused sessions stay paused.',
   ],
   observe: [
-    'Every call of this tool passes. Breakerbox counts what it would have decided.',
+    'Every call of this tool passes, even in a paused session.',
+    'Breakerbox counts what it would have decided.',
     'Failures pause no session.',
   ],
 };
@@ -79,38 +80,47 @@ const subjectOf = ({ length }: readonly LiveSession[]): string => (length === 1 
 const planResume = (sessions: readonly LiveSession[]): Plan => ({
   title: `Resume ${sessionsNamed(sessions)}`,
   effects: [
-    `${subjectOf(sessions)} gets a full budget of ${list([...new Set(sessions.map(({ session }) => `${session.budget.limit}`))])} failures again, and calls its tools.`,
+    `${subjectOf(sessions)} gets a full budget of ${list([...new Set(sessions.map(({ session }) => `${session.budget.limit}`))])} failures again. It calls its tools, unless a correlated failure still pauses it.`,
     'Circuits stay as they are: a tool that is unavailable is probed first.',
     'If the cause is still there, it pauses again.',
   ],
   verb: 'Resume',
   asksWhy: false,
   actions: () =>
-    sessions.map(({ agent, session }) => ({
+    sessions.map(({ agent, endpoint, session }) => ({
       action: { action: 'resume', agent, session: session.id, cycle: session.budget.cycle },
+      endpoint: endpoint.id,
     })),
 });
 
 const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
   title: `Confirm recovery: ${sessionsNamed(sessions)}`,
   effects: [
-    `You say that the failure of ${list([...new Set(sessions.flatMap(({ session }) => session.event?.tools ?? []))])} is over.`,
+    `You confirm that the failure of ${list([...new Set(sessions.flatMap(({ session }) => session.event?.tools ?? []))])} is over.`,
     `${subjectOf(sessions)} goes on, unless its failure budget is used up. Its tools are probed one after the other.`,
     'If the cause is still there, it pauses again.',
   ],
   verb: 'Confirm recovery',
   asksWhy: false,
   actions: () =>
-    sessions.flatMap(({ agent, session }) =>
+    sessions.flatMap(({ agent, endpoint, session }) =>
       session.event === undefined
         ? []
-        : [{ action: { action: 'confirm', agent, session: session.id, event: session.event.id } }],
+        : [
+            {
+              action: { action: 'confirm', agent, session: session.id, event: session.event.id },
+              endpoint: endpoint.id,
+            },
+          ],
     ),
 });
 
 const planForce = (action: ForceKind, { name, versions }: AgentOverview, tool: string): Plan => ({
   title: `${FORCE_WORDS[action]}: ${tool}`,
-  effects: [...FORCE_EFFECTS[action], 'The mode ends by itself. Release ends it before.'],
+  effects: [
+    ...FORCE_EFFECTS[action],
+    'The mode ends by itself after the time that you choose. Release ends it earlier.',
+  ],
   verb: FORCE_WORDS[action],
   asksWhy: true,
   actions: ({ reason, expiresInMs, session }) => [
@@ -122,7 +132,7 @@ const planRelease = ({ name, versions }: AgentOverview, { tool, mode, owner, ses
   title: `Release: ${tool}`,
   effects: [
     `The mode '${STATE_WORDS[mode]}' that ${owner} forced on ${tool} ends. Modes of other owners stay.`,
-    'The circuit is then what it was before, which may be open.',
+    'If no other mode covers it, the circuit returns to its earlier state, which may be open.',
   ],
   verb: 'Release',
   asksWhy: false,

@@ -16,10 +16,10 @@ const send = async (path: string, init?: RequestInit): Promise<unknown> => {
 const post = (path: string, body: unknown): Promise<unknown> =>
   send(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 
-export const readState = async (): Promise<ConsoleState> => (await send('/api/state')) as ConsoleState;
+export const readState = async (): Promise<ConsoleState> => (await send('api/state')) as ConsoleState;
 
 export const sendAction = async (action: ConsoleAction): Promise<ConsoleResult> =>
-  (await post('/api/actions', action)) as ConsoleResult;
+  (await post('api/actions', action)) as ConsoleResult;
 
 /**
  * Uses the token of the link, if the address has one, and removes it from the address and the history.
@@ -33,5 +33,5 @@ export const signIn = async (): Promise<void> => {
   link.delete('token');
   const rest = link.toString();
   history.replaceState(null, '', `${location.pathname}${rest === '' ? '' : `#${rest}`}`);
-  await post('/api/sign-in', { token });
+  await post('api/sign-in', { token });
 };

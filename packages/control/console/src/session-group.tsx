@@ -26,7 +26,7 @@ export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGr
           {sessions.map((one) => (
             <SessionRow key={`${one.endpoint.id} ${one.session.id}`} live={one} />
           ))}
-          {leftOut > 0 && <li class="muted">and {leftOut} more, which the processes do not list</li>}
+          {leftOut > 0 && <li class="muted">and {leftOut} more, which are not listed because there are too many</li>}
         </ul>
       )}
     </Folded>

@@ -21,10 +21,11 @@ export const Summary = ({ agents, state, lost }: SummaryProps) => {
     document.title = paused === 0 ? TITLE : `(${paused} paused) ${TITLE}`;
   }, [paused]);
   const modes = total((one) => one.modes.length);
+  const troubled = total((one) => one.troubled.length);
   return (
     <header class="top">
       <h1>
-        <img src="/favicon.svg" alt="" width="24" height="24" /> Breakerbox console
+        <img src="favicon.svg" alt="" width="24" height="24" /> Breakerbox console
       </h1>
       {state === undefined ? (
         <p class="muted">Asking the processes…</p>
@@ -34,7 +35,9 @@ export const Summary = ({ agents, state, lost }: SummaryProps) => {
           <Badge number={open} one="circuit not closed" many="circuits not closed" tone="warn" />
           <Badge number={modes} one="forced mode" many="forced modes" tone="forced" />
           <Badge number={silent} one="process does not answer" many="processes do not answer" tone="silent" />
-          {paused + open + silent === 0 && <li class="badge good">All calls pass</li>}
+          {agents.length > 0 && paused + open + troubled + modes + silent === 0 && (
+            <li class="badge good">No session paused, all circuits closed</li>
+          )}
         </ul>
       )}
       <p class={`live ${lost === undefined ? '' : 'bad'}`} role="status">

@@ -45,6 +45,7 @@ const ChangeList = ({ title, changes }: ChangeListProps) => {
             <span>
               {changeWords(change)}
               {endpoints.size > 1 && ` in ${endpoints.size} processes`}
+              {change.reason !== undefined && `: ${change.reason}`}
             </span>
           </li>
         ))}
@@ -78,6 +79,7 @@ const isSameAction = ({ change, endpoints }: Entry, other: ConsoleChange): boole
   change.kind === 'action' &&
   !endpoints.has(other.endpoint) &&
   change.unixMs - other.unixMs < AT_ONCE_MS &&
+  change.reason === other.reason &&
   changeWords(change) === changeWords(other);
 
 /** Where in the hour the changes are. The lists below say the same in words. */

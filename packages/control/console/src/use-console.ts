@@ -72,7 +72,7 @@ export const useConsole = (): ConsoleView => {
     };
 
     const listen = (): void => {
-      source = new EventSource('/api/changes');
+      source = new EventSource('api/changes');
       source.addEventListener('change', ({ data }: MessageEvent<string>) => {
         known.set(data, JSON.parse(data) as ConsoleChange);
         next(SETTLE_MS);

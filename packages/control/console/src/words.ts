@@ -102,10 +102,10 @@ export const suspectWords = ({ session: { event } }: LiveSession): string | unde
 const ACTION_WORDS: Readonly<Record<string, string>> = {
   resume: 'resumed',
   confirm: 'confirmed the recovery of',
-  force_open: 'forced open',
-  disable: 'disabled',
-  observe: 'observes only',
-  release: 'released',
+  force_open: 'forced open the circuit of',
+  disable: 'disabled the circuit of',
+  observe: 'set observe-only mode for',
+  release: 'released the forced mode of',
 };
 
 /** A change as a sentence. */

@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
-import { isKnownHost, isKnownOrigin } from '../guards.ts';
+import { isKnownHost, isKnownOrigin, METHODS } from '../guards.ts';
 import { ActionRequest } from '../schema.ts';
 import { changeStream } from '../stream.ts';
 import type { ConsoleAction, ConsoleState } from './console-state.ts';
@@ -46,6 +46,7 @@ const SignInRequest = z.strictObject({ token: z.string().max(200) });
 const ActionBody = z.strictObject({
   action: ActionRequest,
   versions: z.record(z.string(), z.number().int()).optional(),
+  endpoint: z.string().optional(),
 }) satisfies z.ZodType<ConsoleAction>;
 
 /** A cookie is sent to all ports of a host, so two consoles need two names. */
@@ -79,10 +80,17 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
     const body = SignInRequest.safeParse(await c.req.json().catch(() => undefined));
     const cookie = body.success ? signIn.exchange(body.data.token) : undefined;
     if (cookie === undefined)
-      return c.json({ error: 'The link is wrong, was used, or is too old. Run breakerbox console again.' }, 401);
+      return c.json(
+        {
+          error:
+            'The link is wrong, already used, or older than 10 minutes. Where breakerbox console runs, its first lines say how to get another link.',
+        },
+        401,
+      );
     setCookie(c, cookieName(c), cookie, {
       httpOnly: true,
       sameSite: 'Strict',
+      secure: c.req.header('origin')?.startsWith('https:') === true, // A proxy in front ends TLS.
       path: '/',
       maxAge: SIGNED_IN_MS / 1000,
     });
@@ -101,12 +109,9 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   });
 
   app.get('/api/changes', (c) => {
-    const admitted: MergedChanges = {
-      ...changes,
-      listen: (listener) => changes.listen((change) => isSignedIn(c) && listener(change)),
-    };
+    const isAdmitted = async (): Promise<boolean> => isSignedIn(c);
     return c.body(
-      changeStream(admitted, () => c.env.outgoing.destroy()),
+      changeStream(changes, isAdmitted, () => c.env.outgoing.destroy()),
       200,
       { 'Content-Type': 'text/event-stream; charset=utf-8' },
     );
@@ -121,18 +126,27 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
 
 interface RejectedRequest {
   readonly error: string;
-  readonly status: 403 | 413 | 415;
+  readonly status: 403 | 405 | 413 | 415;
 }
 
 /** Checks that come before all others (A5). */
 const rejectionOf = ({ req }: Context, hosts: readonly string[]): RejectedRequest | undefined => {
   const host = req.header('host');
   if (!isKnownHost(host, hosts))
-    return { error: `The console does not answer for the host ${host ?? '(none)'}. Add it to hosts.`, status: 403 };
-  if (req.method === 'GET' || req.method === 'HEAD') return undefined;
-  if (!isKnownOrigin(req.header('origin'), host)) return { error: 'The request comes from another page.', status: 403 };
+    return {
+      error: `The console does not answer for the host ${host ?? '(none)'}. Start it with breakerbox console --name ${host?.replace(/:\d+$/, '') ?? 'HOST'}, or add the name to hosts of startConsole.`,
+      status: 403,
+    };
+  if (!METHODS.has(req.method)) return { error: 'Use GET, or POST for an action.', status: 405 };
+  if (req.method === 'GET') return undefined;
+  if (!isKnownOrigin(req.header('origin'), host))
+    return {
+      error:
+        'The Origin header of this request is another website. Open the console at the address that breakerbox console printed.',
+      status: 403,
+    };
   if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
-    return { error: 'The body must be application/json.', status: 415 };
+    return { error: 'The header Content-Type must be application/json.', status: 415 };
   if (Number(req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
     return { error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, status: 413 };
   return undefined;

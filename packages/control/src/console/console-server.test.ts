@@ -92,17 +92,49 @@ test('A8: the link signs one browser in, once', async () => {
 test('A8: the link is valid for 10 minutes, and the cookie for 12 hours', () => {
   let ms = 0;
   const late = createSignIn(() => ms);
-  const { token, exchange, admits } = createSignIn(() => ms);
+  const lateToken = late.newToken();
+  const { newToken, exchange, admits } = createSignIn(() => ms);
+  const token = newToken();
   ms = 10 * MINUTE_MS - 1;
   const cookie = exchange(token);
   expect(admits(cookie)).toBe(true);
   expect(admits(undefined)).toBe(false);
   ms += 1;
-  expect(late.exchange(late.token)).toBeUndefined();
+  expect(late.exchange(lateToken)).toBeUndefined();
   ms = 10 * MINUTE_MS - 2 + 12 * 60 * MINUTE_MS;
   expect(admits(cookie)).toBe(true);
   ms += 1;
   expect(admits(cookie)).toBe(false);
+});
+
+test('A8: another link signs another browser in, and the first stays', () => {
+  const { newToken, exchange, admits } = createSignIn();
+  const browsers = [newToken(), newToken()].map(exchange);
+  expect(browsers.map(admits)).toEqual([true, true]);
+});
+
+test('A5: the console does not listen beyond this machine, unless a proxy ends TLS', async () => {
+  const page = folderOf();
+  writeFileSync(join(page, 'index.html'), '<title>page</title>');
+  await expect(startConsole({ targets: [], page, host: '0.0.0.0' })).rejects.toThrow('--behind-proxy');
+  const { url, newLink, close } = await startConsole({ targets: [], page, host: '0.0.0.0', behindProxy: true });
+  onTestFinished(close);
+  expect(url).toMatch(/^http:\/\/localhost:\d+\/#token=/);
+  expect(newLink()).not.toBe(url);
+});
+
+test('A8: with an endpoint, an action reaches only that one', async () => {
+  const folder = folderOf();
+  const agents = [await agent(folder, 'a'), await agent(folder, 'b')];
+  const { url, own, get } = await signedIn(
+    folder,
+    agents.map(({ target }) => target),
+  );
+  for (const { box } of agents) expect(box.session({ id: 'run-1' }).acquire('search').decision).toBe('call');
+  await get('/api/state');
+  const action = { action: 'resume', agent: 'research', session: 'run-1', cycle: 1 };
+  const { body } = await ask(url, '/api/actions', { body: { action, endpoint: agents[1]?.target.url }, headers: own });
+  expect(body).toMatchObject({ asked: 1, applied: 0, results: [{ endpoint: agents[1]?.target.url, result: 'stale' }] });
 });
 
 test('A5: another host and another page are refused, and the page is confined', async () => {

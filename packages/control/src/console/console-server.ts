@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
+import { LOOPBACK } from '../listen.ts';
 import type { Target } from '../target.ts';
 import { createConsoleApp } from './console-app.ts';
 import { watchEndpoints } from './endpoint-watch.ts';
@@ -16,6 +17,8 @@ export interface ConsoleOptions {
   readonly port?: number | undefined;
   /** More names that browsers use for this console, such as that of a proxy. */
   readonly hosts?: readonly string[] | undefined;
+  /** A proxy in front ends TLS. Without it, the console does not listen beyond this machine. */
+  readonly behindProxy?: boolean | undefined;
   /** The folder of the built page. Default: the one in this package. */
   readonly page?: string | undefined;
 }
@@ -24,6 +27,8 @@ export interface ConsoleOptions {
 export interface RunningConsole {
   /** The link to open. Its token is valid once and for 10 minutes. */
   readonly url: string;
+  /** Another link, for another browser. */
+  newLink(): string;
   close(): Promise<void>;
 }
 
@@ -32,7 +37,7 @@ const TARGETS_MS = 10_000;
 /**
  * Serves the operator's page over some control endpoints (A8). The browser gets none of their tokens.
  *
- * @throws Error if it cannot listen, or if the page is not built.
+ * @throws Error if it cannot listen, if the address is beyond this machine without a proxy, or if the page is not built.
  *
  * @example
  * ```ts
@@ -45,14 +50,22 @@ export const startConsole = async ({
   host = '127.0.0.1',
   port = 0,
   hosts = [],
+  behindProxy = false,
   page,
 }: ConsoleOptions): Promise<RunningConsole> => {
+  if (!behindProxy && !LOOPBACK.test(host))
+    throw new Error(
+      `the host is ${host}, which other machines can reach, so the page would cross the network unencrypted. Leave the host out. Or put a proxy that terminates TLS in front, and set behindProxy (--behind-proxy).`,
+    );
   const signIn = createSignIn();
   const changes = mergeChanges();
   const files = readPage(page);
   const watch = watchEndpoints(changes.follow);
   const app = createConsoleApp({ signIn, watch, changes, page: files, hosts });
-  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, getRequestListener(app.fetch));
+  const server = createServer(
+    { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    getRequestListener(app.fetch),
+  );
   server.maxConnections = 100;
   await bound(server, host, port);
   const retarget = (): void => watch.setTargets(typeof targets === 'function' ? targets() : targets);
@@ -66,8 +79,12 @@ export const startConsole = async ({
   };
   const timer = typeof targets === 'function' ? setInterval(again, TARGETS_MS) : undefined;
   timer?.unref();
+  // Behind a proxy, the first name is that of the proxy.
+  const origin = behindProxy && hosts[0] !== undefined ? `https://${hosts[0]}` : originOf(server);
+  const newLink = (): string => `${origin}/#token=${signIn.newToken()}`;
   return {
-    url: `${originOf(server)}/#token=${signIn.token}`,
+    url: newLink(),
+    newLink,
     close: async () => {
       clearInterval(timer);
       watch.close();
@@ -91,6 +108,7 @@ const bound = (server: Server, host: string, port: number): Promise<void> =>
 const originOf = (server: Server): string => {
   const address = server.address();
   if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
+  if (['0.0.0.0', '::'].includes(address.address)) return `http://localhost:${address.port}`;
   return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 };
 

@@ -28,6 +28,8 @@ export interface ConsoleAction {
   readonly action: ActionRequest;
   /** The `version` that the operator has seen, by endpoint: each process counts its own. */
   readonly versions?: Readonly<Record<string, number>> | undefined;
+  /** Only this endpoint: sessions of one id in two processes have events and cycles of their own. */
+  readonly endpoint?: string | undefined;
 }
 
 /** What became of an action at one endpoint. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ControlError, readState } from '../client.ts';
-import { ProcessState } from '../schema.ts';
-import type { Target } from '../target.ts';
+import type { ProcessState } from '../schema.ts';
+import { shownUrl, type Target } from '../target.ts';
 import type { EndpointState } from './console-state.ts';
 
 /** Milliseconds that a look waits. What answers later is in the next look. */
@@ -34,19 +34,12 @@ export interface EndpointWatch {
   close(): void;
 }
 
-/** The address of a target without credentials. */
-const idOf = ({ url }: Target): string => {
-  if (url.startsWith('unix:') || !URL.canParse(url)) return url;
-  const { protocol, host } = new URL(url);
-  return `${protocol}//${host}`;
-};
-
 /** `follow` begins to read the changes of an endpoint, and returns how to stop. */
 export const watchEndpoints = (follow: (id: string, target: Target) => () => void): EndpointWatch => {
   const endpoints = new Map<string, { readonly endpoint: WatchedEndpoint; readonly stop: () => void }>();
 
   const setTargets = (targets: readonly Target[]): void => {
-    const wanted = new Map(targets.map((target) => [idOf(target), target]));
+    const wanted = new Map(targets.map((target) => [shownUrl(target), target]));
     for (const [id, { stop }] of endpoints) {
       if (wanted.has(id)) continue;
       stop();
@@ -88,9 +81,8 @@ const refreshed = (endpoint: WatchedEndpoint): Promise<void> => {
 const ask = async (endpoint: WatchedEndpoint): Promise<void> => {
   const { actions } = endpoint;
   try {
-    const answer = ProcessState.safeParse(await readState(endpoint.target));
-    if (!answer.success) throw new Error('It answers in a form that this version of Breakerbox does not know.');
-    if (endpoint.actions === actions) answered(endpoint, answer.data);
+    const state = await readState(endpoint.target);
+    if (endpoint.actions === actions) answered(endpoint, state);
   } catch (error) {
     if (endpoint.actions === actions) failed(endpoint, error as ControlError);
   }

@@ -6,9 +6,11 @@ import { acted, failed, type WatchedEndpoint } from './endpoint-watch.ts';
 /** Asks all processes that have the agent and the session of an action, at once. */
 export const fanOut = async (
   endpoints: readonly WatchedEndpoint[],
-  { action, versions }: ConsoleAction,
+  { action, versions, endpoint }: ConsoleAction,
 ): Promise<ConsoleResult> => {
-  const concerned = endpoints.filter((one) => one.status !== 'ended' && concerns(one, action));
+  const concerned = endpoints.filter(
+    (one) => one.status !== 'ended' && (endpoint === undefined || one.id === endpoint) && concerns(one, action),
+  );
   const all = await Promise.all(concerned.map((one) => askOne(one, expecting(action, versions?.[one.id]))));
   const known = all.filter(({ result }) => result !== 'unknown');
   const results = known.length > 0 ? known : all;
@@ -25,7 +27,10 @@ const concerns = ({ state }: WatchedEndpoint, { agent, session }: ActionRequest)
   (state?.boxes ?? []).some(
     (box) =>
       box.agent === agent &&
-      (session === undefined || box.sessionsLeftOut > 0 || box.sessions.some(({ id }) => id === session)),
+      (session === undefined ||
+        box.sessionsLeftOut > 0 ||
+        box.sessions.some(({ id }) => id === session) ||
+        box.modes.some((mode) => mode.session === session)),
   );
 
 const expecting = (action: ActionRequest, version: number | undefined): ActionRequest =>

@@ -6,13 +6,13 @@ const LINK_MS = 10 * MINUTE_MS;
 /** How long a browser stays signed in. */
 export const SIGNED_IN_MS = 12 * 60 * MINUTE_MS;
 
-/** One link, and the browser that used it. Both are kept in memory only. */
+/** Links, and the browsers that used them. Both are kept in memory only. */
 export interface SignIn {
-  /** For the fragment of the printed link: valid once and for 10 minutes. */
-  readonly token: string;
+  /** For the fragment of a link: valid once and for 10 minutes. */
+  newToken(): string;
   /** The value of the cookie, for the token. Undefined if the token is wrong, used or too old. */
   exchange(token: string): string | undefined;
-  /** Whether the cookie is that of the browser that used the link, within 12 hours. */
+  /** Whether the cookie is that of a browser that used a link, within 12 hours. */
   admits(cookie: string | undefined): boolean;
 }
 
@@ -23,26 +23,36 @@ interface Secret {
 
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-const made = (untilMs: number): { readonly text: string; readonly secret: Secret } => {
-  const text = randomBytes(32).toString('base64url');
-  return { text, secret: { digest: digestOf(text), untilMs } };
+/** Secrets of one kind. */
+const createSecrets = (now: () => number, validMs: number) => {
+  let kept: readonly Secret[] = [];
+  const find = (shown: string): Secret | undefined => {
+    kept = kept.filter(({ untilMs }) => now() < untilMs);
+    const digest = digestOf(shown);
+    return kept.find((one) => timingSafeEqual(one.digest, digest));
+  };
+  return {
+    make: (): string => {
+      const text = randomBytes(32).toString('base64url');
+      kept = [...kept, { digest: digestOf(text), untilMs: now() + validMs }];
+      return text;
+    },
+    has: (shown: string): boolean => find(shown) !== undefined,
+    /** True once. */
+    use: (shown: string): boolean => {
+      const found = find(shown);
+      kept = kept.filter((one) => one !== found);
+      return found !== undefined;
+    },
+  };
 };
 
 export const createSignIn = (now: () => number = Date.now): SignIn => {
-  const link = made(now() + LINK_MS);
-  let unused: Secret | undefined = link.secret;
-  let browser: Secret | undefined;
-  const matches = (secret: Secret | undefined, shown: string): boolean =>
-    secret !== undefined && now() < secret.untilMs && timingSafeEqual(secret.digest, digestOf(shown));
+  const links = createSecrets(now, LINK_MS);
+  const browsers = createSecrets(now, SIGNED_IN_MS);
   return {
-    token: link.text,
-    exchange: (token) => {
-      if (!matches(unused, token)) return undefined;
-      unused = undefined;
-      const { text, secret } = made(now() + SIGNED_IN_MS);
-      browser = secret;
-      return text;
-    },
-    admits: (cookie) => cookie !== undefined && matches(browser, cookie),
+    newToken: links.make,
+    exchange: (token) => (links.use(token) ? browsers.make() : undefined),
+    admits: (cookie) => cookie !== undefined && browsers.has(cookie),
   };
 };
