@@ -90,7 +90,7 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
   'FreshnessLabel',
-  'NotDone',
+  'ReportedAction',
   'Role',
   'SessionReport',
   'SessionSource',

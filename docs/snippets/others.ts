@@ -24,7 +24,7 @@ export const faultIn = async ({ language, code }: Fence, folder: string): Promis
 const checkYaml = async (code: string, folder: string): Promise<void> => {
   const data = parse(code) as object;
   const keys = Object.keys(data);
-  if (keys.some((key) => ['scrape_configs', 'rule_files', 'alerting'].includes(key)))
+  if (keys.some((key) => ['global', 'scrape_configs', 'rule_files', 'alerting'].includes(key)))
     return checkPrometheus(code, folder);
   if (keys.includes('defaults')) return void createBreakerbox({ ...data, agent: 'documented' });
   if (keys.includes('tools')) return void parseCapabilitiesYaml(code, 'capabilities.yaml');
