@@ -36,7 +36,8 @@ const endsWith = async (
   expect(run.inhibited(about)).toEqual(inhibited.toSorted());
 };
 
-describe('alerts that are delivered', () => {
+// No second try: it would meet the processes and the notifications of the first one.
+describe('alerts that are delivered', { retry: 0 }, () => {
   test.concurrent('no alert for a crash after which the agent starts again', async () => {
     const about = /agent=crash-agent/;
     const docs = await run.serve('docs');
@@ -190,7 +191,7 @@ describe('alerts that are delivered', () => {
   });
 });
 
-describe('alerts that are not delivered', () => {
+describe('alerts that are not delivered', { retry: 0 }, () => {
   test('no other alert was delivered or inhibited, and all alerts are resolved', async () => {
     const every = /./;
     await run.eventually(() => expect(run.firing(every)).toEqual([]));

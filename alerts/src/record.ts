@@ -35,6 +35,7 @@ export const RECORDED = {
   low30m: 'job_agent:breakerbox_budget_low:increase30m',
   low1h: 'job_agent:breakerbox_budget_low:increase1h',
   low6h: 'job_agent:breakerbox_budget_low:increase6h',
+  lowBefore: 'job_agent:breakerbox_budget_low:increase6h_before1h',
   started5m: 'job_agent:breakerbox_sessions_started:increase5m',
   started30m: 'job_agent:breakerbox_sessions_started:increase30m',
   started1h: 'job_agent:breakerbox_sessions_started:increase1h',

@@ -1,7 +1,7 @@
 import { durationOf, seconds } from './duration.ts';
 import { gained } from './gained.ts';
 import { aggregated, BY_AGENT, bracketed, indented, joined, METRIC } from './promql.ts';
-import type { Recording } from './record.ts';
+import type { Ground, Recording } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
@@ -9,11 +9,14 @@ const { short, half, hour, long } = WINDOW;
 
 type Window = '5m' | '30m' | '1h' | '6h';
 
+const fellLow = (ground: Ground, window: Window): string =>
+  gained(ground, ground.series(METRIC.budgetLow), BY_AGENT, window);
+
 const sessionsThat = (key: 'low' | 'started', window: Window, comment = ''): Recording => ({
   key: `${key}${window}`,
   comment,
   expr: (ground) =>
-    gained(ground, ground.series(key === 'low' ? METRIC.budgetLow : METRIC.sessionsStarted), BY_AGENT, window),
+    key === 'low' ? fellLow(ground, window) : gained(ground, ground.series(METRIC.sessionsStarted), BY_AGENT, window),
   ...(window === short ? {} : { every: window === long ? '4m' : '1m' }),
 });
 
@@ -78,6 +81,13 @@ export const BUDGET: readonly Recording[] = [
   sessionsThat('low', half),
   sessionsThat('low', hour),
   sessionsThat('low', long),
+  {
+    key: 'lowBefore',
+    comment:
+      'How many of them fell before the last hour. Recorded at the same moment as the 6 hours: with the count of the last hour that is recorded more often, sessions that only one of the two counts contains would seem to have fallen earlier.',
+    expr: (ground) => `${ground.read.now('low6h')}\n- ${fellLow(ground, hour)}`,
+    every: '4m',
+  },
   sessionsThat('started', short, 'Sessions that were started.'),
   sessionsThat('started', half),
   sessionsThat('started', hour),
@@ -115,7 +125,7 @@ export const BUDGET: readonly Recording[] = [
         `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
         `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
         `* (round(${read.now('low6h')}) >= bool ${settings.burnSlowLeastSessions})`,
-        `* (round(${read.now('low6h')} - ${read.now('low1h')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
+        `* (round(${read.now('lowBefore')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
       ].join('\n'),
   },
 ];
