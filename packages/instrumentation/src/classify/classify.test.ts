@@ -131,4 +131,15 @@ describe('O2: HTTP status on the usual shapes', () => {
     expect(category(Object.assign(new Error('x'), { status: '429' }))).toBe('rate_limit');
     expect(category(Object.assign(new Error('x'), { status: 'error' }))).toBe('unknown');
   });
+
+  it('a long list of causes is read up to 16,384 characters', () => {
+    const filler = 'x'.repeat(4096);
+    const withCauses = (count: number) =>
+      new AggregateError(
+        [...Array.from({ length: count }, () => new Error(filler)), new Error('HTTP error 503')],
+        'all',
+      );
+    expect(category(withCauses(2))).toBe('server');
+    expect(category(withCauses(6))).toBe('unknown');
+  });
 });

@@ -89,17 +89,17 @@ const callOf = (context: ReadContext | undefined) => ({
 });
 type Call = ReturnType<typeof callOf>;
 
-/** Characters of all texts of an error that are read together: an error may have hundreds of causes. */
+/** Characters that are read of an error with all its causes, of which there may be many. */
 const MOST_TEXT = 16_384;
 
 const verdictOn = (error: unknown, call: Call): Verdict => {
-  const texts: string[] = [];
+  let text = '';
   const refine: core.Refine = (one, own) => {
-    texts.push(textOf(one));
-    return refined(one, texts.at(-1) ?? '', own, call);
+    const found = textOf(one).slice(0, Math.max(0, MOST_TEXT - text.length));
+    text += `${found}\n`;
+    return refined(one, found, own, call);
   };
   const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
-  const text = texts.join('\n').slice(0, MOST_TEXT);
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
   const wait = retryAfterMs !== undefined && { retryAfterMs };
   const skipped = { category: 'tool_error', blames: 'tool', why: 'another guard skipped the call' } as const;

@@ -18,7 +18,7 @@ const STATUSES: readonly RegExp[] =
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
-\b(?:received|with|of|returned|request|response|https?:\S{1,200})[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
+\b(?:received|with|of|returned|request|response|https?:\S{1,200}(?!\S))[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
 \b(?:api|server|service|response|upstream|request|fetch|search)\b[^\n\d]{0,40}?\b(?:error|failed|respond(?:s|ed)|answered|returned|says|with)(?: with)?(?: code)?[ :=#(]{1,3}(?:an? )?§\b(?! (?!bad|giving|internal|error)\w)
 \b(?:fail(?:ed|ure)?|error|forbidden|unable|could not|cannot|access)\b[^\n]{0,200}(?:: |\()§(?=\)?[.!]?\s*$)
 ^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|\s*$)
