@@ -93,7 +93,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
       const asked = [...text.matchAll(/(\w+)(?:=~?|!=)"/g)].map(([, name]) => name);
       expect(labels).toEqual(expect.arrayContaining(asked));
     }
-    const known = [...definitions.flatMap(labelsOf), 'le', JOB, OPENED_AT, ALERT.name, ALERT.state];
+    const known = [...definitions.flatMap(labelsOf), 'le', JOB, OPENED_AT, ALERT.name, ALERT.state, 'born'];
     for (const { text } of nodes.filter(({ name }) => name === 'GroupingLabels')) {
       expect(known).toEqual(expect.arrayContaining(text.match(/\w+/g) ?? []));
     }

@@ -77,7 +77,8 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
  * The increase of a counter in the window, including its first value. `increase()` ignores the first sample of a series, and a
  * short-lived agent is often scraped for the first time after its first session started. It also extrapolates to the whole window, so
  * that one event would be 1.33; the result is rounded. Over longer windows, where counts are large and must match the engine's, it is the
- * last value minus the value before the window, and `increase()` is used only if the counter restarted.
+ * last value minus the value before the window, and `increase()` is used only if the counter restarted. The caller sums
+ * the parts.
  *
  * The first value counts if the series was not seen in the hour before the window. A counter that comes back after a gap in the scrapes
  * counts nothing twice if the gap is shorter than that hour. After a longer gap, its whole total counts as new, once. Looking back further
@@ -92,10 +93,10 @@ export const gained = (metric: MetricDefinition, window: Window, matchers?: Matc
   if (window === '$__rate_interval') {
     return `(${increase} or label_replace(${least} unless ${before}, "born", "yes", "", ""))`;
   }
-  const stretched = `${increase} + (${least} unless ${before}) or ${increase}`;
+  const grown = `${increase} or label_replace(${least} unless ${before}, "born", "yes", "", "")`;
   const restarted = `(resets(${counter}[${window}]) > 0 or ${least} < ${before})`;
-  const counted = `max_over_time(${counter}[${window}]) - (${before} or ${least} * 0) unless ${restarted}`;
-  return `(${counted} or ${stretched})`;
+  const most = `max_over_time(${counter}[${window}])`;
+  return `(((${grown}) and ignoring (born) ${restarted}) or ignoring (born) (${most} - ${before} or ${most}))`;
 };
 
 /**

@@ -72,6 +72,14 @@ export const agentToolFailed = (window: Window): string => {
   return either('byAgent', share(sum('failures5m'), sum('executions5m')), failedShare(AGENT_TOOL, window));
 };
 
+/** The p95 of each tool of each agent; of recorded series, the median of those of 15 minutes each. */
+export const agentToolP95 = (window: Window): string =>
+  either(
+    'byAgent',
+    sumBy(AGENT_TOOL, `quantile_over_time(0.5, ${recorded('p95')}[${window}])`),
+    quantile(0.95, METRIC.duration, AGENT_TOOL, window),
+  );
+
 /** {@link notRunShare} of each tool of each agent. */
 export const agentToolNotRun = (window: Window): string => {
   const sum = (which: typeof NOT_RUN | Record<string, never>): string =>

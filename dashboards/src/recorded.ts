@@ -21,6 +21,7 @@ export const RECORDED = {
   decisions5m: 'job_agent_tool_decision:breakerbox_decisions:increase5m',
   failures5m: 'job_agent_tool:breakerbox_failures:increase5m',
   executions5m: 'job_agent_tool:breakerbox_executions:increase5m',
+  p95: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m',
   circuitsOfTool: 'job_tool_state:breakerbox_circuits:sum',
   decisionsOfTool: 'job_tool_decision_reason:breakerbox_decisions:rate5m',
   outcomesOfTool: 'job_tool_outcome:breakerbox_outcomes:rate5m',

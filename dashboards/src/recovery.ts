@@ -1,5 +1,5 @@
 import { ATTR, type GroupKey, METRIC } from './names.ts';
-import { gained, type Matchers, series, share, sumBy } from './promql.ts';
+import { gained, type Matchers, series, sumBy } from './promql.ts';
 
 /** Open because of failures. A circuit that is forced open recovers only by hand. */
 const OUT = { [ATTR.state]: ['open', 'half_open'] } satisfies Matchers;
@@ -19,12 +19,12 @@ export const secondsOut = (by: readonly GroupKey[]): string => {
 
 /** Circuits that went from closed to open, or were open when the range began. */
 export const outages = (by: readonly GroupKey[]): string => {
-  const opened = sumBy(by, gained(METRIC.transitions, '$__range', WENT_OUT));
-  return `(${opened} + ${sumBy(by, `${series(METRIC.circuits, OUT)} offset $__range`)} or ${opened})`;
+  const before = `label_replace(${series(METRIC.circuits, OUT)} offset $__range, "born", "before", "", "")`;
+  return sumBy(by, `${gained(METRIC.transitions, '$__range', WENT_OUT)} or ${before}`);
 };
 
 /**
  * Mean seconds from a circuit's opening until it closes (or its session ends), by Little's law: open time divided by outages. 0 without
  * outages. Only the part of an outage inside the range counts.
  */
-export const timeToRecovery = (by: readonly GroupKey[]): string => share(secondsOut(by), outages(by));
+export const timeToRecovery = (by: readonly GroupKey[]): string => `${secondsOut(by)} / clamp_min(${outages(by)}, 1)`;

@@ -4,14 +4,14 @@ import { ATTR, label, METRIC, OPEN_STATES } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import type { Row } from '../../panels.ts';
 import { sized } from '../../panels.ts';
-import { circuitsIn, quantile, rate, sumBy } from '../../promql.ts';
-import { agentToolFailed, agentToolNotRun } from '../../recorded-forms.ts';
+import { circuitsIn, rate, sumBy } from '../../promql.ts';
+import { agentToolFailed, agentToolNotRun, agentToolP95 } from '../../recorded-forms.ts';
 import { outages, timeToRecovery } from '../../recovery.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
 import { SPANS } from './spans.ts';
 
-const { duration, outcomes } = METRIC;
+const { outcomes } = METRIC;
 const ROWS = 100;
 const NAMED = AGENT_TOOL_COLUMNS;
 
@@ -22,7 +22,7 @@ const agents = () =>
   table(
     {
       title: 'Agents that use it',
-      description: `Each agent with the selected tools; first those that are open now, then those that opened last; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
+      description: `Each agent with the selected tools; first those that are open now, then those that opened last; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. p95: with All instances and the recording rules, the median of the values of 15 minutes each. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
       ...sized(24, 9, 'none'),
     },
     [
@@ -78,7 +78,7 @@ const agents = () =>
       },
       {
         title: 'p95',
-        expr: inTable(orNothing(quantile(0.95, duration, AGENT_TOOL, '$__range'))),
+        expr: inTable(orNothing(agentToolP95('$__range'))),
         unit: 's',
         zero: 'no calls',
         absent: '–',
