@@ -227,12 +227,12 @@ const decimal = (value: unknown): number | undefined =>
 const believable = (ms: unknown): number | undefined =>
   typeof ms === 'number' && ms >= 0 && ms <= MAX_RETRY_AFTER_MS ? ms : undefined;
 
-/** One header of a `Headers`, a `Map` or a plain object in any case. */
+/** One header of a `Headers`, a `Map` or a plain object, which may have millions of keys, so they are not listed. */
 function header(headers: unknown, name: string): unknown {
   const get = read(headers, 'get');
   const got = typeof get === 'function' ? guarded<unknown>(() => get.call(headers, name), undefined) : undefined;
-  const key = readKeys(headers).find((candidate) => candidate.toLowerCase() === name) ?? name;
-  const value = got ?? read(headers, key);
+  const titled = name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+  const value = got ?? read(headers, name) ?? read(headers, titled) ?? read(headers, name.toUpperCase());
   const first = isObject(value) ? read(value, '0') : value;
   return typeof first === 'number' ? String(first) : first;
 }

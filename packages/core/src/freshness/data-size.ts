@@ -1,6 +1,9 @@
 /** Bytes that a reference to a part costs, at least. So the number of parts is bounded too. */
 const PART = 16;
 
+/** Deepest nesting. `structuredClone` calls itself for each level, and how many fit depends on who calls. */
+const DEEPEST = 200;
+
 /** Most prototypes that data have. */
 const MOST_PROTOTYPES = 3;
 
@@ -19,7 +22,7 @@ const PROTOTYPES: ReadonlyMap<string, number> = new Map([
 
 /**
  * Bytes of a copy of a value by `structuredClone`, roughly: an object counts once, and a text each time, as they are copied. Undefined
- * if it is larger than `limit`, or not only data: an instance of a class, or a property with a getter, which may give something else
+ * if it is larger than `limit`, nested deeper than 200 levels, or not only data: an instance of a class, or a property with a getter, which may give something else
  * each time. `structuredClone` checks what is not an object. Throws where a part does.
  */
 export const dataSize = (value: unknown, limit: number): number | undefined => {
@@ -31,7 +34,16 @@ export const dataSize = (value: unknown, limit: number): number | undefined => {
     else if (typeof part === 'object' && part !== null) objects.add(part);
   };
   count(value);
+  let seen = 0;
+  let level = 0;
+  let endOfLevel = 0;
   for (const one of objects) {
+    if (seen === endOfLevel) {
+      level += 1;
+      endOfLevel = objects.size;
+    }
+    if (level > DEEPEST) return undefined;
+    seen += 1;
     if (Object.hasOwn(one, Symbol.toStringTag) || one instanceof Error) return undefined; // It may say that it is something else.
     const tag = Object.prototype.toString.call(one).slice(8, -1);
     if (prototypesOf(one) > (PROTOTYPES.get(tag) ?? -1)) return undefined;

@@ -41,6 +41,15 @@ describe('F2: last good results', () => {
     expect(lastGood.find('weather', '1', 1000, 0)).toEqual({ result, retrievedUnixMs: UNIX });
   });
 
+  test('F2: a result is kept up to 200 levels deep: a deeper one may not fit on the stack when it is needed', () => {
+    const lastGood = createLastGood();
+    const nested = (levels: number): unknown => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+    lastGood.keep('weather', '1', nested(200), UNIX, 0);
+    lastGood.keep('weather', '2', nested(201), UNIX, 0);
+    expect(lastGood.find('weather', '1', 1000, 0)).toEqual({ result: nested(200), retrievedUnixMs: UNIX });
+    expect(lastGood.find('weather', '2', 1000, 0)).toBeUndefined();
+  });
+
   test('F2: changes that a receiver makes to a result do not change the stored one', () => {
     const lastGood = createLastGood();
     const result = { celsius: 4, hours: [1] };

@@ -66,7 +66,8 @@ export const createLastGood = (pool: LastResults = createResultPool()): LastGood
     find: (tool, digest, maxAgeMs, ms) => {
       const kept = results.get(keyOf(tool, digest));
       if (kept === undefined || ms - kept.ms > maxAgeMs) return undefined;
-      return { result: structuredClone(kept.result), retrievedUnixMs: kept.retrievedUnixMs };
+      const { result, retrievedUnixMs } = kept;
+      return guarded(() => ({ result: structuredClone(result), retrievedUnixMs }), undefined);
     },
     identical: (tool, inputDigest, resultDigest) => {
       const key = keyOf(tool, inputDigest);

@@ -1,4 +1,4 @@
-import { isObject, read, readItems, readKeys, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
+import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
@@ -17,15 +17,17 @@ const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join
 export const contentOf = (content: unknown): string =>
   joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => readText(part, 'text')));
 
-/** Keys that hold the body of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. */
-const BODY = /^(?:errors?|response|data|body|responseBody|raw|details?|type|rawType|code|decline_code|reason|[0-3])$/;
+/** Keys that hold the text of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. Others are not listed: there may be millions. */
+const TEXTS =
+  'message name error errors response data body responseBody raw detail details type rawType code decline_code reason 0 1 2 3'.split(
+    ' ',
+  );
 
 /** All text of an error, with the body of the answer: at most 64 values. */
 export const allTextOf = (error: unknown): string => {
   const values: unknown[] = [error];
   for (let index = 0; index < values.length && values.length < 64; index += 1) {
-    const keys = readKeys(values[index]).filter((key) => BODY.test(key));
-    const found = ['message', 'name', ...keys.slice(0, 16)].map((key) => read(values[index], key));
+    const found = TEXTS.map((key) => read(values[index], key));
     values.push(...found.filter((value) => isObject(value) || typeof value === 'string'));
   }
   return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));

@@ -104,6 +104,12 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     expect(await guarded.callTool(search)).toEqual(expected);
   });
 
+  test('R4: structured content that is nested too deeply for text is left out', async () => {
+    const structuredContent: Record<string, unknown> = JSON.parse(`${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`);
+    const guarded = await guardAfterOutage(routed(), async () => ({ content: [text('found')], structuredContent }));
+    expect(await guarded.callTool(search)).toEqual({ content: [text(`[${NOTE}]`), text('found')] });
+  });
+
   test('R4: names have the prefix', async () => {
     const watched = routed({}, 'fake.');
     const guarded = await guardAfterOutage(watched, async (name) => ({ content: [text(name)] }), { prefix: 'fake.' });

@@ -24,7 +24,8 @@ export const unstructured = (result: unknown): unknown => {
   if (!isPlain(result) || result.structuredContent === undefined) return result;
   const { structuredContent, ...rest } = result;
   const content = isContent(rest.content) ? rest.content : [];
-  const json = JSON.stringify(structuredContent);
+  const json = orUndefined(() => JSON.stringify(structuredContent)); // It may be nested too deeply.
+  if (json === undefined) return rest;
   if (content.some(({ text }) => isSameJson(text, json))) return rest;
   return { ...rest, content: [...content, { type: 'text', text: json }] };
 };
