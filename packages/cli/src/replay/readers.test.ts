@@ -258,8 +258,14 @@ describe('T2: result files of tau-bench', () => {
     );
     expect(format).toBe('tau-bench');
     expect(story(events)).toEqual(['start get_order', 'end to judge', 'step']);
-    expect(events[0]).toMatchObject({ session: 'task 3, trial 1', input: { id: 1 } });
+    expect(events[0]).toMatchObject({ session: expect.stringMatching(/^task 3, trial 1, /), input: { id: 1 } });
     expect(skipped).toEqual(['runs without times: 5 s between messages are assumed']);
+  });
+
+  test('T2: the same task and trial in two files are two sessions', async () => {
+    const run = { task_id: 0, reward: 0, traj: [{ role: 'assistant', tool_calls: [call] }] };
+    const [one, other] = await Promise.all(['a.json', 'b.json'].map((name) => readText(name, JSON.stringify([run]))));
+    expect(one?.events[0]?.session).not.toBe(other?.events[0]?.session);
   });
 
   test('T2: tau2-bench has times and marks errors; tools of the simulated user are left out', async () => {

@@ -43,7 +43,7 @@ export const tauBenchReader: RecordingReader = {
     const content = parsed(await file.text());
     // The fault itself would quote the file (T7).
     if (typeof content === 'string') throw new Error('it is not JSON. Its end may be missing.');
-    for (const run of runsOf(content)) {
+    for (const run of runsOf(content, file.path)) {
       if (run.messages.some((message) => message?.timestamp === undefined && message?.role === 'tool')) {
         notes.skipped(`runs without times: ${ASSUMED_MS / 1000} s between messages are assumed`);
       }
@@ -52,16 +52,16 @@ export const tauBenchReader: RecordingReader = {
   },
 };
 
-const runsOf = function* (content: unknown): Iterable<Run> {
+const runsOf = function* (content: unknown, path: string): Iterable<Run> {
   const simulations = (content as { readonly simulations?: unknown } | null)?.simulations;
   const list: readonly unknown[] = Array.isArray(simulations) ? simulations : Array.isArray(content) ? content : [];
   for (const [index, one] of list.entries()) {
     const run = (one ?? {}) as Readonly<Record<string, unknown>>;
     const messages = run.messages ?? run.traj;
     if (!Array.isArray(messages)) continue;
-    const session = `task ${run.task_id ?? index}, trial ${run.trial ?? 0}`;
     yield {
-      session: typeof run.id === 'string' ? `${session}, ${run.id}` : session,
+      // Without an id, a run in another file has the same task and trial.
+      session: `task ${run.task_id ?? index}, trial ${run.trial ?? 0}, ${typeof run.id === 'string' ? run.id : path}`,
       startMs: timeOf(run.start_time) ?? 0,
       messages,
     };
