@@ -175,6 +175,19 @@ describe('breakerbox replay', () => {
     expect(config.err).toMatch(/--config: '.*none\.yaml' cannot be read \(ENOENT\)/);
   });
 
+  test('--html overwrites a page, and nothing else', async () => {
+    const recording = calls('one', 'x');
+    expect(await replay(recording, '--html', join(folder, 'calls.jsonl'))).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: expect.stringMatching(/--html: '.*calls\.jsonl' is not an HTML page, so it is not overwritten\./),
+    });
+    expect(await readFile(join(folder, 'calls.jsonl'), 'utf8')).toBe(recording);
+    const inPlaceOfFolder = await replay(recording, '--html', folder);
+    expect(inPlaceOfFolder).toMatchObject({ code: 2, out: '', err: expect.stringContaining('is a folder') });
+    const page = join(folder, 'page.html');
+    for (const _ of [1, 2]) expect((await replay(recording, '--html', page)).code).toBe(0);
+  });
+
   test('T6: the page has the timeline of a late session, and the settings that --grid recommends', async () => {
     const page = join(folder, 'page.html');
     const quiet = Array.from({ length: 2100 }, (_, index) => calls(`quiet ${index}`, '.')).join('');

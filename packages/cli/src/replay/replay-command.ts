@@ -8,6 +8,7 @@ import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { gridOf } from './grid.ts';
 import { READERS } from './readers.ts';
+import { headOf } from './recording-file.ts';
 import { recordingPaths } from './recording-paths.ts';
 import { type Recording, replayFiles } from './replay.ts';
 import { replayPage } from './replay-page.ts';
@@ -66,7 +67,7 @@ const run = async (
 ): Promise<void> => {
   try {
     const fails = flags.failOn === undefined ? undefined : conditionOf(flags.failOn);
-    if (flags.html !== undefined) await checkFolder(flags.html);
+    if (flags.html !== undefined) await checkPage(flags.html);
     keepSmall();
     const { report, timelines } = await replayed(paths, flags);
     out(flags.json ? documentOf(report) : replayText(report, columns));
@@ -144,10 +145,16 @@ const unjudgeable = (
   return undefined;
 };
 
-const checkFolder = async (path: string): Promise<void> => {
+/** @throws Error if the page cannot be written, or if it would overwrite something else, such as a recording. */
+const checkPage = async (path: string): Promise<void> => {
   const folder = await stat(dirname(path)).catch(() => undefined);
   if (!folder?.isDirectory())
     throw new Error(`--html: there is no folder '${printable(dirname(path))}'. Make it first.`);
+  const before = await stat(path).catch(() => undefined);
+  if (before?.isDirectory())
+    throw new Error(`--html: '${printable(path)}' is a folder. Give the name of a file in it.`);
+  if (before?.isFile() && !/^(?:<!doctype html|$)/i.test(await headOf(path)))
+    throw new Error(`--html: '${printable(path)}' is not an HTML page, so it is not overwritten. Give another file.`);
 };
 
 const explain = (error: unknown): string => {
