@@ -86,6 +86,20 @@ describe('T2: a session file of Claude Code', () => {
     expect(story((await readText('two.jsonl', json(...continued), keys)).events)).toEqual(['start Bash']);
   });
 
+  test("T2: a call that Claude Code rejected is the model's mistake, whatever the text quotes", async () => {
+    const entry = { parentUuid: null, type: 'user', sessionId: 's', timestamp: '2025-01-01T00:00:00Z' };
+    const text =
+      '<tool_use_error>String to replace not found in file.\nString: TIMEOUT: request timed out</tool_use_error>';
+    const told = [text, [{ type: 'text', text }]].map((content) => ({
+      ...entry,
+      message: { content: [{ type: 'tool_result', tool_use_id: 'c1', is_error: true, content }] },
+    }));
+    for (const one of told) {
+      const { events } = await readText('s.jsonl', json(one));
+      expect(events).toMatchObject([{ ending: { outcome: 'ignored', category: 'invalid_input' } }]);
+    }
+  });
+
   test('T2: a file is recognized when its first entry is longer than what is looked at', async () => {
     const text = 'x'.repeat(100_000);
     const entry = { parentUuid: null, isSidechain: false, type: 'user', message: { content: text }, sessionId: 's' };

@@ -26,6 +26,7 @@ interface Block {
 /** Only these entries hold calls. The text is looked for first, because most of a file is something else. */
 const CALLS = /"type":\s*"tool_(?:use|result)"/;
 const SESSION = /"sessionId":/;
+const REJECTED = /^<tool_use_error>/;
 
 /** Session files of Claude Code, in its folder `projects`. Subagents are sessions of their own. */
 export const claudeCodeReader: RecordingReader = {
@@ -109,11 +110,14 @@ const eventOf = (block: Block | null, entry: Entry, session: string, atMs: numbe
   return undefined;
 };
 
-/** Claude Code marks every error the same way, whether the tool threw or reported it. So it is judged like a reported error. */
+/**
+ * Claude Code marks every error the same way, whether the tool threw or reported it. So it is judged like a reported error. It puts its own
+ * tag around the error of a call that it rejected itself, such as a wrong argument, and quotes the call in it.
+ */
 const endingOf = ({ is_error, content }: Block, { permissionDecision }: Entry): Ending => {
   if (permissionDecision?.decision === 'reject') return { outcome: 'ignored', category: 'denied' };
   if (is_error !== true) return { outcome: 'success' };
-  return {
-    result: { isError: true, content: typeof content === 'string' ? [{ type: 'text', text: content }] : content },
-  };
+  const parts: unknown = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  if (Array.isArray(parts) && REJECTED.test(parts[0]?.text)) return { outcome: 'ignored', category: 'invalid_input' };
+  return { result: { isError: true, content: parts } };
 };
