@@ -150,6 +150,13 @@ describe('T2: OTLP JSON', () => {
     expect(new Set(events.map(({ session }) => session))).toEqual(new Set(['c-1']));
   });
 
+  test('T2: a file whose first line has no spans, such as logs, is recognized', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const { events, skipped } = await readText('a.json', json({ resourceLogs: [] }, message(span('a', 0, 1, tool))));
+    expect(story(events)).toEqual(['start search', 'end to judge']);
+    expect(skipped).toEqual(['lines without spans']);
+  });
+
   test('T2: spans of OpenInference and of the AI SDK are read', async () => {
     const { events } = await readText(
       'traces.json',

@@ -15,7 +15,7 @@ const BATCH = 1000;
 export const otlpReader: RecordingReader = {
   name: 'otlp',
   description: "traces in OTLP JSON, such as lines of the Collector's file exporter",
-  recognizes: (head) => /^\s*\{\s*"resourceSpans"\s*:/.test(head),
+  recognizes: (head) => /^\s*\{\s*"resource(?:Spans|Logs|Metrics)"\s*:/.test(head),
   async *read(file, notes) {
     const spans: Span[] = [];
     const parents = new Map<string, string | undefined>();
