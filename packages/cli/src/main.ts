@@ -1,25 +1,17 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { bundleCommand } from './bundle/bundle-command.ts';
-import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
-import { classifyCommand } from './classify/classify-command.ts';
-import { consoleCommand } from './ctl/console-command.ts';
-import { ctlCommand } from './ctl/ctl-command.ts';
-import { demoCommand } from './demo/demo-command.ts';
-import { replayCommand } from './replay/replay-command.ts';
+import { mcpCommand } from './mcp/mcp-command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-await new Command('breakerbox')
+// A relay runs for days beside each MCP server. It loads no other command, so that it takes little memory (M10).
+const commands = process.argv[2] === 'mcp' ? [mcpCommand()] : (await import('./all-commands.ts')).allCommands();
+
+const program = new Command('breakerbox')
   .description('Circuit breakers for the tools that AI agents call')
   .version(version)
-  .addCommand(demoCommand())
-  .addCommand(capabilitiesCommand())
-  .addCommand(bundleCommand())
-  .addCommand(classifyCommand())
-  .addCommand(replayCommand())
-  .addCommand(ctlCommand())
-  .addCommand(consoleCommand())
-  .showHelpAfterError('(see --help)')
-  .parseAsync();
+  .enablePositionalOptions()
+  .showHelpAfterError('(see --help)');
+for (const command of commands) program.addCommand(command);
+await program.parseAsync();

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { type CommandIo, processIo } from '../command-io.ts';
+import { createRelay } from './relay.ts';
+import { createRelayBox } from './relay-box.ts';
+import { processHost } from './relay-host.ts';
+import { runRelay } from './relay-process.ts';
+
+interface Flags {
+  readonly agent?: string;
+  readonly name?: string;
+  readonly observe: boolean;
+}
+
+/** `breakerbox mcp` (M1). */
+export const mcpCommand = (io: CommandIo = processIo): Command =>
+  new Command('mcp')
+    .description('Put circuit breakers in front of an MCP server, for any client and without code.')
+    .usage('[options] -- <command> [args...]')
+    .argument('<command>', 'the command that starts the MCP server (stdio); write -- before it')
+    .argument('[args...]', 'its arguments')
+    .option('--agent <name>', "the agent's name in telemetry and in breakerbox ctl; default: mcp")
+    .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
+    .option('--observe', 'reject no call, and count what would have been rejected', false)
+    .passThroughOptions()
+    .showHelpAfterError('(see breakerbox mcp --help)')
+    .action((command: string, args: string[], flags: Flags) => run(command, args, flags, io));
+
+const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
+  try {
+    const { session, ...rules } = createRelayBox({
+      agent: flags.agent ?? 'mcp',
+      ...(flags.observe && { defaults: { mode: 'observe_only' } }),
+    });
+    const relay = createRelay({
+      session,
+      group: flags.name ?? 'mcp server',
+      keepsGroup: flags.name !== undefined,
+      ...rules,
+    });
+    const { code, why } = await runRelay(command, args, relay, processHost());
+    if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
+    io.exitWith(code);
+  } catch (error) {
+    io.err(`breakerbox mcp: ${(error as Error).message}\n`);
+    io.exitWith(2);
+  }
+};

@@ -1,0 +1,221 @@
+import type { Permit, Session, Settlement } from '@breakerbox/core';
+import { isObject, read, readText, safely } from '@breakerbox/core/internal';
+import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
+import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { BoundedMap } from './bounded-map.ts';
+import { CANCELLED, cancellation, endingOf, SERVER_ENDED, taskEnding } from './call-ending.ts';
+import type { Line } from './line-splitter.ts';
+import { answerTo } from './rejected-call.ts';
+import { RelayedTools } from './relayed-tools.ts';
+import { idIn, type RpcLine, type RpcMessage, readLine } from './rpc-message.ts';
+
+/** Where the bytes of a line go. */
+export interface Forwarding {
+  readonly toServer?: Buffer;
+  readonly toClient?: Buffer;
+}
+
+/** Decides about the calls between one client and one server (M2, M3). It does no I/O: lines go in, and bytes come out. */
+export interface Relay {
+  fromClient(line: Line): Forwarding;
+  fromServer(line: Line): Forwarding;
+  /** The server's process has ended. Gives answers to the calls under way, in case the client's connection goes on. */
+  serverEnded(why: string): Buffer;
+  /** The client has gone, or closes. The calls under way cost nothing. */
+  clientEnded(): void;
+}
+
+export interface RelayParts {
+  readonly session: Session;
+  /** The name of the server's group, if the server does not name itself. */
+  readonly group: string;
+  /** Whether {@link group} also replaces the server's own name. */
+  readonly keepsGroup?: boolean;
+  /** Called before each decision, so that a pause can end by time (M5). */
+  readonly beforeDecision?: () => void;
+  /** A sentence to add to a rejection. */
+  readonly addendum?: (permit: Permit) => string;
+}
+
+/** A request of the client that the server has not answered. */
+interface OpenRequest {
+  readonly request: RpcMessage;
+  readonly taskId?: string | undefined;
+}
+
+/** Requests whose answers are looked at. */
+const WATCHED: ReadonlySet<string> = new Set([
+  'initialize',
+  'server/discover',
+  'tools/call',
+  'tools/list',
+  'tasks/get',
+  'tasks/result',
+  'tasks/cancel',
+]);
+
+export const createRelay = (parts: RelayParts): Relay => new ToolRelay(parts);
+
+class ToolRelay implements Relay {
+  readonly #parts: RelayParts;
+  readonly #calls: HookedCalls;
+  readonly #tools = new RelayedTools();
+  readonly #open = new BoundedMap<OpenRequest>();
+  /** The call of each task that goes on (M6). */
+  readonly #tasks = new BoundedMap<string>();
+  #group: string;
+
+  constructor(parts: RelayParts) {
+    this.#parts = parts;
+    this.#group = parts.group;
+    this.#calls = hookedCalls(parts.session, { where: 'breakerbox mcp' });
+  }
+
+  fromClient(line: Line): Forwarding {
+    // A bug here must not stop the client from working (E5).
+    return safely('a line of the client', () => this.#fromClient(line)) ?? { toServer: line.bytes };
+  }
+
+  fromServer(line: Line): Forwarding {
+    if (this.#open.size > 0 || this.#tasks.size > 0)
+      safely('a line of the server', () => this.#lookAt(line.whole ? readLine(line.bytes) : undefined));
+    return { toClient: line.bytes };
+  }
+
+  serverEnded(why: string): Buffer {
+    const answers = this.#open.takeAll().flatMap(({ request }) => {
+      if (request.method !== 'tools/call') return [];
+      this.#settle(request.id ?? '', SERVER_ENDED);
+      return [`${answerTo(request, why)}\n`];
+    });
+    for (const callId of this.#tasks.takeAll()) this.#settle(callId, SERVER_ENDED);
+    return Buffer.from(answers.join(''));
+  }
+
+  clientEnded(): void {
+    this.#open.takeAll();
+    this.#tasks.takeAll();
+    this.#calls.abandon();
+  }
+
+  #fromClient({ bytes, whole }: Line): Forwarding {
+    const line = whole ? readLine(bytes) : undefined;
+    if (line === undefined) return { toServer: bytes };
+    const answers = line.messages.map((message) => this.#request(message));
+    if (answers.every((answer) => answer === undefined)) return { toServer: bytes };
+    const rejections = answers.filter((answer) => answer !== undefined);
+    if (!line.isBatch) return { toClient: Buffer.from(`${rejections.join('')}\n`) };
+    const left = line.messages.flatMap(({ text }, index) => (answers[index] === undefined ? [text] : []));
+    return {
+      toClient: Buffer.from(`[${rejections.join(',')}]\n`),
+      ...(left.length > 0 && { toServer: Buffer.from(`[${left.join(',')}]\n`) }),
+    };
+  }
+
+  /** Looks at a message of the client. Gives the answer to a call that is rejected. */
+  #request(message: RpcMessage): string | undefined {
+    const { method, id, params } = message;
+    if (method === 'notifications/cancelled') this.#cancel(message);
+    if (method === undefined || id === undefined || !WATCHED.has(method)) return undefined;
+    const answer = method === 'tools/call' ? this.#decide(message, id) : undefined;
+    if (answer === undefined) this.#open.put(id, { request: message, taskId: readText(params, 'taskId') });
+    return answer;
+  }
+
+  #decide(request: RpcMessage, callId: string): string | undefined {
+    const { params } = request;
+    const tool = readText(params, 'name');
+    if (tool === undefined || tool.trim() === '' || !this.#tools.mayHave(tool)) return undefined;
+    this.#parts.beforeDecision?.();
+    const call = { callId, tool, input: inputOf(params), group: this.#group, type: 'extension' } as const;
+    const permit = safely('a decision', () => context.with(parentOf(params), () => this.#calls.acquire(call)));
+    if (permit === undefined) return undefined;
+    if (permit.message !== '') return answerTo(request, `${permit.message}${this.#parts.addendum?.(permit) ?? ''}`);
+    trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
+    return undefined;
+  }
+
+  #cancel(message: RpcMessage): void {
+    const id = idIn(message.params, 'requestId', message);
+    const open = id === undefined ? undefined : this.#open.take(id);
+    if (id !== undefined && open?.request.method === 'tools/call')
+      this.#settle(id, cancellation(read(message.params, 'reason')));
+  }
+
+  #lookAt(line: RpcLine | undefined): void {
+    for (const message of line?.messages ?? []) {
+      const { method, id, params } = message;
+      if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
+      if (method !== undefined || id === undefined) continue;
+      const open = this.#open.take(id);
+      if (open !== undefined) this.#answered(open, id, message);
+    }
+  }
+
+  #answered({ request, taskId }: OpenRequest, id: string, answer: RpcMessage): void {
+    const { result, error } = answer;
+    switch (request.method) {
+      case 'tools/call':
+        this.#callAnswered(id, answer);
+        break;
+      case 'tools/list':
+        this.#tools.record(result, this.#parts.session, this.#group);
+        break;
+      case 'tasks/get':
+      case 'tasks/cancel':
+        this.#taskState(taskId, result);
+        break;
+      case 'tasks/result':
+        this.#taskEnded(taskId, endingOf({ result, error }).settlement);
+        break;
+      default:
+        this.#nameGroup(result);
+    }
+  }
+
+  #callAnswered(callId: string, answer: RpcMessage): void {
+    const { taskId, settlement } = endingOf(answer);
+    if (taskId === undefined) this.#settle(callId, settlement);
+    else this.#tasks.put(taskId, callId);
+  }
+
+  #taskState(taskId: string | undefined, state: unknown): void {
+    this.#taskEnded(taskId, taskEnding(state));
+  }
+
+  #taskEnded(taskId: string | undefined, settlement: Settlement | undefined): void {
+    if (taskId === undefined || settlement === undefined) return;
+    const callId = this.#tasks.take(taskId);
+    if (callId !== undefined) this.#settle(callId, settlement);
+  }
+
+  /** C13: the group has the name that the server gives itself. */
+  #nameGroup(result: unknown): void {
+    const info = read(result, 'serverInfo') ?? read(read(result, '_meta'), 'io.modelcontextprotocol/serverInfo');
+    const name = readText(info, 'name', MOST_NAME)?.trim();
+    if (name && !this.#parts.keepsGroup) this.#group = name;
+  }
+
+  #settle(callId: string, settlement: Settlement): void {
+    if (settlement === CANCELLED) this.#calls.abandon(callId);
+    else this.#calls.settle(callId, settlement);
+  }
+}
+
+/** Characters of a server's name that are read. */
+const MOST_NAME = 200;
+
+/** The arguments of a call. A caller that answers the server's questions sends the same arguments again, but makes no repeat (O5). */
+const inputOf = (params: unknown): unknown => {
+  const input = read(params, 'arguments');
+  const answers = { requestState: read(params, 'requestState'), inputResponses: read(params, 'inputResponses') };
+  return Object.values(answers).every((one) => one === undefined) ? input : { ...(isObject(input) && input), answers };
+};
+
+/** The span of the client that the request names (SEP-414). */
+const parentOf = (params: unknown) => {
+  const meta = read(params, '_meta');
+  return isObject(meta) && read(meta, 'traceparent') !== undefined
+    ? propagation.extract(ROOT_CONTEXT, meta)
+    : context.active();
+};

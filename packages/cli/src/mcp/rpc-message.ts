@@ -1,0 +1,63 @@
+import { isObject, read, readText } from '@breakerbox/core/internal';
+import { rawItems, rawMember } from './raw-json.ts';
+
+/** A JSON-RPC message as the relay looks at it. The bytes that are forwarded are those of the line. */
+export interface RpcMessage {
+  /** The text of the message. */
+  readonly text: string;
+  readonly method: string | undefined;
+  /** The id as JSON: equal for a request and its answer, also where JavaScript's numbers are not exact. Undefined without one. */
+  readonly id: string | undefined;
+  readonly params: unknown;
+  readonly result: unknown;
+  readonly error: unknown;
+}
+
+/** The messages of a line: one, or those of a batch (revision 2025-03-26). */
+export interface RpcLine {
+  readonly messages: readonly RpcMessage[];
+  readonly isBatch: boolean;
+}
+
+/** Undefined if the line is not JSON-RPC. */
+export const readLine = (bytes: Buffer): RpcLine | undefined => {
+  const text = bytes.toString('utf8');
+  const value = parsedOrUndefined(text);
+  if (!Array.isArray(value))
+    return isObject(value) ? { messages: [messageOf(text, value)], isBatch: false } : undefined;
+  const messages = rawItems(text).map((item, index) => messageOf(item, value[index]));
+  return { messages, isBatch: true };
+};
+
+const parsedOrUndefined = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const messageOf = (text: string, value: unknown): RpcMessage => ({
+  text,
+  method: readText(value, 'method', MOST_METHOD),
+  id: idOf(read(value, 'id'), text),
+  params: read(value, 'params'),
+  result: read(value, 'result'),
+  error: read(value, 'error'),
+});
+
+/** Characters of a method's name that are read. */
+const MOST_METHOD = 128;
+
+/** The id of a request that another message names, as {@link RpcMessage.id}. */
+export const idIn = (params: unknown, key: string, message: RpcMessage): string | undefined =>
+  isObject(params) ? idOf(read(params, key), rawMember(message.text, 'params') ?? '{}', key) : undefined;
+
+const idOf = (id: unknown, text: string, key = 'id'): string | undefined => {
+  if (typeof id === 'string') return JSON.stringify(id);
+  if (typeof id !== 'number') return undefined;
+  return Number.isSafeInteger(id) ? String(id) : rawMember(text, key);
+};
+
+/** The id of a request as its bytes are. */
+export const rawId = ({ text }: RpcMessage): string => rawMember(text, 'id') ?? 'null';
