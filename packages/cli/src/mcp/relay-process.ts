@@ -64,6 +64,7 @@ class Ending {
   readonly #graceMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isTold = false;
+  #isHurried = false;
 
   constructor(server: ServerProcess, relay: Relay, graceMs: number) {
     this.#server = server;
@@ -82,6 +83,8 @@ class Ending {
 
   /** The relay is told to end: so is the server, at once. */
   hurry(): void {
+    if (this.#isHurried) return; // It is told again and again, and each time would put off SIGKILL.
+    this.#isHurried = true;
     this.begin();
     clearTimeout(this.#timer);
     this.#terminate();
@@ -94,6 +97,8 @@ class Ending {
 
   /** Ends what the server started and left behind. */
   async rest(): Promise<void> {
+    this.#isTold = true; // From here on there is nothing left to begin.
+    this.#isHurried = true;
     clearTimeout(this.#timer);
     if (!this.#server.isAlive()) return;
     this.#server.kill('SIGTERM');

@@ -28,7 +28,7 @@ const HAS_GROUPS = process.platform !== 'win32';
  * Ends the server if the relay was killed and could not do it. Its standard input closes when the relay ends in any way. Signals to the
  * relay's group do not reach it.
  */
-const GUARD = 'cat >/dev/null; kill -TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -KILL -- "-$1" 2>/dev/null';
+const GUARD = 'cat >/dev/null; kill -s TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -s KILL -- "-$1" 2>/dev/null';
 
 /** Starts a server in a process group of its own. Its environment, its folder and its standard error are those of the relay. */
 export const startServer = (command: string, args: readonly string[]): ServerProcess => {
