@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { chmod, lstat, unlink } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import { diag } from '@opentelemetry/api';
 
@@ -59,6 +59,25 @@ export const checkListen = (listen: Listen): void => {
 const MOST_CONNECTIONS = 200;
 const SILENT_MS = 2_000;
 
+/** A client waits for its answer before it asks again on a connection. */
+const MOST_WAITING = 4;
+
+/** Closes a connection that asks again and again without waiting for answers, before anything is done for it. */
+const oneByOne = (listener: RequestListener): RequestListener => {
+  const waiting = new WeakMap<Socket, number>();
+  const change = (socket: Socket, by: number): number => {
+    const count = (waiting.get(socket) ?? 0) + by;
+    waiting.set(socket, count);
+    return count;
+  };
+  return (request, response) => {
+    const { socket } = request;
+    if (change(socket, 1) > MOST_WAITING) return void socket.destroy();
+    response.once('close', () => change(socket, -1));
+    listener(request, response);
+  };
+};
+
 /** A server that listens. */
 export interface Listening {
   /** `unix:PATH`, or `http://HOST:PORT`. */
@@ -72,7 +91,7 @@ export interface Listening {
  * @throws Error if it cannot listen, or if the address is beyond this machine and not protected.
  */
 export const openServer = async (listener: RequestListener, listen: Listen, socket: string): Promise<Listening> => {
-  const server = serverFor(listener, listen);
+  const server = serverFor(oneByOne(listener), listen);
   const removeSocket = (): void => rmSync(socket, { force: true });
   server.maxConnections = MOST_CONNECTIONS;
   server.on('connection', (one) => one.unref());

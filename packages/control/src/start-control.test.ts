@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -286,4 +288,21 @@ test('A7: what is no control API is an error, not an empty agent', async () => {
   const action = { action: 'disable', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 1_000 } as const;
   await expect(perform(target, action)).rejects.toThrow('not as a control API of this version');
   await expect(readReport(target, 'a', 'run-1')).rejects.toThrow('not as a control API of this version');
+});
+
+test('A2: a client that asks again and again without waiting is disconnected, and others are answered', async () => {
+  const socket = join(folderOf(), 'a.sock');
+  const target = await started({ boxes: [], listen: { socket } });
+  const flood = connect(socket);
+  flood.write('GET /v1/state HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(1_000));
+  let answers = '';
+  flood.setEncoding('utf8').on('data', (text: string) => {
+    answers += text;
+  });
+  await once(
+    flood.on('error', () => {}),
+    'close',
+  );
+  expect(answers.split('HTTP/1.1 ').length).toBeLessThan(10);
+  expect(await readState(target)).toMatchObject({ boxes: [] });
 });
