@@ -56,7 +56,7 @@ export const checkListen = (listen: Listen): void => {
 };
 
 /** Connections at a time: consoles hold one each. Those that ask for nothing are closed after {@link SILENT_MS}. */
-const MOST_CONNECTIONS = 200;
+const MOST_CONNECTIONS = 64;
 const SILENT_MS = 2_000;
 
 /** A client waits for its answer before it asks again on a connection. */
