@@ -28,9 +28,10 @@ const ALL_FOUND = '3m';
 /** How far back a process is looked up. */
 const LIFE_BEFORE = '6h';
 /** The labels of a process. */
-const BY_PROCESS = `job, instance, ${AGENT}`;
+export const BY_PROCESS = `job, instance, ${AGENT}`;
 
-const active = (series: Series): string => series(METRIC.sessions, { [ATTR.sessionState]: ['active'] });
+/** A series that each process has. */
+export const active = (series: Series): string => series(METRIC.sessions, { [ATTR.sessionState]: ['active'] });
 
 /** The processes that were seen in the last hours. */
 export const processes = ({ series }: Pick<Ground, 'series'>, offset = ''): string =>

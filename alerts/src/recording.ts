@@ -1,5 +1,5 @@
 import { durationOf, seconds } from './duration.ts';
-import { gained, processes } from './gained.ts';
+import { active, BY_PROCESS, gained, processes } from './gained.ts';
 import {
   AGENT,
   ATTR,
@@ -22,9 +22,12 @@ import { WINDOW } from './settings.ts';
 
 const { short, quarter, hour, week } = WINDOW;
 
-/** A gauge by its last sample, if that is at most `gap` old. It ends at once when a scrape no longer finds the series. */
-const fresh = ({ settings }: Ground, gauge: string): string =>
-  `${gauge}\nand last_over_time(${gauge}[${settings.gap}])`;
+/**
+ * A gauge by its last sample, while its process has reported within the gap. It ends at once when a scrape no longer finds the series. The
+ * process is looked up, not each of its hundreds of series.
+ */
+const fresh = ({ series, settings }: Ground, gauge: string): string =>
+  `${gauge}\nand on (${BY_PROCESS}) last_over_time(${active(series)}[${settings.gap}])`;
 
 /** 1 for a tool of which nearly all keys are out of use. Skips for a key have a series from the first one on, so it counts from 0. */
 const keysOutOfUse = (ground: Ground): string => {
