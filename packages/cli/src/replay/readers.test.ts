@@ -216,7 +216,18 @@ describe('T2: OTLP JSON', () => {
       'a.json',
       json(message(chat, span('a', 1, 2, tool, { parentSpanId: 'm' }), orphan)),
     );
-    expect(incomplete).toEqual(['1 of 2 tool spans have no parent in the file']);
+    expect(incomplete).toEqual(['1 of 2 tool spans have no parent in the recording']);
+  });
+
+  test('T4: missing parents are noticed if all are missing, but not if only the span at the top is', async () => {
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const chat = (parentSpanId: string) => span('m', 0, 9, { 'gen_ai.operation.name': 'chat' }, { parentSpanId });
+    const calls = (...parents: readonly string[]) =>
+      parents.map((parentSpanId, index) => span(`call ${index}`, index, index + 1, tool, { parentSpanId }));
+    const dropped = await readText('a.json', json(message(chat('e1'), ...calls('e1', 'e2', 'e3'))));
+    expect(dropped.incomplete).toEqual(['3 of 3 tool spans have no parent in the recording']);
+    const running = await readText('b.json', json(message(chat('agent'), ...calls('agent', 'agent'))));
+    expect(running.incomplete).toEqual([]);
   });
 
   test('T4: a parent of another kind, such as the span of the agent, is not missing', async () => {

@@ -21,6 +21,7 @@ export const recordingFile = (path: string): RecordingFile => ({
     }
     return readFile(path, 'utf8');
   },
+  isPipe: async () => !(await stat(path)).isFile(),
 });
 
 /** The first 64 KiB of a file, as text. */

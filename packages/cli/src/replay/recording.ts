@@ -72,6 +72,8 @@ export interface RecordingFile {
   lines(): AsyncIterable<readonly string[]>;
   /** All of it. @throws if it is longer than 512 MiB. */
   text(): Promise<string>;
+  /** Whether it can be read only once. */
+  isPipe(): Promise<boolean>;
 }
 
 /** Reads one format. Each has a file of its own in `readers/`. */
@@ -84,4 +86,9 @@ export interface RecordingReader {
   recognizes(head: string, path: string): boolean;
   /** The events, in batches, ordered by time within each session. */
   read(file: RecordingFile, notes: ReadNotes): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * For formats that split a session over several files: looks at all files of the format first, and gives the `read` to use instead. It is
+   * called once for each file, in this order.
+   */
+  over?(files: readonly RecordingFile[]): Promise<RecordingReader['read']>;
 }

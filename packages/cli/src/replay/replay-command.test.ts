@@ -227,6 +227,64 @@ describe('breakerbox replay', () => {
   });
 });
 
+describe('T4: OTLP files of one command', () => {
+  const attributes = (fields: object) =>
+    Object.entries(fields).map(([key, value]) => ({
+      key,
+      value: typeof value === 'number' ? { intValue: `${value}` } : { stringValue: value },
+    }));
+  const line = (traceId: string, spanId: string, parentSpanId: string, second: number, fields: object): string => {
+    const nanos = `${1_767_225_600 + second}000000000`;
+    const times = { startTimeUnixNano: nanos, endTimeUnixNano: nanos };
+    const span = { traceId, spanId, parentSpanId, name: 'span', ...times, attributes: attributes(fields) };
+    return `${JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })}\n`;
+  };
+  /** Two model calls, two failed calls of a tool, and the span of the agent. It ends last, and is the only one that names the session. */
+  const trace = (id: string, from = 0): readonly string[] => [
+    line(id, `${id}1`, `${id}f`, from, { 'gen_ai.operation.name': 'chat' }),
+    line(id, `${id}2`, `${id}f`, from + 1, {
+      'gen_ai.tool.name': 'crm',
+      'gen_ai.operation.name': 'execute_tool',
+      'error.type': '503',
+    }),
+    line(id, `${id}3`, `${id}f`, from + 2, { 'gen_ai.operation.name': 'chat' }),
+    line(id, `${id}4`, `${id}f`, from + 3, {
+      'gen_ai.tool.name': 'crm',
+      'gen_ai.operation.name': 'execute_tool',
+      'error.type': '503',
+    }),
+    line(id, `${id}f`, '', from, { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.conversation.id': 'one' }),
+  ];
+  const replayOtlp = async (...contents: readonly (readonly string[])[]): Promise<ReplayReport> => {
+    const paths = contents.map((_, index) => join(folder, `${index}.jsonl`));
+    for (const [index, path] of paths.entries()) await writeFile(path, contents[index]?.join('') ?? '');
+    return JSON.parse((await runCommand((io) => replayCommand(io), [...paths, '--json'])).out);
+  };
+  const whole = [...trace('a'), ...trace('b', 10)];
+
+  test.each([1, 2, 3, 4, 6, 8, 9])('T4: a trace that is split over two files after %d spans is one', async (length) => {
+    const expected = await replayOtlp(whole);
+    expect(expected).toMatchObject({ recording: { sessions: 1, calls: 4, steps: 3, misplaced: 0 } });
+    expect(expected.decisions?.tools[0]?.openings).toBe(1);
+    for (const parts of [
+      [whole.slice(0, length), whole.slice(length)],
+      [whole.slice(length), whole.slice(0, length)],
+    ]) {
+      const { decisions, recording } = await replayOtlp(...parts);
+      expect({ decisions, recording: { ...recording, files: [] } }).toEqual({
+        decisions: expected.decisions,
+        recording: { ...expected.recording, files: [] },
+      });
+    }
+  });
+
+  test('T2: a span that is in the recording twice counts once', async () => {
+    const { recording } = await replayOtlp([...whole, ...trace('b', 10)], whole);
+    expect(recording).toMatchObject({ sessions: 1, calls: 4, steps: 3, misplaced: 0 });
+    expect(recording.outcomes).toMatchObject({ failure: 4, unknown: 0 });
+  });
+});
+
 describe('T5: --grid', () => {
   /** Sessions with an outage of `length` calls each. */
   const sessions = (count: number, story: string): string =>

@@ -1,7 +1,7 @@
 import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
 import { inTime } from './merge.ts';
 import { READERS, readerOf } from './readers.ts';
-import type { Ending, ReadNotes, RecordedEvent } from './recording.ts';
+import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader } from './recording.ts';
 import { recordingFile } from './recording-file.ts';
 import { createSimulation, type JudgeEnd, type Simulation } from './simulation.ts';
 import type { ReplayConfig, SimulationObserver } from './simulation-observer.ts';
@@ -108,7 +108,7 @@ export const replayFiles = async ({
 
   const files: FileReport[] = [];
   const keys = new Set<string>();
-  const streams = paths.map((path) => readFile(path, format, files, keys));
+  const streams = (await openFiles(paths, format)).map((opened) => readFile(opened, files, keys));
   if (config.scope === 'process') {
     for await (const event of inTime(streams)) apply(event);
   } else {
@@ -129,17 +129,47 @@ const ofAgent = (agent: string | undefined): ((event: RecordedEvent) => boolean)
   };
 };
 
+/** A file with its reader, before it is read. */
+interface OpenedFile {
+  readonly file: RecordingFile;
+  /** Undefined if no reader recognizes the file. */
+  readonly reader: RecordingReader | undefined;
+  readonly read: RecordingReader['read'] | undefined;
+  /** Why the file cannot be looked at. */
+  readonly error: unknown;
+}
+
+/** Finds the reader of each file. One that splits sessions over files gets all of its files at once. */
+const openFiles = async (paths: readonly string[], format: string | undefined): Promise<readonly OpenedFile[]> => {
+  const found: Omit<OpenedFile, 'read'>[] = [];
+  for (const path of paths) {
+    const file = recordingFile(path);
+    try {
+      found.push({ file, reader: await readerOf(path, format), error: undefined });
+    } catch (error) {
+      found.push({ file, reader: undefined, error });
+    }
+  }
+  const reads = new Map<RecordingReader | undefined, RecordingReader['read'] | undefined>();
+  for (const reader of new Set(found.map((one) => one.reader))) {
+    const files = found.filter((one) => one.reader === reader).map(({ file }) => file);
+    reads.set(reader, (await reader?.over?.(files)) ?? reader?.read.bind(reader));
+  }
+  return found.map((one) => ({ ...one, read: reads.get(one.reader) }));
+};
+
 /** The events of one file. A fault in the file ends it, and is on its report; other files are read all the same. */
 const readFile = async function* (
-  path: string,
-  format: string | undefined,
+  { file, reader, read, error: fault }: OpenedFile,
   reports: FileReport[],
   keys: Set<string>,
 ): AsyncIterable<readonly RecordedEvent[]> {
   const skipped: Record<string, number> = Object.create(null);
   const versions: string[] = [];
   const incomplete: string[] = [];
-  const report: FileReport = { path, format: undefined, versions, events: 0, skipped, incomplete, error: undefined };
+  const { path } = file;
+  const format = reader?.name;
+  const report: FileReport = { path, format, versions, events: 0, skipped, incomplete, error: undefined };
   reports.push(report);
   const notes: ReadNotes = {
     skipped: (what) => {
@@ -150,10 +180,9 @@ const readFile = async function* (
     isFirst: (key) => keys.size < keys.add(key).size,
   };
   try {
-    const reader = await readerOf(path, format);
-    if (!reader) return;
-    Object.assign(report, { format: reader.name });
-    for await (const events of reader.read(recordingFile(path), notes)) {
+    if (fault !== undefined) throw fault;
+    if (!read) return;
+    for await (const events of read(file, notes)) {
       report.events += events.length;
       yield events;
     }

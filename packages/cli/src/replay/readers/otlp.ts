@@ -1,35 +1,39 @@
 import { DEFAULT_JUDGEMENT, type Decision, ERROR_CATEGORIES, type Outcome, type Reason } from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader, StartEvent } from '../recording.ts';
-import { attribute, isModel, isTool, oncePerCall, type Parents, toolOf } from './otlp-calls.ts';
+import { attribute, isModel, isTool, toolOf } from './otlp-calls.ts';
 import { type Span, spansOf } from './otlp-json.ts';
+import { type Call, tracesOver } from './otlp-traces.ts';
 
-/** A share of tool spans without their parents, above which spans were dropped (T4). */
-const MISSING_PARENTS = 0.1;
 const BATCH = 1000;
+
+/** Reads files of one command, over which traces may be split. */
+const readOver = async (files: readonly RecordingFile[]): Promise<RecordingReader['read']> => {
+  const traces = await tracesOver(files);
+  const progress: Progress = { steps: new Map(), guarded: new Set() };
+  return async function* (file, notes) {
+    try {
+      for await (const span of spansIn(file, notes)) {
+        traces.add(span);
+        if (isSampled(span)) notes.incomplete('its spans are sampled');
+      }
+    } finally {
+      yield* eventsOf(traces.take(file, notes), progress);
+    }
+  };
+};
 
 /**
  * Spans of agents in OTLP JSON: our own, those of OpenTelemetry's GenAI conventions, of OpenInference, and of the AI SDK. The spans of a
- * file are sorted by time, so a file is kept in memory.
+ * file are sorted by time, so a file is kept in memory, and so are traces that go on in a later file.
  */
 export const otlpReader: RecordingReader = {
   name: 'otlp',
   description: "traces in OTLP JSON, such as lines of the Collector's file exporter",
   recognizes: (head) => /^\s*\{\s*"resource(?:Spans|Logs|Metrics)"\s*:/.test(head),
+  over: readOver,
   async *read(file, notes) {
-    const spans: Span[] = [];
-    const parents = new Map<string, string | undefined>();
-    const sessions = new Map<string, string>();
-    for await (const span of spansIn(file, notes)) {
-      parents.set(span.spanId, span.parentId);
-      // The span of the agent may be the only one of its trace that names the session.
-      const session = sessionOf(span);
-      if (session !== undefined && !sessions.has(span.traceId)) sessions.set(span.traceId, session);
-      if (isTool(span) || isModel(span)) spans.push(span);
-    }
-    noteSampling(spans, notes);
-    noteOrphans(spans, parents, notes);
-    yield* eventsOf(oncePerCall(spans, parents), sessions);
+    yield* (await readOver([file]))(file, notes);
   },
 };
 
@@ -64,43 +68,31 @@ const hasStep = ({ attributes }: Span): boolean => attributes.has('breakerbox.st
 /** Characters of a trace state that are read: W3C's limit. */
 const LONGEST_STATE = 512;
 
-/** T4: sampled traces, and traces with spans missing. */
-const noteSampling = (spans: readonly Span[], notes: ReadNotes): void => {
-  const isSampled = ({ traceState, attributes }: Span): boolean =>
-    /(?:^|[,;])\s*ot=[^,]*\bth:(?!0(?:[;,]|$))/.test(traceState.slice(0, LONGEST_STATE)) ||
-    Number(attributes.get('SampleRate') ?? 1) > 1;
-  if (spans.some(isSampled)) notes.incomplete('its spans are sampled');
-};
+/** T4: some calls of the trace may have no span. */
+const isSampled = (span: Span): boolean =>
+  (isTool(span) || isModel(span)) &&
+  (/(?:^|[,;])\s*ot=[^,]*\bth:(?!0(?:[;,]|$))/.test(span.traceState.slice(0, LONGEST_STATE)) ||
+    Number(span.attributes.get('SampleRate') ?? 1) > 1);
 
-/** T4: the parents of some spans were dropped. */
-const noteOrphans = (spans: readonly Span[], parents: Parents, notes: ReadNotes): void => {
-  const tools = spans.filter(isTool);
-  const orphans = tools.filter(
-    ({ parentId, hasRemoteParent }) => parentId !== undefined && !hasRemoteParent && !parents.has(parentId),
-  );
-  const hasOthers = spans.length > tools.length;
-  if (hasOthers && orphans.length > tools.length * MISSING_PARENTS && orphans.length < tools.length) {
-    notes.incomplete(`${orphans.length} of ${tools.length} tool spans have no parent in the file`);
-  }
-};
+/** What is known of the sessions of all files. */
+interface Progress {
+  /** Steps of each session. */
+  readonly steps: Map<string, number>;
+  /** Sessions whose own spans say their step. */
+  readonly guarded: Set<string>;
+}
 
-/** Events of the spans in the order of time. Equal times keep the order of parents before children, and then of the file. */
-const eventsOf = function* (
-  spans: readonly Span[],
-  sessions: ReadonlyMap<string, string>,
-): Iterable<readonly RecordedEvent[]> {
-  const used = [...spans];
-  const guarded = new Set(
-    used.filter(hasStep).map(({ traceId, attributes }) => attributes.get('gen_ai.conversation.id') ?? traceId),
-  );
-  used.sort((one, other) => one.startMs - other.startMs);
+/** Events of the calls in the order of time. Equal times keep the order of parents before children, and then of the file. */
+const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterable<readonly RecordedEvent[]> {
+  for (const { span, session } of calls) if (hasStep(span)) progress.guarded.add(session);
+  const used = calls.filter(({ span, session }) => isTool(span) || !progress.guarded.has(session));
+  used.sort((one, other) => one.span.startMs - other.span.startMs);
+  // All steps are counted before the first event, because the next file may be read before the last.
+  const steps = used.map((call) => stepsBefore(call, progress.steps));
   const order = inOrder();
-  const steps = new Map<string, number>();
   let batch: RecordedEvent[] = [];
-  for (const span of used) {
-    const session = sessionOf(span) ?? sessions.get(span.traceId) ?? span.traceId;
-    if (!isTool(span) && guarded.has(session)) continue; // Our own spans say their step.
-    for (const event of eventsOfSpan(span, session, steps)) order.add(event, batch);
+  for (const [index, call] of used.entries()) {
+    for (const event of eventsOfCall(call, steps[index] ?? 0)) order.add(event, batch);
     if (batch.length >= BATCH) {
       yield batch;
       batch = [];
@@ -109,20 +101,19 @@ const eventsOf = function* (
   yield [...batch, ...order.rest()];
 };
 
-const sessionOf = (span: Span): string | undefined => attribute(span, 'gen_ai.conversation.id', 'session.id');
+/** Steps that end before a call. The first call of the model begins the first step. */
+const stepsBefore = ({ span, session }: Call, steps: Map<string, number>): number => {
+  const known = steps.get(session);
+  const own = isTool(span) ? span.attributes.get('breakerbox.step') : (known ?? -1) + 1;
+  if (typeof own !== 'number') return 0;
+  steps.set(session, own);
+  return Math.max(0, own - (known ?? 0));
+};
 
-const eventsOfSpan = (span: Span, session: string, steps: Map<string, number>): readonly RecordedEvent[] => {
+const eventsOfCall = ({ span, session }: Call, steps: number): readonly RecordedEvent[] => {
   const { startMs: atMs, endMs, attributes } = span;
-  if (!isTool(span)) {
-    // The first call of the model begins the first step.
-    const before = steps.get(session);
-    steps.set(session, (before ?? -1) + 1);
-    return before === undefined ? [] : [{ kind: 'step', session, atMs }];
-  }
-  const own = attributes.get('breakerbox.step');
-  const missing = typeof own === 'number' ? own - (steps.get(session) ?? 0) : 0;
-  if (typeof own === 'number') steps.set(session, own);
-  const events: RecordedEvent[] = Array.from({ length: Math.max(0, missing) }, () => ({ kind: 'step', session, atMs }));
+  const events: RecordedEvent[] = Array.from({ length: steps }, () => ({ kind: 'step', session, atMs }));
+  if (!isTool(span)) return events;
   const start: StartEvent = {
     kind: 'start',
     session,
