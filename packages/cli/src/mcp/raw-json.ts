@@ -3,7 +3,7 @@
  * must be the id of the request. The text must be valid JSON, because nothing is checked here.
  */
 
-/** The text of a member of an object, such as `1.0`; undefined if there does not exist. Of two equal keys the last counts. */
+/** The text of a member of an object, such as `1.0`; undefined without such a member. Of two equal keys the last counts. */
 export const rawMember = (object: string, key: string): string | undefined => {
   let found: string | undefined;
   let at = skipTo(object, object.indexOf('{') + 1);
