@@ -168,6 +168,17 @@ describe('breakerbox replay', () => {
     });
   });
 
+  test.each([[['--fail-on']], [['--format', 'foo', '--fail-on', 'lost>0']], [['--unknown']]])(
+    'wrong usage is not mistaken for a condition that is true: %j',
+    async (flags) => {
+      expect(await replay(calls('one', 'x'), ...flags)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('error: '),
+      });
+      expect((await runCommand((io) => replayCommand(io), [])).code).toBe(2);
+    },
+  );
+
   test('files that cannot be read or written are explained by their flag', async () => {
     const page = await replay(calls('one', 'x'), '--html', join(folder, 'none', 'page.html'));
     expect(page).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--html: there is no folder') });

@@ -2,7 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { BreakerboxConfigError } from '@breakerbox/core';
-import { Command, Option } from 'commander';
+import { Command, type ErrorOptions, Option } from 'commander';
 import { parse } from 'yaml';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
@@ -31,9 +31,16 @@ interface Flags {
   readonly failOn?: string;
 }
 
+/** The exit code 1 says that the condition of `--fail-on` is true, so wrong usage has another one. */
+class ReplayCommand extends Command {
+  override error(message: string, options?: ErrorOptions): never {
+    return super.error(message, { ...options, exitCode: 2 });
+  }
+}
+
 /** `breakerbox replay`. */
 export const replayCommand = (io: CommandIo = processIo): Command =>
-  new Command('replay')
+  new ReplayCommand('replay')
     .description(
       'Replay recorded agent runs: which circuits would open, which failed calls that avoids, and which good calls are lost.',
     )
