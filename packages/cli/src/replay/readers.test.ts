@@ -18,6 +18,7 @@ const read = async (path: string, format?: string, keys = new Set<string>()) => 
   const incomplete: string[] = [];
   const notes = {
     skipped: (what: string) => void skipped.push(what),
+    assumed: (what: string) => void skipped.push(what),
     version: (version: string) => void versions.add(version),
     incomplete: (evidence: string) => void incomplete.push(evidence),
     isFirst: (key: string) => keys.size < keys.add(key).size,

@@ -55,8 +55,10 @@ export type RecordedEvent = StartEvent | EndEvent | StepEvent;
 
 /** What a reader left out of a file, and what it noticed about the recording as a whole. */
 export interface ReadNotes {
-  /** Counts something that was left out, such as `lines that are not JSON`. */
+  /** Counts rows that were left out, such as `lines that are not JSON`: they may have been calls. */
   skipped(what: string): void;
+  /** Counts something that was assumed, or that is no call for certain. */
+  assumed(what: string): void;
   /** The version of the program that wrote the file. */
   version(version: string): void;
   /** Evidence that calls are missing (T4), in a few words. */

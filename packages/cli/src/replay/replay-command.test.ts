@@ -179,6 +179,22 @@ describe('breakerbox replay', () => {
     },
   );
 
+  test('--fail-on does not pass a recording that was hardly read', async () => {
+    const row = (fields: object): string => `${JSON.stringify({ session: 's', at: at(0), tool: 'crm', ...fields })}\n`;
+    const rows = (outcome: string, count: number): string => row({ outcome }).repeat(count);
+    expect(await replay(rows('success', 2) + rows('error', 3), '--fail-on', 'lost>0')).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/most of its rows were left out \(3\): rows whose outcome is not success, failure or/),
+    });
+    expect((await replay(rows('success', 3) + rows('error', 2), '--fail-on', 'lost>0')).code).toBe(0);
+    expect((await replay(row({ category: 'odd' }).repeat(5), '--fail-on', 'lost>0')).code).toBe(0);
+    const starts = [1, 2].map((callId) => row({ kind: 'start', callId })).join('');
+    expect(await replay(starts, '--fail-on', 'lost>0')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no call in the recording has a result.'),
+    });
+  });
+
   test('files that cannot be read or written are explained by their flag', async () => {
     const page = await replay(calls('one', 'x'), '--html', join(folder, 'none', 'page.html'));
     expect(page).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--html: there is no folder') });

@@ -137,6 +137,9 @@ const noCalls = ({ files }: Recording, agent: string | undefined): string => {
   ].join('\n');
 };
 
+/** Its start and its end. */
+const EVENTS_OF_A_CALL = 2;
+
 /** Why a condition means nothing for a report: in CI, a recording that cannot be read must not pass. */
 const unjudgeable = (
   { refused, recording, decisions }: ReplayReport,
@@ -148,6 +151,14 @@ const unjudgeable = (
     ({ path, error, format }) => error !== undefined || (format === undefined && paths.includes(path)),
   );
   if (unread) return `'${printable(unread.path)}': ${unread.error ?? 'unknown format. Name it with --format.'}`;
+  const hardlyRead = recording.files.find(({ leftOut, events }) => leftOut > events / EVENTS_OF_A_CALL);
+  if (hardlyRead) {
+    const { path, leftOut, skipped } = hardlyRead;
+    return `'${printable(path)}': most of its rows were left out (${leftOut}): ${Object.keys(skipped).join(', ')}. Correct these rows, or give --format.`;
+  }
+  const { success, failure, ignored } = recording.outcomes;
+  if (success + failure + ignored === 0)
+    return 'no call in the recording has a result. Its format may be newer than this version of Breakerbox.';
   if (failOn?.includes('different') && !decisions?.parity) return 'Breakerbox did not guard the recorded run.';
   return undefined;
 };

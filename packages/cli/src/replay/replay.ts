@@ -16,6 +16,8 @@ export interface FileReport {
   events: number;
   /** What was left out, with how often. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Rows that were left out and may have been calls. */
+  leftOut: number;
   /** Evidence that calls are missing (T4). */
   readonly incomplete: readonly string[];
   /** Why reading stopped before the end. */
@@ -169,11 +171,16 @@ const readFile = async function* (
   const incomplete: string[] = [];
   const { path } = file;
   const format = reader?.name;
-  const report: FileReport = { path, format, versions, events: 0, skipped, incomplete, error: undefined };
+  const report: FileReport = { path, format, versions, events: 0, skipped, leftOut: 0, incomplete, error: undefined };
   reports.push(report);
+  const assumed = (what: string): void => {
+    skipped[what] = (skipped[what] ?? 0) + 1;
+  };
   const notes: ReadNotes = {
+    assumed,
     skipped: (what) => {
-      skipped[what] = (skipped[what] ?? 0) + 1;
+      assumed(what);
+      report.leftOut += 1;
     },
     version: (version) => void (versions.includes(version) || versions.push(version)),
     incomplete: (evidence) => void (incomplete.includes(evidence) || incomplete.push(evidence)),

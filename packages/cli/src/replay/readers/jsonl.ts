@@ -75,7 +75,7 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
     return skip(notes, 'rows whose outcome is not success, failure or ignored');
   }
   if (!isEmpty(row.category) && categoryOf(row) === undefined)
-    notes.skipped('categories that Breakerbox does not have');
+    notes.assumed('categories that Breakerbox does not have');
   if (kind === 'end') return [endOf(row, session, atMs, callId)];
   const tool = textOf(row.tool);
   if (tool === undefined) return skip(notes, 'rows without tool');

@@ -48,7 +48,8 @@ const spansIn = async function* (file: RecordingFile, notes: ReadNotes): AsyncIt
       if (isWhole) break;
       const found = spansOf(message);
       if (found) yield* found;
-      else notes.skipped('lines without spans');
+      else if (message === undefined) notes.skipped('lines that are not JSON');
+      else notes.assumed('lines without spans');
     }
     if (isWhole) break;
   }

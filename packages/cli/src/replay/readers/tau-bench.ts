@@ -45,7 +45,7 @@ export const tauBenchReader: RecordingReader = {
     if (typeof content === 'string') throw new Error('it is not JSON. Its end may be missing.');
     for (const run of runsOf(content, file.path)) {
       if (run.messages.some((message) => message?.timestamp === undefined && message?.role === 'tool')) {
-        notes.skipped(`runs without times: ${ASSUMED_MS / 1000} s between messages are assumed`);
+        notes.assumed(`runs without times: ${ASSUMED_MS / 1000} s between messages are assumed`);
       }
       yield eventsOf(run);
     }
