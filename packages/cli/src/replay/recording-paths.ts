@@ -1,8 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
-import { extname, join, relative } from 'node:path';
+import { extname, join } from 'node:path';
 
 /** In a folder, only files with these names are tried. */
 const EXTENSIONS = new Set(['.jsonl', '.json', '.ndjson', '.csv']);
+const LEFT_OUT = new Set(['node_modules', '.git']);
 
 /**
  * The files of the given paths, sorted. Folders are searched with everything below them; `.git`, `node_modules` and symbolic links are left out.
@@ -23,11 +24,15 @@ export const recordingPaths = async (paths: readonly string[]): Promise<readonly
   return [...found];
 };
 
+/** A folder that cannot be read is among the files, so that the report names it as not read. */
 const filesBelow = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  return entries
-    .filter((entry) => entry.isFile() && EXTENSIONS.has(extname(entry.name).toLowerCase()))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => !/(?:^|[/\\])(?:node_modules|\.git)[/\\]/.test(relative(folder, path)))
-    .sort();
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [folder];
+  const found: string[] = [];
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory() && !LEFT_OUT.has(entry.name)) found.push(...(await filesBelow(path)));
+    else if (entry.isFile() && EXTENSIONS.has(extname(entry.name).toLowerCase())) found.push(path);
+  }
+  return found.sort();
 };

@@ -1,10 +1,12 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommand } from '../test-support-command.ts';
 import { replayCommand } from './replay-command.ts';
 import type { ReplayReport } from './replay-report.ts';
+
+vi.mock('node:fs/promises', { spy: true });
 
 let folder = '';
 beforeEach(async () => {
@@ -245,6 +247,23 @@ describe('breakerbox replay', () => {
     expect(out).toMatch(/1 x unknown format; name it with --format \(.*b\.json\)/);
     const { err, code } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'two']);
     expect({ err, code }).toMatchObject({ code: 2, err: expect.stringContaining('There is no tool call') });
+  });
+
+  test('a folder that cannot be read is named, and does not stop the replay', async () => {
+    const secret = join(folder, 'secret');
+    const { readdir: real } = await vi.importActual<{ readdir: (...args: unknown[]) => unknown }>('node:fs/promises');
+    const denied = (...args: unknown[]) => {
+      if (args[0] === secret) throw Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
+      return real(...args);
+    };
+    vi.mocked(readdir).mockImplementation((async (...args: unknown[]) => denied(...args)) as unknown as typeof readdir);
+    await mkdir(secret);
+    await writeFile(join(folder, 'calls.jsonl'), calls('one', 'x'));
+    const { code, out } = await runCommand((io) => replayCommand(io), [folder]);
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 call of 1 session in 1 file') });
+    expect(out).toMatch(/1 x reading stopped: it cannot be read \(\w+\)\. .*\(.*secret\)/);
+    const judged = await runCommand((io) => replayCommand(io), [folder, '--fail-on', 'lost>0']);
+    expect(judged).toMatchObject({ code: 2, err: expect.stringContaining('it cannot be read') });
   });
 
   test('a path that does not exist is explained', async () => {

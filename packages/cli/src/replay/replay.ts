@@ -160,6 +160,14 @@ const openFiles = async (paths: readonly string[], format: string | undefined): 
   return found.map((one) => ({ ...one, read: reads.get(one.reader) }));
 };
 
+const NOT_ALLOWED: readonly unknown[] = ['EACCES', 'EPERM', 'EISDIR'];
+
+const faultOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  const { code, message } = error as NodeJS.ErrnoException;
+  return NOT_ALLOWED.includes(code) ? `it cannot be read (${code}). Change its permissions, or leave it out.` : message;
+};
+
 /** The events of one file. A fault in the file ends it, and is on its report; other files are read all the same. */
 const readFile = async function* (
   { file, reader, read, error: fault }: OpenedFile,
@@ -194,6 +202,6 @@ const readFile = async function* (
       yield events;
     }
   } catch (error) {
-    report.error = error instanceof Error ? error.message : String(error);
+    report.error = faultOf(error);
   }
 };
