@@ -67,7 +67,7 @@ const CLIENTS = {
 const pidOf = async ({ call }: Connected): Promise<number> => Number((await call('pid', {})).content[0]?.text);
 
 describe.each(Object.entries(CLIENTS))('with %s', (_, connect) => {
-  test('a dead backend costs three calls, and the model reads why', async () => {
+  test('M1, M3: a dead backend costs three calls, and the model reads why', async () => {
     const client = await connect(relayTo(process.execPath, SERVER));
     await client.list();
     const texts: string[] = [];
@@ -142,7 +142,7 @@ const raw = (...command: string[]) => {
   return { child, ended, out: () => out, log: () => readFileSync(log) };
 };
 
-describe('processes (M7)', () => {
+describe('processes', () => {
   test('M2: bytes are equal on both sides, however they are cut', async () => {
     const { child, ended, out, log } = raw('sh', '-c', 'tee "$RELAY_LOG"');
     const bytes = Buffer.concat([
@@ -164,7 +164,7 @@ describe('processes (M7)', () => {
     expect(await raw('sh', '-c', script).ended).toBe(code);
   });
 
-  test('a command that does not exist ends with 127', async () => {
+  test('M7: a command that does not exist ends with 127', async () => {
     expect(await raw('/no/such/command').ended).toBe(127);
   });
 
@@ -187,7 +187,7 @@ describe('processes (M7)', () => {
     for (const pid of pids) await expect.poll(() => isRunning(pid), PATIENT).toBe(false);
   });
 
-  test('no process is left after the client was killed', async () => {
+  test('M7: no process is left after the client was killed', async () => {
     const script = `const { spawn } = require('node:child_process');
       const relay = spawn(process.execPath, ${JSON.stringify(relayTo('sh', '-c', STUBBORN))}, { stdio: ['pipe', 'pipe', 'ignore'] });
       relay.stdout.on('data', (text) => process.stdout.write(relay.pid + ' ' + text));`;

@@ -140,7 +140,15 @@ describe('its rules', () => {
       series: `breakerbox_circuits{${labels}, instance="i", gen_ai_agent_name="a", gen_ai_tool_name="t", breakerbox_state="${state}"}`,
       values,
     });
-    const open = (labels: string) => [series(labels, 'open', '1x60'), series(labels, 'closed', '0x60')];
+    const session = (labels: string) => ({
+      series: `breakerbox_sessions{${labels}, instance="i", gen_ai_agent_name="a", breakerbox_session_state="active"}`,
+      values: '1x60',
+    });
+    const open = (labels: string) => [
+      series(labels, 'open', '1x60'),
+      series(labels, 'closed', '0x60'),
+      session(labels),
+    ];
     const chosen = 'job="agents-1", cluster="eu"';
     const alertsAt = (time: string, firing: boolean) => ({
       eval_time: time,
@@ -181,11 +189,13 @@ describe('its rules', () => {
     const odd = join(at.folder, 'odd');
     const value = String.raw`100%d-\"x\"|it's`;
     expect((await runBundle('--out', odd, '--only', 'rules', '--selector', `job="${value}"`)).err).toBe('');
-    const labels = `job="${value}", instance="i", gen_ai_agent_name="a", gen_ai_tool_name="t"`;
+    const agent = `job="${value}", instance="i", gen_ai_agent_name="a"`;
+    const labels = `${agent}, gen_ai_tool_name="t"`;
     const test = {
       interval: '1m',
       input_series: [
         { series: `breakerbox_circuits{${labels}, breakerbox_state="open"}`, values: '1x30' },
+        { series: `breakerbox_sessions{${agent}, breakerbox_session_state="active"}`, values: '1x30' },
         { series: `breakerbox_circuit_opened_time_seconds{${labels}, error_type="network"}`, values: '1x30' },
       ],
       // The alert fires, so promtool shows it instead of the expected nothing. No text has to be repeated here.

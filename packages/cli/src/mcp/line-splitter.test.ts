@@ -14,7 +14,7 @@ test.each([1, 2, 3, 7, 100])('M2: pieces of %i bytes give the same lines, and al
   expect(lines.map((line) => line.bytes.toString())).toEqual(['{"a":1}\n', '\n', '{"b":"ä€"}\r\n']);
 });
 
-test('M10: a line that is too long goes on in pieces, and is not looked at', () => {
+test('M2: a line that is too long goes on in pieces, and is not looked at', () => {
   const splitter = new LineSplitter(4);
   const lines = ['abcdef', 'gh\nok\n'].flatMap((one) => [...splitter.push(Buffer.from(one))]);
   expect(lines.map(({ bytes, whole }) => [bytes.toString(), whole])).toEqual([

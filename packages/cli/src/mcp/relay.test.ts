@@ -42,7 +42,7 @@ const started = (config: Partial<BreakerboxConfig> = {}) => {
 const request = (method: string, params: object, id = '1'): string =>
   `{"jsonrpc":"2.0","id":${id},"method":"${method}","params":${JSON.stringify(params)}}`;
 
-describe('M2: lines are forwarded byte for byte', () => {
+describe('lines are forwarded byte for byte', () => {
   test.each([
     ['a call with odd spaces and escapes', '{ "id" : 1.0,"method":"tools\\/call", "params":{"name":"a\\u0062"} }'],
     ['a request of any method', '{"jsonrpc":"2.0","id":1,"method":"future/method","params":[1]}'],
@@ -57,14 +57,14 @@ describe('M2: lines are forwarded byte for byte', () => {
     expect(relay.fromServer({ bytes, whole: true }).toClient).toBe(bytes);
   });
 
-  test('bytes that are not UTF-8 too', () => {
+  test('M2: bytes that are not UTF-8 too', () => {
     const { relay } = started();
     const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d, 0x0a]);
     expect(relay.fromClient({ bytes, whole: true })).toEqual({ toServer: bytes });
   });
 });
 
-describe('M4: a rejected call is answered with a result', () => {
+describe('a rejected call is answered with a result', () => {
   const failThrice = () => {
     const relay = started();
     for (let n = 0; n < 3; n += 1) expect(relay.call('a', REFUSED)).toBeUndefined();
@@ -87,13 +87,13 @@ describe('M4: a rejected call is answered with a result', () => {
     });
   });
 
-  test('with resultType in the stateless protocol', () => {
+  test('M4: with resultType in the stateless protocol', () => {
     const params = { name: 'a', _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } };
     const { toClient } = failThrice().send(request('tools/call', params));
     expect(JSON.parse(toClient ?? '').result).toMatchObject({ resultType: 'complete', isError: true });
   });
 
-  test('in a batch, and the rest of the batch goes on', () => {
+  test('M4: in a batch, and the rest of the batch goes on', () => {
     const rest = '{"id": 2, "method":"ping"}';
     const sent = failThrice().send(`[${request('tools/call', { name: 'a' })}, ${rest}]`);
     expect(sent.toServer).toBe(`[${rest}]\n`);
@@ -108,8 +108,8 @@ describe('M4: a rejected call is answered with a result', () => {
   });
 });
 
-describe('M3: a tool and its server', () => {
-  test('failures of two tools open the group under the name of the server; other answers do not', () => {
+describe('a tool and its server', () => {
+  test('M3: failures of two tools open the group under the name of the server; other answers do not', () => {
     const { send, answer, call, session } = started();
     send(request('initialize', {}, '0'));
     answer({ id: 0, result: { serverInfo: { name: 'github' } } });
@@ -139,8 +139,8 @@ describe('M3: a tool and its server', () => {
   });
 });
 
-describe('M5: time ends everything', () => {
-  test('one probe after the cooldown closes the circuit', () => {
+describe('time ends everything', () => {
+  test('M5: one probe after the cooldown closes the circuit', () => {
     const { call, pass, seen } = started();
     for (let n = 0; n < 4; n += 1) call('a', REFUSED);
     pass(60_000);
@@ -149,7 +149,7 @@ describe('M5: time ends everything', () => {
     expect(seen.slice(-2)).toEqual(['a: probe, probe_due', 'a: call, closed']);
   });
 
-  test('a pause of the budget ends after its window, and the model reads so', () => {
+  test('M5: a pause of the budget ends after its window, and the model reads so', () => {
     const { call, pass } = started({ budget: { failures: 2, windowMs: 120_000 }, systemic: false });
     call('a', REFUSED);
     call('b', REFUSED);
@@ -169,10 +169,10 @@ describe('M5: time ends everything', () => {
   });
 });
 
-describe('M6: calls of several messages', () => {
+describe('calls of several messages', () => {
   const CALL = request('tools/call', { name: 'a', arguments: { q: 1 } }, '5');
 
-  test('a cancelled call costs nothing, and its late answer is forwarded', () => {
+  test('M6: a cancelled call costs nothing, and its late answer is forwarded', () => {
     const { send, answer, outcomes } = started();
     send(CALL);
     const cancel = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5,"reason":"user"}}';
@@ -189,7 +189,7 @@ describe('M6: calls of several messages', () => {
     expect(outcomes).toEqual(['a: failure, timeout']);
   });
 
-  test('questions of the server cost nothing, and answering them is no repeat', () => {
+  test('M6: questions of the server cost nothing, and answering them is no repeat', () => {
     const { send, answer, outcomes } = started();
     send(CALL);
     for (let n = 0; n < 6; n += 1) {
