@@ -56,14 +56,14 @@ export const checkListen = (listen: Listen): void => {
 };
 
 /** Connections at a time: consoles hold one each. Those that ask for nothing are closed after {@link SILENT_MS}. */
-const MOST_CONNECTIONS = 64;
+const MOST_CONNECTIONS = 32;
 const SILENT_MS = 2_000;
 
 /** A client waits for its answer before it asks again on a connection. */
 const MOST_WAITING = 4;
 
 /** Closes a connection that asks again and again without waiting for answers, before anything is done for it. */
-const oneByOne = (listener: RequestListener): RequestListener => {
+export const oneByOne = (listener: RequestListener): RequestListener => {
   const waiting = new WeakMap<Socket, number>();
   const change = (socket: Socket, by: number): number => {
     const count = (waiting.get(socket) ?? 0) + by;

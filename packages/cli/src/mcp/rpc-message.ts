@@ -29,7 +29,9 @@ export const readLine = (bytes: Buffer): RpcLine | undefined => {
   return { messages, isBatch: true };
 };
 
+/** Objects and lists. Others are not given to the parser, whose errors are slow: a server may print millions of empty lines. */
 const parsedOrUndefined = (text: string): unknown => {
+  if (!/^\s*[{[]/.test(text) || !/[}\]]\s*$/.test(text.slice(-16))) return undefined;
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
-import { LOOPBACK } from '../listen.ts';
+import { LOOPBACK, oneByOne } from '../listen.ts';
 import type { Target } from '../target.ts';
 import { createConsoleApp } from './console-app.ts';
 import { watchEndpoints } from './endpoint-watch.ts';
@@ -64,7 +64,7 @@ export const startConsole = async ({
   const app = createConsoleApp({ signIn, watch, changes, page: files, hosts });
   const server = createServer(
     { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    getRequestListener(app.fetch),
+    oneByOne(getRequestListener(app.fetch)),
   );
   server.maxConnections = 100;
   await bound(server, host, port);

@@ -15,6 +15,9 @@ const denied = (reason: unknown) => ({
 
 afterEach(() => diag.disable());
 
+/** Longer than what is searched as a whole; the end is what would count as an outage. */
+const LONG = `${'a line of notes, '.repeat(40)}connect ECONNREFUSED 10.0.0.1:80`;
+
 describe('breakerHooks', () => {
   it('fit into options.hooks', () => {
     const { session } = watchedSession();
@@ -89,6 +92,13 @@ describe('breakerHooks', () => {
       { edits: [{ old_str: 'search answers 503' }, { old_str: 'timed out' }] },
       'ignored, tool_error',
       'quotes what is deep in its input',
+    ],
+    [
+      'mcp__notes__edit',
+      `old_str ${LONG} did not appear`,
+      { old_str: LONG },
+      'ignored, tool_error',
+      'quotes a long text',
     ],
     [
       'mcp__notes__edit',

@@ -33,7 +33,16 @@ const LONGEST_ERROR = 32_000;
 const withoutQuotes = (error: string, input: unknown): string =>
   textsIn(input)
     .toSorted((one, other) => other.length - one.length)
-    .reduce((text, quoted) => text.replaceAll(quoted, '…'), error);
+    .reduce(withoutQuote, error);
+
+/** The engine searches for longer texts in quadratic time, so of those only the beginning is searched, and the rest compared. */
+const HEAD = 250;
+const withoutQuote = (text: string, quoted: string): string => {
+  if (quoted.length <= HEAD) return text.replaceAll(quoted, '…');
+  const [head, rest] = [quoted.slice(0, HEAD), quoted.slice(HEAD)];
+  const [first = '', ...others] = text.split(head);
+  return first + others.map((one) => (one.startsWith(rest) ? `…${one.slice(rest.length)}` : head + one)).join('');
+};
 
 /** Most strings of an input that are searched in an error, outermost first, because the model decides how many there are. */
 const MOST_TEXTS = 1_000;
