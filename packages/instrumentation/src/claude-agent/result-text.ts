@@ -39,9 +39,15 @@ const withoutQuotes = (error: string, input: unknown): string =>
 const HEAD = 250;
 const withoutQuote = (text: string, quoted: string): string => {
   if (quoted.length <= HEAD) return text.replaceAll(quoted, '…');
-  const [head, rest] = [quoted.slice(0, HEAD), quoted.slice(HEAD)];
-  const [first = '', ...others] = text.split(head);
-  return first + others.map((one) => (one.startsWith(rest) ? `…${one.slice(rest.length)}` : head + one)).join('');
+  const head = quoted.slice(0, HEAD);
+  let without = '';
+  let from = 0;
+  for (let at = text.indexOf(head); at >= 0; at = text.indexOf(head, from)) {
+    const isWhole = text.startsWith(quoted, at);
+    without += text.slice(from, at) + (isWhole ? '…' : head);
+    from = at + (isWhole ? quoted.length : HEAD);
+  }
+  return without + text.slice(from);
 };
 
 /** Most strings of an input that are searched in an error, outermost first, because the model decides how many there are. */
