@@ -45,8 +45,8 @@ const unlabelled = (output: unknown): Unlabelled | undefined => {
     return words === undefined ? undefined : { result: output.slice(end + 1), words };
   }
   if (!isPlain(output)) return undefined;
-  const { freshness, ...rest } = output;
-  if (typeof freshness === 'string' && LABEL.test(freshness)) {
+  if (typeof output.freshness === 'string' && LABEL.test(output.freshness)) {
+    const { freshness, ...rest } = output;
     return { result: Object.keys(rest).join() === 'result' ? rest.result : rest, words: freshness };
   }
   const { content } = output;

@@ -111,6 +111,17 @@ describe('guardMcpServer', () => {
     },
   );
 
+  it('F2: a server that gave nothing once gives that again', async () => {
+    const watched = fragile({ search: { failureThreshold: 1, serveStaleMs: 60_000 } });
+    const answers = [async () => ({ content: null }), async () => Promise.reject(refused)];
+    const server = new OwnServer((() => answers.shift()?.()) as unknown as ConstructorParameters<typeof OwnServer>[0]);
+    const guarded = guardMcpServer(server, watched.session);
+    const ask = { q: 'x' };
+    expect(await guarded.callTool('search', ask)).toBeNull();
+    await expect(guarded.callTool('search', ask)).rejects.toThrow();
+    await expect(guarded.callTool('search', ask)).resolves.not.toThrow();
+  });
+
   it('R4: calls an alternative of the same server, unless the user restricts its tools', async () => {
     const adapt = (input: unknown) => input;
     const alternatives = [{ tool: 'own.news', degradation: 'low', note: 'recent items only', adapt } as const];

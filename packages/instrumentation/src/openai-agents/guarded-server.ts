@@ -166,6 +166,7 @@ const resultOf = (content: Content): Result => {
 
 /** The same content object if the result was not changed. A new one gets the hidden properties. */
 const contentOf = ({ content, ...rest }: Result): unknown => {
+  if (typeof content !== 'object' || content === null) return content; // A server of one's own may give anything.
   for (const key of REST) {
     const value = rest[key];
     if (value === undefined || (content as Content)[key] === value) continue;
