@@ -7,9 +7,11 @@ const THRESHOLDS: readonly number[] = [2, 3, 4, 5, 8];
 const COOLDOWNS_MS: readonly number[] = [30_000, 60_000, 120_000];
 const DEFAULTS = { failureThreshold: 3, cooldownMs: 60_000, probeAfterSteps: 3 };
 
-/** Failures and sessions with failures that each half needs before its figures mean anything. */
-const LEAST_FAILURES = 30;
-const LEAST_SESSIONS = 5;
+/**
+ * Failures, and sessions and hours with failures, that each half needs before its figures mean anything. Both halves may see the same
+ * incident, so without the hours a setting could be chosen and confirmed by one.
+ */
+const LEAST = { failures: 30, failedSessions: 5, failedHours: 3 } as const;
 /** A setting has to be better by this share in both halves. Less may be chance. */
 const BETTER = 0.1;
 
@@ -129,10 +131,11 @@ const recommend = (rows: readonly GridRow[], now: Setting, configOf: (next: Sett
     ['tuning', base.tuning],
     ['held-out', base.heldOut],
   ] as const) {
-    const { failures, failedSessions } = half;
-    if (failures >= LEAST_FAILURES && failedSessions >= LEAST_SESSIONS) continue;
+    const { failures, failedSessions, failedHours } = half;
+    if (failures >= LEAST.failures && failedSessions >= LEAST.failedSessions && failedHours >= LEAST.failedHours)
+      continue;
     return none(
-      `The ${name} half has ${failures} failures in ${failedSessions} sessions. Each half needs at least ${LEAST_FAILURES} failures in ${LEAST_SESSIONS} sessions. Record more runs.`,
+      `Failures of the ${name} half: ${failures}. Sessions with failures: ${failedSessions}. Hours with failures: ${failedHours}. Each half needs at least ${LEAST.failures} failures, ${LEAST.failedSessions} such sessions and ${LEAST.failedHours} such hours, because settings that suit one incident may not suit the next. Record more runs.`,
     );
   }
   const found = sorted.find((row) => isBetter(row.tuning, base.tuning) && isBetter(row.heldOut, base.heldOut));

@@ -17,10 +17,10 @@ beforeEach(async () => {
 const at = (second: number): string => new Date(1_767_225_600_000 + second * 1000).toISOString();
 
 /** Calls of one session, one per second: `x` fails, `.` succeeds. */
-const calls = (session: string, story: string, tool = 'crm'): string =>
+const calls = (session: string, story: string, tool = 'crm', hour = 0): string =>
   [...story]
     .map((one, second) => ({
-      ...{ session, at: at(second), tool, durationMs: 10 },
+      ...{ session, at: at(hour * 3600 + second), tool, durationMs: 10 },
       ...(one === 'x' ? { error: 'connect ECONNREFUSED 10.0.0.1:5432 secret-token' } : { outcome: 'success' }),
     }))
     .map((row) => `${JSON.stringify(row)}\n`)
@@ -224,8 +224,7 @@ describe('breakerbox replay', () => {
     const late = await readFile(page, 'utf8');
     expect(late).toMatch(/<summary><code>late<\/code>/);
     expect(late).toContain('The defaults were replayed, so there is nothing to change.');
-    const failing = Array.from({ length: 40 }, (_, index) => calls(`session ${index}`, 'xxxxx')).join('');
-    await replay(failing, '--html', page, '--grid');
+    await replay(sessions(40, 'xxxxx'), '--html', page, '--grid');
     expect(await readFile(page, 'utf8')).toMatch(/The recommended settings.*&#34;failureThreshold&#34;: 2/s);
   });
 
@@ -331,17 +330,25 @@ describe('T4: OTLP files of one command', () => {
   });
 });
 
-describe('T5: --grid', () => {
-  /** Sessions with an outage of `length` calls each. */
-  const sessions = (count: number, story: string): string =>
-    Array.from({ length: count }, (_, index) => calls(`session ${index}`, story)).join('');
+/** Sessions with a story each, one after the other in some hours. */
+const sessions = (count: number, story: string, hours = 8): string =>
+  Array.from({ length: count }, (_, index) =>
+    calls(`session ${index}`, story, 'crm', Math.floor((index * hours) / count)),
+  ).join('');
 
+describe('T5: --grid', () => {
   test('T5: too few failures support no recommendation, and it says how many are needed', async () => {
     const { grid } = await reported(sessions(4, 'xxxx.'), '--grid');
     expect(grid?.recommended).toBeUndefined();
     expect(grid?.why).toMatch(
-      /half has \d+ failures in \d+ sessions\. Each half needs at least 30 failures in 5 sessions\. Record more runs\./,
+      /^Failures of the tuning half: \d+\. .* at least 30 failures, 5 such sessions and 3 such hours, .* Record more runs\./,
     );
+  });
+
+  test('T5: one incident supports no recommendation, however many sessions see it', async () => {
+    const { grid } = await reported(sessions(40, 'xxxxx', 1), '--grid');
+    expect(grid).toMatchObject({ why: expect.stringContaining('Hours with failures: 1.') });
+    expect(grid?.recommended).toBeUndefined();
   });
 
   test('T5: the smallest change that is better in both halves is recommended', async () => {

@@ -11,6 +11,7 @@ export interface Bounds {
 export interface ReplayTotals {
   readonly failures: number;
   readonly failedSessions: number;
+  readonly failedHours: number;
   readonly avoided: number;
   readonly lost: number;
   readonly openings: number;
@@ -19,10 +20,11 @@ export interface ReplayTotals {
 }
 
 /** Sums up a simulation. */
-export const totalsOf = ({ tools, pausedBy, failedSessions }: SimulationTally): ReplayTotals => {
+export const totalsOf = ({ tools, pausedBy, failedSessions, failedHours }: SimulationTally): ReplayTotals => {
   const totals = {
     failures: 0,
     failedSessions,
+    failedHours,
     avoided: 0,
     lost: 0,
     openings: 0,

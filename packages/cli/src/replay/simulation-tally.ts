@@ -47,6 +47,8 @@ export interface SimulationTally {
   readonly changedSessions: number;
   /** Sessions with a recorded failure. */
   readonly failedSessions: number;
+  /** Hours, from midnight UTC on, in which anything failed. */
+  readonly failedHours: number;
   readonly parity: Parity;
   readonly lastMs: number;
 }
@@ -67,6 +69,7 @@ export const tallySimulation = (
   const lastCall = new Map<string, number>();
   const changed = new Set<string>();
   const failed = new Set<string>();
+  const failedHours = new Set<number>();
   const parity: Parity = { compared: 0, different: 0, notCompared: 0, differences: [] };
   let lastMs = Number.NEGATIVE_INFINITY;
 
@@ -134,7 +137,10 @@ export const tallySimulation = (
       const outcome = judged?.outcome ?? 'unknown';
       const tally = tallyOf(call.tool);
       tally.calls[outcome] += 1;
-      if (outcome === 'failure') failed.add(call.session);
+      if (outcome === 'failure') {
+        failed.add(call.session);
+        failedHours.add(Math.floor(call.atMs / 3_600_000));
+      }
       if (judged?.isUnjudged) tally.unjudged += 1;
       if (!call.executes) rejected(call, outcome);
       if (call.atMs > lastMs) lastMs = call.atMs;
@@ -179,6 +185,7 @@ export const tallySimulation = (
         pausedBy,
         changedSessions: changed.size,
         failedSessions: failed.size,
+        failedHours: failedHours.size,
         parity,
         lastMs,
       };
