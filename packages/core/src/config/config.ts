@@ -46,7 +46,7 @@ export interface ToolConfig extends CircuitConfig, Capability {
   readonly labelFreshness?: boolean;
   /**
    * Maximum age of a last good result that may answer a skipped call (F2). Milliseconds > 0. Default: no such result is used. If
-   * set, the session keeps results of calls with an `input` in memory, at most 200.
+   * set, the session keeps results of calls with an `input` in memory, at most 200: plain objects, lists, dates and primitives.
    */
   readonly serveStaleMs?: number;
 }

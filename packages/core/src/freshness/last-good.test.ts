@@ -65,11 +65,8 @@ describe('F2: last good results', () => {
 
   test.each<[string, unknown]>([
     ['a BigInt', 1n],
-    ['nested data', { a: [new Date(0), /x/g, null, undefined, Number.NaN] }],
+    ['nested data', { a: [new Date(0), null, undefined, Number.NaN] }],
     ['an object without prototype', Object.assign(Object.create(null), { a: 1 })],
-    ['maps and sets', new Map<unknown, unknown>([[{ a: 1 }, new Set([[1]])]])],
-    ['bytes', { bytes: Uint8Array.of(1, 2), buffer: new ArrayBuffer(2), view: new DataView(new ArrayBuffer(1)) }],
-    ['numbers in a row', [BigUint64Array.of(1n), Float64Array.of(0.5)]],
     ['a cycle', cyclic],
   ])('F2: data is stored: %s', (_, result) => {
     const lastGood = createLastGood();
@@ -97,9 +94,11 @@ describe('F2: last good results', () => {
     ['a symbol', Symbol('a')],
     ['an instance', new Page()],
     ['an instance in a list', [new Page()]],
-    ['an instance in a map', new Map([['a', new Page()]])],
-    ['an instance as a key', new Map([[new Page(), 1]])],
-    ['an instance in a set', new Set([new Page()])],
+    ['a map', new Map([['a', 1]])],
+    ['a set within', { found: new Set([1]) }],
+    ['a regular expression', /x/g],
+    ['bytes', Uint8Array.of(1, 2)],
+    ['a list of bytes', [new ArrayBuffer(2)]],
     ['a list of a class', new (class extends Array {})()],
     ['a buffer', Buffer.from('good')],
     ['a promise', Promise.resolve(1)],
@@ -197,17 +196,11 @@ describe('the cost of last good results', () => {
     expect(isStored('x'.repeat(500_000))).toBe(true);
     const large = [
       'x'.repeat(600_000),
-      new Uint8Array(2 ** 21),
-      new Uint8Array(new ArrayBuffer(2 ** 21), 0, 1), // A copy of a view has its whole buffer.
-      Object.defineProperty(new Uint8Array(2 ** 21), 'byteLength', { value: -1e15 }),
       // A copy has each text again, also where the original has one text many times.
       Array(1000).fill('x'.repeat(10_000)),
       Array.from({ length: 1000 }, () => ({ text: 'x'.repeat(10_000) })),
       Array.from({ length: 1000 }, () => ({ ['k'.repeat(10_000)]: 1 })),
-      new Map(Array.from({ length: 1000 }, (_, key) => [key, 'x'.repeat(10_000)])),
-      new Set(Array.from({ length: 1000 }, () => ['x'.repeat(10_000)])),
       Array.from({ length: 100_000 }, () => ({})),
-      new Set(Array(1e6).keys()),
     ];
     const other = createLastGood();
     for (const result of large) {
@@ -251,14 +244,11 @@ describe('F2, E5: what counts as data', () => {
   };
   const LONG = 'x'.repeat(10_000_000);
 
-  test('what hides its size is not kept: long regular expressions, huge BigInts, errors with a tag of their own, names of arrays', () => {
-    expect(kept(new RegExp(LONG))).toBe(false);
+  test('what hides its size is not kept: huge BigInts, errors with a tag of their own, names of arrays', () => {
     expect(kept(1n << 80_000_000n)).toBe(false);
     expect(kept({ count: 1n << 80_000_000n })).toBe(false);
     expect(kept(Object.assign(new Error(LONG), { [Symbol.toStringTag]: 'Date' }))).toBe(false);
     expect(kept(Object.assign([1], { [LONG]: 1 }))).toBe(false);
-    const liar = new Map(Array.from({ length: 200_000 }, (_, index) => [index, index]));
-    expect(kept(Object.defineProperty(liar, 'size', { value: 0 }))).toBe(false);
     const shared = Object.defineProperty(new SharedArrayBuffer(8), Symbol.toStringTag, { value: 'Date' });
     expect(kept(shared)).toBe(false);
   });

@@ -34,8 +34,9 @@ export type LastResults = ResultPool<KeptResult>;
  */
 export interface LastGood {
   /**
-   * Keeps a copy of a result in place of the one before. Only data is kept: no functions, no instances of classes, and nothing that
-   * can be read only once, such as streams and `fetch`'s responses. Nothing is kept of a result that is larger than 1 MiB.
+   * Keeps a copy of a result in place of the one before. Only plain objects, lists, dates, texts, numbers and other primitives are
+   * kept: no functions, no instances of classes, no bytes, and nothing that can be read only once, such as streams and `fetch`'s
+   * responses. Nothing is kept of a result that is larger than 1 MiB.
    * @param unixMs when it was retrieved, in Unix milliseconds; null if unknown
    * @param ms the same moment on the monotonic clock, by which it ages
    */
