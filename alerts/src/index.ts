@@ -9,3 +9,4 @@ export { checkedSelector } from './selector.ts';
 export { type SettingDoc, settingDocs } from './setting-docs.ts';
 export type { RuleIssue } from './setting-orders.ts';
 export { DEFAULT_SETTINGS, type RuleSettings, WINDOW } from './settings.ts';
+export { checkedUrl } from './url.ts';

@@ -1,6 +1,6 @@
 import { AGENT_ALERTS } from './agent-alerts.ts';
 import type { AlertDefinition, Severity, TextGround } from './alert.ts';
-import { checkSettings, RuleOptionsError } from './check-settings.ts';
+import { checkSettings } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
 import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
 import { seriesWith } from './promql.ts';
@@ -8,6 +8,7 @@ import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
 import { TOOL_ALERTS } from './tool-alerts.ts';
+import { checkedUrl } from './url.ts';
 
 /** What you can change in the rules. Everything has a default. */
 export interface RuleOptions {
@@ -40,18 +41,6 @@ export interface Resolved {
   readonly consoleUrl: string | undefined;
   readonly runbookUrl: string;
 }
-
-const checkedUrl = (text: string, path: string, like: string): string => {
-  const parsed = URL.canParse(text) ? new URL(text) : undefined;
-  const usable = parsed !== undefined && /^https?:$/.test(parsed.protocol) && !/[{}"`\s]/.test(text);
-  if (usable) return text.replace(/\/+$/, '');
-  throw new RuleOptionsError([
-    {
-      path,
-      message: `is ${JSON.stringify(text)}, which cannot be the start of a link. Write a URL with http or https and without spaces, quotes or braces, such as ${like}.`,
-    },
-  ]);
-};
 
 /** @throws RuleOptionsError if the options are wrong. */
 export const resolved = ({

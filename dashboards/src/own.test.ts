@@ -120,3 +120,11 @@ describe('dashboards()', () => {
     expect(() => dashboards({ settings: { openFor: 'soon' } })).toThrow(RuleOptionsError);
   });
 });
+
+it('the address of the console is checked, and slashes at its end make no difference', () => {
+  const texts = (consoleUrl: string) => dashboards({ consoleUrl }).map(({ text }) => text);
+  expect(texts('https://console.example.com/')).toEqual(texts('https://console.example.com'));
+  expect(() => dashboards({ consoleUrl: 'console' })).toThrow(
+    /consoleUrl: is "console", which cannot be the start of a link/,
+  );
+});

@@ -1,4 +1,4 @@
-import { checkedSelector, checkSettings, type RuleSettings } from '@breakerbox/alerts';
+import { checkedSelector, checkedUrl, checkSettings, type RuleSettings } from '@breakerbox/alerts';
 import { type DataSource, narrowed, withConsole, withDataSource } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
@@ -30,7 +30,7 @@ export interface DashboardFile extends BuiltDashboard {
 
 /**
  * All dashboards, for your own Grafana.
- * @throws RuleOptionsError (of `@breakerbox/alerts`) if the settings or the selector are wrong
+ * @throws RuleOptionsError (of `@breakerbox/alerts`) if the settings, the selector or the URL are wrong
  * @example
  * ```ts
  * for (const { uid, text } of dashboards({ dataSource: { uid: 'prometheus-eu' } })) await writeFile(`${uid}.json`, text);
@@ -43,10 +43,12 @@ export const dashboards = ({
   settings,
 }: DashboardOptions = {}): readonly DashboardFile[] => {
   const matchers = checkedSelector(selector);
+  const linked =
+    consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com');
   return builtDashboards(checkSettings(settings)).map(({ uid, json: built }) => {
     const chosen = dataSource === undefined ? built : withDataSource(built, dataSource);
     const narrow = matchers === '' ? chosen : narrowed(chosen, matchers);
-    const json = consoleUrl === undefined ? narrow : withConsole(narrow, consoleUrl);
+    const json = linked === undefined ? narrow : withConsole(narrow, linked);
     return { uid, title: titleOf(json), json, text: rendered(json) };
   });
 };
