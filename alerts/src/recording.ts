@@ -4,6 +4,7 @@ import {
   AGENT,
   ATTR,
   aggregated,
+  BY_AGENT,
   BY_TOOL,
   bracketed,
   indented,
@@ -74,12 +75,18 @@ const CIRCUITS: readonly Recording[] = [
     comment:
       'The same across gaps, and 0 if it may be chance. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. Circuits of keys have no series. So a tool also counts as one circuit out of use while nearly all of its decisions skip a call for its key.',
     expr: (ground) => {
-      const { read, settings } = ground;
+      const { read, series, settings } = ground;
       const { gap, openShare } = settings;
       const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
-      const many = `${median}\n>= bool ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
-      const stillThere = `last_over_time(${read.over('notClosed', durationOf(seconds(gap) * 0.6))})`;
-      return joined('or', keysOutOfUse(ground), `ceil(${median})\n* ${bracketed(many)}\nand ${stillThere}`);
+      const many = `${median}\n>= ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
+      const stillThere = `last_over_time(${active(series)}[${durationOf(seconds(gap) * 0.6)}])`;
+      const inUse = `${read.now('circuits')} * 0`;
+      return joined(
+        'or',
+        keysOutOfUse(ground),
+        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
+        inUse,
+      );
     },
   },
   {
