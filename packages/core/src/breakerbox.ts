@@ -2,26 +2,10 @@ import type { BoxContext } from './box-context.ts';
 import { type BudgetOptions, createBudget } from './budget/budget.ts';
 import { createRecoveryWatch } from './budget/recovery.ts';
 import { DEFAULT_SYSTEMIC, NO_CORRELATION, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
-import {
-  type CircuitPolicy,
-  circuitNameOf,
-  gatePolicy,
-  groupNameOf,
-  resolveGroupPolicy,
-  resolveKeyPolicy,
-  resolvePolicy,
-} from './circuit/policy.ts';
+import { circuitNameOf, gatePolicy, groupNameOf } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
-import { DEFAULT_JUDGEMENT } from './classify/taxonomy.ts';
 import { safeClock, systemClock } from './clock.ts';
-import {
-  type BreakerboxConfig,
-  type GroupConfig,
-  mergeTool,
-  type SessionOptions,
-  settings,
-  type ToolConfig,
-} from './config/config.ts';
+import { type BreakerboxConfig, type SessionOptions, settings, type ToolConfig } from './config/config.ts';
 import { shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { createEmitter } from './emitter.ts';
@@ -32,7 +16,6 @@ import { announce } from './made-boxes.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
 import { keptChains } from './routing/chains.ts';
-import { routeOf } from './routing/route.ts';
 import { safely } from './safely.ts';
 import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
@@ -42,8 +25,9 @@ import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
-import type { CircuitSpec, ToolSettings, ToolSpec } from './tool.ts';
+import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { boundedDeclare } from './tool.ts';
+import { groupSettings, toolSettings } from './tool-settings.ts';
 import {
   isObserved,
   NamedSession,
@@ -102,9 +86,10 @@ const CHAIN_BACKOFF_MS = 300_000;
  * const session = box.session({ id: conversationId });
  * ```
  */
-export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
-  validateConfig(config);
-  const { agent, defaults = {}, maxTools = 200, scope = 'session' } = config;
+export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
+  validateConfig(given);
+  const config = { ...given };
+  const { agent, maxTools = 200, scope = 'session' } = config;
   const clock = safeClock(config.clock ?? systemClock);
   const series = agentSeries(agent);
   const emitter = createEmitter<BreakerboxEvents>();
@@ -119,18 +104,19 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     const name = typeof given === 'string' ? shortened(given) : given; // A server may list a very long name. Calls cut it the same way.
     unused.delete(name);
     if (tools.has(name)) return;
-    validateTool(name, toolConfig, defaults, capabilities);
-    if (Object.keys(toolConfig).length > 0) configured.add(name);
+    validateTool(name, toolConfig, config.defaults, capabilities);
     checkBudget(config.budget, [put(name, toolConfig)]);
     followProviders();
   };
 
+  /** A tool that is there already is changed in place, because sessions keep its object. */
   const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
-    const treated = toolSettings(defaults, toolConfig, scope);
+    const treated = toolSettings(config.defaults, toolConfig, scope);
     const ownSeries = toolSeries(series, name, maxTools);
     if (treated.precheck !== undefined) createPrecheckSeries(ownSeries);
-    const tool: ToolSpec = { name, ...treated, group: undefined, series: ownSeries };
+    const tool: ToolSpec = Object.assign(tools.get(name) ?? { name, group: undefined, series: ownSeries }, treated);
     tools.set(name, tool);
+    if (Object.keys(toolConfig).length > 0) configured.add(name);
     if (toolConfig.group === false) ungrouped.add(name);
     else if (toolConfig.group !== undefined) putInGroup(name, toolConfig.group);
     chains.forget();
@@ -158,17 +144,10 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     const name = circuitNameOf(group);
     const known = groups.get(name);
     if (known !== undefined) return known;
-    const made = groupSpec(group, config.groups?.[group] ?? {});
+    const made = { name, ...groupSettings(config, group, scope), series: groupSeries(series, name, maxTools) };
     groups.set(name, made);
     return made;
   };
-
-  const groupSpec = (group: string, { mode, ...own }: GroupConfig): CircuitSpec => ({
-    name: circuitNameOf(group),
-    mode: mode ?? (defaults.mode === 'observe_only' ? 'observe_only' : 'automatic'),
-    policy: inScope(resolveGroupPolicy(own), scope),
-    series: groupSeries(series, circuitNameOf(group), maxTools),
-  });
 
   const sharedGroup = (names: readonly string[]): string | undefined => {
     const groupOfOne = (name: string) => groupNameOf(name) ?? groupNameOf(tools.get(name)?.group?.name);
@@ -226,7 +205,7 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
     operator: { version: 0, untilMs: Number.POSITIVE_INFINITY, apply: () => 0, ended: () => {} },
     results: createResultPool(),
     prechecks,
-    undeclared: toolSettings(defaults, {}, scope),
+    undeclared: toolSettings(config.defaults, {}, scope),
     idleMs: config.sessionIdleMs ?? 30 * 60_000,
     series,
     emitter,
@@ -269,6 +248,8 @@ export const createBreakerbox = (config: BreakerboxConfig): Breakerbox => {
   const internals: BoxInternals = {
     context: shared,
     scope,
+    config,
+    put,
     continueSession: (id, memory, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
       return createSession(shared, {
@@ -319,40 +300,3 @@ const groupHint = (group: string): string => shortened(group.trim() || 'unnamed'
 
 const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
   budget === 'strict' ? { rule: 'strict' } : settings(budget);
-
-/** The steps of many sessions together do not measure time (C12). A schedule that the user set is kept. */
-const inScope = (policy: CircuitPolicy, scope: NonNullable<BreakerboxConfig['scope']>): CircuitPolicy =>
-  scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy;
-
-const toolSettings = (
-  defaults: ToolConfig,
-  own: ToolConfig,
-  scope: NonNullable<BreakerboxConfig['scope']>,
-): ToolSettings => {
-  const merged = mergeTool(defaults, own);
-  const { mode = 'automatic', classify, isFailure, key, precheck, labelFreshness = false, serveStaleMs } = merged;
-  const { provides, alternatives, fallback, dependsOn } = merged;
-  const policy = resolvePolicy(merged);
-  const keepsResults = labelFreshness || serveStaleMs !== undefined;
-  const capability: Capability = {
-    ...(provides !== undefined && { provides }),
-    ...(alternatives !== undefined && { alternatives }),
-    ...(fallback !== undefined && { fallback }),
-    ...(dependsOn !== undefined && { dependsOn }),
-  };
-  return {
-    mode,
-    policy: inScope(policy, scope),
-    keyPolicy: inScope(resolveKeyPolicy(merged), scope),
-    outcomes: { ...DEFAULT_JUDGEMENT, ...merged.outcomes },
-    classify,
-    isFailure,
-    key,
-    capability,
-    lastResort: routeOf(capability, () => false),
-    precheck,
-    labelFreshness,
-    serveStaleMs,
-    keepsResults,
-  };
-};

@@ -2,6 +2,7 @@ import type { BoxContext } from './box-context.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
+import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './decision.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ScopePlan } from './routing/route.ts';
@@ -39,6 +40,10 @@ export interface BoxInternals {
   readonly context: BoxContext;
   /** `scope` of the configuration. */
   readonly scope: 'session' | 'process' | 'none';
+  /** The box's own copy. New sessions and new tools read it. */
+  readonly config: BreakerboxConfig;
+  /** Gives a tool checked settings, in place of those that it has. */
+  put(tool: string, config: ToolConfig): void;
   /** Continues a session that was kept (C11). */
   continueSession(
     id: string,

@@ -4,6 +4,7 @@ import { groupNameOf } from './circuit/policy.ts';
 import type { Classification } from './classify/classify.ts';
 import type { ErrorCategory, Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
+import type { ToolConfig } from './config/config.ts';
 import { isBlank, shortened, visible } from './config/names.ts';
 import type { Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
@@ -32,6 +33,8 @@ export type KeyOf = (input: unknown) => string | undefined;
 
 /** Settings of one tool, with the defaults filled in. */
 export interface ToolSettings {
+  /** The tool's own settings, without the defaults. */
+  readonly own: ToolConfig;
   readonly mode: CircuitMode;
   readonly policy: CircuitPolicy;
   /** The policy of the circuits of its keys (C14). */

@@ -13,6 +13,8 @@ export interface TrackedCircuit extends Keyed {
   openedBy: SpanContext | undefined;
   /** What an operator's mode covers: the circuit as it was, and the mode that was set in code (A4). Undefined without such a mode. */
   covered?: TrackedCircuit | undefined;
+  /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
+  settled?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }
 
 /** A circuit without its tool and its probes. */

@@ -159,12 +159,12 @@ export const settings = <T extends object>(value: T | undefined): T =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([, one]) => one !== undefined)) as T;
 
 /** A tool's own settings over the defaults. If the tool names a profile, it replaces thresholds from the defaults. */
-export const mergeTool = (defaults: ToolConfig, tool: ToolConfig): ToolConfig => {
+export const mergeTool = (defaults: ToolConfig | undefined, tool: ToolConfig): ToolConfig => {
   const own = settings(tool);
   const { failureThreshold, cooldownMs, maxCooldownMs, ...rest } = settings(defaults);
   return {
     ...(own.profile === undefined ? settings(defaults) : rest),
     ...own,
-    outcomes: { ...settings(defaults.outcomes), ...settings(own.outcomes) },
+    outcomes: { ...settings(defaults?.outcomes), ...settings(own.outcomes) },
   };
 };

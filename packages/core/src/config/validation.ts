@@ -50,7 +50,7 @@ export const validateRestoreOptions = (options: RestoreOptions): void =>
 export const validateTool = (
   tool: string,
   config: ToolConfig,
-  defaults: ToolConfig,
+  defaults: ToolConfig | undefined,
   others: () => Readonly<Record<string, Capability>>,
 ): void => {
   reject([...name('tool', tool), ...notAGroup('tool', tool)]);
@@ -236,7 +236,7 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
 
 /** Checks a tool alone, and then together with the defaults. */
 const checkTool =
-  (defaults: ToolConfig): Check =>
+  (defaults: ToolConfig | undefined): Check =>
   (path, value) => {
     const issues = object(toolChecks, "{ profile: 'fast' }")(path, value);
     if (issues.length > 0) return issues;
@@ -281,7 +281,7 @@ const checkDefaults: Check = (path, value) => {
 };
 
 export const checkTools =
-  (defaults: ToolConfig): Check =>
+  (defaults: ToolConfig | undefined): Check =>
   (path, value) => {
     if (!isRecord(value)) return object({}, "{ web_search: { profile: 'fast' } }")(path, value);
     return gather(Object.entries(value), ([tool, config]) => [

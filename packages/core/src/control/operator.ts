@@ -53,6 +53,7 @@ export const operate = (box: Breakerbox): Operator => {
 const createOperator = ({ context, scope }: BoxInternals): Operator => {
   const { clock, operator } = context;
   const roster = createRoster();
+  const { apply } = operator;
   let forced: ForcedModes = [];
 
   const change = (next: ForcedModes): void => {
@@ -67,9 +68,11 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return forced;
   };
 
-  operator.version = 1; // Sessions that began before are listed from their next use.
+  operator.version += 1; // Sessions that began before are listed from their next use.
   operator.ended = roster.remove;
-  operator.apply = (session, circuits, report) => {
+  operator.apply = (session, given, report) => {
+    const circuits = [...given];
+    apply(session, circuits, report); // Settings that changed take effect beneath the operators' modes.
     const modes = current();
     roster.add(session);
     for (const tracked of circuits) {
