@@ -197,7 +197,7 @@ describe('R1, E6: content that is not allowed', () => {
     expect(Object.keys((await read({ tools: tools(1_000) })).tools)).toHaveLength(1_000);
     expect(await refused(read({ tools: tools(1_001) }))).toMatchObject({
       at: 'tools',
-      what: 'has 1001 tools, but at most 1000 can be in one map. Leave out tools that the agent does not have.',
+      what: 'has 1001 tools, but at most 1000 can be in one file. Leave out tools that the agent does not have.',
     });
     const a = { alternatives: [{ tool: 'b', note: 'x'.repeat(1_001) }] };
     const b = { fallback: 'x'.repeat(90_000), provides: 'x'.repeat(1_000) };

@@ -1,5 +1,15 @@
-import { type BreakerboxConfig, BreakerboxConfigError, CIRCUIT_MODES, type ConfigIssue } from '@breakerbox/core';
+import {
+  type Breakerbox,
+  type BreakerboxConfig,
+  BreakerboxConfigError,
+  CIRCUIT_MODES,
+  type ConfigIssue,
+} from '@breakerbox/core';
+import type { CapabilityMap } from '@breakerbox/core/scope';
 import { loadCapabilities } from './capabilities.ts';
+import { inMode } from './config/in-mode.ts';
+import { readConfig, type Settings } from './config/load-config.ts';
+import { watchConfig } from './config/watch-config.ts';
 
 /** The environment of the process, or one that a test gives. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -8,6 +18,7 @@ const SCOPES = ['session', 'process', 'none'] as const;
 /** The variables that are read here. Core reads the last one. */
 const NAMES = [
   'BREAKERBOX_AGENT',
+  'BREAKERBOX_CONFIG',
   'BREAKERBOX_CAPABILITIES',
   'BREAKERBOX_SCOPE',
   'BREAKERBOX_MODE',
@@ -17,12 +28,19 @@ const NAMES = [
 const isOfOthers = (name: string): boolean =>
   /^BREAKERBOX_(?:PARENT$|CONTROL(?:_|$))|_(?:SERVICE_HOST|(?:SERVICE_)?PORT(?:_\w+)?)$/.test(name);
 
+/** What the variables say. */
+export interface Registration {
+  readonly config: BreakerboxConfig;
+  /** Lets the box follow the configuration file, if there is one. */
+  follow(box: Breakerbox): void;
+}
+
 /**
- * The box's configuration from the `BREAKERBOX_` variables. Empty ones count as not set.
+ * The box's configuration from the `BREAKERBOX_` variables. Empty ones count as not set. A variable wins over the configuration file.
  *
- * @throws BreakerboxConfigError listing all that can't work: variables, unknown variables, and the capability file.
+ * @throws BreakerboxConfigError listing all that can't work: variables, unknown variables, and the files.
  */
-export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> => {
+export const registrationOf = async (env: Environment): Promise<Registration> => {
   const read = (name: (typeof NAMES)[number] | 'OTEL_SERVICE_NAME'): string | undefined =>
     env[name]?.trim() || undefined;
   const issues: ConfigIssue[] = Object.keys(env)
@@ -41,22 +59,53 @@ export const boxConfigOf = async (env: Environment): Promise<BreakerboxConfig> =
   };
   const mode = oneOf('BREAKERBOX_MODE', CIRCUIT_MODES);
   const scope = oneOf('BREAKERBOX_SCOPE', SCOPES);
-  const file = read('BREAKERBOX_CAPABILITIES');
-  const map = file === undefined ? undefined : await loadCapabilities(file).catch(issuesOf(file, issues));
+  const map = await loaded('BREAKERBOX_CAPABILITIES', read, loadCapabilities, issues);
+  const file = read('BREAKERBOX_CONFIG');
+  const found = await loaded('BREAKERBOX_CONFIG', read, readConfig, issues);
   if (issues.length > 0) throw new BreakerboxConfigError(issues, 'environment');
+  const adjust = (settings: Settings): Settings => {
+    const own = { ...settings, ...(scope && { scope }), ...(map && { tools: joined(map, settings) }) };
+    return mode === undefined ? own : inMode(own, mode);
+  };
   return {
-    agent: read('BREAKERBOX_AGENT') ?? read('OTEL_SERVICE_NAME') ?? 'unknown_agent',
-    ...(mode && { defaults: { mode } }),
-    ...(scope && { scope }),
-    ...(map && { tools: map.tools }),
+    config: {
+      agent: read('BREAKERBOX_AGENT') ?? found?.agent ?? read('OTEL_SERVICE_NAME') ?? 'unknown_agent',
+      ...adjust(found?.settings ?? {}),
+    },
+    follow: (box) => {
+      if (file !== undefined) watchConfig(box, file, { adjust });
+    },
   };
 };
 
+/** The settings of tools in the configuration file win over the capability map. */
+const joined = ({ tools }: CapabilityMap, { tools: own = {} }: Settings): NonNullable<Settings['tools']> => ({
+  ...tools,
+  ...Object.fromEntries(Object.entries(own).map(([name, tool]) => [name, { ...tools[name], ...tool }])),
+});
+
+type Name = (typeof NAMES)[number];
+
+const loaded = async <Value>(
+  name: Name,
+  read: (name: Name) => string | undefined,
+  load: (file: string) => Value | Promise<Value>,
+  issues: ConfigIssue[],
+): Promise<Value | undefined> => {
+  const file = read(name);
+  if (file === undefined) return undefined;
+  try {
+    return await load(file);
+  } catch (error) {
+    return issuesOf(name, file, issues)(error);
+  }
+};
+
 const issuesOf =
-  (file: string, issues: ConfigIssue[]) =>
+  (name: Name, file: string, issues: ConfigIssue[]) =>
   (error: unknown): undefined => {
     if (!(error instanceof BreakerboxConfigError)) throw error;
     for (const { path, message } of error.issues) {
-      issues.push({ path: `BREAKERBOX_CAPABILITIES, ${file}: ${path}`, message });
+      issues.push({ path: `${name}, ${file}: ${path}`, message });
     }
   };

@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { boxConfigOf } from './register-config.ts';
+import { type Environment, registrationOf } from './register-config.ts';
+
+const boxConfigOf = async (env: Environment) => (await registrationOf(env)).config;
 
 let folder: string;
 let capabilities: string;

@@ -5,7 +5,8 @@
  *
  * | variable | what | default |
  * |---|---|---|
- * | `BREAKERBOX_AGENT` | name of the agent in telemetry | `OTEL_SERVICE_NAME`, else `unknown_agent` |
+ * | `BREAKERBOX_AGENT` | name of the agent in telemetry | that of the configuration file, else `OTEL_SERVICE_NAME`, else `unknown_agent` |
+ * | `BREAKERBOX_CONFIG` | file with the settings of the box, as for `loadConfig`; the box follows it | none |
  * | `BREAKERBOX_CAPABILITIES` | file with the tools' alternatives and fallbacks, as for `loadCapabilities` | none |
  * | `BREAKERBOX_SCOPE` | `session`, `process` or `none`: who shares the circuits | `session` |
  * | `BREAKERBOX_MODE` | mode of all circuits, such as `observe_only`: no call is skipped, every call is counted | `automatic` |
@@ -22,10 +23,13 @@
  */
 import { createBreakerbox } from '@breakerbox/core';
 import { breakerTelemetry } from './ai-sdk/breaker-telemetry.ts';
-import { boxConfigOf } from './register-config.ts';
+import { registrationOf } from './register-config.ts';
 
 /** The AI SDK's `registerTelemetry` uses this property. Importing that function here could load another copy, or fail. */
 const shared = globalThis as { AI_SDK_TELEMETRY_INTEGRATIONS?: object[] };
-const integration = breakerTelemetry(createBreakerbox(await boxConfigOf(process.env)));
+const { config, follow } = await registrationOf(process.env);
+const box = createBreakerbox(config);
+follow(box);
+const integration = breakerTelemetry(box);
 // Before all others, so that Breakerbox's spans are beneath theirs.
 shared.AI_SDK_TELEMETRY_INTEGRATIONS = [integration, ...(shared.AI_SDK_TELEMETRY_INTEGRATIONS ?? [])];

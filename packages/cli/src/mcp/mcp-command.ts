@@ -2,11 +2,13 @@ import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
+import { CONFIG_FLAG, relaySettings } from './relay-config.ts';
 import { processHost } from './relay-host.ts';
 import { runRelay } from './relay-process.ts';
 
 interface Flags {
   readonly agent?: string;
+  readonly config?: string;
   readonly name?: string;
   readonly observe: boolean;
 }
@@ -18,7 +20,8 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .usage('[options] -- <command> [args...]')
     .argument('<command>', 'the command that starts the MCP server (stdio); write -- before it')
     .argument('[args...]', 'its arguments')
-    .option('--agent <name>', "the agent's name in telemetry and in breakerbox ctl; default: mcp")
+    .option('--agent <name>', "the agent's name in telemetry and in breakerbox ctl; default: that of the file, or mcp")
+    .option('--config <file>', CONFIG_FLAG)
     .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
     .option('--observe', 'reject no call, and count what would have been rejected', false)
     .passThroughOptions()
@@ -27,17 +30,16 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
 
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
   try {
-    const { session, ...rules } = createRelayBox({
-      agent: flags.agent ?? 'mcp',
-      ...(flags.observe && { defaults: { mode: 'observe_only' } }),
-    });
+    const { config, follow } = await relaySettings(flags);
+    const { box, session, ...rules } = createRelayBox(config);
+    const reload = follow(box, io);
     const relay = createRelay({
       session,
       group: flags.name ?? 'mcp server',
       keepsGroup: flags.name !== undefined,
       ...rules,
     });
-    const { code, why } = await runRelay(command, args, relay, processHost());
+    const { code, why } = await runRelay(command, args, relay, processHost(reload));
     if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
     io.exitWith(code);
   } catch (error) {

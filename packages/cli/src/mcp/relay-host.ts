@@ -1,10 +1,14 @@
 import type { RelayHost } from './relay-process.ts';
 
-const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const HANGUP = 'SIGHUP';
 const LOOK_MS = 1_000;
 
-/** The streams and signals of this process. A parent that was killed can send no signal, so the parent's id is watched (M7). */
-export const processHost = (): RelayHost => ({
+/**
+ * The streams and signals of this process. A parent that was killed can send no signal, so the parent's id is watched (M7). With `reload`,
+ * SIGHUP calls it and does not end the relay (M8): a client that goes with its terminal closes the input too.
+ */
+export const processHost = (reload?: () => void): RelayHost => ({
   stdin: process.stdin,
   stdout: process.stdout,
   onStop: (listener) => {
@@ -12,10 +16,13 @@ export const processHost = (): RelayHost => ({
     const timer = setInterval(() => {
       if (process.ppid !== parent) listener();
     }, LOOK_MS).unref();
-    for (const signal of SIGNALS) process.on(signal, listener);
+    const signals = reload === undefined ? [...SIGNALS, HANGUP] : SIGNALS;
+    for (const signal of signals) process.on(signal, listener);
+    if (reload !== undefined) process.on(HANGUP, reload);
     return () => {
       clearInterval(timer);
-      for (const signal of SIGNALS) process.off(signal, listener);
+      for (const signal of signals) process.off(signal, listener);
+      if (reload !== undefined) process.off(HANGUP, reload);
     };
   },
 });

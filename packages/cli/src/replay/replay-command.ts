@@ -1,9 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { BreakerboxConfigError } from '@breakerbox/core';
+import { loadConfig } from '@breakerbox/instrumentation/config';
 import { Command, type ErrorOptions, Option } from 'commander';
-import { parse } from 'yaml';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { gridOf } from './grid.ts';
@@ -15,7 +14,6 @@ import { replayPage } from './replay-page.ts';
 import { type ReplayReport, replayReport } from './replay-report.ts';
 import { faultLines, replayText } from './replay-text.ts';
 import { keepTimelines, type SessionTimeline } from './session-timelines.ts';
-import type { ReplayConfig } from './simulation-observer.ts';
 import { tallySimulation } from './simulation-tally.ts';
 import { collectTexts } from './unjudged-texts.ts';
 
@@ -108,7 +106,7 @@ const keepSmall = (): void => {
 };
 
 const replayed = async (paths: readonly string[], flags: Flags): Promise<Replayed> => {
-  const config = flags.config === undefined ? {} : await configOf(flags.config);
+  const config = flags.config === undefined ? {} : loadConfig(flags.config);
   const tally = tallySimulation(config.scope === 'process');
   const kept = flags.html === undefined ? undefined : keepTimelines(tally.observer);
   const grid = flags.grid ? gridOf(config) : undefined;
@@ -179,29 +177,6 @@ const explain = (error: unknown): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return `There is no file or folder '${printable(path ?? '')}'.`;
   return message;
-};
-
-/** The settings in a YAML or JSON file. */
-const configOf = async (path: string): Promise<ReplayConfig> => {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`--config: '${printable(path)}' cannot be read (${error.code}). Give a YAML or JSON file.`);
-  });
-  const value = parsedConfig(path, text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new BreakerboxConfigError([
-      { path, message: 'has no settings by name. Write settings such as budget: { failures: 3 }.' },
-    ]);
-  }
-  const { agent: _agent, ...config } = value as Record<string, unknown>;
-  return config as ReplayConfig;
-};
-
-const parsedConfig = (path: string, text: string): unknown => {
-  try {
-    return parse(text);
-  } catch (error) {
-    throw new Error(`--config: '${printable(path)}' is not YAML. ${(error as Error).message}`);
-  }
 };
 
 const VALUES: Readonly<Record<string, (report: ReplayReport) => number>> = {

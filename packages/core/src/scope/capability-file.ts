@@ -9,6 +9,7 @@ import {
   reject,
   show,
 } from '../config/checks.ts';
+import { readJson } from '../config/json.ts';
 import {
   type Capability,
   capabilityFileChecks,
@@ -89,27 +90,7 @@ export const validateCapabilities = (value: unknown): CapabilityMap => {
 export const parseCapabilities = (text: string): CapabilityMap => {
   if (typeof text !== 'string')
     reject([{ path: 'text', message: `is ${show(text)}. Give the JSON as a string.` }], WHAT);
-  const json = text.replace(/^\uFEFF/, ''); // Some editors begin a file with this mark, which is not JSON.
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (error) {
-    reject([notJson(json, (error as SyntaxError).message)], WHAT); // JSON.parse throws nothing else.
-  }
+  const { value, issue } = readJson(text, '{"tools": {}}');
+  if (issue !== undefined) reject([issue], WHAT);
   return validateCapabilities(value);
-};
-
-const notJson = (json: string, why: string): ConfigIssue => {
-  const position = /at position (\d+)/.exec(why)?.[1];
-  const reason = why.replace(/ \(line \d+ column \d+\)/, '').replace(/ at position \d+/, '');
-  // The engine's message may quote the text over several lines.
-  const message = `is not valid JSON (${reason.replace(/\s+/g, ' ')}). Correct the text.`;
-  if (json.trim() === '') return { path: 'text', message: 'is empty. Give at least {"tools": {}}.' };
-  return { path: position === undefined ? 'text' : placeOf(json, Number(position)), message };
-};
-
-const placeOf = (json: string, position: number): string => {
-  const before = json.slice(0, position);
-  const column = position - Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r'));
-  return `line ${before.split(/\r\n|\n|\r/).length}, column ${column}`;
 };

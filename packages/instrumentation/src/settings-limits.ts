@@ -4,13 +4,13 @@ import { Lexer } from 'yaml';
 /** Largest file in bytes. A thousand tools with their texts fit in. */
 export const MOST_BYTES = 128_000;
 
-/** Most tools of a map. */
+/** Most tools of a file. */
 const MOST_TOOLS = 1_000;
 
-/** Most levels of lists and objects. A map needs 5, and each level that a parser reads takes stack and memory. */
+/** Most levels of lists and objects. Settings need 6, and each level that a parser reads takes stack and memory. */
 const MOST_LEVELS = 32;
 
-/** Most characters of a text in a map. The model reads it in the prompt. */
+/** Most characters of a text in a file. The model reads it in the prompt. */
 const LONGEST_TEXT = 1_000;
 
 /** yaml's token before the text of a scalar. */
@@ -37,7 +37,7 @@ export const tooDeep = (text: string): ConfigIssue | undefined => {
       const line = text.slice(0, offset).split('\n').length;
       return {
         path: `line ${line}`,
-        message: `has more than ${MOST_LEVELS} levels of lists and objects. A capability map needs 5. Correct the text.`,
+        message: `has more than ${MOST_LEVELS} levels of lists and objects. Settings need 6 at most. Correct the text.`,
       };
     }
     if (!isControl(token)) offset += token.length;
@@ -49,13 +49,13 @@ export const tooDeep = (text: string): ConfigIssue | undefined => {
 /** yaml's tokens that are no part of the text: the start of a document, and the end of a broken list. */
 const isControl = (token: string): boolean => token === '\u0002' || token === '\u0018';
 
-/** What a map has too much of. Anything else that is wrong with it is for core to say. */
+/** What a file has too much of. Anything else that is wrong with it is for core to say. */
 export const tooMuch = (map: unknown): readonly ConfigIssue[] => {
   const tools = (map as { tools?: unknown } | null | undefined)?.tools;
   if (typeof tools !== 'object' || tools === null) return [];
   const count = Object.keys(tools).length;
   if (count > MOST_TOOLS) {
-    const message = `has ${count} tools, but at most ${MOST_TOOLS} can be in one map. Leave out tools that the agent does not have.`;
+    const message = `has ${count} tools, but at most ${MOST_TOOLS} can be in one file. Leave out tools that the agent does not have.`;
     return [{ path: 'tools', message }];
   }
   return longTexts('tools', tools);

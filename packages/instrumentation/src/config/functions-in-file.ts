@@ -1,0 +1,35 @@
+import type { ConfigIssue } from '@breakerbox/core';
+import { isObject } from '@breakerbox/core/internal';
+
+/** Settings of a tool that are functions. */
+const OF_TOOL: readonly string[] = ['classify', 'isFailure', 'precheck'];
+
+/** Settings that are functions, which a file cannot contain. */
+export const functionIssues = (value: unknown): readonly ConfigIssue[] => {
+  if (!isRecord(value)) return [];
+  const { tools, defaults } = value;
+  return [
+    ...('clock' in value ? [issue('clock')] : []),
+    ...toolIssues('defaults', defaults),
+    ...(isRecord(tools) ? Object.entries(tools).flatMap(([name, tool]) => toolIssues(`tools.${name}`, tool)) : []),
+  ];
+};
+
+const toolIssues = (path: string, tool: unknown): readonly ConfigIssue[] => {
+  if (!isRecord(tool)) return [];
+  const { key = false, alternatives } = tool;
+  return [
+    ...OF_TOOL.filter((name) => Object.hasOwn(tool, name)).map((name) => issue(`${path}.${name}`)),
+    ...(key === false ? [] : [issue(`${path}.key`, ' false, for no keys, is allowed.')]),
+    ...(Array.isArray(alternatives) ? alternatives : []).flatMap((one, index) =>
+      isRecord(one) && Object.hasOwn(one, 'adapt') ? [issue(`${path}.alternatives[${index}].adapt`)] : [],
+    ),
+  ];
+};
+
+const issue = (path: string, also = ''): ConfigIssue => ({
+  path,
+  message: `is a function, which a file cannot contain. Leave it out here, and set it in code.${also}`,
+});
+
+const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value);

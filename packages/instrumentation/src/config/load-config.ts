@@ -1,0 +1,132 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type BreakerboxConfig, BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
+import { readJson, validateConfig } from '@breakerbox/core/internal';
+import {
+  expanded,
+  isJson,
+  type Parsed,
+  parsed,
+  pathOf,
+  type Source,
+  textIn,
+  throwIfAny,
+  unreadable,
+} from '../settings-file.ts';
+import { MOST_BYTES, tooMuch } from '../settings-limits.ts';
+import { functionIssues } from './functions-in-file.ts';
+
+/** The settings of a box that a file can have: everything but the agent's name and the clock. */
+export type Settings = Omit<BreakerboxConfig, 'agent' | 'clock'>;
+
+/** What a configuration file says. */
+export interface ConfigFile {
+  /** The agent's name, for programs without code of their own. Undefined if the file does not name it. */
+  readonly agent: string | undefined;
+  readonly settings: Settings;
+}
+
+/**
+ * Reads the settings of a box from a `.yaml`, `.yml` or `.json` file: everything that `createBreakerbox` takes, except functions. Reads
+ * synchronously, so call it once at the start. The agent's name in the file is left out, because your code names its agent: see
+ * {@link readConfig}.
+ *
+ * @throws {BreakerboxConfigError} listing the first 100 faults, each with the line, the path of the setting, and how to fix it: a file
+ * that cannot be read, text that cannot be parsed, and everything that `createBreakerbox` rejects. The limits are those of
+ * `loadCapabilities`.
+ * @throws {BreakerboxUsageError} if the path is neither a string nor a `file:` URL.
+ *
+ * @example
+ * ```ts
+ * const box = createBreakerbox({ agent: 'research-agent', ...loadConfig('breakerbox.yaml') });
+ * ```
+ */
+export const loadConfig = (path: string | URL): Settings => readConfig(path).settings;
+
+/**
+ * The same, with the agent's name. For programs that are not written for one agent, such as `breakerbox mcp`.
+ *
+ * @throws {BreakerboxConfigError} as {@link loadConfig} does.
+ */
+export const readConfig = (path: string | URL): ConfigFile => {
+  const source = { what: 'configuration file', name: pathOf(path, 'loadConfig', 'breakerbox.yaml') };
+  const { agent, ...settings } = valueIn(source, path);
+  latest.set(resolve(source.name), settings);
+  return { agent, settings };
+};
+
+/** The settings that this process has read last, by the path of the file. */
+const latest = new Map<string, Settings>();
+
+/** What the program has read of a file. The program's settings are compared with it, to tell which ones are its own. */
+export const latestOf = (path: string | URL): Settings =>
+  latest.get(resolve(pathOf(path, 'watchConfig', 'breakerbox.yaml'))) ?? loadConfig(path);
+
+type Value = Settings & { readonly agent?: string };
+
+const valueIn = (source: Source, path: string | URL): Value => {
+  const isOfJson = isJson(source);
+  const text = textIn(bytesOf(path, source), source);
+  const { document, lineOf, issues } = parsed(text, source);
+  throwIfAny(isOfJson ? issues.filter(({ code }) => code === 'DUPLICATE_KEY') : issues, source);
+  const value = isOfJson ? jsonOf(text, source) : expanded(document, source);
+  const faults = [...tooMuch(value), ...faultsOf(value)];
+  throwIfAny(
+    faults.map((issue) => placed(issue, lineOf)),
+    source,
+  );
+  return value as Value;
+};
+
+const jsonOf = (text: string, source: Source): unknown => {
+  const { value, issue } = readJson(text, '{}');
+  throwIfAny(issue === undefined ? [] : [issue], source);
+  return value;
+};
+
+/** Reads one byte more than the limit at most. */
+const bytesOf = (path: string | URL, source: Source): Uint8Array => {
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    const bytes = Buffer.alloc(MOST_BYTES + 1);
+    let length = 0;
+    for (let more = 1; more > 0 && length < bytes.length; length += more)
+      more = readSync(file, bytes, length, bytes.length - length, null);
+    return bytes.subarray(0, length);
+  } catch (error) {
+    throw unreadable(source, error as NodeJS.ErrnoException);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+};
+
+const EMPTY = 'is empty. Write settings such as { defaults: { failureThreshold: 5 } }, or leave the file out.';
+
+/** The same checks as those of `createBreakerbox`. */
+const faultsOf = (value: unknown): readonly ConfigIssue[] => {
+  if (value === null || value === undefined) return [{ path: 'file', message: EMPTY }];
+  const functions = functionIssues(value);
+  const known = new Set(functions.map(({ path }) => path));
+  return [...functions, ...boxIssues(value).filter(({ path }) => !known.has(path))];
+};
+
+/**
+ * The agent is named in code, and so may be the scope. `process` allows all settings; whether they fit the scope in code is for
+ * `createBreakerbox` to say.
+ */
+const boxIssues = (value: unknown): readonly ConfigIssue[] => {
+  try {
+    const isObject = typeof value === 'object' && !Array.isArray(value);
+    validateConfig((isObject ? { agent: 'agent', scope: 'process', ...value } : value) as BreakerboxConfig);
+    return [];
+  } catch (error) {
+    if (error instanceof BreakerboxConfigError) return error.issues;
+    throw error;
+  }
+};
+
+const placed = ({ path, message }: ConfigIssue, lineOf: Parsed['lineOf']): ConfigIssue => {
+  const line = lineOf(path);
+  return { path: line === undefined ? path : `${line}, ${path}`, message };
+};

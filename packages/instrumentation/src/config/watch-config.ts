@@ -1,0 +1,104 @@
+import { stat } from 'node:fs/promises';
+import type { Breakerbox, BreakerboxConfig } from '@breakerbox/core';
+import { reconfigure } from '@breakerbox/core/control';
+import { visible } from '@breakerbox/core/internal';
+import { latestOf, loadConfig, type Settings } from './load-config.ts';
+import { mergeSettings } from './merge-settings.ts';
+
+/** What became of a reload. */
+export interface ConfigReload {
+  /** Why the settings stay as they are; undefined if the file's settings are in use. */
+  readonly error: Error | undefined;
+}
+
+/** Options of {@link watchConfig}. */
+export interface WatchOptions {
+  /** Milliseconds between two looks at the file. A change is read once two looks find the same. 0: only `reload()` reads. Default 1,000. */
+  readonly intervalMs?: number | undefined;
+  /** What your code makes of the file's settings, if it changes them, such as {@link inMode}. Default: nothing. */
+  readonly adjust?: ((settings: Settings) => Settings) | undefined;
+  /** More settings that your program cannot change while it runs. A change of them is an error. Default: none. */
+  readonly fixed?: readonly (keyof Settings)[] | undefined;
+  /** Called after each reload. Default: an error is a warning of the process, on stderr. */
+  readonly onReload?: ((reload: ConfigReload) => void) | undefined;
+}
+
+/** The box follows the file until `stop()`. */
+export interface ConfigWatch {
+  /** Reads the file now, such as on a signal. Never throws. */
+  reload(): ConfigReload;
+  stop(): void;
+}
+
+/**
+ * Lets a living box follow its configuration file (A10). Thresholds, modes, alternatives and fallbacks of tools, defaults and groups change
+ * at the next use of each session; open circuits stay open. Settings that your code has set itself stay. If the file is broken, or changes
+ * a setting that cannot change while the box lives, all settings stay as they are. The watch does not keep the process alive.
+ *
+ * @throws BreakerboxConfigError if the file cannot be read, and your code has not read it by {@link loadConfig} before.
+ *
+ * @example
+ * ```ts
+ * const box = createBreakerbox({ agent: 'research-agent', ...loadConfig('breakerbox.yaml') });
+ * const watch = watchConfig(box, 'breakerbox.yaml');
+ * process.on('SIGHUP', () => watch.reload());
+ * ```
+ */
+export const watchConfig = (box: Breakerbox, path: string | URL, options: WatchOptions = {}): ConfigWatch => {
+  const { intervalMs = 1_000, adjust = (settings) => settings, fixed, onReload = warn } = options;
+  let before = adjust(latestOf(path));
+
+  const reload = (): ConfigReload => {
+    const result = { error: caught(() => apply(adjust(loadConfig(path)))) };
+    onReload(result);
+    return result;
+  };
+
+  const apply = (after: Settings): void => {
+    const change = (running: BreakerboxConfig) => mergeSettings(running, before, after);
+    reconfigure(box, change, { fixed });
+    before = after;
+  };
+
+  const timer = intervalMs > 0 ? follow(path, intervalMs, reload) : undefined;
+  return { reload, stop: () => clearInterval(timer) };
+};
+
+/** Calls back once the file has changed, and has stopped changing. A file that is replaced may be missing for a moment. */
+const follow = (path: string | URL, intervalMs: number, changed: () => void): NodeJS.Timeout => {
+  let read: string | undefined;
+  let seen: string | undefined;
+  let isLooking = false;
+  const look = async (): Promise<void> => {
+    if (isLooking) return; // A network file system may hang.
+    isLooking = true;
+    const now = await stat(path).then(
+      ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
+      () => 'missing',
+    );
+    isLooking = false;
+    const isSteady = now === seen;
+    seen = now;
+    read ??= now;
+    if (!isSteady || now === read) return;
+    read = now;
+    changed();
+  };
+  void look();
+  return setInterval(look, intervalMs).unref();
+};
+
+const caught = (run: () => void): Error | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(`${error}`);
+  }
+};
+
+const warn = ({ error }: ConfigReload): void => {
+  if (error === undefined) return;
+  const text = `The settings stay as they were. ${visible(error.message.replace(/\s*\n\s*/g, ' '))}`;
+  process.emitWarning(text, { type: 'BreakerboxWarning', code: 'BREAKERBOX_CONFIG_RELOAD' });
+};
