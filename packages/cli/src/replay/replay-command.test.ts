@@ -201,7 +201,7 @@ describe('breakerbox replay', () => {
     const page = await replay(calls('one', 'x'), '--html', join(folder, 'none', 'page.html'));
     expect(page).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--html: there is no folder') });
     const config = await replay(calls('one', 'x'), '--config', join(folder, 'none.yaml'));
-    expect(config.err).toMatch(/--config: '.*none\.yaml' cannot be read \(ENOENT\)/);
+    expect(config.err).toMatch(/configuration file '.*none\.yaml':\s+file: doesn't exist \(ENOENT\)/);
   });
 
   test('--html overwrites a page, and nothing else', async () => {

@@ -1,0 +1,179 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { BreakerboxConfigError, BreakerboxUsageError, createBreakerbox } from '@breakerbox/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inMode, loadConfig, readConfig } from './config.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'breakerbox-config-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const file = async (text: string | Uint8Array, name = 'breakerbox.yaml'): Promise<string> => {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  return path;
+};
+
+/** What is wrong with a file, as `path: message`. */
+const issuesOf = async (text: string, name?: string): Promise<readonly string[]> => {
+  const path = await file(text, name);
+  try {
+    loadConfig(path);
+  } catch (error) {
+    expect(error).toBeInstanceOf(BreakerboxConfigError);
+    expect((error as Error).message).toContain(`configuration file '${path}'`);
+    return (error as BreakerboxConfigError).issues.map((issue) => `${issue.path}: ${issue.message}`);
+  }
+  return [];
+};
+
+const WHOLE = `agent: research-agent
+scope: process
+budget: { failures: 8, windowMs: 300000 }
+systemic: { sameCategory: 3, pause: affected }
+loopGuard: { repeats: 4 }
+defaults:
+  failureThreshold: 4
+  cooldownMs: 30000
+groups:
+  github: { groupThreshold: 3 }
+tools:
+  web_search:
+    profile: fast
+    provides: web search
+    alternatives:
+      - { tool: news_search, degradation: low, note: recent items only }
+    fallback: ask the user for a link
+    outcomes: { tool_error: failure }
+  news_search:
+    mode: observe_only
+    failureRate: { rate: 0.5, windowCalls: 20 }
+    key: false
+    group: false
+  "a.b['c']": { dependsOn: [proxy] }
+`;
+
+describe('M8: a configuration file', () => {
+  test('M8: has all settings that are not functions, in YAML and in JSON', async () => {
+    const { agent, settings } = readConfig(await file(WHOLE));
+    expect(agent).toBe('research-agent');
+    expect(settings).toMatchObject({
+      budget: { failures: 8 },
+      tools: { web_search: { profile: 'fast' }, news_search: { mode: 'observe_only', key: false } },
+    });
+    const json = await file(JSON.stringify({ agent, ...settings }, undefined, '\t'), 'breakerbox.json');
+    expect(readConfig(pathToFileURL(json))).toEqual({ agent, settings });
+    const box = createBreakerbox({ agent: 'mine', ...loadConfig(json) });
+    expect(box).toMatchObject({ agent: 'mine', tools: ['web_search', 'news_search', "a.b['c']"] });
+  });
+
+  test('M8, E6: each fault has its line, the path of the setting, and what to write', async () => {
+    const text = `${WHOLE}  broken:
+    failureTreshold: 2
+    cooldownMs: -1
+    alternatives: [{ tool: nowhere }]
+  'dotted.name':
+    retries: 1
+  empty:
+budgets: {}
+`;
+    const issues = await issuesOf(text);
+    expect(issues).toEqual([
+      expect.stringMatching(
+        /^line 26, tools\.broken\.failureTreshold: is not a setting\. Did you mean 'failureThreshold'\?/,
+      ),
+      expect.stringMatching(/^line 27, tools\.broken\.cooldownMs: is -1\. Set a finite number above 0/),
+      expect.stringMatching(/^line 30, tools\.dotted\.name\.retries: is not a setting\./),
+      expect.stringMatching(/^line 31, tools\.empty: is null\. Give an object/),
+      expect.stringMatching(/^line 32, budgets: is not a setting\. Did you mean 'budget'\?/),
+      expect.stringMatching(
+        /^line 28, tools\.broken\.alternatives\[0\]\.tool: is 'nowhere', but no tool has that name/,
+      ),
+    ]);
+  });
+
+  test('M8, E6: functions are set in code', async () => {
+    const text = `clock: now
+tools:
+  a: { classify: x, isFailure: y, precheck: z, key: host }
+  b:
+    alternatives:
+      - tool: a
+        adapt: f
+`;
+    const message = expect.stringContaining(
+      'is a function, which a file cannot contain. Leave it out here, and set it',
+    );
+    const issues = await issuesOf(text);
+    expect(issues).toEqual(issues.map(() => message));
+    expect(issues.map((one) => one.split(': ')[0])).toEqual([
+      'line 1, clock',
+      'line 3, tools.a.classify',
+      'line 3, tools.a.isFailure',
+      'line 3, tools.a.precheck',
+      'line 3, tools.a.key',
+      'line 7, tools.b.alternatives[0].adapt',
+    ]);
+  });
+
+  test.each([
+    ['YAML that is none', 'tools: [', undefined, /^line 1, column \d+: is not valid YAML: .+ Correct the text\.$/],
+    ['a duplicate key', 'budget: strict\nbudget: strict\n', undefined, /^line 2, column 1: is a duplicate key/],
+    ['a duplicate key in JSON', '{"scope": "none",\n"scope": "none"}', 'a.json', /^line 2, column 1: is a duplicate/],
+    ['JSON that is none', '{\n"scope": "none",}', 'b.json', /^line 2, column \d+: is not valid JSON/],
+    ['an empty file', '# nothing yet\n', undefined, /^file: is empty\. Write settings such as/],
+    ['a list', '- a\n', undefined, /^config: is a list\. Give an object/],
+    ['another extension', 'a: b', 'c.toml', /^file: ends in \.toml, but the extension decides/],
+    [
+      'a text that is too long',
+      `tools: { a: { fallback: ${'x'.repeat(1_001)} } }`,
+      undefined,
+      /^line 1, tools\.a\.fallback: has 1001/,
+    ],
+    [
+      'a file that is too long',
+      `# ${'x'.repeat(128_000)}`,
+      undefined,
+      /^file: has more than 128 KB.* for a configuration\./,
+    ],
+    ['aliases in circles', 'tools: &a\n  "": *a\n', undefined, /is not valid YAML/],
+    [
+      'a setting of an alias',
+      'tools:\n  a: &a\n    x: 1\n  b: *a\n',
+      undefined,
+      /^line 3, tools\.a\.x: is not a setting/,
+    ],
+    [
+      'a scope that does not fit',
+      'scope: session\nsystemic:\n  pause: affected\n',
+      undefined,
+      /^line 3, systemic\.pause: .*needs scope/,
+    ],
+  ])('M8, E6: %s is explained', async (_, text, name, why) => {
+    const [first] = await issuesOf(text, name);
+    expect(first).toMatch(why);
+  });
+
+  test('M8, E6: files that cannot be read', () => {
+    expect(() => loadConfig(join(folder, 'none.yaml'))).toThrow(/none\.yaml': *\n *file: doesn't exist \(ENOENT\)/);
+    expect(() => loadConfig('')).toThrow(BreakerboxUsageError);
+    expect(() => loadConfig(new URL('https://example.com/a.yaml'))).toThrow(/loadConfig takes the path of a file/);
+  });
+
+  test('M8: the scope may be named in code', async () => {
+    const settings = loadConfig(await file('systemic: { pause: affected }'));
+    expect(() => createBreakerbox({ agent: 'a', ...settings })).toThrow(/systemic\.pause/);
+    expect(createBreakerbox({ agent: 'a', scope: 'process', ...settings }).agent).toBe('a');
+  });
+
+  test('M8: one mode for all', async () => {
+    const settings = inMode(loadConfig(await file(WHOLE)), 'observe_only');
+    expect(settings.defaults).toEqual({ failureThreshold: 4, cooldownMs: 30_000, mode: 'observe_only' });
+    const session = createBreakerbox({ agent: 'a', ...settings }).session();
+    for (const tool of ['web_search', 'news_search']) expect(session.acquire(tool).state).toBe('observe_only');
+  });
+});
