@@ -5,8 +5,17 @@ import { mcpCommand } from './mcp/mcp-command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
 
-// A relay runs for days beside each MCP server. It loads no other command, so that it takes little memory (M10).
-const commands = process.argv[2] === 'mcp' ? [mcpCommand()] : (await import('./all-commands.ts')).allCommands();
+const commandsOf = async ([name, first = '']: readonly string[]): Promise<readonly Command[]> => {
+  if (name !== 'mcp') return (await import('./all-commands.ts')).allCommands();
+  // Behind `--` these are names of a server's command.
+  if (['install', 'uninstall'].includes(first)) {
+    const { mcpInstallCommand, processInstallHost } = await import('./mcp/install/install-command.ts');
+    return [mcpInstallCommand(processInstallHost(version))];
+  }
+  // A relay runs for days beside each MCP server. It loads no other command, so that it takes little memory (M10).
+  return [mcpCommand()];
+};
+const commands = await commandsOf(process.argv.slice(2));
 
 const program = new Command('breakerbox')
   .description('Circuit breakers for the tools that AI agents call')

@@ -13,6 +13,12 @@ interface Flags {
   readonly observe: boolean;
 }
 
+/** Main runs them as commands of their own, so that a relay loads nothing of them. */
+const INSTALL_HELP = `
+Commands:
+  breakerbox mcp install --client <client>    print or make the change to a client's configuration
+  breakerbox mcp uninstall --client <client>  take it back`;
+
 /** `breakerbox mcp` (M1). */
 export const mcpCommand = (io: CommandIo = processIo): Command =>
   new Command('mcp')
@@ -26,6 +32,7 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .option('--observe', 'reject no call, and count what would have been rejected', false)
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
+    .addHelpText('after', INSTALL_HELP)
     .action((command: string, args: string[], flags: Flags) => run(command, args, flags, io));
 
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {

@@ -1,0 +1,113 @@
+import { chmod, chown, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { syncFolder } from '../../bundle/staging.ts';
+
+/** A client's configuration as it was read. */
+export interface ConfigFile {
+  /** As it was named. It may be a symbolic link. */
+  readonly path: string;
+  /** The file itself. */
+  readonly target: string;
+  readonly bytes: Buffer;
+  /** Without the byte order mark. */
+  readonly source: string;
+  readonly hasMark: boolean;
+  readonly mode: number;
+}
+
+/** The file is not as it was read: another program has changed it. */
+export class ChangedBetween extends Error {}
+
+const MARK = '\uFEFF';
+
+/**
+ * Reads a configuration. Undefined if there is no such file.
+ * @throws Error if it cannot be read or is not UTF-8
+ */
+export const readConfig = async (path: string): Promise<ConfigFile | undefined> => {
+  const target = await realpath(path).catch(unless('ENOENT', 'ENOTDIR'));
+  if (target === undefined) return undefined;
+  const { mode } = await stat(target);
+  const bytes = await readFile(target);
+  const source = textOf(path, bytes);
+  return { path, target, bytes, source: source.replace(MARK, ''), hasMark: source.startsWith(MARK), mode };
+};
+
+const textOf = (path: string, bytes: Buffer): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new Error(`${path} is not in UTF-8. Save it in UTF-8 and try again.`);
+  }
+};
+
+const unless =
+  (...codes: readonly string[]) =>
+  (error: NodeJS.ErrnoException): undefined => {
+    if (!codes.includes(error.code ?? '')) throw error;
+  };
+
+/**
+ * Replaces a file by a new text in one step. Mode, owner and byte order mark stay, and a symbolic link goes on pointing to it.
+ * @param keepsBackup whether the present text is kept beside the file
+ * @returns the path of the backup
+ * @throws ChangedBetween if the file is not as it was read. Nothing is changed then.
+ */
+export const replaceConfig = async (
+  file: ConfigFile,
+  source: string,
+  keepsBackup: boolean,
+): Promise<string | undefined> => {
+  const { target, mode, path } = file;
+  if ((mode & 0o222) === 0) throw new Error(`${path} is read-only. Make it writable and try again.`);
+  const staged = join(dirname(target), `.${basename(target)}.breakerbox-${process.pid}`);
+  try {
+    await writeFile(staged, `${file.hasMark ? MARK : ''}${source}`, { flag: 'wx', mode: mode & 0o777, flush: true });
+    await keepRights(staged, file);
+    const backup = keepsBackup ? await putBackup(file) : undefined;
+    if (!(await isUnchanged(file))) {
+      if (backup?.isNew) await rm(backup.path, { force: true });
+      throw new ChangedBetween(`${path} was changed by another program. Nothing was written. Try again.`);
+    }
+    await rename(staged, target);
+    await syncFolder(dirname(target));
+    return backup?.path;
+  } finally {
+    await rm(staged, { force: true });
+  }
+};
+
+/** The mode is set again because the process's mask took bits away. The owner differs if root does it for a user. */
+const keepRights = async (staged: string, { target, mode }: ConfigFile): Promise<void> => {
+  const { uid, gid } = await stat(target);
+  await chown(staged, uid, gid).catch(unless('EPERM', 'ENOSYS', 'EINVAL'));
+  await chmod(staged, mode & 0o7777);
+};
+
+const isUnchanged = async ({ path, target, bytes }: ConfigFile): Promise<boolean> => {
+  const now = await realpath(path).catch(unless('ENOENT', 'ENOTDIR'));
+  return now === target && bytes.equals(await readFile(target));
+};
+
+/** Keeps the file's bytes beside it, in a file of their own. An older backup is never overwritten. */
+const putBackup = async (file: ConfigFile): Promise<{ readonly path: string; readonly isNew: boolean }> => {
+  for (let count = 1; ; count += 1) {
+    const path = `${file.target}.breakerbox-backup${count === 1 ? '' : `.${count}`}`;
+    const kept = await readFile(path).catch(unless('ENOENT'));
+    if (kept?.equals(file.bytes)) return { path, isNew: false };
+    if (kept) continue;
+    await writeFile(path, file.bytes, { flag: 'wx', mode: file.mode & 0o777, flush: true });
+    await keepRights(path, file);
+    return { path, isNew: true };
+  }
+};
+
+/** The paths of a file's backups, the newest first. */
+export const backupsOf = async ({ target }: ConfigFile): Promise<readonly string[]> => {
+  const start = `${basename(target)}.breakerbox-backup`;
+  const counted = (await readdir(dirname(target))).flatMap((name) => {
+    const [, count] = name.startsWith(start) ? (/^(?:\.(\d+))?$/.exec(name.slice(start.length)) ?? []) : [];
+    return name === start || count !== undefined ? [{ name, count: Number(count ?? 1) }] : [];
+  });
+  return counted.sort((one, other) => other.count - one.count).map(({ name }) => join(dirname(target), name));
+};

@@ -1,0 +1,506 @@
+import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import jsonc from 'jsonc-parser';
+import { describe, expect, test } from 'vitest';
+import { ChangedBetween, readConfig, replaceConfig } from './config-file.ts';
+import { type Machine, machine } from './test-support-install.ts';
+
+const DESKTOP = '.config/Claude/claude_desktop_config.json';
+const CODE = '.claude.json';
+
+/** As people write it: comments, a comma too many, fields that only the client knows. */
+const FILES = `{
+  // where my servers are
+  "theme": "dark", /* keep */
+  "mcpServers": {
+    "files": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
+      "env": { "TOKEN": "secret" },
+      "timeout": 60, "unknown": { "deep": [1, 2.50, 1e3] },
+    },
+    "bare": { "command": "my-server" },
+    "empty":{"args":[ ],"command":"other-server"}
+  },
+  "after": null
+}
+`;
+
+const WRAPPED_FILES = FILES.replace('["-y", "@model', '["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@model')
+  .replace(
+    '{ "command": "my-server" }',
+    '{ "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "--", "my-server"] }',
+  )
+  .replace(
+    '"args":[ ],"command":"other-server"',
+    '"args":[ "-y", "breakerbox@1.2.3", "mcp", "--", "other-server"],"command":"npx"',
+  );
+
+const install = (at: Machine, client = 'claude-desktop', ...args: string[]) =>
+  at.run('install', '--client', client, '--write', ...args);
+const uninstall = (at: Machine, client = 'claude-desktop', ...args: string[]) =>
+  at.run('uninstall', '--client', client, '--write', ...args);
+const filesBeside = (path: string) => readdirSync(dirname(path)).sort();
+
+describe('what is printed', () => {
+  test('M8: the change is printed and nothing is changed', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    const { code, out } = await at.run('install', '--client', 'claude-desktop', '--server', 'files');
+    expect(code).toBe(0);
+    expect(out).toBe(`${path}
+@@ mcpServers.files @@
+-       "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
++       "args": ["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
+Nothing was changed. Add --write to make this change.
+`);
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: no value of the environment or of a header is printed', async () => {
+    const at = machine();
+    at.put(
+      CODE,
+      '{"mcpServers":{"a":{"command":"x","env":{"TOKEN":"secret-1"}},"b":{"type":"http","url":"https://a.test/mcp","headers":{"X-Key":"secret-2"}}}}',
+    );
+    for (const more of [[], ['--json']]) {
+      const { out } = await at.run('install', '--client', 'claude-code', ...more);
+      expect(out).toContain('BREAKERBOX_HEADER_X_KEY');
+      expect(out).not.toContain('secret');
+    }
+  });
+
+  test('M8: with --json, a script reads what would change', async () => {
+    const at = machine();
+    const path = at.put(CODE, '{"mcpServers":{"a":{"command":"x"},"b":{}}}');
+    const { out } = await at.run('install', '--client', 'claude-code', '--json');
+    expect(JSON.parse(out)).toEqual({
+      files: [
+        {
+          path,
+          written: false,
+          servers: [
+            { name: 'a', path: 'mcpServers.a', result: 'changed', lines: expect.any(Array) },
+            {
+              name: 'b',
+              path: 'mcpServers.b',
+              result: 'left',
+              reason: "it has neither 'command' nor 'url'.",
+              lines: [],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test('M8: names with control characters do not reach the terminal', async () => {
+    const at = machine();
+    at.put(CODE, '{"mcpServers":{"a\\u001b[2J":{"command":"x"}, "b":{"command":"y\u001b[31m"}}}');
+    const { out } = await at.run('install', '--client', 'claude-code');
+    expect(out).not.toContain('\u001b');
+  });
+});
+
+describe('what is written', () => {
+  test('M8: comments, fields, order and formatting stay, and uninstall gives the same bytes', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    chmodSync(path, 0o640);
+    const { code, out } = await install(at);
+    expect(code).toBe(0);
+    expect(at.read(path)).toBe(WRAPPED_FILES);
+    expect(at.read(`${path}.breakerbox-backup`)).toBe(FILES);
+    expect([statSync(path).mode & 0o777, statSync(`${path}.breakerbox-backup`).mode & 0o777]).toEqual([0o640, 0o640]);
+    expect(out).toContain(`Written. The file as it was is ${path}.breakerbox-backup.\nQuit Claude Desktop`);
+    expect(await uninstall(at)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Written. The backup is removed.'),
+    });
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: line ends, tabs and a byte order mark stay', async () => {
+    const at = machine();
+    const source = `\uFEFF${FILES.replaceAll('\n', '\r\n').replaceAll('  ', '\t')}`;
+    const path = at.put(DESKTOP, source);
+    await install(at);
+    const made = at.read(path);
+    expect(made).toBe(`\uFEFF${WRAPPED_FILES.replaceAll('\n', '\r\n').replaceAll('  ', '\t')}`);
+    await uninstall(at);
+    expect(at.read(path)).toBe(source);
+  });
+
+  test('M8: arguments on lines of their own stay so', async () => {
+    const at = machine();
+    const source = `{\n  "mcpServers": {\n    "a": {\n      "command": "uvx",\n      "args": [\n        "x",\n        "--flag"\n      ]\n    },\n    "b": {\n      "command": "y"\n    }\n  }\n}`;
+    const path = at.put(DESKTOP, source);
+    await install(at, 'claude-desktop', '--', '--agent', 'desk');
+    const words = ['-y', 'breakerbox@1.2.3', 'mcp', '--agent', 'desk', '--'];
+    expect(at.read(path)).toBe(
+      `{\n  "mcpServers": {\n    "a": {\n      "command": "npx",\n      "args": [\n${[...words, 'uvx', 'x', '--flag'].map((word) => `        "${word}"`).join(',\n')}\n      ]\n    },\n    "b": {\n      "command": "npx",\n      "args": [${[...words, 'y'].map((word) => `"${word}"`).join(', ')}]\n    }\n  }\n}`,
+    );
+    await uninstall(at);
+    expect(at.read(path)).toBe(source);
+  });
+
+  test('M8: a second install changes nothing', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at);
+    const again = await install(at);
+    expect(again).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('files stays as it is: it starts the relay already.'),
+    });
+    expect(again.out).toContain('Every server that can have the relay has it. Nothing was changed.');
+    expect(at.read(path)).toBe(WRAPPED_FILES);
+    expect(filesBeside(path)).toHaveLength(2);
+  });
+
+  test('M8: an older backup is not overwritten, and one uninstall takes back two installs', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at, 'claude-desktop', '--server', 'files');
+    await install(at);
+    expect(at.read(`${path}.breakerbox-backup`)).toBe(FILES);
+    expect(existsSync(`${path}.breakerbox-backup.2`)).toBe(true);
+    await uninstall(at);
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: uninstall of one server leaves the others and the backup', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at);
+    await uninstall(at, 'claude-desktop', '--server', 'bare', 'empty');
+    expect(at.read(path)).toBe(FILES.replace('["-y", "@', '["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@'));
+    expect(filesBeside(path)).toHaveLength(2);
+  });
+
+  test('M8: what has changed since the install stays', async () => {
+    const at = machine();
+    const path = at.put(CODE, FILES);
+    await install(at, 'claude-code');
+    // As Claude Code writes its file: without comments, with other formatting, with more in it.
+    const rewritten = jsonc.parse(WRAPPED_FILES);
+    rewritten.numStartups = 7;
+    rewritten.mcpServers.files.args.push('/mnt');
+    rewritten.mcpServers.added = { command: 'z' };
+    at.put(CODE, JSON.stringify(rewritten, null, 2));
+    await uninstall(at, 'claude-code');
+    rewritten.mcpServers.files = {
+      ...rewritten.mcpServers.files,
+      args: ['-y', '@modelcontextprotocol/server-filesystem', '/home/me', '/mnt'],
+    };
+    rewritten.mcpServers.bare = { command: 'my-server' };
+    rewritten.mcpServers.empty = { args: [], command: 'other-server' };
+    expect(JSON.parse(at.read(path))).toEqual(rewritten);
+    expect(at.read(path)).toContain('"args": [\n        "-y",\n        "@modelcontextprotocol/server-filesystem",');
+  });
+
+  test('M8: uninstall works without the backup, and on entries that a person wrote', async () => {
+    const at = machine();
+    at.put(
+      CODE,
+      '{"mcpServers":{"a":{"command":"breakerbox","args":["mcp","--agent","x","uvx","s","--","t"]},"b":{"command":"/usr/bin/node","args":["/x/node_modules/breakerbox/dist/main.js","mcp","--","s"],"env":{}},"c":{"command":"cmd","args":["/c","npx","-y","breakerbox@latest","mcp","https://a.test/mcp"]},"d":{"command":"pnpm","args":["dlx","breakerbox","mcp","--observe","--","s"]},"e":{"command":"npx","args":["breakerbox","mcp","install"]}}}',
+    );
+    await uninstall(at, 'claude-code');
+    expect(JSON.parse(at.read(CODE)).mcpServers).toEqual({
+      a: { command: 'uvx', args: ['s', '--', 't'] },
+      b: { command: 's', env: {} },
+      c: { url: 'https://a.test/mcp' },
+      d: { command: 's' },
+      e: { command: 'npx', args: ['breakerbox', 'mcp', 'install'] },
+    });
+  });
+
+  test('M8: a symbolic link goes on pointing to the file, and the backup is beside the file', async () => {
+    const at = machine();
+    const real = at.put('dotfiles/claude.json', FILES);
+    symlinkSync(real, join(at.home, CODE));
+    await install(at, 'claude-code');
+    expect(lstatSync(join(at.home, CODE)).isSymbolicLink()).toBe(true);
+    expect(readlinkSync(join(at.home, CODE))).toBe(real);
+    expect(at.read(real)).toBe(WRAPPED_FILES);
+    expect(filesBeside(real)).toEqual(['claude.json', 'claude.json.breakerbox-backup']);
+  });
+});
+
+describe('servers with an address', () => {
+  const HTTP = `{
+  "mcpServers": {
+    "api": {
+      "type": "streamable-http",
+      "url": "https://api.test/mcp?x=1",
+      "headers": {
+        "Authorization": "Bearer \${TOKEN}", // from the shell
+        "X-Key": "k", "x_key": "l"
+      },
+      "timeout": 5
+    },
+    "local": { "url": "http://127.0.0.1:8080/mcp", "headers": {} }
+  }
+}
+`;
+
+  test('M8: the relay takes the address, and the environment the headers; uninstall gives the same bytes', async () => {
+    const at = machine();
+    const path = at.put(CODE, HTTP);
+    await install(at, 'claude-code');
+    expect(at.read(path)).toBe(`{
+  "mcpServers": {
+    "api": {
+      "type": "stdio",
+      "command": "npx",
+      "args": ["-y", "breakerbox@1.2.3", "mcp", "--header-env", "Authorization=BREAKERBOX_HEADER_AUTHORIZATION", "--header-env", "X-Key=BREAKERBOX_HEADER_X_KEY", "--header-env", "x_key=BREAKERBOX_HEADER_X_KEY_2", "https://api.test/mcp?x=1"],
+      "env": {
+        "BREAKERBOX_HEADER_AUTHORIZATION": "Bearer \${TOKEN}", // from the shell
+        "BREAKERBOX_HEADER_X_KEY": "k", "BREAKERBOX_HEADER_X_KEY_2": "l"
+      },
+      "timeout": 5
+    },
+    "local": { "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "http://127.0.0.1:8080/mcp"], "env": {} }
+  }
+}
+`);
+    expect(await uninstall(at, 'claude-code')).toMatchObject({ code: 0 });
+    expect(at.read(path)).toBe(HTTP);
+  });
+
+  test('M8: variables that someone has added stay', async () => {
+    const at = machine();
+    at.put(CODE, HTTP);
+    await install(at, 'claude-code');
+    at.put(
+      CODE,
+      at.read(CODE).replace('"timeout": 5', '"timeout": 6').replace('"env": {\n', '"env": {\n        "MORE": "m",\n'),
+    );
+    expect(await uninstall(at, 'claude-code')).toMatchObject({ code: 0 });
+    expect(jsonc.parse(at.read(CODE)).mcpServers.api).toEqual({
+      type: 'streamable-http',
+      url: 'https://api.test/mcp?x=1',
+      env: { MORE: 'm' },
+      headers: { Authorization: `Bearer \${TOKEN}`, 'X-Key': 'k', x_key: 'l' },
+      timeout: 6,
+    });
+  });
+
+  test.each([
+    [{ type: 'sse', url: 'https://a.test/sse' }, 'it uses the SSE transport'],
+    [{ url: 'https://a.test/sse' }, 'it uses the SSE transport'],
+    [{ type: 'ws', url: 'https://a.test/mcp' }, "does not speak its transport, 'ws'"],
+    [{ type: 'http', url: 'https://a.test/mcp' }, 'may log in by OAuth'],
+    [{ type: 'http', url: 'https://a.test/mcp', headers: {}, oauth: {} }, 'it logs in by OAuth'],
+    [{ type: 'http', url: 'https://a.test/mcp', headersHelper: 'x' }, 'headersHelper'],
+    [{ type: 'http', url: `\${URL}` }, 'not an http(s) address'],
+    [{ type: 'http', url: 'https://a.test', headers: { a: 1 } }, "header 'a' is not a name with a string"],
+    [{ url: 'https://a.test', command: 'x' }, "both 'command' and 'url'"],
+    [{ command: 'npx -y some-server' }, 'whole command line'],
+    [{ command: 'x', args: [1] }, 'not an array of strings'],
+    [{ command: '' }, 'not a string with a name'],
+    [{ command: 'x', type: 'http' }, "its 'type' is 'http'"],
+    ['x', 'not an object'],
+    [
+      { command: 'breakerbox', args: ['mcp', '--from-the-future', '--', 'x'] },
+      'options that this version does not know',
+    ],
+  ])('M8: %j is left as it is, with the reason', async (entry, reason) => {
+    const at = machine();
+    const source = JSON.stringify({ mcpServers: { a: entry } });
+    at.put(CODE, source);
+    const { code, out } = await install(at, 'claude-code');
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('mcpServers.a stays as it is: ') });
+    expect(out).toContain(reason);
+    expect(at.read(CODE)).toBe(source);
+  });
+
+  test('M8: an address without headers is wrapped if the person names it', async () => {
+    const at = machine();
+    const source =
+      '{"mcpServers":{"a":{"type":"http","url":"https://a.test/mcp"},"b":{"type":"sse","url":"https://b.test"}}}';
+    at.put(CODE, source);
+    expect(await install(at, 'claude-code', '--server', 'a')).toMatchObject({ code: 0 });
+    expect(JSON.parse(at.read(CODE)).mcpServers.a).toEqual({
+      type: 'stdio',
+      command: 'npx',
+      args: ['-y', 'breakerbox@1.2.3', 'mcp', 'https://a.test/mcp'],
+    });
+    expect(await install(at, 'claude-code', '--server', 'b')).toMatchObject({ code: 1 });
+    await uninstall(at, 'claude-code');
+    expect(at.read(CODE)).toBe(source);
+  });
+});
+
+describe('the files of the clients', () => {
+  const entry = '{"command":"x"}';
+
+  test('M8: Claude Code has servers for the user, for projects, and in the project', async () => {
+    const at = machine();
+    at.put(
+      CODE,
+      `{"mcpServers":{"a":${entry}},"projects":{"/p/q":{"mcpServers":{"b":${entry},"a":${entry}}},"/r":{}}}`,
+    );
+    const shared = at.put(join(at.project, '.mcp.json'), `{"mcpServers":{"c":${entry}}}`);
+    const { out } = await install(at, 'claude-code');
+    for (const label of [
+      'mcpServers.a',
+      'projects["/p/q"].mcpServers.b',
+      'projects["/p/q"].mcpServers.a',
+      'mcpServers.c',
+    ])
+      expect(out).toContain(`@@ ${label} @@`);
+    expect(at.read(shared)).toContain('breakerbox@1.2.3');
+    await uninstall(at, 'claude-code', '--file', '.mcp.json');
+    expect(at.read(shared)).toBe(`{"mcpServers":{"c":${entry}}}`);
+    expect(at.read(CODE)).toContain('breakerbox@1.2.3');
+  });
+
+  test('M8: Claude Code may have its configuration elsewhere', async () => {
+    const at = machine({ env: { CLAUDE_CONFIG_DIR: '/nowhere' } });
+    at.put(CODE, FILES);
+    expect(await install(at, 'claude-code')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('/nowhere/.claude.json'),
+    });
+  });
+
+  test.each([
+    ['darwin', 'Library/Application Support/Claude/claude_desktop_config.json'],
+    ['win32', 'AppData/Roaming/Claude/claude_desktop_config.json'],
+    ['linux', '.config/Claude/claude_desktop_config.json'],
+  ] as const)('M8: Claude Desktop on %s', async (platform, path) => {
+    const at = machine({ platform });
+    at.put(path, FILES);
+    await install(at);
+    const words = platform === 'win32' ? ['cmd', '/c', 'npx'] : ['npx'];
+    const { command, args } = jsonc.parse(at.read(path)).mcpServers.bare;
+    expect([command, ...args]).toEqual([...words, '-y', 'breakerbox@1.2.3', 'mcp', '--', 'my-server']);
+    await uninstall(at);
+    expect(at.read(path)).toBe(FILES);
+  });
+
+  test.each([
+    ['cursor', ['.cursor/mcp.json'], 'mcpServers'],
+    ['vscode', ['.config/Code/User/mcp.json'], 'servers'],
+  ])(
+    'M8: the change for %s is printed, for the user and the project, and never written',
+    async (client, [own = ''], root) => {
+      const at = machine();
+      const source = `{\n  // mine\n  "${root}": { "a": ${entry} }\n}\n`;
+      at.put(own, source);
+      at.put(join(at.project, client === 'cursor' ? '.cursor/mcp.json' : '.vscode/mcp.json'), source);
+      const { code, out } = await at.run('install', '--client', client);
+      expect(code).toBe(0);
+      expect(out.match(/@@ (?:mcpServers|servers)\.a @@/g)).toHaveLength(2);
+      expect(await install(at, client)).toMatchObject({ code: 1, err: expect.stringContaining('leave it out') });
+      expect(at.read(own)).toBe(source);
+    },
+  );
+
+  test('M8: an installed command is written by its name, in files of a project by npx', async () => {
+    const at = machine();
+    const bin = join(at.home, 'bin');
+    const main = at.put('lib/main.js', '');
+    mkdirSync(bin);
+    symlinkSync(main, join(bin, 'breakerbox'));
+    const installed = machine({ main, path: `${join(at.home, 'node_modules/.bin')}:${bin}` });
+    installed.put(CODE, `{"mcpServers":{"a":${entry}}}`);
+    installed.put(join(installed.project, '.mcp.json'), `{"mcpServers":{"a":${entry}}}`);
+    await install(installed, 'claude-code');
+    const read = (path: string) => JSON.parse(installed.read(path)).mcpServers.a;
+    expect(read(CODE)).toEqual({ command: 'breakerbox', args: ['mcp', '--', 'x'] });
+    expect(read(join(installed.project, '.mcp.json')).command).toBe('npx');
+    await uninstall(installed, 'claude-code');
+    await install(installed, 'claude-code', '--launcher', 'node');
+    expect(read(CODE)).toEqual({ command: '/usr/bin/node', args: [main, 'mcp', '--', 'x'] });
+  });
+});
+
+describe('what fails', () => {
+  test('M8: broken JSON is named with its line, and stays', async () => {
+    const at = machine();
+    const source = '{\n  "mcpServers": {\n    "a": { "command": }\n  }\n}';
+    const path = at.put(DESKTOP, source);
+    expect(await install(at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${path}: line 3, column 23: value expected`),
+    });
+    expect(at.read(path)).toBe(source);
+    expect(filesBeside(path)).toHaveLength(1);
+  });
+
+  test.each(['', '[]', 'null', '{"mcpServers"'])('M8: %j is no configuration', async (source) => {
+    const at = machine();
+    at.put(DESKTOP, source);
+    expect(await install(at)).toMatchObject({ code: 1, err: expect.stringContaining('claude_desktop_config.json: ') });
+  });
+
+  test.each(['{}', '{"mcpServers": {}}', '{"mcpServers": []}'])('M8: %j has no server', async (source) => {
+    const at = machine();
+    at.put(DESKTOP, source);
+    expect(await install(at)).toMatchObject({ code: 0, out: expect.stringContaining('  no server\n') });
+  });
+
+  test('M8: a missing file is named', async () => {
+    const at = machine();
+    expect(await install(at)).toMatchObject({ code: 1, err: expect.stringContaining(join(at.home, DESKTOP)) });
+    expect(await install(at, 'cursor')).toMatchObject({ code: 1 });
+    expect(await at.run('install', '--client', 'vscode', '--file', 'none.json')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('none.json'),
+    });
+  });
+
+  test('M8: a file that is not UTF-8 or read-only stays as it is', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, Buffer.from('{"a":"\xff"}', 'latin1'));
+    expect(await install(at)).toMatchObject({ code: 1, err: expect.stringContaining('UTF-8') });
+    at.put(DESKTOP, FILES);
+    chmodSync(path, 0o444);
+    expect(await install(at)).toMatchObject({ code: 1, err: expect.stringContaining('read-only') });
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toHaveLength(1);
+  });
+
+  test('M8: nothing is written over a change of another program', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    const file = await readConfig(path);
+    at.put(DESKTOP, `${FILES} `);
+    if (file) await expect(replaceConfig(file, 'x', true)).rejects.toThrow(ChangedBetween);
+    expect(file).toBeDefined();
+    expect(at.read(path)).toBe(`${FILES} `);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: an entry that the file has twice is left as it is', async () => {
+    const at = machine();
+    const source = '{"mcpServers":{"a":{"command":"x"},"a":{"command":"y"},"b":{"command":"x","command":"y"}}}';
+    at.put(DESKTOP, source);
+    const { out } = await install(at);
+    expect(out.match(/mcpServers\.a stays as it is: the file has it twice/g)).toHaveLength(2);
+    expect(out).toContain("mcpServers.b stays as it is: it has 'command' twice");
+    expect(at.read(DESKTOP)).toBe(source);
+  });
+
+  test('M8: unknown servers, clients and options of the relay are named', async () => {
+    const at = machine();
+    at.put(DESKTOP, FILES);
+    expect(await install(at, 'claude-desktop', '--server', 'fils')).toMatchObject({
+      code: 4,
+      err: expect.stringContaining("has no server 'fils'"),
+    });
+    expect(await at.run('install', '--client', 'word')).toMatchObject({ code: 1 });
+    expect(await at.run('install')).toMatchObject({ code: 1, err: expect.stringContaining('--client') });
+    for (const words of [['--agnet', 'x'], ['npx']])
+      expect(await install(at, 'claude-desktop', '--', ...words)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`'${words[0]}' is not an option of breakerbox mcp`),
+      });
+    expect(at.read(DESKTOP)).toBe(FILES);
+  });
+});

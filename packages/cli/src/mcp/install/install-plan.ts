@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises';
+import jsonc, { type JSONPath, type Node } from 'jsonc-parser';
+import { backupsOf, type ConfigFile } from './config-file.ts';
+import { changedLines } from './entry-change.ts';
+import { type HttpServer, labelOf, readServer, type ServerEntry, serversIn, treeOf } from './server-entry.ts';
+import { type Original, unwrapped } from './unwrap-entry.ts';
+import { type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
+
+export type Roots = readonly (readonly string[])[];
+
+/** What happens to a server's entry. */
+export interface EntryPlan {
+  readonly name: string;
+  readonly label: string;
+  /** `unchanged`: there is nothing to do. `left`: it cannot be changed. */
+  readonly result: 'changed' | 'unchanged' | 'left';
+  readonly reason?: string;
+  readonly lines: readonly string[];
+}
+
+/** What happens to a file. */
+export interface FilePlan {
+  readonly file: ConfigFile;
+  readonly entries: readonly EntryPlan[];
+  /** The new text. */
+  readonly source: string;
+  /** Whether an entry starts the relay afterwards. */
+  readonly hasRelay: boolean;
+}
+
+/** Which servers the person has named. */
+export type Named = (name: string) => boolean;
+
+type Step = (
+  source: string,
+  entry: ServerEntry,
+) => { readonly source: string } | { readonly unchanged: string } | { readonly left: string };
+
+/** Puts the relay before each server of a file. */
+export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, named: Named | undefined): FilePlan =>
+  plan(file, roots, named, (source, entry) => {
+    const server = readServer(entry);
+    if (server.kind === 'left') return { left: server.reason };
+    if (server.kind === 'relayed') return { unchanged: 'it starts the relay already.' };
+    if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
+    if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
+    return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
+  });
+
+const MAY_LOG_IN =
+  'it has no headers, so the client may log in by OAuth, which works without the relay only. If it needs no login, name it with --server.';
+
+const mayLogIn = ({ url, headers }: HttpServer): boolean =>
+  headers === undefined && !/^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/i.test(url.value.value);
+
+/** Takes the relay away from each server of a file. */
+export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named | undefined): Promise<FilePlan> => {
+  const backups = await Promise.all((await backupsOf(file)).map((path) => readFile(path, 'utf8').catch(() => '{}')));
+  const kept = backups.map((source) => {
+    const plain = source.replace(/^\uFEFF/, '');
+    return { source: plain, tree: treeOf(plain).tree };
+  });
+  const originalOf = (path: JSONPath, kind: 'http' | 'stdio'): Original | undefined => {
+    for (const { source, tree } of kept) {
+      const node = tree && jsonc.findNodeAtLocation(tree, path);
+      if (node && readServer({ name: '', path, node }).kind === kind) return { source, node };
+    }
+    return undefined;
+  };
+  return plan(file, roots, named, (source, entry) => {
+    const server = readServer(entry);
+    if (server.kind !== 'relayed') return { unchanged: 'it does not start the relay.' };
+    return { source: unwrapped(source, entry, server, originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio')) };
+  });
+};
+
+/** @throws Error if the file is not JSON, or if a change would touch anything else */
+const plan = (file: ConfigFile, roots: Roots, named: Named | undefined, step: Step): FilePlan => {
+  const parsed = treeOf(file.source);
+  if (parsed.fault) throw new Error(`${file.path}: ${parsed.fault}. Fix it and try again. Nothing was changed.`);
+  let { tree } = parsed;
+  let { source } = file;
+  const servers = serversIn(tree, roots);
+  const labels = servers.map(({ path }) => labelOf(path));
+  const entries: EntryPlan[] = [];
+  for (const { path, name } of servers.filter((one) => named?.(one.name) ?? true)) {
+    const label = labelOf(path);
+    const node = tree && jsonc.findNodeAtLocation(tree, path);
+    if (!node) continue;
+    const isTwice = labels.indexOf(label) !== labels.lastIndexOf(label);
+    const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : step(source, { name, path, node });
+    if ('left' in made) entries.push({ name, label, result: 'left', reason: made.left, lines: [] });
+    else if ('unchanged' in made) entries.push({ name, label, result: 'unchanged', reason: made.unchanged, lines: [] });
+    else {
+      tree = treeAfter(label, { source, node }, made.source, path);
+      const after = jsonc.findNodeAtLocation(tree, path) as Node;
+      entries.push({ name, label, result: 'changed', lines: changedLines(source, node, made.source, after) });
+      source = made.source;
+    }
+  }
+  return { file, entries, source, hasRelay: serversIn(tree, roots).some((one) => readServer(one).kind === 'relayed') };
+};
+
+/** A last look before anything is written: all but the entry is as it was. */
+const treeAfter = (label: string, before: Original, source: string, path: JSONPath): Node => {
+  const { tree, fault } = treeOf(source);
+  const node = tree && jsonc.findNodeAtLocation(tree, path);
+  const around = (text: string, { offset, length }: Node): string =>
+    `${text.slice(0, offset)}\0${text.slice(offset + length)}`;
+  if (tree && node && fault === undefined && around(source, node) === around(before.source, before.node)) return tree;
+  throw new Error(`${label} cannot be changed safely. Nothing was changed. Please report this with the entry.`);
+};

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import jsonc from 'jsonc-parser';
+import { expect, test } from 'vitest';
+import { machine } from './test-support-install.ts';
+
+/** White space and comments between any two tokens. */
+const gap = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('', ' ', '\n  ', '\r\n\t', '\n\n    ') },
+  { weight: 1, arbitrary: fc.constantFrom(' /* a, "b": { */ ', ' // c ]\n  ', '/**/') },
+);
+
+const word = fc.oneof(
+  fc.constantFrom('-y', '--', 'npx', 'mcp', 'C:\\x', 'ü', '--flag=1', 'https://a.test', '', ' ', '"'),
+  fc.string(),
+);
+/** A string as JSON, also with needless escapes. */
+const literal = (value: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc
+    .tuple(value, fc.boolean())
+    .map(([text, isEscaped]) =>
+      isEscaped
+        ? `"${[...text].map((sign) => (sign.length === 1 ? `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}` : sign)).join('')}"`
+        : JSON.stringify(text),
+    );
+
+type Member = readonly [key: string, value: string];
+
+const object = (members: readonly Member[], gaps: readonly string[], hasComma: boolean): string => {
+  let at = 0;
+  const next = (): string => gaps[at++ % gaps.length] ?? '';
+  const parts = members.map(([key, value]) => `${next()}${key}${next()}:${next()}${value}${next()}`);
+  return `{${parts.join(',')}${hasComma && members.length > 0 ? ',' : ''}${next()}}`;
+};
+
+const gaps = fc.array(gap, { minLength: 1, maxLength: 7 });
+const array = (items: fc.Arbitrary<string>): fc.Arbitrary<string> =>
+  fc.tuple(fc.array(items, { maxLength: 4 }), gaps, fc.boolean()).map(([all, between, hasComma]) => {
+    const parts = all.map((item, index) => `${between[index % between.length]}${item}`);
+    return `[${parts.join(',')}${hasComma && all.length > 0 ? ',' : ''}${between.at(-1)}]`;
+  });
+const made = (members: fc.Arbitrary<readonly Member[]>): fc.Arbitrary<string> =>
+  fc.tuple(members, gaps, fc.boolean()).map(([all, between, hasComma]) => object(all, between, hasComma));
+
+const extra = fc.subarray<Member>([
+  ['"env"', '{"A": "b"}'],
+  ['"timeout"', '1.50'],
+  ['"disabled"', 'false'],
+  ['"\\u0063wd"', '"/x"'],
+]);
+const shuffled = (members: fc.Arbitrary<readonly Member[]>) =>
+  members.chain((all) => fc.shuffledSubarray([...all], { minLength: all.length }));
+
+const stdio = made(
+  shuffled(
+    fc
+      .tuple(literal(fc.constantFrom('npx', 'C:\\a b', 'ü', './x')), fc.option(array(literal(word))), extra)
+      .map(([command, args, more]) => [
+        ['"command"', command],
+        ...(args === null ? [] : [['"args"', args] as const]),
+        ...more,
+      ]),
+  ),
+);
+const headers = made(
+  fc
+    .uniqueArray(fc.constantFrom('Authorization', 'X-Key', 'x_key', 'X.Key'), { maxLength: 4 })
+    .chain((names) => fc.tuple(...names.map((name) => fc.tuple(literal(fc.constant(name)), literal(word))))),
+);
+const http = made(
+  shuffled(
+    fc
+      .tuple(
+        literal(fc.constantFrom('https://a.test/mcp', 'http://localhost:1/?a=%20')),
+        headers,
+        fc.option(literal(fc.constantFrom('http', 'streamable-http'))),
+        extra,
+      )
+      .map(([url, all, type, more]) => [
+        ['"url"', url],
+        ['"headers"', all],
+        ...(type === null ? [] : [['"type"', type] as const]),
+        ...more.filter(([key]) => key !== '"env"'),
+      ]),
+  ),
+);
+const config = fc
+  .tuple(fc.array(fc.oneof(stdio, http), { maxLength: 4 }), gaps, fc.boolean(), fc.constantFrom('', '\uFEFF'))
+  .map(([servers, between, hasComma, mark]) => {
+    const all = object(
+      servers.map((server, index) => [`"s${index}"`, server]),
+      between,
+      hasComma,
+    );
+    return `${mark}${between[0]}${object(
+      [
+        ['"before"', '[1.0, null]'],
+        ['"mcpServers"', all],
+        ['"z"', '"\\u0041"'],
+      ],
+      between,
+      hasComma,
+    )}\n`;
+  });
+
+test('M8: after install and uninstall every byte is as it was, whatever the layout', async () => {
+  const at = machine();
+  await fc.assert(
+    fc.asyncProperty(config, async (source) => {
+      const path = at.put('.claude.json', source);
+      const installed = await at.run('install', '--client', 'claude-code', '--write');
+      expect(installed.code, installed.err).toBe(0);
+      const wrapped = jsonc.parse(at.read(path).replace('\uFEFF', ''));
+      const servers = Object.values<{ command: string; url?: string }>(wrapped.mcpServers);
+      expect(servers.map(({ command, url }) => [command, url])).toEqual(servers.map(() => ['npx', undefined]));
+      const removed = await at.run('uninstall', '--client', 'claude-code', '--write');
+      expect(removed.code, removed.err).toBe(0);
+      expect(at.read(path)).toBe(source);
+    }),
+    { numRuns: 300 },
+  );
+});

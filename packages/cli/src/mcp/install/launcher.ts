@@ -1,0 +1,72 @@
+import { realpathSync } from 'node:fs';
+import { basename, delimiter, join } from 'node:path';
+
+/** How a client starts `breakerbox mcp`. */
+export const LAUNCHERS = ['npx', 'breakerbox', 'node'] as const;
+export type Launcher = (typeof LAUNCHERS)[number];
+
+/** The running `breakerbox` command. */
+export interface Running {
+  readonly version: string;
+  /** The script of the command. */
+  readonly main: string;
+  readonly execPath: string;
+  readonly execArgv: readonly string[];
+  readonly path: string;
+  readonly platform: NodeJS.Platform;
+}
+
+/**
+ * The words that start `breakerbox mcp`.
+ *
+ * - `npx` works without an installation. It asks the registry at every start unless it is given an exact version.
+ * - `breakerbox` needs an installation on the client's PATH, and starts faster.
+ * - `node` names Node and the script by their full paths, for a client that has another PATH.
+ */
+export const launcherWords = (launcher: Launcher, running: Running): readonly string[] => {
+  const { version, platform, execPath, execArgv, main } = running;
+  if (launcher === 'node') return [execPath, ...execArgv, main, 'mcp'];
+  const words = launcher === 'npx' ? ['npx', '-y', `breakerbox@${version}`, 'mcp'] : ['breakerbox', 'mcp'];
+  // There, npm's commands are scripts of cmd, which a client may not find by itself.
+  return platform === 'win32' ? ['cmd', '/c', ...words] : words;
+};
+
+/** `breakerbox` if the running command is the one on PATH, and not in a folder that npx or a project has put there. */
+export const defaultLauncher = ({ path, main, platform }: Running): Launcher => {
+  if (platform === 'win32') return 'npx'; // PATH leads to a script of cmd there, which does not tell what it runs.
+  const folders = path.split(delimiter).filter((folder) => folder !== '' && basename(folder) !== '.bin');
+  for (const folder of folders) {
+    try {
+      return realpathSync(join(folder, 'breakerbox')) === realpathSync(main) ? 'breakerbox' : 'npx';
+    } catch {
+      // Not in this folder.
+    }
+  }
+  return 'npx';
+};
+
+const PACKAGE = /^breakerbox(?:@.*)?$/;
+const MAIN = /[\\/](?:breakerbox[\\/]dist[\\/]main\.js|packages[\\/]cli[\\/](?:src|dist)[\\/]main\.[jt]s)$/;
+const RUNS_PACKAGES = ['npx', 'bunx', 'pnpx'];
+
+const program = (word = ''): string =>
+  (word.split(/[\\/]/).at(-1) ?? '').replace(/\.(?:cmd|exe|ps1|bat)$/i, '').toLowerCase();
+
+/**
+ * How many words of a command line start `breakerbox mcp`. Undefined if they do not. It knows more ways than `launcherWords` writes,
+ * because people write entries by hand too.
+ */
+export const countLauncherWords = (words: readonly string[]): number | undefined => {
+  let at = program(words[0]) === 'cmd' && words[1]?.toLowerCase() === '/c' ? 2 : 0;
+  const name = program(words[at]);
+  at += 1;
+  if (name === 'pnpm' && words[at] === 'dlx') at += 1;
+  if (name !== 'breakerbox') {
+    const isScript = ![...RUNS_PACKAGES, 'pnpm'].includes(name);
+    const pattern = isScript ? MAIN : PACKAGE;
+    while (words[at]?.startsWith('-')) at += 1;
+    if (!pattern.test(words[at] ?? '')) return undefined;
+    while (pattern.test(words[at] ?? '')) at += 1; // npx -p breakerbox breakerbox
+  }
+  return words[at] === 'mcp' && !['install', 'uninstall'].includes(words[at + 1] ?? '') ? at + 1 : undefined;
+};

@@ -1,0 +1,59 @@
+import { mcpCommand } from '../mcp-command.ts';
+import { countLauncherWords } from './launcher.ts';
+
+/** A command line that starts the relay. */
+export interface RelayedWords {
+  /** The server's own command and arguments; or its address alone. */
+  readonly target: readonly string[];
+  readonly isHttp: boolean;
+  /** Header names by the environment variable that has the value, from `--header-env`. */
+  readonly headers: ReadonlyMap<string, string>;
+}
+
+const HEADER_ENV = '--header-env';
+
+/** The relay's own parser decides where its options end. */
+const parse = (words: readonly string[]): { operands: string[]; unknown: string[] } | undefined => {
+  const command = mcpCommand()
+    .exitOverride()
+    .configureOutput({ writeErr: () => {} });
+  if (!command.options.some(({ long }) => long === HEADER_ENV)) command.option(`${HEADER_ENV} <header=variable>`);
+  try {
+    return command.parseOptions([...words]);
+  } catch {
+    return undefined; // An option's value is wrong.
+  }
+};
+
+/** What a relay's command line says; undefined if it starts no relay, and `unreadable` if its options cannot be read. */
+export const readRelay = (words: readonly string[]): RelayedWords | 'unreadable' | undefined => {
+  const start = countLauncherWords(words);
+  if (start === undefined) return undefined;
+  const rest = words.slice(start);
+  const { operands = [], unknown = [''] } = parse(rest) ?? {};
+  const [first] = operands;
+  if (first === undefined || unknown.length > 0) return 'unreadable';
+  const isHttp = operands.length === 1 && /^https?:/i.test(first);
+  return { target: operands, isHttp, headers: headersOf(rest.slice(0, rest.length - operands.length)) };
+};
+
+const headersOf = (options: readonly string[]): ReadonlyMap<string, string> =>
+  new Map(
+    options.flatMap((word, index) => {
+      if (options[index - 1] !== HEADER_ENV) return [];
+      const [name = '', variable = ''] = word.split('=');
+      return [[variable, name]];
+    }),
+  );
+
+/** @throws Error if these are not options of the relay. */
+export const checkRelayOptions = (words: readonly string[]): void => {
+  const parsed = parse(words);
+  if (parsed === undefined)
+    throw new Error(`'${words.join(' ')}' has a value that breakerbox mcp does not take. See breakerbox mcp --help.`);
+  const [wrong] = [...parsed.unknown, ...parsed.operands];
+  if (wrong === undefined) return;
+  throw new Error(
+    `'${wrong}' is not an option of breakerbox mcp. After --, write options of the relay only. See breakerbox mcp --help.`,
+  );
+};

@@ -1,0 +1,128 @@
+import jsonc, { type Edit, type JSONPath, type Node } from 'jsonc-parser';
+import { type Property, propertiesOf, propertyOf, type RelayedServer, type ServerEntry } from './server-entry.ts';
+import { rawOf } from './wrap-entry.ts';
+
+/** The entry as a backup has it. It says what the wrapped entry cannot: an empty `args`, the exact `type`. */
+export interface Original {
+  readonly source: string;
+  readonly node: Node;
+}
+
+/** The source with one server as it was before the relay was put before it. */
+export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, original?: Original): string =>
+  server.relay.isHttp ? unwrapHttp(source, entry, server, original) : unwrapStdio(source, entry, server, original);
+
+const unwrapStdio = (
+  source: string,
+  { path }: ServerEntry,
+  { command, args, relay }: RelayedServer,
+  original?: Original,
+): string => {
+  const elements = args.value.children ?? [];
+  const kept = relay.target.length - 1;
+  const own = elements[elements.length - kept - 1];
+  const [first] = elements;
+  const last = elements.at(-1);
+  if (!own || !first || !last) return source;
+  const restored: Edit = { ...spanOf(command.value), content: rawOf(source, own) };
+  const following = elements[elements.length - kept];
+  if (following) {
+    const cut = { offset: first.offset, length: following.offset - first.offset, content: '' };
+    return jsonc.applyEdits(source, [restored, cut]);
+  }
+  if (propertyOf(original?.node, 'args')) {
+    const cut = { offset: first.offset, length: last.offset + last.length - first.offset, content: '' };
+    return jsonc.applyEdits(source, [restored, cut]);
+  }
+  return withoutArgs(source, path, command, args, restored);
+};
+
+/** Removes `args` too. Where it follows `command`, the text between them goes with it, as it came. */
+const withoutArgs = (
+  source: string,
+  path: JSONPath,
+  command: Property,
+  args: Property,
+  restored: Edit,
+  more: readonly Edit[] = [],
+): string => {
+  const from = endOf(command.value);
+  const between = source.slice(from, args.key.offset);
+  const edits = [restored, ...more];
+  if (!/^,\s*$/.test(between)) return removeMember(jsonc.applyEdits(source, edits), [...path, 'args']);
+  return jsonc.applyEdits(source, [...edits, { offset: from, length: endOf(args.value) - from, content: '' }]);
+};
+
+const unwrapHttp = (
+  source: string,
+  { path, node }: ServerEntry,
+  { relay }: RelayedServer,
+  original?: Original,
+): string => {
+  const members = propertiesOf(propertyOf(node, 'env')?.value) ?? [];
+  const isMixed = members.some(({ key }) => !relay.headers.has(key.value));
+  const sorted = isMixed ? withOwnHeaders(source, path, members, relay.headers) : source;
+  const [command, args, type, env] = ['command', 'args', 'type', 'env'].map((name) =>
+    propertyOf(find(sorted, path), name),
+  );
+  const address = args?.value.children?.at(-1);
+  if (!command || !args || !address) return source;
+  const isOfHeaders = !isMixed && (members.length > 0 || propertyOf(original?.node, 'headers') !== undefined);
+  const renamed = isOfHeaders && env ? { ...spanOf(env.key), content: '"headers"' } : undefined;
+  const names = renamed ? (propertiesOf(env?.value) ?? []) : [];
+  const withHeaders = [
+    { ...spanOf(command.key), content: '"url"' },
+    ...(type ? [{ ...spanOf(type.value), content: originalType(original) }] : []),
+    ...(renamed ? [renamed] : []),
+    ...names.map(({ key }) => ({ ...spanOf(key), content: headerKey(relay.headers.get(key.value) ?? '', original) })),
+  ];
+  const restored = { ...spanOf(command.value), content: rawOf(sorted, address) };
+  return withoutArgs(sorted, path, command, args, restored, withHeaders);
+};
+
+/** Where someone has added variables, the headers become a member of their own again. */
+const withOwnHeaders = (
+  source: string,
+  path: JSONPath,
+  members: readonly Property[],
+  headers: ReadonlyMap<string, string>,
+): string => {
+  let changed = source;
+  for (const { key, value } of members) {
+    const header = headers.get(key.value);
+    if (header === undefined) continue;
+    changed = removeMember(changed, [...path, 'env', key.value]);
+    changed = set(changed, [...path, 'headers', header], value.value);
+  }
+  return changed;
+};
+
+const originalType = (original: Original | undefined): string => {
+  const type = propertyOf(original?.node, 'type');
+  return original && type ? rawOf(original.source, type.value) : '"http"';
+};
+
+/** The literal of a header's name. */
+const headerKey = (name: string, original: Original | undefined): string => {
+  const key = propertyOf(propertyOf(original?.node, 'headers')?.value, name)?.key;
+  return original && key ? rawOf(original.source, key) : JSON.stringify(name);
+};
+
+const find = (source: string, path: JSONPath): Node | undefined => {
+  const tree = jsonc.parseTree(source, [], { allowTrailingComma: true });
+  return tree && jsonc.findNodeAtLocation(tree, path);
+};
+
+const spanOf = ({ offset, length }: Node) => ({ offset, length });
+const endOf = ({ offset, length }: Node): number => offset + length;
+
+const removeMember = (source: string, path: JSONPath): string => set(source, path, undefined);
+
+const set = (source: string, path: JSONPath, value: unknown): string =>
+  jsonc.applyEdits(source, jsonc.modify(source, path, value, { formattingOptions: layoutOf(source) }));
+
+/** The indentation and the line ends of a file. */
+const layoutOf = (source: string): jsonc.FormattingOptions => {
+  const [, eol = '\n', indent = '  '] = /(\r\n|\n|\r)([\t ]+)/.exec(source) ?? [];
+  return { eol, insertSpaces: !indent.startsWith('\t'), tabSize: indent.length };
+};
