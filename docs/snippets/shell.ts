@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { consoleCommand } from '../../packages/cli/src/ctl/console-command.ts';
 import { ctlCommand } from '../../packages/cli/src/ctl/ctl-command.ts';
 import { demoCommand } from '../../packages/cli/src/demo/demo-command.ts';
+import { mcpInstallCommand, processInstallHost } from '../../packages/cli/src/mcp/install/install-command.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
 import type { Ended } from './running.ts';
@@ -38,6 +39,21 @@ tools:
   fetch_page: { provides: pages by their address }
 `;
 
+/** A client's configuration, as docs/without-code.md changes it. */
+const CLIENT = `{
+  "mcpServers": {
+    "files": {
+      "command": "npx",
+      "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]
+    },
+    "tracker": {
+      "url": "https://tracker.example.com/mcp",
+      "headers": { "Authorization": "Bearer 123" }
+    }
+  }
+}
+`;
+
 export const makeWorkplace = async (folder: string, fences: readonly Fence[]): Promise<Workplace> => {
   const bin = join(folder, 'bin');
   await mkdir(bin, { recursive: true });
@@ -45,6 +61,7 @@ export const makeWorkplace = async (folder: string, fences: readonly Fence[]): P
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(join(folder, 'agent.js'), AGENT);
   await writeFile(join(folder, 'capabilities.yaml'), CAPABILITIES);
+  await writeFile(join(folder, 'mcp.json'), CLIENT);
   for (const [name, text] of namedFiles(fences)) await writeFile(join(folder, name), text);
   const node = `exec '${process.execPath}' --conditions=breakerbox-source`;
   const main = join(ROOT, 'packages/cli/src/main.ts');
@@ -137,8 +154,8 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
 };
 
 /** As a reader without a clone starts it: for longer than a test can wait. */
-/** They act on agents that run elsewhere. */
-const OF_OPERATORS = /^npx breakerbox ((?:ctl|console)\b.*)$/;
+/** They act on agents that run elsewhere, or on the configuration of a client. */
+const OF_OPERATORS = /^npx breakerbox ((?:ctl|console|mcp (?:un)?install)\b.*)$/;
 
 const DEMO = /^npx breakerbox demo(?: (.+))?$/;
 
@@ -179,7 +196,10 @@ const faultInArguments = (given: string): Promise<string | undefined> => {
       .configureOutput({ writeErr: () => {} });
   };
   const args = [...given.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-  const all = new Command().addCommand(ctlCommand()).addCommand(consoleCommand());
+  const all = new Command()
+    .addCommand(ctlCommand())
+    .addCommand(consoleCommand())
+    .addCommand(mcpInstallCommand(processInstallHost('0.0.0')));
   return checked(all)
     .parseAsync(args, { from: 'user' })
     .then(

@@ -6,6 +6,8 @@ import { syncFolder } from '../../bundle/staging.ts';
 export interface ConfigFile {
   /** As it was named. It may be a symbolic link. */
   readonly path: string;
+  /** The path as the person wrote it. */
+  readonly shown: string;
   /** The file itself. */
   readonly target: string;
   readonly bytes: Buffer;
@@ -22,15 +24,16 @@ const MARK = '\uFEFF';
 
 /**
  * Reads a configuration. Undefined if there is no such file.
+ * @param shown the path in texts
  * @throws Error if it cannot be read or is not UTF-8
  */
-export const readConfig = async (path: string): Promise<ConfigFile | undefined> => {
+export const readConfig = async (path: string, shown = path): Promise<ConfigFile | undefined> => {
   const target = await realpath(path).catch(unless('ENOENT', 'ENOTDIR'));
   if (target === undefined) return undefined;
   const { mode } = await stat(target);
   const bytes = await readFile(target);
-  const source = textOf(path, bytes);
-  return { path, target, bytes, source: source.replace(MARK, ''), hasMark: source.startsWith(MARK), mode };
+  const source = textOf(shown, bytes);
+  return { path, shown, target, bytes, source: source.replace(MARK, ''), hasMark: source.startsWith(MARK), mode };
 };
 
 const textOf = (path: string, bytes: Buffer): string => {
@@ -58,8 +61,8 @@ export const replaceConfig = async (
   source: string,
   keepsBackup: boolean,
 ): Promise<string | undefined> => {
-  const { target, mode, path } = file;
-  if ((mode & 0o222) === 0) throw new Error(`${path} is read-only. Make it writable and try again.`);
+  const { target, mode, shown } = file;
+  if ((mode & 0o222) === 0) throw new Error(`${shown} is read-only. Make it writable and try again.`);
   const staged = join(dirname(target), `.${basename(target)}.breakerbox-${process.pid}`);
   try {
     await writeFile(staged, `${file.hasMark ? MARK : ''}${source}`, { flag: 'wx', mode: mode & 0o777, flush: true });
@@ -67,7 +70,7 @@ export const replaceConfig = async (
     const backup = keepsBackup ? await putBackup(file) : undefined;
     if (!(await isUnchanged(file))) {
       if (backup?.isNew) await rm(backup.path, { force: true });
-      throw new ChangedBetween(`${path} was changed by another program. Nothing was written. Try again.`);
+      throw new ChangedBetween(`${shown} was changed by another program. Nothing was written. Try again.`);
     }
     await rename(staged, target);
     await syncFolder(dirname(target));

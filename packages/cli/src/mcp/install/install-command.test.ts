@@ -200,6 +200,7 @@ describe('what is written', () => {
     rewritten.mcpServers.empty = { args: [], command: 'other-server' };
     expect(JSON.parse(at.read(path))).toEqual(rewritten);
     expect(at.read(path)).toContain('"args": [\n        "-y",\n        "@modelcontextprotocol/server-filesystem",');
+    expect(at.read(path)).toContain('"args": [ ],\n      "command": "other-server"');
   });
 
   test('M8: uninstall works without the backup, and on entries that a person wrote', async () => {
@@ -256,14 +257,14 @@ describe('servers with an address', () => {
     "api": {
       "type": "stdio",
       "command": "npx",
-      "args": ["-y", "breakerbox@1.2.3", "mcp", "--header-env", "Authorization=BREAKERBOX_HEADER_AUTHORIZATION", "--header-env", "X-Key=BREAKERBOX_HEADER_X_KEY", "--header-env", "x_key=BREAKERBOX_HEADER_X_KEY_2", "https://api.test/mcp?x=1"],
+      "args": ["-y", "breakerbox@1.2.3", "mcp", "--header-env", "Authorization=BREAKERBOX_HEADER_AUTHORIZATION", "--header-env", "X-Key=BREAKERBOX_HEADER_X_KEY", "--header-env", "x_key=BREAKERBOX_HEADER_X_KEY_2", "--", "https://api.test/mcp?x=1"],
       "env": {
         "BREAKERBOX_HEADER_AUTHORIZATION": "Bearer \${TOKEN}", // from the shell
         "BREAKERBOX_HEADER_X_KEY": "k", "BREAKERBOX_HEADER_X_KEY_2": "l"
       },
       "timeout": 5
     },
-    "local": { "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "http://127.0.0.1:8080/mcp"], "env": {} }
+    "local": { "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "--", "http://127.0.0.1:8080/mcp"], "env": {} }
   }
 }
 `);
@@ -327,7 +328,7 @@ describe('servers with an address', () => {
     expect(JSON.parse(at.read(CODE)).mcpServers.a).toEqual({
       type: 'stdio',
       command: 'npx',
-      args: ['-y', 'breakerbox@1.2.3', 'mcp', 'https://a.test/mcp'],
+      args: ['-y', 'breakerbox@1.2.3', 'mcp', '--', 'https://a.test/mcp'],
     });
     expect(await install(at, 'claude-code', '--server', 'b')).toMatchObject({ code: 1 });
     await uninstall(at, 'claude-code');
@@ -375,7 +376,8 @@ describe('the files of the clients', () => {
   ] as const)('M8: Claude Desktop on %s', async (platform, path) => {
     const at = machine({ platform });
     at.put(path, FILES);
-    await install(at);
+    const { out } = await install(at);
+    expect(out.includes('mcpServers.files stays as it is: its command is a script')).toBe(platform === 'win32');
     const words = platform === 'win32' ? ['cmd', '/c', 'npx'] : ['npx'];
     const { command, args } = jsonc.parse(at.read(path)).mcpServers.bare;
     expect([command, ...args]).toEqual([...words, '-y', 'breakerbox@1.2.3', 'mcp', '--', 'my-server']);

@@ -88,7 +88,12 @@ const INSTALL = (host: InstallHost, options: readonly string[]): Work => ({
   check: () => checkRelayOptions(options),
   plan: (file, { isShared }, flags) => {
     const launcher = flags.launcher ?? (isShared ? 'npx' : defaultLauncher(host));
-    return planInstall(file, rootsOf(flags), { launcher: launcherWords(launcher, host), options }, namedBy(flags));
+    return planInstall(
+      file,
+      rootsOf(flags),
+      { launcher: launcherWords(launcher, host), options, isWindows: host.platform === 'win32' },
+      namedBy(flags),
+    );
   },
 });
 
@@ -136,7 +141,9 @@ const plansOf = async (work: Work, flags: Flags, host: InstallHost): Promise<rea
     flags.file === undefined
       ? files(host)
       : [{ path: resolve(host.cwd, flags.file), isShared: isSharedFile(flags, host) }];
-  const read = await Promise.all(places.map(async (place) => ({ place, file: await readConfig(place.path) })));
+  const read = await Promise.all(
+    places.map(async (place) => ({ place, file: await readConfig(place.path, flags.file) })),
+  );
   const present = read.flatMap(({ place, file }) => (file ? [{ place, file }] : []));
   if (present.length > 0) return Promise.all(present.map(({ place, file }) => work.plan(file, place, flags)));
   throw new Error(
@@ -222,7 +229,7 @@ const lastLine = (
 };
 
 const printFile = ({ file, entries }: FilePlan, written: Written | undefined, io: CommandIo): void => {
-  io.out(`${file.path}\n`);
+  io.out(`${file.shown}\n`);
   if (entries.length === 0) io.out('  no server\n');
   for (const { label, lines, reason, result } of entries) {
     if (result === 'changed') io.out(`@@ ${label} @@\n${lines.join('\n')}\n`);

@@ -2,7 +2,15 @@ import { readFile } from 'node:fs/promises';
 import jsonc, { type JSONPath, type Node } from 'jsonc-parser';
 import { backupsOf, type ConfigFile } from './config-file.ts';
 import { changedLines } from './entry-change.ts';
-import { type HttpServer, labelOf, readServer, type ServerEntry, serversIn, treeOf } from './server-entry.ts';
+import {
+  type HttpServer,
+  labelOf,
+  readServer,
+  type ServerEntry,
+  type StdioServer,
+  serversIn,
+  treeOf,
+} from './server-entry.ts';
 import { type Original, unwrapped } from './unwrap-entry.ts';
 import { type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
 
@@ -42,10 +50,18 @@ export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, 
     const server = readServer(entry);
     if (server.kind === 'left') return { left: server.reason };
     if (server.kind === 'relayed') return { unchanged: 'it starts the relay already.' };
+    if (server.kind === 'stdio' && wrapping.isWindows && isScript(server)) return { left: ON_WINDOWS };
     if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
     if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
     return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
   });
+
+/** There, only a shell can start the scripts that npm installs, and the relay starts programs without a shell. */
+const isScript = ({ command }: StdioServer): boolean =>
+  /^(?:npx|npm|pnpm|pnpx|yarn|bunx)$|\.(?:cmd|bat|ps1)$/i.test(command.value.value);
+
+const ON_WINDOWS =
+  "its command is a script. Write 'cmd' as the command, and '/c' and the script before its arguments. Then install again.";
 
 const MAY_LOG_IN =
   'it has no headers, so the client may log in by OAuth, which works without the relay only. If it needs no login, name it with --server.';
@@ -77,7 +93,7 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
 /** @throws Error if the file is not JSON, or if a change would touch anything else */
 const plan = (file: ConfigFile, roots: Roots, named: Named | undefined, step: Step): FilePlan => {
   const parsed = treeOf(file.source);
-  if (parsed.fault) throw new Error(`${file.path}: ${parsed.fault}. Fix it and try again. Nothing was changed.`);
+  if (parsed.fault) throw new Error(`${file.shown}: ${parsed.fault}. Fix it and try again. Nothing was changed.`);
   let { tree } = parsed;
   let { source } = file;
   const servers = serversIn(tree, roots);

@@ -22,17 +22,17 @@ const unwrapStdio = (
   const kept = relay.target.length - 1;
   const own = elements[elements.length - kept - 1];
   const [first] = elements;
-  const last = elements.at(-1);
-  if (!own || !first || !last) return source;
+  if (!own || !first) return source;
   const restored: Edit = { ...spanOf(command.value), content: rawOf(source, own) };
   const following = elements[elements.length - kept];
   if (following) {
     const cut = { offset: first.offset, length: following.offset - first.offset, content: '' };
     return jsonc.applyEdits(source, [restored, cut]);
   }
-  if (propertyOf(original?.node, 'args')) {
-    const cut = { offset: first.offset, length: last.offset + last.length - first.offset, content: '' };
-    return jsonc.applyEdits(source, [restored, cut]);
+  const before = propertyOf(original?.node, 'args');
+  if (original && before) {
+    const content = before.value.children?.length === 0 ? rawOf(original.source, before.value) : '[]';
+    return jsonc.applyEdits(source, [restored, { ...spanOf(args.value), content }]);
   }
   return withoutArgs(source, path, command, args, restored);
 };

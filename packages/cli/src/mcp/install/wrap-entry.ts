@@ -7,6 +7,7 @@ export interface Wrapping {
   readonly launcher: readonly string[];
   /** Options of the relay. */
   readonly options: readonly string[];
+  readonly isWindows: boolean;
 }
 
 /** The environment variables that hold headers begin with it. */
@@ -60,7 +61,7 @@ export const wrapHttp = (
   const members = propertiesOf(headers?.value) ?? [];
   const variables = variablesFor(members.map(({ key }) => key.value));
   const flags = members.flatMap(({ key }, index) => ['--header-env', `${key.value}=${variables[index]}`]);
-  const added = [...literalsOf([...words, ...options, ...flags]), rawOf(source, url.value)];
+  const added = [...literalsOf([...words, ...options, ...flags, '--']), rawOf(source, url.value)];
   return [
     { offset: url.key.offset, length: url.key.length, content: '"command"' },
     { ...placeOf(url), content: JSON.stringify(program) },
