@@ -1,32 +1,31 @@
-import type { Node } from 'jsonc-parser';
-import { propertiesOf, propertyOf } from './server-entry.ts';
+import { propertiesOf, propertyOf, treeOf } from './server-entry.ts';
 
-/** The lines of an entry that change, with - and +. Values of headers and of the environment are left out. */
-export const changedLines = (before: string, from: Node, after: string, to: Node): readonly string[] => {
-  const old = linesOf(before, from);
-  const made = linesOf(after, to);
-  const head = old.findIndex((line, index) => line !== made[index]);
-  const most = Math.min(old.length, made.length) - head;
+/**
+ * The lines of an entry that change, with - and +. Values of headers and of the environment are left out.
+ * @param head what is before the entry on its first line: white space and its name
+ */
+export const changedLines = (head: string, before: string, after: string): readonly string[] => {
+  const old = shownLines(head, before);
+  const made = shownLines(head, after);
+  const first = old.findIndex((line, index) => line !== made[index]);
+  const most = Math.min(old.length, made.length) - first;
   let tail = 0;
   while (tail < most && old.at(-1 - tail) === made.at(-1 - tail)) tail += 1;
-  const middle = (lines: readonly string[]) => lines.slice(head, lines.length - tail);
+  const middle = (lines: readonly string[]) => lines.slice(first, lines.length - tail);
   return [...middle(old).map((line) => `- ${line}`), ...middle(made).map((line) => `+ ${line}`)];
 };
 
-/** The lines of an entry with its name, from the start of its first line. */
-const linesOf = (source: string, node: Node): readonly string[] => {
-  const start = node.parent?.offset ?? node.offset;
-  const indent = /[\t ]*$/.exec(source.slice(0, start))?.[0] ?? '';
-  let shown = source.slice(start - indent.length, node.offset + node.length);
-  for (const { offset, length } of secretsOf(node).toReversed()) {
-    const at = offset - start + indent.length;
-    shown = `${shown.slice(0, at)}"…"${shown.slice(at + length)}`;
+const shownLines = (head: string, entry: string): readonly string[] => {
+  let shown = entry;
+  for (const { offset, length } of secretsIn(entry)) {
+    shown = `${shown.slice(0, offset)}"…"${shown.slice(offset + length)}`;
   }
-  return shown.split(/\r\n|\n|\r/);
+  return `${head}${shown}`.split(/\r\n|\n|\r/);
 };
 
-const secretsOf = (node: Node): readonly Node[] =>
+/** The last one first, so that the places of the others stay. */
+const secretsIn = (entry: string) =>
   ['env', 'headers']
-    .flatMap((name) => propertiesOf(propertyOf(node, name)?.value) ?? [])
+    .flatMap((name) => propertiesOf(propertyOf(treeOf(entry).tree, name)?.value) ?? [])
     .map(({ value }) => value)
-    .sort((one, other) => one.offset - other.offset);
+    .sort((one, other) => other.offset - one.offset);

@@ -200,7 +200,7 @@ describe('what is written', () => {
     rewritten.mcpServers.empty = { args: [], command: 'other-server' };
     expect(JSON.parse(at.read(path))).toEqual(rewritten);
     expect(at.read(path)).toContain('"args": [\n        "-y",\n        "@modelcontextprotocol/server-filesystem",');
-    expect(at.read(path)).toContain('"args": [ ],\n      "command": "other-server"');
+    expect(at.read(path)).toContain('"args": [],\n      "command": "other-server"');
   });
 
   test('M8: uninstall works without the backup, and on entries that a person wrote', async () => {
@@ -229,6 +229,35 @@ describe('what is written', () => {
     expect(at.read(real)).toBe(WRAPPED_FILES);
     expect(filesBeside(real)).toEqual(['claude.json', 'claude.json.breakerbox-backup']);
   });
+});
+
+test('M8: an entry of a later version is left as it is, and so is the backup', async () => {
+  const at = machine();
+  const path = at.put(DESKTOP, FILES);
+  await install(at);
+  at.put(DESKTOP, at.read(path).replace('"mcp", "--", "npx"', '"mcp", "--later", "--", "npx"'));
+  const { out } = await uninstall(at);
+  expect(out).toContain('files stays as it is: it starts the relay, but with options that this version does not know.');
+  expect(at.read(path)).toBe(
+    FILES.replace('["-y", "@', '["-y", "breakerbox@1.2.3", "mcp", "--later", "--", "npx", "-y", "@'),
+  );
+  expect(filesBeside(path)).toHaveLength(2);
+});
+
+test('M8: a file of 20 MB is changed within seconds', async () => {
+  const at = machine();
+  const history = JSON.stringify(
+    Array.from({ length: 200_000 }, (_, index) => ({ display: `prompt ${index}`.padEnd(80) })),
+  );
+  const servers = Array.from({ length: 20 }, (_, index) => `"s${index}": { "command": "x" }`).join(', ');
+  const source = `{ "history": ${history}, "mcpServers": { ${servers} } }`;
+  expect(source.length).toBeGreaterThan(19_000_000);
+  const path = at.put(CODE, source);
+  const from = performance.now();
+  await install(at, 'claude-code');
+  await uninstall(at, 'claude-code');
+  expect(performance.now() - from).toBeLessThan(20_000);
+  expect(at.read(path) === source).toBe(true);
 });
 
 describe('servers with an address', () => {
@@ -487,6 +516,8 @@ describe('what fails', () => {
     expect(out.match(/mcpServers\.a stays as it is: the file has it twice/g)).toHaveLength(2);
     expect(out).toContain("mcpServers.b stays as it is: it has 'command' twice");
     expect(at.read(DESKTOP)).toBe(source);
+    at.put(DESKTOP, '{"mcpServers":{},"mcpServers":{"a":{"command":"x"}}}');
+    expect((await install(at)).out).toContain('mcpServers.a stays as it is: the file has it twice');
   });
 
   test('M8: unknown servers, clients and options of the relay are named', async () => {

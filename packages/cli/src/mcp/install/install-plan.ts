@@ -12,7 +12,7 @@ import {
   treeOf,
 } from './server-entry.ts';
 import { type Original, unwrapped } from './unwrap-entry.ts';
-import { type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
+import { indentBefore, type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
 
 export type Roots = readonly (readonly string[])[];
 
@@ -48,7 +48,7 @@ type Step = (
 export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, named: Named | undefined): FilePlan =>
   plan(file, roots, named, (source, entry) => {
     const server = readServer(entry);
-    if (server.kind === 'left') return { left: server.reason };
+    if (server.kind === 'left' || server.kind === 'unreadable') return { left: server.reason };
     if (server.kind === 'relayed') return { unchanged: 'it starts the relay already.' };
     if (server.kind === 'stdio' && wrapping.isWindows && isScript(server)) return { left: ON_WINDOWS };
     if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
@@ -85,6 +85,7 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
   };
   return plan(file, roots, named, (source, entry) => {
     const server = readServer(entry);
+    if (server.kind === 'unreadable') return { left: server.reason };
     if (server.kind !== 'relayed') return { unchanged: 'it does not start the relay.' };
     return { source: unwrapped(source, entry, server, originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio')) };
   });
@@ -92,37 +93,44 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
 
 /** @throws Error if the file is not JSON, or if a change would touch anything else */
 const plan = (file: ConfigFile, roots: Roots, named: Named | undefined, step: Step): FilePlan => {
-  const parsed = treeOf(file.source);
-  if (parsed.fault) throw new Error(`${file.shown}: ${parsed.fault}. Fix it and try again. Nothing was changed.`);
-  let { tree } = parsed;
-  let { source } = file;
+  const { tree, fault } = treeOf(file.source);
+  if (fault) throw new Error(`${file.shown}: ${fault}. Fix it and try again. Nothing was changed.`);
   const servers = serversIn(tree, roots);
   const labels = servers.map(({ path }) => labelOf(path));
   const entries: EntryPlan[] = [];
-  for (const { path, name } of servers.filter((one) => named?.(one.name) ?? true)) {
+  let { source } = file;
+  // From the last to the first: the places of those before a change stay as they are.
+  for (const entry of servers.filter(({ name }) => named?.(name) ?? true).toReversed()) {
+    const { name, path } = entry;
     const label = labelOf(path);
-    const node = tree && jsonc.findNodeAtLocation(tree, path);
-    if (!node) continue;
-    const isTwice = labels.indexOf(label) !== labels.lastIndexOf(label);
-    const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : step(source, { name, path, node });
+    const isTwice = labels.indexOf(label) !== labels.lastIndexOf(label) || find(tree, path) !== entry.node;
+    const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : step(source, entry);
     if ('left' in made) entries.push({ name, label, result: 'left', reason: made.left, lines: [] });
     else if ('unchanged' in made) entries.push({ name, label, result: 'unchanged', reason: made.unchanged, lines: [] });
     else {
-      tree = treeAfter(label, { source, node }, made.source, path);
-      const after = jsonc.findNodeAtLocation(tree, path) as Node;
-      entries.push({ name, label, result: 'changed', lines: changedLines(source, node, made.source, after) });
+      entries.push({ name, label, result: 'changed', lines: linesOf(label, source, entry.node, made.source) });
       source = made.source;
     }
   }
-  return { file, entries, source, hasRelay: serversIn(tree, roots).some((one) => readServer(one).kind === 'relayed') };
+  const after = treeOf(source);
+  if (after.fault) throw unsafe(file.shown);
+  return { file, entries: entries.toReversed(), source, hasRelay: serversIn(after.tree, roots).some(hasRelayIn) };
 };
 
-/** A last look before anything is written: all but the entry is as it was. */
-const treeAfter = (label: string, before: Original, source: string, path: JSONPath): Node => {
-  const { tree, fault } = treeOf(source);
-  const node = tree && jsonc.findNodeAtLocation(tree, path);
-  const around = (text: string, { offset, length }: Node): string =>
-    `${text.slice(0, offset)}\0${text.slice(offset + length)}`;
-  if (tree && node && fault === undefined && around(source, node) === around(before.source, before.node)) return tree;
-  throw new Error(`${label} cannot be changed safely. Nothing was changed. Please report this with the entry.`);
+const find = (tree: Node | undefined, path: JSONPath): Node | undefined => tree && jsonc.findNodeAtLocation(tree, path);
+
+const hasRelayIn = (entry: ServerEntry): boolean => ['relayed', 'unreadable'].includes(readServer(entry).kind);
+
+/** The changed lines of an entry. It is a last look too: all but the entry is as it was. */
+const linesOf = (label: string, before: string, node: Node, after: string): readonly string[] => {
+  const { offset, length } = node;
+  const rest = before.length - offset - length;
+  const [start, end] = [before.slice(0, offset), before.slice(offset + length)];
+  if (!after.startsWith(start) || !after.endsWith(end)) throw unsafe(label);
+  const keyAt = node.parent?.offset ?? offset;
+  const head = `${indentBefore(before, keyAt) ?? ''}${before.slice(keyAt, offset)}`;
+  return changedLines(head, before.slice(offset, offset + length), after.slice(offset, after.length - rest));
 };
+
+const unsafe = (what: string): Error =>
+  new Error(`${what} cannot be changed safely. Nothing was changed. Please report this with the entry.`);

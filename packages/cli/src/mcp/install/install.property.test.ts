@@ -119,3 +119,20 @@ test('M8: after install and uninstall every byte is as it was, whatever the layo
     { numRuns: 300 },
   );
 });
+
+test('M8: after install, a client that writes its file in its own way, and uninstall, every value is as it was', async () => {
+  const at = machine();
+  await fc.assert(
+    fc.asyncProperty(config, fc.constantFrom(undefined, 2, '\t'), async (source, indent) => {
+      const valuesOf = (text: string) => jsonc.parse(text.replace('\uFEFF', ''), [], { allowTrailingComma: true });
+      const path = at.put('.claude.json', source);
+      await at.run('install', '--client', 'claude-code', '--write');
+      const written = { ...valuesOf(at.read(path)), startups: 1 };
+      at.put('.claude.json', JSON.stringify(written, null, indent));
+      await at.run('uninstall', '--client', 'claude-code', '--write');
+      // As text, so that the order of fields counts too.
+      expect(JSON.stringify(JSON.parse(at.read(path)))).toBe(JSON.stringify({ ...valuesOf(source), startups: 1 }));
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -41,6 +41,8 @@ export type ReadServer =
   | StdioServer
   | HttpServer
   | RelayedServer
+  /** The relay, with options that cannot be read. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
   /** An entry that is left as it is, with the reason. */
   | { readonly kind: 'left'; readonly reason: string };
 
@@ -108,7 +110,8 @@ const readCommand = (node: Node, command: Property): ReadServer => {
   const words = args === undefined ? [] : wordsOf(args.value);
   if (words === undefined) return left("its 'args' are not an array of strings.");
   const relay = readRelay([program, ...words]);
-  if (relay === 'unreadable') return left('it starts the relay, but with options that this version does not know.');
+  if (relay === 'unreadable')
+    return { kind: relay, reason: 'it starts the relay, but with options that this version does not know.' };
   if (relay && args) return { kind: 'relayed', command, args, relay };
   const type = text(propertyOf(node, 'type'));
   if (type !== undefined && type !== 'stdio') return left(`it has a 'command', but its 'type' is '${type}'.`);

@@ -31,7 +31,9 @@ const unwrapStdio = (
   }
   const before = propertyOf(original?.node, 'args');
   if (original && before) {
-    const content = before.value.children?.length === 0 ? rawOf(original.source, before.value) : '[]';
+    // White space and comments in the brackets stay only if they are those of the backup: a client has not laid the file out again.
+    const around = source.slice(args.value.offset, first.offset) + source.slice(endOf(own), endOf(args.value));
+    const content = around === rawOf(original.source, before.value) ? around : '[]';
     return jsonc.applyEdits(source, [restored, { ...spanOf(args.value), content }]);
   }
   return withoutArgs(source, path, command, args, restored);

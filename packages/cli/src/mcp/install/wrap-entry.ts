@@ -20,8 +20,19 @@ export const rawOf = (
 ): string => source.slice(offset, offset + length);
 
 /** White space from the start of the line to `offset`, with the line break; undefined if something else is there. */
-const lineStartBefore = (source: string, offset: number): string | undefined =>
-  /(?:\r\n|\n|\r)[\t ]*$/.exec(source.slice(0, offset))?.[0];
+const lineStartBefore = (source: string, offset: number): string | undefined => {
+  const indent = indentBefore(source, offset);
+  const start = offset - (indent?.length ?? 0);
+  if (indent === undefined || start === 0) return undefined; // The first line has no break before it.
+  return source.slice(source.startsWith('\r\n', start - 2) ? start - 2 : start - 1, offset);
+};
+
+/** White space from the start of the line to `offset`; undefined if something else is there. */
+export const indentBefore = (source: string, offset: number): string | undefined => {
+  const before = source.slice(0, offset);
+  const indent = before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1);
+  return /^[\t ]*$/.test(indent) ? indent : undefined;
+};
 
 /** The text after a member's value that adds a member with an array of strings, on a line of its own if the member has one. */
 const argsMember = (source: string, beside: Property, literals: readonly string[]): string =>
