@@ -95,6 +95,23 @@ Nothing was changed. Add --write to make this change.
     });
   });
 
+  test('M8: tabs of the file are printed as tabs', async () => {
+    const at = machine();
+    at.put(CODE, '{"mcpServers":{\n\t"a": {\n\t\t"command": "x"\n\t}\n}}');
+    expect((await at.run('install', '--client', 'claude-code')).out).toContain(
+      '\n- \t\t"command": "x"\n+ \t\t"command": "npx",\n+ \t\t"args": ["-y",',
+    );
+  });
+
+  test('M8: a launcher that uninstall would not recognize is not written', async () => {
+    const at = machine({ main: '/elsewhere/start.js' });
+    at.put(CODE, '{"mcpServers":{"a":{"command":"x"}}}');
+    expect(await install(at, 'claude-code', '--launcher', 'node')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('cannot be changed safely'),
+    });
+  });
+
   test('M8: names with control characters do not reach the terminal', async () => {
     const at = machine();
     at.put(CODE, '{"mcpServers":{"a\\u001b[2J":{"command":"x"}, "b":{"command":"y\u001b[31m"}}}');
@@ -435,7 +452,7 @@ describe('the files of the clients', () => {
   test('M8: an installed command is written by its name, in files of a project by npx', async () => {
     const at = machine();
     const bin = join(at.home, 'bin');
-    const main = at.put('lib/main.js', '');
+    const main = at.put('lib/node_modules/breakerbox/dist/main.js', '');
     mkdirSync(bin);
     symlinkSync(main, join(bin, 'breakerbox'));
     const installed = machine({ main, path: `${join(at.home, 'node_modules/.bin')}:${bin}` });

@@ -1,3 +1,4 @@
+import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
@@ -25,13 +26,16 @@ export interface InstallHost extends Surroundings, Running {}
 /** For scripts. Wrong flags give 1, as everywhere in this command. */
 const CODES = { done: 0, failed: 1, changedBetween: 3, unknownServer: 4 } as const;
 
+/** npm installs a command as a link to its script. */
+const realScript = (path = ''): string => (existsSync(path) ? realpathSync(path) : path);
+
 export const processInstallHost = (version: string): InstallHost => ({
   home: homedir(),
   cwd: process.cwd(),
   env: process.env,
   platform: process.platform,
   version,
-  main: process.argv[1] ?? '',
+  main: realScript(process.argv[1]),
   execPath: process.execPath,
   execArgv: process.execArgv,
   path: process.env.PATH ?? '',
@@ -65,6 +69,9 @@ export const mcpInstallCommand = (host: InstallHost, io: CommandIo = processIo):
   );
   return mcp;
 };
+
+/** Tabs stay, because files are indented by them. */
+const printableLines = (text: string): string => text.split('\t').map(printable).join('\t');
 
 /** One of the two commands. */
 interface Work {
@@ -108,8 +115,8 @@ const run = async (work: Work, flags: Flags, host: InstallHost, given: CommandIo
   // Names come from files that other programs write.
   const io: CommandIo = {
     ...given,
-    out: (text) => given.out(printable(text)),
-    err: (text) => given.err(printable(text)),
+    out: (text) => given.out(printableLines(text)),
+    err: (text) => given.err(printableLines(text)),
   };
   try {
     work.check();

@@ -45,8 +45,8 @@ type Step = (
 ) => { readonly source: string } | { readonly unchanged: string } | { readonly left: string };
 
 /** Puts the relay before each server of a file. */
-export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, named: Named | undefined): FilePlan =>
-  plan(file, roots, named, (source, entry) => {
+export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, named: Named | undefined): FilePlan => {
+  const wrap: Step = (source, entry) => {
     const server = readServer(entry);
     if (server.kind === 'left' || server.kind === 'unreadable') return { left: server.reason };
     if (server.kind === 'relayed') return { unchanged: 'it starts the relay already.' };
@@ -54,7 +54,10 @@ export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, 
     if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
     if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
     return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
-  });
+  };
+  // What a later uninstall would not recognize is not written.
+  return plan(file, roots, named, wrap, (entry) => readServer(entry).kind === 'relayed');
+};
 
 /** There, only a shell can start the scripts that npm installs, and the relay starts programs without a shell. */
 const isScript = ({ command }: StdioServer): boolean =>
@@ -92,7 +95,13 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
 };
 
 /** @throws Error if the file is not JSON, or if a change would touch anything else */
-const plan = (file: ConfigFile, roots: Roots, named: Named | undefined, step: Step): FilePlan => {
+const plan = (
+  file: ConfigFile,
+  roots: Roots,
+  named: Named | undefined,
+  step: Step,
+  isDone: (entry: ServerEntry) => boolean = () => true,
+): FilePlan => {
   const { tree, fault } = treeOf(file.source);
   if (fault) throw new Error(`${file.shown}: ${fault}. Fix it and try again. Nothing was changed.`);
   const servers = serversIn(tree, roots);
@@ -114,7 +123,11 @@ const plan = (file: ConfigFile, roots: Roots, named: Named | undefined, step: St
   }
   const after = treeOf(source);
   if (after.fault) throw unsafe(file.shown);
-  return { file, entries: entries.toReversed(), source, hasRelay: serversIn(after.tree, roots).some(hasRelayIn) };
+  const all = serversIn(after.tree, roots);
+  const changed = new Set(entries.filter(({ result }) => result === 'changed').map(({ label }) => label));
+  const undone = all.find((entry) => changed.has(labelOf(entry.path)) && !isDone(entry));
+  if (undone) throw unsafe(labelOf(undone.path));
+  return { file, entries: entries.toReversed(), source, hasRelay: all.some(hasRelayIn) };
 };
 
 const find = (tree: Node | undefined, path: JSONPath): Node | undefined => tree && jsonc.findNodeAtLocation(tree, path);
