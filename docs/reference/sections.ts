@@ -43,6 +43,7 @@ export const SECTIONS: readonly Section[] = [
   core('restore', 'RestoreOptions', 'snapshot'),
   core('operator.force', 'ForceOptions', 'control'),
   core('operator.release', 'ReleaseOptions', 'control'),
+  core('reconfigure', 'ReconfigureOptions', 'control'),
   core('classifyError of core', 'ClassifyContext'),
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),
@@ -74,6 +75,7 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('Anthropic SDK: guardTools', 'GuardToolsOptions', 'anthropic'),
   instrumentation('Google ADK: BreakerPlugin', 'BreakerPluginOptions', 'google-adk'),
   instrumentation('MCP: guardMcpClient', 'GuardMcpOptions', 'mcp'),
+  instrumentation('watchConfig', 'WatchOptions', 'config'),
   instrumentation('Checks: mcpPing', 'McpPingOptions', 'checks'),
   instrumentation('Checks: httpEndpoint', 'HttpEndpointOptions', 'checks'),
 ];
@@ -89,6 +91,7 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
+  'FileSettings',
   'FreshnessLabel',
   'ReportedAction',
   'Role',

@@ -8,7 +8,7 @@ import {
 import type { CapabilityMap } from '@breakerbox/core/scope';
 import { loadCapabilities } from './capabilities.ts';
 import { inMode } from './config/in-mode.ts';
-import { readConfig, type Settings } from './config/load-config.ts';
+import { type FileSettings, readConfig } from './config/load-config.ts';
 import { watchConfig } from './config/watch-config.ts';
 
 /** The environment of the process, or one that a test gives. */
@@ -31,8 +31,8 @@ const isOfOthers = (name: string): boolean =>
 /** What the variables say. */
 export interface Registration {
   readonly config: BreakerboxConfig;
-  /** Lets the box follow the configuration file, if there is one. */
-  follow(box: Breakerbox): void;
+  /** Lets the box follow the configuration file, if there is one. Gives a function that ends it. */
+  follow(box: Breakerbox): (() => void) | undefined;
 }
 
 /**
@@ -63,7 +63,7 @@ export const registrationOf = async (env: Environment): Promise<Registration> =>
   const file = read('BREAKERBOX_CONFIG');
   const found = await loaded('BREAKERBOX_CONFIG', read, readConfig, issues);
   if (issues.length > 0) throw new BreakerboxConfigError(issues, 'environment');
-  const adjust = (settings: Settings): Settings => {
+  const adjust = (settings: FileSettings): FileSettings => {
     const own = { ...settings, ...(scope && { scope }), ...(map && { tools: joined(map, settings) }) };
     return mode === undefined ? own : inMode(own, mode);
   };
@@ -72,14 +72,12 @@ export const registrationOf = async (env: Environment): Promise<Registration> =>
       agent: read('BREAKERBOX_AGENT') ?? found?.agent ?? read('OTEL_SERVICE_NAME') ?? 'unknown_agent',
       ...adjust(found?.settings ?? {}),
     },
-    follow: (box) => {
-      if (file !== undefined) watchConfig(box, file, { adjust });
-    },
+    follow: (box) => (file === undefined ? undefined : watchConfig(box, file, { adjust }).stop),
   };
 };
 
 /** The settings of tools in the configuration file win over the capability map. */
-const joined = ({ tools }: CapabilityMap, { tools: own = {} }: Settings): NonNullable<Settings['tools']> => ({
+const joined = ({ tools }: CapabilityMap, { tools: own = {} }: FileSettings): NonNullable<FileSettings['tools']> => ({
   ...tools,
   ...Object.fromEntries(Object.entries(own).map(([name, tool]) => [name, { ...tools[name], ...tool }])),
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { BreakerboxConfigError } from '@breakerbox/core';
+import { BreakerboxConfigError, createBreakerbox } from '@breakerbox/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Environment, registrationOf } from './register-config.ts';
 
@@ -90,5 +90,44 @@ describe('the variables', () => {
       BREAKERBOX_COLLECTOR_PORT_4317_TCP_PORT: '4317',
     };
     expect(await boxConfigOf({ BREAKERBOX_PARENT: '1', ...ofKubernetes })).toEqual({ agent: 'unknown_agent' });
+  });
+
+  test('M8: BREAKERBOX_CONFIG names a file with settings, and the other variables win', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(
+      config,
+      'agent: filed\nscope: process\ntools: { web_search: { failureThreshold: 1, mode: disabled }, b: { fallback: wait } }',
+    );
+    expect(await boxConfigOf({ BREAKERBOX_CONFIG: config, OTEL_SERVICE_NAME: 'service' })).toEqual({
+      agent: 'filed',
+      scope: 'process',
+      tools: { web_search: { failureThreshold: 1, mode: 'disabled' }, b: { fallback: 'wait' } },
+    });
+    const more = { BREAKERBOX_SCOPE: 'none', BREAKERBOX_MODE: 'observe_only', BREAKERBOX_CAPABILITIES: capabilities };
+    expect(await boxConfigOf({ BREAKERBOX_CONFIG: config, BREAKERBOX_AGENT: 'mine', ...more })).toEqual({
+      agent: 'mine',
+      scope: 'none',
+      defaults: { mode: 'observe_only' },
+      tools: { web_search: { fallback: 'ask the user for a link', failureThreshold: 1 }, b: { fallback: 'wait' } },
+    });
+    await writeFile(config, 'scopes: none');
+    await expect(boxConfigOf({ BREAKERBOX_CONFIG: config, BREAKERBOX_SCOPE: 'thread' })).rejects.toThrow(
+      /BREAKERBOX_SCOPE: is 'thread'.*BREAKERBOX_CONFIG, .*breakerbox\.yaml: line 1, scopes: is not a setting/s,
+    );
+  });
+
+  test('M8: the box follows the file of BREAKERBOX_CONFIG, and the variables still win', async () => {
+    const config = join(folder, 'followed.yaml');
+    await writeFile(config, 'tools: { a: { failureThreshold: 5 } }');
+    const { config: settings, follow } = await registrationOf({
+      BREAKERBOX_CONFIG: config,
+      BREAKERBOX_MODE: 'observe_only',
+    });
+    const box = createBreakerbox(settings);
+    const stop = follow(box);
+    await writeFile(config, 'tools: { a: { failureThreshold: 5 }, b: { mode: forced_open } }');
+    await expect.poll(() => box.tools, { timeout: 10_000 }).toEqual(['a', 'b']);
+    expect(box.session().acquire('b').state).toBe('observe_only');
+    stop?.();
   });
 });

@@ -1,5 +1,5 @@
 import type { Breakerbox, BreakerboxConfig } from '@breakerbox/core';
-import type { ConfigReload, Settings } from '@breakerbox/instrumentation/config';
+import type { FileSettings } from '@breakerbox/instrumentation/config';
 import type { CommandIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 
@@ -41,11 +41,11 @@ export const relaySettings = async (
   // Without a file, the relay starts faster without a parser.
   const { inMode, readConfig, watchConfig } = await import('@breakerbox/instrumentation/config');
   const file = readConfig(path);
-  const adjust = (settings: Settings): Settings => (observe ? inMode(settings, 'observe_only') : settings);
+  const adjust = (settings: FileSettings): FileSettings => (observe ? inMode(settings, 'observe_only') : settings);
   return {
     config: { ...adjust(file.settings), agent: agent ?? file.agent ?? 'mcp' },
     follow: (box, io) => {
-      const onReload = ({ error }: ConfigReload) => io.err(`breakerbox mcp: ${lineOf(path, error)}\n`);
+      const onReload = (error: Error | undefined) => io.err(`breakerbox mcp: ${lineOf(path, error)}\n`);
       const { reload } = watchConfig(box, path, { adjust, fixed: FIXED, onReload });
       return () => void reload();
     },

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadConfig } from '@breakerbox/instrumentation/config';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runCommand } from '../test-support-command.ts';
 import { replayCommand } from './replay-command.ts';
@@ -356,6 +357,13 @@ describe('T5: --grid', () => {
     // A cooldown that did not change is left out: alone it would end probing by steps (P1).
     expect(grid?.recommended).toEqual({ defaults: { failureThreshold: 2 } });
     expect(grid?.rows.find(({ failureThreshold }) => failureThreshold === 2)?.heldOut).toMatchObject({ lost: 0 });
+  });
+
+  test('T5, M8: what is recommended can be pasted into a configuration file', async () => {
+    const { out } = await replay(sessions(40, 'xxxxx'), '--grid');
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, `${/Recommended: (defaults: \{.*?\})\. /.exec(out)?.[1]}\n`);
+    expect(loadConfig(config)).toEqual({ defaults: { failureThreshold: 2 } });
   });
 
   test.each([

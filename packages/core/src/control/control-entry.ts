@@ -11,5 +11,5 @@ export type {
   ReleaseOptions,
   ReportedAction,
 } from './operator-api.ts';
-export { reconfigure } from './reconfigure.ts';
+export { type ReconfigureOptions, reconfigure } from './reconfigure.ts';
 export type { OperatedSession } from './roster.ts';

@@ -30,7 +30,7 @@ const FIXED: readonly Key[] = [
 /** Options of `reconfigure`. */
 export interface ReconfigureOptions {
   /** More settings that your program cannot change while it runs: a change of them is an error too. Default: none. */
-  readonly fixed?: readonly Key[] | undefined;
+  readonly fixed?: readonly string[] | undefined;
 }
 
 /**
@@ -82,9 +82,13 @@ const toolsWith = ({ context, config }: BoxInternals, next: BreakerboxConfig): R
   return { ...Object.fromEntries(declared), ...next.tools };
 };
 
-const fixedIssues = (config: BreakerboxConfig, next: BreakerboxConfig, fixed: readonly Key[]): readonly ConfigIssue[] =>
+const fixedIssues = (
+  config: BreakerboxConfig,
+  next: BreakerboxConfig,
+  fixed: readonly string[],
+): readonly ConfigIssue[] =>
   fixed
-    .filter((key) => !isSame(config[key], next[key]))
+    .filter((key) => !isSame(config[key as Key], next[key as Key]))
     .map((key) => ({ path: key, message: `has changed, but cannot change while the box lives. ${RESTART}` }));
 
 const RESTART = 'Restart the program, or change it back.';

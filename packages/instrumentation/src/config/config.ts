@@ -1,5 +1,5 @@
 /** Settings of a box from a file, and settings that follow the file while the program runs. */
 
 export { inMode } from './in-mode.ts';
-export { type ConfigFile, loadConfig, readConfig, type Settings } from './load-config.ts';
-export { type ConfigReload, type ConfigWatch, type WatchOptions, watchConfig } from './watch-config.ts';
+export { type ConfigFile, type FileSettings, loadConfig, readConfig } from './load-config.ts';
+export { type ConfigWatch, type WatchOptions, watchConfig } from './watch-config.ts';

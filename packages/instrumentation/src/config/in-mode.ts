@@ -1,5 +1,5 @@
 import type { CircuitMode } from '@breakerbox/core';
-import type { Settings } from './load-config.ts';
+import type { FileSettings } from './load-config.ts';
 
 /**
  * The settings with one mode for every tool, whatever they say of single tools and groups. Of groups, only `observe_only` is the mode too
@@ -10,7 +10,7 @@ import type { Settings } from './load-config.ts';
  * const box = createBreakerbox({ agent: 'research-agent', ...inMode(loadConfig('breakerbox.yaml'), 'observe_only') });
  * ```
  */
-export const inMode = (settings: Settings, mode: CircuitMode): Settings => {
+export const inMode = (settings: FileSettings, mode: CircuitMode): FileSettings => {
   const { tools, groups, defaults } = settings;
   return {
     ...settings,

@@ -17,13 +17,13 @@ import { MOST_BYTES, tooMuch } from '../settings-limits.ts';
 import { functionIssues } from './functions-in-file.ts';
 
 /** The settings of a box that a file can have: everything but the agent's name and the clock. */
-export type Settings = Omit<BreakerboxConfig, 'agent' | 'clock'>;
+export type FileSettings = Omit<BreakerboxConfig, 'agent' | 'clock'>;
 
 /** What a configuration file says. */
 export interface ConfigFile {
   /** The agent's name, for programs without code of their own. Undefined if the file does not name it. */
   readonly agent: string | undefined;
-  readonly settings: Settings;
+  readonly settings: FileSettings;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface ConfigFile {
  * const box = createBreakerbox({ agent: 'research-agent', ...loadConfig('breakerbox.yaml') });
  * ```
  */
-export const loadConfig = (path: string | URL): Settings => readConfig(path).settings;
+export const loadConfig = (path: string | URL): FileSettings => readConfig(path).settings;
 
 /**
  * The same, with the agent's name. For programs that are not written for one agent, such as `breakerbox mcp`.
@@ -56,13 +56,13 @@ export const readConfig = (path: string | URL): ConfigFile => {
 };
 
 /** The settings that this process has read last, by the path of the file. */
-const latest = new Map<string, Settings>();
+const latest = new Map<string, FileSettings>();
 
 /** What the program has read of a file. The program's settings are compared with it, to tell which ones are its own. */
-export const latestOf = (path: string | URL): Settings =>
+export const latestOf = (path: string | URL): FileSettings =>
   latest.get(resolve(pathOf(path, 'watchConfig', 'breakerbox.yaml'))) ?? loadConfig(path);
 
-type Value = Settings & { readonly agent?: string };
+type Value = FileSettings & { readonly agent?: string };
 
 const valueIn = (source: Source, path: string | URL): Value => {
   const isOfJson = isJson(source);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BreakerboxConfig } from '@breakerbox/core';
-import type { Settings } from './load-config.ts';
+import type { FileSettings } from './load-config.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,11 @@ const BY_NAME: readonly string[] = ['tools', 'groups'];
  * The running settings after a file has changed from `before` to `after`. A setting that differs from what the file said before is the
  * program's own, and stays.
  */
-export const mergeSettings = (running: BreakerboxConfig, before: Settings, after: Settings): BreakerboxConfig => {
+export const mergeSettings = (
+  running: BreakerboxConfig,
+  before: FileSettings,
+  after: FileSettings,
+): BreakerboxConfig => {
   const merge = (key: string, ours: unknown, base: unknown, next: unknown): unknown => {
     if (BY_NAME.includes(key)) return merged(ours, base, next, (_, ...values) => merged(...values, pick));
     return key === 'defaults' ? merged(ours, base, next, pick) : pick(key, ours, base, next);

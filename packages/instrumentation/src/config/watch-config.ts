@@ -2,31 +2,28 @@ import { stat } from 'node:fs/promises';
 import type { Breakerbox, BreakerboxConfig } from '@breakerbox/core';
 import { reconfigure } from '@breakerbox/core/control';
 import { visible } from '@breakerbox/core/internal';
-import { latestOf, loadConfig, type Settings } from './load-config.ts';
+import { type FileSettings, latestOf, loadConfig } from './load-config.ts';
 import { mergeSettings } from './merge-settings.ts';
-
-/** What became of a reload. */
-export interface ConfigReload {
-  /** Why the settings stay as they are; undefined if the file's settings are in use. */
-  readonly error: Error | undefined;
-}
 
 /** Options of {@link watchConfig}. */
 export interface WatchOptions {
   /** Milliseconds between two looks at the file. A change is read once two looks find the same. 0: only `reload()` reads. Default 1,000. */
   readonly intervalMs?: number | undefined;
   /** What your code makes of the file's settings, if it changes them, such as {@link inMode}. Default: nothing. */
-  readonly adjust?: ((settings: Settings) => Settings) | undefined;
+  readonly adjust?: ((settings: FileSettings) => FileSettings) | undefined;
   /** More settings that your program cannot change while it runs. A change of them is an error. Default: none. */
-  readonly fixed?: readonly (keyof Settings)[] | undefined;
-  /** Called after each reload. Default: an error is a warning of the process, on stderr. */
-  readonly onReload?: ((reload: ConfigReload) => void) | undefined;
+  readonly fixed?: readonly string[] | undefined;
+  /**
+   * Called after each reload, with the reason if the settings stay as they are. Default: the reason is a warning of the process, on
+   * stderr.
+   */
+  readonly onReload?: ((error: Error | undefined) => void) | undefined;
 }
 
 /** The box follows the file until `stop()`. */
 export interface ConfigWatch {
-  /** Reads the file now, such as on a signal. Never throws. */
-  reload(): ConfigReload;
+  /** Reads the file now, such as on a signal. Gives the reason if the settings stay as they are. Never throws. */
+  reload(): Error | undefined;
   stop(): void;
 }
 
@@ -48,13 +45,13 @@ export const watchConfig = (box: Breakerbox, path: string | URL, options: WatchO
   const { intervalMs = 1_000, adjust = (settings) => settings, fixed, onReload = warn } = options;
   let before = adjust(latestOf(path));
 
-  const reload = (): ConfigReload => {
-    const result = { error: caught(() => apply(adjust(loadConfig(path)))) };
-    onReload(result);
-    return result;
+  const reload = (): Error | undefined => {
+    const error = caught(() => apply(adjust(loadConfig(path))));
+    onReload(error);
+    return error;
   };
 
-  const apply = (after: Settings): void => {
+  const apply = (after: FileSettings): void => {
     const change = (running: BreakerboxConfig) => mergeSettings(running, before, after);
     reconfigure(box, change, { fixed });
     before = after;
@@ -97,7 +94,7 @@ const caught = (run: () => void): Error | undefined => {
   }
 };
 
-const warn = ({ error }: ConfigReload): void => {
+const warn = (error: Error | undefined): void => {
   if (error === undefined) return;
   const text = `The settings stay as they were. ${visible(error.message.replace(/\s*\n\s*/g, ' '))}`;
   process.emitWarning(text, { type: 'BreakerboxWarning', code: 'BREAKERBOX_CONFIG_RELOAD' });
