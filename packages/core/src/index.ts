@@ -69,5 +69,5 @@ export {
   OTHER_TOOL,
   SCOPE_NAME,
 } from './telemetry/semconv.ts';
-export type { Classifier, KeyOf, ResultJudge } from './tool.ts';
+export type { Classifier, KeyOf, ResultJudge } from './tool-callbacks.ts';
 export type { BudgetView, ChargeView, CircuitView, Explanation, SessionView } from './view.ts';

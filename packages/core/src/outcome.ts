@@ -4,7 +4,8 @@ import { isObject, read, readKeys } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
 import { someNames } from './config/names.ts';
 import { atOnce, reportThrown, safely } from './safely.ts';
-import type { ResultJudge, ToolSettings } from './tool.ts';
+import type { ToolSettings } from './tool.ts';
+import type { ResultJudge } from './tool-callbacks.ts';
 import { warnOnce } from './warnings/warnings.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { CircuitMode } from './circuit/circuit.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import { groupNameOf } from './circuit/policy.ts';
-import type { Classification } from './classify/classify.ts';
 import type { ErrorCategory, Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
 import type { ToolConfig } from './config/config.ts';
@@ -11,25 +10,8 @@ import type { Capability } from './routing/capability.ts';
 import type { Route } from './routing/route.ts';
 import { GROUP_PREFIX, OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSeries } from './telemetry/series.ts';
+import type { Classifier, KeyOf, ResultJudge } from './tool-callbacks.ts';
 import { warnOnce } from './warnings/warnings.ts';
-
-/**
- * Classifies an error that a tool threw, and each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2).
- * Must answer synchronously.
- */
-export type Classifier = (
-  value: unknown,
-  context: { readonly returned: boolean },
-) => ErrorCategory | Classification | undefined;
-
-/**
- * Decides whether a result is a failure (O7). `true` means a failure of category `server`, a category means a failure of that
- * category, `false` means a success. `undefined` leaves the result to the classifier. Must answer synchronously.
- */
-export type ResultJudge = (result: unknown) => boolean | ErrorCategory | undefined;
-
-/** Names the one host, account or file that a call is about (C14). `undefined`: the call has no key. Must answer synchronously. */
-export type KeyOf = (input: unknown) => string | undefined;
 
 /** Settings of one tool, with the defaults filled in. */
 export interface ToolSettings {

@@ -7,7 +7,7 @@ import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
 import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
-import type { Classifier, KeyOf, ResultJudge } from '../tool.ts';
+import type { Classifier, KeyOf, ResultJudge } from '../tool-callbacks.ts';
 
 /** Settings of one tool. */
 export interface ToolConfig extends CircuitConfig, Capability {
