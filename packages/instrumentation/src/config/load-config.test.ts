@@ -121,10 +121,10 @@ tools:
   });
 
   test.each([
-    ['YAML that is none', 'tools: [', undefined, /^line 1, column \d+: is not valid YAML: .+ Correct the text\.$/],
+    ['broken YAML', 'tools: [', undefined, /^line 1, column \d+: is not valid YAML: .+ Correct the text\.$/],
     ['a duplicate key', 'budget: strict\nbudget: strict\n', undefined, /^line 2, column 1: is a duplicate key/],
     ['a duplicate key in JSON', '{"scope": "none",\n"scope": "none"}', 'a.json', /^line 2, column 1: is a duplicate/],
-    ['JSON that is none', '{\n"scope": "none",}', 'b.json', /^line 2, column \d+: is not valid JSON/],
+    ['broken JSON', '{\n"scope": "none",}', 'b.json', /^line 2, column \d+: is not valid JSON/],
     ['an empty file', '# nothing yet\n', undefined, /^file: is empty\. Write settings such as/],
     ['a list', '- a\n', undefined, /^config: is a list\. Give an object/],
     ['another extension', 'a: b', 'c.toml', /^file: ends in \.toml, but the extension decides/],

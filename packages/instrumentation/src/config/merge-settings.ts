@@ -27,7 +27,7 @@ type Pick = (key: string, ours: unknown, base: unknown, next: unknown) => unknow
 
 const pick: Pick = (_, ours, base, next) => (isDeepStrictEqual(ours, base) ? next : ours);
 
-/** All keys of the three, without those that end up with no value. Undefined if there are none, and `after` has none either. */
+/** All keys of the three, without those that end up with no value. Undefined if nothing is left, and `after` has none either. */
 const merged = (ours: unknown, base: unknown, next: unknown, merge: Pick): Values | undefined => {
   const [running, before, after] = [ours, base, next].map((one) => (one ?? {}) as Values) as [Values, Values, Values];
   const entries = Object.keys({ ...running, ...before, ...after })
