@@ -1,9 +1,10 @@
 import { isObject, read, readText } from '@breakerbox/core/internal';
+import { withoutLongTexts } from './long-texts.ts';
 import { rawItems, rawMember } from './raw-json.ts';
 
 /** A JSON-RPC message as the relay looks at it. The bytes that are forwarded are those of the line. */
 export interface RpcMessage {
-  /** The text of the message. */
+  /** The text of the message. Long strings in it may be cut, but not in a batch. */
   readonly text: string;
   readonly method: string | undefined;
   /** The id as JSON: equal for a request and its answer, also where JavaScript's numbers are not exact. Undefined without one. */
@@ -19,9 +20,14 @@ export interface RpcLine {
   readonly isBatch: boolean;
 }
 
+/** Longest line that is read as a whole, in bytes: a peak of memory stays for long (M10). */
+const MOST_BYTES = 1024 * 1024;
+const OPEN_BRACE = 0x7b;
+
 /** Undefined if the line is not JSON-RPC. */
 export const readLine = (bytes: Buffer): RpcLine | undefined => {
-  const text = bytes.toString('utf8');
+  const isLong = bytes.length > MOST_BYTES && bytes[0] === OPEN_BRACE;
+  const text = (isLong ? withoutLongTexts(bytes) : bytes).toString('utf8');
   const value = parsedOrUndefined(text);
   if (!Array.isArray(value))
     return isObject(value) ? { messages: [messageOf(text, value)], isBatch: false } : undefined;
