@@ -5,8 +5,10 @@ import { createRelayBox } from './relay-box.ts';
 import { CONFIG_FLAG, relaySettings } from './relay-config.ts';
 import { processHost } from './relay-host.ts';
 import { runRelay } from './relay-process.ts';
+import { startRelayServices } from './relay-services.ts';
+import { planServices, type ServiceFlags, withServiceOptions } from './service-flags.ts';
 
-interface Flags {
+interface Flags extends ServiceFlags {
   readonly agent?: string;
   readonly config?: string;
   readonly name?: string;
@@ -21,7 +23,7 @@ Commands:
 
 /** `breakerbox mcp` (M1). */
 export const mcpCommand = (io: CommandIo = processIo): Command =>
-  new Command('mcp')
+  withServiceOptions(new Command('mcp'))
     .description('Put circuit breakers in front of an MCP server, for any client and without code.')
     .usage('[options] -- <command> [args...]')
     .argument('<command>', 'the command that starts the MCP server (stdio); write -- before it')
@@ -37,8 +39,11 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
 
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
   try {
+    const plan = planServices(flags, process.env);
     const { config, follow } = await relaySettings(flags);
-    const { box, session, ...rules } = createRelayBox(config);
+    const relayBox = createRelayBox(config);
+    const { box, session, ...rules } = relayBox;
+    const services = startRelayServices(plan, relayBox, io);
     const reload = follow(box, io);
     const relay = createRelay({
       session,
@@ -49,6 +54,7 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
     const { code, why } = await runRelay(command, args, relay, processHost(reload));
     if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
     io.exitWith(code);
+    await services.end();
   } catch (error) {
     io.err(`breakerbox mcp: ${(error as Error).message}\n`);
     io.exitWith(2);
