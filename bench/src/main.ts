@@ -25,6 +25,7 @@ Other measurements:
   pnpm bench -- series              Prometheus series of a tool: idle, healthy, in an outage
   pnpm bench -- bundle              what the dashboards and rules cost a Prometheus with 10, 100 and 500 agents; \`--help\` says more
   pnpm bench -- benefit [--write]   simulated agents on tools that fail: without protection, with a simple breaker, with Breakerbox
+  pnpm bench -- relay               time and memory of \`breakerbox mcp\` beside a direct connection; builds the packages first
   pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million events
   pnpm bench -- scrape              what reading /metrics costs an agent with 92,000 series
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
@@ -79,6 +80,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   defaults: (args) => process.exit(runDefaults(args)),
   benefit: (args) => process.exit(runBenefit(args)),
   replay: async (args) => print(await (await import('./replay.ts')).replayReport(args)),
+  relay: async (args) => print(await (await import('./relay/relay.ts')).relayReport(args)),
   path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),
   cold: async (args) => print(await (await import('./cold.ts')).coldReport(args)),
   series: async () => print(await (await import('./series.ts')).seriesReport()),

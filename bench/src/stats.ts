@@ -6,7 +6,7 @@ export interface Spread {
 }
 
 /** The value below which a share of the sorted values lies, interpolated between two of them. */
-const quantile = (sorted: readonly number[], share: number): number => {
+export const quantile = (sorted: readonly number[], share: number): number => {
   const place = (sorted.length - 1) * share;
   const below = sorted[Math.floor(place)] ?? Number.NaN;
   const above = sorted[Math.ceil(place)] ?? below;
