@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { titlesIn } from './reference/test-titles.ts';
 
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
-const CHAPTERS = { E: 7, O: 7, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2, A: 10, M: 8, T: 8 } as const;
+const CHAPTERS = { E: 7, O: 7, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2, A: 10, M: 10, T: 8 } as const;
 
 const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
@@ -13,7 +13,7 @@ const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
 const ROOT = new URL('../', import.meta.url);
 const readText = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 
-const TEST_FILES = ['packages/*/src/**/*.test.ts', '{dashboards,alerts,stack,test,docs}/**/*.test.ts'];
+const TEST_FILES = ['packages/*/src/**/*.test.ts', '{bench,dashboards,alerts,stack,test,docs}/**/*.test.ts'];
 const testFiles = globSync(TEST_FILES, { cwd: fileURLToPath(ROOT), exclude: (path) => path.includes('node_modules') });
 const titles = new Map(testFiles.map((file) => [file.replaceAll('\\', '/'), titlesIn(readText(file))]));
 
