@@ -154,6 +154,8 @@ const takeUp = (
   const before = tracked.settled ?? first;
   tracked.settled = { mode, policy };
   if (before === undefined || before.policy === policy) return;
+  // A look ahead works on copies, but shares what is covered (C11).
+  if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
   const own = tracked.covered ?? tracked;
   if (before.mode !== mode && own.mode === before.mode) {
     const change = () => takeOver(own, mode);
