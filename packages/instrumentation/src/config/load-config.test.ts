@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -168,6 +168,12 @@ tools:
     const settings = loadConfig(await file('systemic: { pause: affected }'));
     expect(() => createBreakerbox({ agent: 'a', ...settings })).toThrow(/systemic\.pause/);
     expect(createBreakerbox({ agent: 'a', scope: 'process', ...settings }).agent).toBe('a');
+  });
+
+  test.each(['../../README.md', '../../../cli/README.md'])('M8: the example of %s can be used', async (readme) => {
+    const text = await readFile(new URL(readme, import.meta.url), 'utf8');
+    const [, example = ''] = /^```yaml\n(# breakerbox\.yaml.*?)^```$/ms.exec(text) ?? [];
+    expect(Object.keys(loadConfig(await file(example)).tools ?? {})).toHaveLength(2);
   });
 
   test('M8: one mode for all', async () => {
