@@ -5,11 +5,19 @@ const MOST = 1_000;
 export class BoundedMap<Value> {
   readonly #entries = new Map<string, Value>();
 
-  put(key: string, value: Value): void {
+  /** Adds an entry. Gives the entries that it replaced or pushed out. */
+  put(key: string, value: Value): readonly Value[] {
+    const gone = this.#entries.has(key) ? [this.#entries.get(key) as Value] : [];
     this.#entries.delete(key);
     this.#entries.set(key, value);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > MOST && oldest !== undefined) this.#entries.delete(oldest);
+    const [oldest] = this.#entries;
+    if (this.#entries.size <= MOST || oldest === undefined) return gone;
+    this.#entries.delete(oldest[0]);
+    return [...gone, oldest[1]];
+  }
+
+  get(key: string): Value | undefined {
+    return this.#entries.get(key);
   }
 
   /** Removes an entry, and gives it. */

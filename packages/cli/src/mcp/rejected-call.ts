@@ -1,19 +1,40 @@
-import { read } from '@breakerbox/core/internal';
+import { isObject, read } from '@breakerbox/core/internal';
 import { type RpcMessage, rawId } from './rpc-message.ts';
 
 /** The key by which a request of the stateless protocol (from revision 2026-07-28) names its revision. */
 const STATELESS = 'io.modelcontextprotocol/protocolVersion';
 
-/**
- * The answer to a call in place of the server's (M4). It is a result and not a JSON-RPC error, because the model reads results only. The
- * id is the request's, byte for byte.
- */
-export const answerTo = (request: RpcMessage, text: string): string => {
+/** What an answer must know of its request. It keeps nothing else of the request, which can be long. */
+export interface Caller {
+  /** The id, byte for byte. */
+  readonly id: string;
+  /** The request belongs to the stateless protocol. */
+  readonly isStateless: boolean;
+  /** The request asks for a task (revision 2025-11-25), and for how long the task is kept, in milliseconds. */
+  readonly task: { readonly ttlMs: number | null } | undefined;
+}
+
+export const callerOf = (request: RpcMessage): Caller => {
   const isStateless = read(read(request.params, '_meta'), STATELESS) !== undefined;
-  const result = {
-    ...(isStateless && { resultType: 'complete' }),
-    content: [{ type: 'text', text }],
-    isError: true,
+  const task = read(request.params, 'task');
+  const ttl = read(task, 'ttl');
+  return {
+    id: rawId(request),
+    isStateless,
+    task: isObject(task) && !isStateless ? { ttlMs: typeof ttl === 'number' ? ttl : null } : undefined,
   };
-  return `{"jsonrpc":"2.0","id":${rawId(request)},"result":${JSON.stringify(result)}}`;
 };
+
+/** A text for the model in place of a call's result (M4). */
+export const rejectedResult = ({ isStateless }: Caller, text: string): object => ({
+  ...(isStateless && { resultType: 'complete' }),
+  content: [{ type: 'text', text }],
+  isError: true,
+});
+
+/** A result as JSON-RPC. The model reads results and no JSON-RPC errors. */
+export const resultTo = ({ id }: Caller, result: object): string =>
+  `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`;
+
+export const errorTo = ({ id }: Caller, code: number, message: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`;

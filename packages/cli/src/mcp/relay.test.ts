@@ -153,7 +153,9 @@ describe('time ends everything', () => {
     const { call, pass } = started({ budget: { failures: 2, windowMs: 120_000 }, systemic: false });
     call('a', REFUSED);
     call('b', REFUSED);
-    expect(call('c', FOUND)).toContain('The pause ends by itself in at most 2 minutes.');
+    const text = call('c', FOUND);
+    expect(text).toMatch(/The pause ends by itself in at most 2 minutes\. Say so in your answer\.$/);
+    expect(text).not.toContain('a person');
     pass(119_000);
     expect(call('c', FOUND)).toContain('paused');
     pass(1_000);
@@ -216,6 +218,91 @@ describe('calls of several messages', () => {
     send(request('tasks/get', { taskId: 't' }, '7'));
     answer({ id: 7, result: { taskId: 't', status } });
     expect(outcomes).toEqual([outcome]);
+  });
+
+  /** A probe that the server has answered with a task. */
+  const probedByTask = () => {
+    const relay = started();
+    for (let n = 0; n < 3; n += 1) relay.call('a', REFUSED);
+    relay.pass(60_000);
+    relay.send(CALL);
+    relay.answer({ id: 5, result: { task: { taskId: 't', status: 'working' } } });
+    const poll = (status: string): void => {
+      relay.send(request('tasks/get', { taskId: 't' }, '6'));
+      relay.answer({ id: 6, result: { taskId: 't', status } });
+    };
+    return { ...relay, poll };
+  };
+
+  test('M6: a probe lasts as long as its task', () => {
+    const { call, pass, poll, outcomes } = probedByTask();
+    for (let n = 0; n < 10; n += 1) {
+      pass(1_800_000);
+      expect(call('a', FOUND)).toContain('unavailable');
+      poll('working');
+    }
+    poll('completed');
+    expect(outcomes.at(-1)).toBe('a: success');
+    expect(call('a', FOUND)).toBeUndefined();
+  });
+
+  test('M6: a probe fails when nothing is heard of its task for an hour', () => {
+    const { call, pass, outcomes } = probedByTask();
+    pass(3_600_000);
+    expect(call('a', FOUND)).toContain('unavailable');
+    expect(outcomes.at(-1)).toBe('a: failure, timeout');
+    pass(300_000);
+    expect(call('a', FOUND)).toBeUndefined();
+  });
+
+  test('M4, M6: a rejected call that asks for a task gets one, with the text as its result', () => {
+    const { send, call } = started();
+    for (let n = 0; n < 3; n += 1) call('a', REFUSED);
+    const asked = send(request('tools/call', { name: 'a', task: { ttl: 5_000 } }, '7'));
+    expect(asked.toServer).toBeUndefined();
+    const { task } = JSON.parse(asked.toClient ?? '').result;
+    expect(task).toMatchObject({ status: 'completed', ttl: 5_000, createdAt: expect.stringMatching(/^20/) });
+    const about = (method: string) => {
+      const { toServer, toClient } = send(request(method, { taskId: task.taskId }, '8'));
+      expect(toServer).toBeUndefined();
+      return JSON.parse(toClient ?? '');
+    };
+    expect(about('tasks/get')).toEqual({ jsonrpc: '2.0', id: 8, result: task });
+    expect(about('tasks/cancel')).toMatchObject({ error: { code: -32_602 } });
+    expect(about('tasks/result').result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("Tool 'a' is unavailable") }],
+      _meta: { 'io.modelcontextprotocol/related-task': { taskId: task.taskId } },
+    });
+    const other = request('tasks/get', { taskId: 'other' }, '9');
+    expect(send(other)).toEqual({ toServer: `${other}\n`, toClient: undefined });
+  });
+
+  const cancel = (id: string) =>
+    `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":"user"}}`;
+
+  test('M6: cancellation in every position is forwarded, and changes nothing but the call under way', () => {
+    const { send, answer, call, outcomes } = started();
+    send(CALL);
+    for (const id of ['5', '5', '77', '"5"', 'null']) expect(send(cancel(id)).toServer).toBe(`${cancel(id)}\n`);
+    answer({ id: 5, result: FOUND });
+    expect(outcomes).toEqual(['a: ignored, cancelled']);
+    send(CALL);
+    answer({ id: 5, result: FOUND });
+    expect(send(cancel('5')).toServer).toBe(`${cancel('5')}\n`);
+    expect(outcomes).toEqual(['a: ignored, cancelled', 'a: success']);
+    for (let n = 0; n < 3; n += 1) call('a', REFUSED);
+    expect(send(CALL).toClient).toContain('unavailable');
+    expect(send(cancel('5')).toServer).toBe(`${cancel('5')}\n`);
+    expect(outcomes).toHaveLength(5);
+  });
+
+  test('M6: an id that is used again gives up the call before', () => {
+    const { send, answer, outcomes } = started();
+    send(CALL);
+    send(CALL);
+    answer({ id: 5, result: FOUND });
+    expect(outcomes).toEqual(['a: ignored, cancelled', 'a: success']);
   });
 
   test('and so does the result of a task', () => {

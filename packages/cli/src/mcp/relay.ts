@@ -1,11 +1,13 @@
 import type { Permit, Session, Settlement } from '@breakerbox/core';
-import { isObject, read, readText, safely } from '@breakerbox/core/internal';
+import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/internal';
 import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
 import { CANCELLED, cancellation, endingOf, SERVER_ENDED, taskEnding } from './call-ending.ts';
+import { HeldInputs } from './held-inputs.ts';
 import type { Line } from './line-splitter.ts';
-import { answerTo } from './rejected-call.ts';
+import { type Caller, callerOf } from './rejected-call.ts';
+import { RejectedTasks } from './rejected-tasks.ts';
 import { RelayedTools } from './relayed-tools.ts';
 import { idIn, type RpcLine, type RpcMessage, readLine } from './rpc-message.ts';
 
@@ -33,15 +35,33 @@ export interface RelayParts {
   readonly keepsGroup?: boolean;
   /** Called before each decision, so that a pause can end by time (M5). */
   readonly beforeDecision?: () => void;
-  /** A sentence to add to a rejection. */
-  readonly addendum?: (permit: Permit) => string;
+  /** The text of a rejection, if it is not the engine's. */
+  readonly textOf?: (permit: Permit) => string;
+  /** The clock of the session's box, in milliseconds. Default: `performance.now()`, as the box's. */
+  readonly now?: () => number;
+}
+
+/** A call that the session has let through. */
+interface Call {
+  readonly callId: string;
+  readonly permit: Permit;
+  /** Bytes that its arguments hold of the memory. */
+  readonly bytes: number;
 }
 
 /** A request of the client that the server has not answered. */
 interface OpenRequest {
-  readonly request: RpcMessage;
-  readonly taskId?: string | undefined;
+  readonly method: string;
+  readonly caller: Caller;
+  readonly taskId: string | undefined;
+  readonly call: Call | undefined;
 }
+
+/**
+ * A task whose client asks for it no more would keep a probe for ever. So the lease of a probe ends when nothing was heard of its task
+ * for this time, in milliseconds (M6).
+ */
+const TASK_QUIET_MS = 3_600_000;
 
 /** Requests whose answers are looked at. */
 const WATCHED: ReadonlySet<string> = new Set([
@@ -62,7 +82,9 @@ class ToolRelay implements Relay {
   readonly #tools = new RelayedTools();
   readonly #open = new BoundedMap<OpenRequest>();
   /** The call of each task that goes on (M6). */
-  readonly #tasks = new BoundedMap<string>();
+  readonly #tasks = new BoundedMap<Call>();
+  readonly #rejected = new RejectedTasks();
+  readonly #held = new HeldInputs();
   #group: string;
 
   constructor(parts: RelayParts) {
@@ -83,18 +105,17 @@ class ToolRelay implements Relay {
   }
 
   serverEnded(why: string): Buffer {
-    const answers = this.#open.takeAll().flatMap(({ request }) => {
-      if (request.method !== 'tools/call') return [];
-      this.#settle(request.id ?? '', SERVER_ENDED);
-      return [`${answerTo(request, why)}\n`];
+    const answers = this.#open.takeAll().flatMap(({ method, caller, call }) => {
+      this.#settle(call, SERVER_ENDED);
+      return method === 'tools/call' ? [`${this.#rejected.reject(caller, why)}\n`] : [];
     });
-    for (const callId of this.#tasks.takeAll()) this.#settle(callId, SERVER_ENDED);
+    for (const call of this.#tasks.takeAll()) this.#settle(call, SERVER_ENDED);
     return Buffer.from(answers.join(''));
   }
 
   clientEnded(): void {
-    this.#open.takeAll();
-    this.#tasks.takeAll();
+    for (const { call } of this.#open.takeAll()) this.#settle(call, CANCELLED);
+    for (const call of this.#tasks.takeAll()) this.#settle(call, CANCELLED);
     this.#calls.abandon();
   }
 
@@ -117,29 +138,38 @@ class ToolRelay implements Relay {
     const { method, id, params } = message;
     if (method === 'notifications/cancelled') this.#cancel(message);
     if (method === undefined || id === undefined || !WATCHED.has(method)) return undefined;
-    const answer = method === 'tools/call' ? this.#decide(message, id) : undefined;
-    if (answer === undefined) this.#open.put(id, { request: message, taskId: readText(params, 'taskId') });
-    return answer;
+    const answer = this.#rejected.answer(message);
+    if (answer !== undefined) return answer;
+    // The client uses the id again, so it waits no more for the request before.
+    this.#settle(this.#open.take(id)?.call, CANCELLED);
+    const decided = method === 'tools/call' ? this.#decide(message, id) : undefined;
+    if (typeof decided === 'string') return decided;
+    const open = { method, caller: callerOf(message), taskId: readText(params, 'taskId'), call: decided };
+    for (const { call } of this.#open.put(id, open)) this.#settle(call, CANCELLED);
+    return undefined;
   }
 
-  #decide(request: RpcMessage, callId: string): string | undefined {
+  /** Gives the answer to a call that is rejected, or the call. Undefined for a call that gets no decision. */
+  #decide(request: RpcMessage, callId: string): string | Call | undefined {
     const { params } = request;
     const tool = readText(params, 'name');
     if (tool === undefined || tool.trim() === '' || !this.#tools.mayHave(tool)) return undefined;
     this.#parts.beforeDecision?.();
-    const call = { callId, tool, input: inputOf(params), group: this.#group, type: 'extension' } as const;
-    const permit = safely('a decision', () => context.with(parentOf(params), () => this.#calls.acquire(call)));
+    const { input, bytes } = this.#held.hold(inputOf(params), request.text.length);
+    const asked = { callId, tool, input, group: this.#group, type: 'extension' } as const;
+    const permit = safely('a decision', () => context.with(parentOf(params), () => this.#calls.acquire(asked)));
+    if (permit === undefined || permit.message !== '') this.#held.free(bytes);
     if (permit === undefined) return undefined;
-    if (permit.message !== '') return answerTo(request, `${permit.message}${this.#parts.addendum?.(permit) ?? ''}`);
+    if (permit.message !== '')
+      return this.#rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
     trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
-    return undefined;
+    return { callId, permit, bytes };
   }
 
   #cancel(message: RpcMessage): void {
     const id = idIn(message.params, 'requestId', message);
     const open = id === undefined ? undefined : this.#open.take(id);
-    if (id !== undefined && open?.request.method === 'tools/call')
-      this.#settle(id, cancellation(read(message.params, 'reason')));
+    this.#settle(open?.call, cancellation(read(message.params, 'reason')));
   }
 
   #lookAt(line: RpcLine | undefined): void {
@@ -148,15 +178,15 @@ class ToolRelay implements Relay {
       if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
       if (method !== undefined || id === undefined) continue;
       const open = this.#open.take(id);
-      if (open !== undefined) this.#answered(open, id, message);
+      if (open !== undefined) this.#answered(open, message);
     }
   }
 
-  #answered({ request, taskId }: OpenRequest, id: string, answer: RpcMessage): void {
+  #answered({ method, taskId, call }: OpenRequest, answer: RpcMessage): void {
     const { result, error } = answer;
-    switch (request.method) {
+    switch (method) {
       case 'tools/call':
-        this.#callAnswered(id, answer);
+        this.#callAnswered(call, answer);
         break;
       case 'tools/list':
         this.#tools.record(result, this.#parts.session, this.#group);
@@ -173,20 +203,27 @@ class ToolRelay implements Relay {
     }
   }
 
-  #callAnswered(callId: string, answer: RpcMessage): void {
+  #callAnswered(call: Call | undefined, answer: RpcMessage): void {
+    if (call === undefined) return;
     const { taskId, settlement } = endingOf(answer);
-    if (taskId === undefined) this.#settle(callId, settlement);
-    else this.#tasks.put(taskId, callId);
+    if (taskId === undefined) return this.#settle(call, settlement);
+    this.#taskGoesOn(call);
+    for (const forgotten of this.#tasks.put(taskId, call)) this.#settle(forgotten, CANCELLED);
+  }
+
+  #taskGoesOn({ permit }: Call): void {
+    extendLease(permit, (this.#parts.now?.() ?? performance.now()) + TASK_QUIET_MS);
   }
 
   #taskState(taskId: string | undefined, state: unknown): void {
-    this.#taskEnded(taskId, taskEnding(state));
+    const ending = taskEnding(state);
+    const call = taskId === undefined || ending !== undefined ? undefined : this.#tasks.get(taskId);
+    if (call !== undefined) this.#taskGoesOn(call);
+    this.#taskEnded(taskId, ending);
   }
 
   #taskEnded(taskId: string | undefined, settlement: Settlement | undefined): void {
-    if (taskId === undefined || settlement === undefined) return;
-    const callId = this.#tasks.take(taskId);
-    if (callId !== undefined) this.#settle(callId, settlement);
+    if (taskId !== undefined && settlement !== undefined) this.#settle(this.#tasks.take(taskId), settlement);
   }
 
   /** C13: the group has the name that the server gives itself. */
@@ -196,7 +233,10 @@ class ToolRelay implements Relay {
     if (name && !this.#parts.keepsGroup) this.#group = name;
   }
 
-  #settle(callId: string, settlement: Settlement): void {
+  #settle(call: Call | undefined, settlement: Settlement): void {
+    if (call === undefined) return;
+    const { callId, bytes } = call;
+    this.#held.free(bytes);
     if (settlement === CANCELLED) this.#calls.abandon(callId);
     else this.#calls.settle(callId, settlement);
   }

@@ -4,6 +4,9 @@ import { readItems, readText } from '@breakerbox/core/internal';
 /** Most tools of a list that are read. */
 const MOST_TOOLS = 2_000;
 
+/** Most names that are kept. A server may change its list again and again. */
+const MOST_NAMES = 10_000;
+
 /** The tools of the server, as its lists have shown them. */
 export class RelayedTools {
   readonly #names = new Set<string>();
@@ -16,6 +19,7 @@ export class RelayedTools {
     for (const tool of readItems(tools, MOST_TOOLS)) {
       const name = readText(tool, 'name');
       if (name === undefined || name.trim() === '') continue;
+      if (this.#names.size >= MOST_NAMES && !this.#names.has(name)) continue;
       this.#names.add(name);
       session.declare(name, { group });
     }

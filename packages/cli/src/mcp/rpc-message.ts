@@ -61,11 +61,17 @@ const MOST_METHOD = 128;
 export const idIn = (params: unknown, key: string, message: RpcMessage): string | undefined =>
   isObject(params) ? idOf(read(params, key), rawMember(message.text, 'params') ?? '{}', key) : undefined;
 
+/** Characters of an id. A message with a longer one is forwarded, and not followed. */
+const MOST_ID = 1_024;
+
 const idOf = (id: unknown, text: string, key = 'id'): string | undefined => {
-  if (typeof id === 'string') return JSON.stringify(id);
+  if (typeof id === 'string') return id.length <= MOST_ID ? JSON.stringify(id) : undefined;
   if (typeof id !== 'number') return undefined;
-  return Number.isSafeInteger(id) ? String(id) : rawMember(text, key);
+  return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text, key));
 };
 
 /** The id of a request as its bytes are. */
-export const rawId = ({ text }: RpcMessage): string => rawMember(text, 'id') ?? 'null';
+export const rawId = ({ text }: RpcMessage): string => copied(rawMember(text, 'id')) ?? 'null';
+
+/** A part of a text holds all of the text in memory. A copy does not. */
+const copied = (part: string | undefined): string | undefined => part && Buffer.from(part).toString();
