@@ -23,7 +23,7 @@ const MANY_CASES = '10000';
  * a browser, and pictures of the dashboards.
  */
 const SLOW = [
-  ...['soak', 'compose', 'newcomer', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
+  ...['soak', 'compose', 'newcomer', 'mcp-conformance', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
     (name) => `test/${name}.test.ts`,
   ),
   'packages/core/src/proof/walk.test.ts',

@@ -206,7 +206,11 @@ class ToolRelay implements Relay {
   #callAnswered(call: Call | undefined, answer: RpcMessage): void {
     if (call === undefined) return;
     const { taskId, settlement } = endingOf(answer);
-    if (taskId === undefined) return this.#settle(call, settlement);
+    if (taskId === undefined) this.#settle(call, settlement);
+    else this.#taskBegins(taskId, call);
+  }
+
+  #taskBegins(taskId: string, call: Call): void {
     this.#taskGoesOn(call);
     for (const forgotten of this.#tasks.put(taskId, call)) this.#settle(forgotten, CANCELLED);
   }
