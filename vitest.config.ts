@@ -23,9 +23,14 @@ const MANY_CASES = '10000';
  * a browser, and pictures of the dashboards.
  */
 const SLOW = [
-  ...['soak', 'compose', 'newcomer', 'mcp-conformance', 'packaging.{beside,install,otel,release,surface,tarballs,use}'].map(
-    (name) => `test/${name}.test.ts`,
-  ),
+  ...[
+    'soak',
+    'compose',
+    'newcomer',
+    'mcp-conformance',
+    'mcp-programs',
+    'packaging.{beside,install,otel,release,surface,tarballs,use}',
+  ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',
   'packages/telemetry/src/exit.backends.test.ts',
   'alerts/tests/{grafana-managed,situations}.test.ts',

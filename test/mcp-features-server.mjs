@@ -1,4 +1,5 @@
 /** An MCP server over stdio that asks the client for something and tells it of changes, in the protocol of sessions. */
+import { setTimeout as after } from 'node:timers/promises';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { SubscribeRequestSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -15,6 +16,7 @@ mcp.registerTool('progress', {}, async ({ _meta, sendNotification }) => {
     const params = { progressToken: _meta.progressToken, progress, total: 3 };
     await sendNotification({ method: 'notifications/progress', params });
   }
+  await after(50); // The SDKs' clients forget progress that arrives together with the answer, also without a relay.
   return text('done');
 });
 mcp.registerTool('sampling', {}, async () => {

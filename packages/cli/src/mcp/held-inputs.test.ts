@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HeldInputs } from './held-inputs.ts';
 
-test('M10: too many arguments of calls under way are held as digests', () => {
+test('too many arguments of calls under way are held as digests', () => {
   const held = new HeldInputs(10);
   const input = { q: 'text' };
   expect(held.hold(input, 8)).toEqual({ input, bytes: 8 });

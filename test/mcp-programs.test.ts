@@ -1,0 +1,178 @@
+/** Real servers and real clients, with a recorder of the bytes on each side of the relay. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { query } from '@anthropic-ai/claude-agent-sdk';
+import { scriptedModel } from '@breakerbox/scripted-models/claude-agent';
+import { Client as ClientOfSdk2 } from '@modelcontextprotocol/client';
+import { StdioClientTransport as StdioOfSdk2 } from '@modelcontextprotocol/client/stdio';
+import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport as StdioOfSdk1 } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const RELAY = ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp', '--'];
+const npm = (name: string): string => path(`node_modules/@modelcontextprotocol/${name}`);
+const BROKEN = path('mcp-relay-server.mjs');
+const who = { name: 'relay-test', version: '0.0.0' };
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'breakerbox-programs-')));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** The arguments of Node for recorder, relay, recorder, server. */
+const recorded = (...server: string[]): string[] => {
+  const tee = (name: string) => [path('conformance/tee.mjs'), folder, name, process.execPath];
+  return [...tee('client'), ...RELAY, process.execPath, ...tee('server'), ...server];
+};
+
+const bytes = (side: string): string => readFileSync(join(folder, side), 'latin1');
+
+/** The lines of the client's side that the server's side does not have, in order. */
+const extra = (of: 'in' | 'out'): string[] => {
+  const theirs = bytes(`server.${of}`).split('\n');
+  return bytes(`client.${of}`)
+    .split('\n')
+    .filter((line) => {
+      const isSame = line === theirs[0];
+      if (isSame) theirs.shift();
+      return !isSame;
+    });
+};
+
+const expectEqualBytes = (): void => {
+  expect(bytes('client.in')).not.toBe('');
+  expect(bytes('client.in') === bytes('server.in')).toBe(true);
+  expect(bytes('client.out') === bytes('server.out')).toBe(true);
+};
+
+interface Called {
+  call(name: string, input: Record<string, unknown>): Promise<{ content: { text?: string }[]; isError?: boolean }>;
+  tools(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+const CLIENTS: Record<string, (args: string[], env?: Record<string, string>) => Promise<Called>> = {
+  'SDK 1': async (args, env = {}) => {
+    const client = new ClientOfSdk1(who);
+    await client.connect(new StdioOfSdk1({ command: process.execPath, args, env, stderr: 'ignore' }));
+    return {
+      call: (name, input) => client.callTool({ name, arguments: input }) as never,
+      tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+      close: () => client.close(),
+    };
+  },
+  'SDK 2': async (args, env = {}) => {
+    const client = new ClientOfSdk2(who);
+    await client.connect(new StdioOfSdk2({ command: process.execPath, args, env, stderr: 'ignore' }));
+    return {
+      call: (name, input) => client.callTool({ name, arguments: input }) as never,
+      tools: async () => (await client.listTools()).tools.map(({ name }) => name),
+      close: () => client.close(),
+    };
+  },
+};
+
+describe.each(Object.entries(CLIENTS))('M2: with %s, the bytes are equal on both sides', (_, connect) => {
+  test('filesystem', async () => {
+    writeFileSync(join(folder, 'note.md'), 'remember the milk €');
+    const client = await connect(recorded(npm('server-filesystem/dist/index.js'), folder));
+    expect(await client.tools()).toContain('read_text_file');
+    const { content } = await client.call('read_text_file', { path: join(folder, 'note.md') });
+    expect(content[0]?.text).toBe('remember the milk €');
+    for (let n = 0; n < 10; n += 1)
+      expect((await client.call('read_text_file', { path: join(folder, `no-${n}`) })).content[0]?.text).toContain(
+        'ENOENT',
+      );
+    await client.close();
+    expectEqualBytes();
+  });
+
+  test('memory', async () => {
+    const client = await connect(recorded(npm('server-memory/dist/index.js')), {
+      MEMORY_FILE_PATH: join(folder, 'memory.jsonl'),
+    });
+    await client.tools();
+    await client.call('create_entities', {
+      entities: [{ name: 'Ada', entityType: 'person', observations: ['wrote'] }],
+    });
+    expect((await client.call('read_graph', {})).content[0]?.text).toContain('Ada');
+    await client.close();
+    expectEqualBytes();
+  });
+
+  test('everything', async () => {
+    const client = await connect(recorded(npm('server-everything/dist/index.js'), 'stdio'));
+    await client.tools();
+    expect((await client.call('echo', { message: 'hello' })).content[0]?.text).toBe('Echo: hello');
+    expect((await client.call('get-sum', { a: 1, b: 2 })).content[0]?.text).toContain('3');
+    await client.close();
+    expectEqualBytes();
+  });
+
+  test('a dead backend: the rejections alone differ', async () => {
+    const client = await connect(recorded(BROKEN));
+    await client.tools();
+    for (let n = 0; n < 8; n += 1) await client.call('broken', { n });
+    await client.close();
+    expect(extra('in')).toHaveLength(5);
+    expect(extra('in').every((line) => JSON.parse(line).params.name === 'broken')).toBe(true);
+    expect(extra('out')).toHaveLength(5);
+    expect(extra('out').every((line) => JSON.parse(line).result.isError === true)).toBe(true);
+  });
+});
+
+test('M1: the Inspector on the command line', async () => {
+  const inspect = async (...args: string[]): Promise<string> => {
+    const inspector = npm('inspector/clients/launcher/build/index.js');
+    const run = promisify(execFile);
+    const env = { ...process.env, HOME: folder };
+    return (await run(process.execPath, [inspector, '--cli', process.execPath, ...args], { env, cwd: folder })).stdout;
+  };
+  const method = ['--method', 'tools/list'];
+  const direct = await inspect(npm('server-everything/dist/index.js'), 'stdio', ...method);
+  expect(JSON.parse(direct).tools.length).toBeGreaterThan(5);
+  // A launcher, because the Inspector would read the relay's options as its own.
+  const launcher = join(folder, 'launcher.mjs');
+  const args = recorded(npm('server-everything/dist/index.js'), 'stdio');
+  writeFileSync(
+    launcher,
+    `import { spawn } from 'node:child_process';
+    spawn(process.execPath, ${JSON.stringify(args)}, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`,
+  );
+  expect(await inspect(launcher, ...method)).toBe(direct);
+  expectEqualBytes();
+});
+
+test('M1, M4: Claude Code calls a dead tool three times, and its model reads what to do instead', async () => {
+  const tool = 'mcp__db__broken';
+  const script = Array.from({ length: 6 }, (_, n) => [{ tool, input: { n } }]);
+  const claude = await scriptedModel([...script, [{ tool: 'mcp__db__echo', input: { text: 'works' } }], 'Done.']);
+  try {
+    const running = query({
+      prompt: 'Go.',
+      options: {
+        ...claude.options,
+        allowedTools: [tool, 'mcp__db__echo'],
+        mcpServers: { db: { command: process.execPath, args: recorded(BROKEN) } },
+      },
+    });
+    for await (const _ of running);
+    const heard = claude.heard();
+    expect(heard.filter((text) => text.includes('ECONNREFUSED'))).toHaveLength(3);
+    expect(heard.slice(3, 6)).toEqual(
+      Array(3).fill(
+        expect.stringMatching(/^Tool 'broken' is unavailable: the last calls failed \(network\)\. Do not retry it now/),
+      ),
+    );
+    expect(heard[6]).toBe('works');
+    expect(extra('in')).toHaveLength(3);
+  } finally {
+    await claude.stop();
+  }
+});
