@@ -20,6 +20,10 @@ export class BoundedMap<Value> {
     return this.#entries.get(key);
   }
 
+  has(key: string): boolean {
+    return this.#entries.has(key);
+  }
+
   /** Removes an entry, and gives it. */
   take(key: string): Value | undefined {
     const value = this.#entries.get(key);

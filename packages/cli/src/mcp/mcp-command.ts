@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
+import { type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
+import { runHttpRelay } from './http-relay.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 import { CONFIG_FLAG, relaySettings } from './relay-config.ts';
@@ -8,7 +10,7 @@ import { runRelay } from './relay-process.ts';
 import { startRelayServices } from './relay-services.ts';
 import { planServices, type ServiceFlags, withServiceOptions } from './service-flags.ts';
 
-interface Flags extends ServiceFlags {
+interface Flags extends HttpFlags, ServiceFlags {
   readonly agent?: string;
   readonly config?: string;
   readonly name?: string;
@@ -23,10 +25,13 @@ Commands:
 
 /** `breakerbox mcp` (M1). */
 export const mcpCommand = (io: CommandIo = processIo): Command =>
-  withServiceOptions(new Command('mcp'))
+  withHttpOptions(withServiceOptions(new Command('mcp')))
     .description('Put circuit breakers in front of an MCP server, for any client and without code.')
-    .usage('[options] -- <command> [args...]')
-    .argument('<command>', 'the command that starts the MCP server (stdio); write -- before it')
+    .usage('[options] -- <command> [args...]\n       breakerbox mcp [options] https://host/path')
+    .argument(
+      '<command>',
+      'the command that starts the MCP server (stdio), with -- before it; or the address of a server (streamable HTTP)',
+    )
     .argument('[args...]', 'its arguments')
     .option('--agent <name>', "the agent's name in telemetry and in breakerbox ctl; default: that of the file, or mcp")
     .option('--config <file>', CONFIG_FLAG)
@@ -39,21 +44,28 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
 
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
   try {
+    const target = httpTarget(command, args, flags);
     const plan = planServices(flags, process.env);
     const { config, follow } = await relaySettings(flags);
     const relayBox = createRelayBox(config);
     const { box, session, ...rules } = relayBox;
     const services = startRelayServices(plan, relayBox, io);
-    const reload = follow(box, io);
+    const host = processHost(follow(box, io));
     const relay = createRelay({
       session,
       group: flags.name ?? 'mcp server',
       keepsGroup: flags.name !== undefined,
       ...rules,
+      watchesAll: target !== undefined,
     });
-    const { code, why } = await runRelay(command, args, relay, processHost(reload));
-    if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
-    io.exitWith(code);
+    if (target === undefined) {
+      const { code, why } = await runRelay(command, args, relay, host);
+      if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
+      io.exitWith(code);
+    } else {
+      await runHttpRelay(target, relay, host);
+      io.exitWith(0);
+    }
     await services.end();
   } catch (error) {
     io.err(`breakerbox mcp: ${(error as Error).message}\n`);

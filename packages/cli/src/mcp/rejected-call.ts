@@ -2,7 +2,7 @@ import { isObject, read } from '@breakerbox/core/internal';
 import { type RpcMessage, rawId } from './rpc-message.ts';
 
 /** The key by which a request of the stateless protocol (from revision 2026-07-28) names its revision. */
-const STATELESS = 'io.modelcontextprotocol/protocolVersion';
+export const STATELESS = 'io.modelcontextprotocol/protocolVersion';
 
 /** What an answer must know of its request. It keeps nothing else of the request, which can be long. */
 export interface Caller {
@@ -36,5 +36,11 @@ export const rejectedResult = ({ isStateless }: Caller, text: string): object =>
 export const resultTo = ({ id }: Caller, result: object): string =>
   `{"jsonrpc":"2.0","id":${id},"result":${JSON.stringify(result)}}`;
 
-export const errorTo = ({ id }: Caller, code: number, message: string): string =>
-  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code, message })}}`;
+/** The code of JSON-RPC for errors of an implementation. */
+export const SERVER_ERROR = -32_000;
+
+/** @param status The HTTP status, if there was one. */
+export const errorTo = ({ id }: Caller, code: number, message: string, status?: number): string => {
+  const error = { code, message, ...(status !== undefined && { data: { status } }) };
+  return `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(error)}}`;
+};

@@ -6,7 +6,7 @@ import { BoundedMap } from './bounded-map.ts';
 import { CANCELLED, cancellation, endingOf, SERVER_ENDED, taskEnding } from './call-ending.ts';
 import { HeldInputs } from './held-inputs.ts';
 import type { Line } from './line-splitter.ts';
-import { type Caller, callerOf } from './rejected-call.ts';
+import { type Caller, callerOf, errorTo, SERVER_ERROR } from './rejected-call.ts';
 import { RejectedTasks } from './rejected-tasks.ts';
 import { RelayedTools } from './relayed-tools.ts';
 import { idIn, type RpcLine, type RpcMessage, readLine } from './rpc-message.ts';
@@ -23,8 +23,21 @@ export interface Relay {
   fromServer(line: Line): Forwarding;
   /** The server's process has ended. Gives answers to the calls under way, in case the client's connection goes on. */
   serverEnded(why: string): Buffer;
+  /** The server did not answer requests of the client, as over a connection that broke. Gives answers to those that are still open. */
+  requestsFailed(requests: readonly RpcMessage[], failure: RequestFailure): Buffer;
+  /** Whether the server has not answered one of the requests. */
+  isOpen(requests: readonly RpcMessage[]): boolean;
   /** The client has gone, or closes. The calls under way cost nothing. */
   clientEnded(): void;
+}
+
+/** Why the server did not answer a request. */
+export interface RequestFailure {
+  readonly settlement: Settlement;
+  /** For the model and for people. */
+  readonly text: string;
+  /** The HTTP status, if there was one. */
+  readonly status?: number;
 }
 
 export interface RelayParts {
@@ -39,6 +52,8 @@ export interface RelayParts {
   readonly textOf?: (permit: Permit) => string;
   /** The clock of the session's box, in milliseconds. Default: `performance.now()`, as the box's. */
   readonly now?: () => number;
+  /** Whether requests of each method are watched, so that one that fails can be answered. Default: those whose answers are looked at. */
+  readonly watchesAll?: boolean;
 }
 
 /** A call that the session has let through. */
@@ -113,6 +128,23 @@ class ToolRelay implements Relay {
     return Buffer.from(answers.join(''));
   }
 
+  requestsFailed(requests: readonly RpcMessage[], { settlement, text, status }: RequestFailure): Buffer {
+    const answers = requests.flatMap(({ id }) => {
+      const open = id === undefined ? undefined : this.#open.take(id);
+      if (open === undefined) return [];
+      const { method, caller, call } = open;
+      this.#settle(call, settlement);
+      return [
+        `${method === 'tools/call' ? this.#rejected.reject(caller, text) : errorTo(caller, SERVER_ERROR, text, status)}\n`,
+      ];
+    });
+    return Buffer.from(answers.join(''));
+  }
+
+  isOpen(requests: readonly RpcMessage[]): boolean {
+    return requests.some(({ id }) => id !== undefined && this.#open.has(id));
+  }
+
   clientEnded(): void {
     for (const { call } of this.#open.takeAll()) this.#settle(call, CANCELLED);
     for (const call of this.#tasks.takeAll()) this.#settle(call, CANCELLED);
@@ -137,7 +169,8 @@ class ToolRelay implements Relay {
   #request(message: RpcMessage): string | undefined {
     const { method, id, params } = message;
     if (method === 'notifications/cancelled') this.#cancel(message);
-    if (method === undefined || id === undefined || !WATCHED.has(method)) return undefined;
+    if (method === undefined || id === undefined) return undefined;
+    if (!WATCHED.has(method) && this.#parts.watchesAll !== true) return undefined;
     const answer = this.#rejected.answer(message);
     if (answer !== undefined) return answer;
     // The client uses the id again, so it waits no more for the request before.
@@ -198,8 +231,11 @@ class ToolRelay implements Relay {
       case 'tasks/result':
         this.#taskEnded(taskId, endingOf({ result, error }).settlement);
         break;
-      default:
+      case 'initialize':
+      case 'server/discover':
         this.#nameGroup(result);
+        break;
+      default: // Watched only because it may fail.
     }
   }
 

@@ -1,0 +1,43 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { readText } from '@breakerbox/core/internal';
+import type { RequestFailure } from './relay.ts';
+
+const NETWORK = { verdict: { category: 'network' }, blames: 'group' } as const;
+
+/** The connection was refused, broke, or ended before the answer. None of the server's tools can be reached (C13). */
+export const connectionFailure = (host: string, error?: unknown): RequestFailure => {
+  const code = readText(error, 'code', 40);
+  const text =
+    error === undefined
+      ? `The connection to the MCP server (${host}) ended before the answer.`
+      : `The connection to the MCP server (${host}) failed${code === undefined ? '' : ` (${code})`}.`;
+  return { text, settlement: { error: new Error(text), ...NETWORK } };
+};
+
+/** The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers. */
+export const statusFailure = (host: string, { statusCode: status = 0, headers }: IncomingMessage): RequestFailure => {
+  const after = headers['retry-after'];
+  const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
+  const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
+  const text = `The MCP server (${host}) answered with ${meaning}${wait}.${ADVICE[status] ?? ''}`;
+  const error = Object.assign(new Error(`${meaning}${wait}`), {
+    status,
+    ...(after !== undefined && { headers: { 'retry-after': after } }),
+  });
+  return { text, status, settlement: { error } };
+};
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401:
+    ' breakerbox mcp does no OAuth. Give it a token: --header-env Authorization=VARIABLE, with the value "Bearer ..." in that variable.' +
+    ' For a server that needs a login, connect the client to it without breakerbox mcp.',
+  403: ' The token may not do this. Check the value of --header or --header-env.',
+  404: ' Check the address: most servers end with /mcp.',
+  405: ' Check the address: this one takes no messages.',
+};
+
+/** The server answered, but not with a message. */
+export const garbageFailure = (host: string): RequestFailure => {
+  const text = `The MCP server (${host}) answered with something that is not a JSON-RPC message.`;
+  return { text, settlement: { error: new Error(text), verdict: { category: 'server' } } };
+};

@@ -1,0 +1,88 @@
+import { Writable } from 'node:stream';
+import type { HttpTarget } from './http-target.ts';
+import { HttpUpstream } from './http-upstream.ts';
+import { type Destination, pumpLines } from './line-pump.ts';
+import type { Relay } from './relay.ts';
+import { GRACE_MS, type RelayHost } from './relay-process.ts';
+
+/** Bytes of the client on their way to the server. Beyond it the client is not read. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
+/** Relays between the client on `host` and a server behind HTTP, until the client ends. */
+export const runHttpRelay = async (
+  target: HttpTarget,
+  relay: Relay,
+  { stdin, stdout, onStop }: RelayHost,
+  graceMs = GRACE_MS,
+): Promise<void> => {
+  const upstream = new HttpUpstream({ target, relay, write: (bytes) => written(stdout, bytes) });
+  const input = new Input(upstream);
+  const graceOfEndMs = await new Promise<number>((resolve) => {
+    pumpLines(
+      stdin,
+      (line): readonly Destination[] => {
+        if (!line.whole) return []; // A piece of a line that is too long for one request.
+        const { toServer, toClient } = relay.fromClient(line);
+        return [
+          ...(toServer ? [{ to: input, bytes: toServer }] : []),
+          ...(toClient ? [{ to: stdout, bytes: toClient }] : []),
+        ];
+      },
+      () => resolve(graceMs),
+    );
+    stdout.on('error', () => resolve(0)); // The client does not read any more.
+    const forget = onStop(() => {
+      forget();
+      resolve(0);
+    });
+  });
+  if (graceOfEndMs === 0) relay.clientEnded();
+  await upstream.close(graceOfEndMs);
+  relay.clientEnded();
+  stdin.destroy();
+};
+
+/** Takes lines for the server. It is full while many bytes are on their way. */
+class Input extends Writable {
+  readonly #upstream: HttpUpstream;
+  #waiting = 0;
+  #next: (() => void) | undefined;
+
+  constructor(upstream: HttpUpstream) {
+    super({ highWaterMark: MOST_WAITING });
+    this.#upstream = upstream;
+  }
+
+  override _write(line: Buffer, _: BufferEncoding, done: () => void): void {
+    this.#waiting += line.length;
+    let isSent = false;
+    this.#upstream.send(line, () => {
+      if (isSent) return;
+      isSent = true;
+      this.#waiting -= line.length;
+      if (this.#waiting < MOST_WAITING) this.#goOn();
+    });
+    this.#next = done;
+    if (this.#waiting < MOST_WAITING) this.#goOn();
+  }
+
+  #goOn(): void {
+    const next = this.#next;
+    this.#next = undefined;
+    next?.();
+  }
+}
+
+/** Writes to the client, and waits while it does not read. */
+const written = async (to: Writable, bytes: Buffer): Promise<void> => {
+  if (!to.writable || to.write(bytes)) return;
+  await new Promise<void>((resolve) => {
+    const goOn = (): void => {
+      to.off('drain', goOn);
+      to.off('close', goOn);
+      resolve();
+    };
+    to.once('drain', goOn);
+    to.once('close', goOn);
+  });
+};

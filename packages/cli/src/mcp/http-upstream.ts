@@ -1,0 +1,378 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as after } from 'node:timers/promises';
+import { read, readItems, readText } from '@breakerbox/core/internal';
+import { connectionFailure, garbageFailure, statusFailure } from './http-failure.ts';
+import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
+import type { HttpTarget } from './http-target.ts';
+import { jsonLine, withoutLineEnd } from './json-line.ts';
+import type { Relay, RequestFailure } from './relay.ts';
+import { idIn, type RpcMessage, readLine } from './rpc-message.ts';
+import { MOST_BYTES, SseReader } from './sse-reader.ts';
+
+/** Milliseconds before a stream is opened again, unless the server says otherwise. They double with each failure. */
+const RETRY_MS = 1_000;
+const MOST_RETRY_MS = 30_000;
+
+/** Failures in a row after which a stream with an answer is given up. */
+const MOST_RESUMES = 4;
+
+/** Most tools whose headers are remembered. */
+const MOST_TOOLS = 2_000;
+
+/** Characters of an answer that came with an error status. */
+const MOST_ERROR_BYTES = 64 * 1024;
+
+export interface HttpUpstreamParts {
+  readonly target: HttpTarget;
+  readonly relay: Relay;
+  /** Writes to the client. Waits while the client does not read, so that the server's stream waits too. */
+  readonly write: (bytes: Buffer) => Promise<void>;
+}
+
+/** A line of the client on its way. */
+interface Outgoing {
+  readonly body: Buffer;
+  readonly messages: readonly RpcMessage[];
+  readonly requests: readonly RpcMessage[];
+  /** The revision, for a request of the stateless protocol. */
+  readonly version: string | undefined;
+  readonly stop: AbortController;
+}
+
+/** An MCP server behind streamable HTTP, for one client. It speaks the session protocol and the stateless one, as the messages do. */
+export class HttpUpstream {
+  readonly #parts: HttpUpstreamParts;
+  readonly #closing = new AbortController();
+  readonly #under = new Set<Promise<void>>();
+  /** Requests under way, by id. */
+  readonly #calls = new Map<string, Outgoing>();
+  readonly #headers = new Map<string, readonly DeclaredHeader[]>();
+  /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
+  #ready: Promise<unknown> = Promise.resolve();
+  #sessionId: string | undefined;
+  #version: string | undefined;
+  /** The client's handshake, with which a session that the server has lost is begun again. */
+  #handshake: Buffer | undefined;
+  #beginning: Promise<boolean> | undefined;
+  #stream: AbortController | undefined;
+
+  constructor(parts: HttpUpstreamParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Sends a line of the client. Its answers go to `write`; if the exchange fails, the relay's answers do. Never throws.
+   *
+   * @param onSent Called once, when the line has left the memory.
+   */
+  send(line: Buffer, onSent: () => void): void {
+    const messages = readLine(line)?.messages ?? [];
+    const [first] = messages;
+    if (first === undefined) {
+      onSent(); // Not a message, so no server can answer it.
+      return;
+    }
+    const requests = messages.filter(({ method, id }) => method !== undefined && id !== undefined);
+    const version = messages.length === 1 && requests.length === 1 ? statelessVersion(first) : undefined;
+    const outgoing = { body: withoutLineEnd(line), messages, requests, version, stop: new AbortController() };
+    const isCancel = first.method === 'notifications/cancelled';
+    const cancelled = isCancel ? this.#calls.get(idIn(first.params, 'requestId', first) ?? '') : undefined;
+    // In the stateless protocol a client cancels by closing the stream of the answer.
+    if (cancelled?.version !== undefined) {
+      cancelled.stop.abort();
+      onSent();
+      return;
+    }
+    for (const { id = '' } of requests) this.#calls.set(id, outgoing);
+    const begin = isCancel ? Promise.resolve() : this.#ready;
+    const run = begin.then(() => this.#exchange(outgoing, onSent)).finally(onSent);
+    const done = run.finally(() => {
+      for (const { id = '' } of requests) if (this.#calls.get(id) === outgoing) this.#calls.delete(id);
+      this.#under.delete(done);
+      // The server gives no answer any more, so the stream that waits for it is closed.
+      cancelled?.stop.abort();
+    });
+    this.#under.add(done);
+    if (first.method === 'initialize' || first.method === 'notifications/initialized') this.#ready = done;
+  }
+
+  /** Waits for answers under way, at most so many milliseconds; then ends the session and all connections. */
+  async close(graceMs: number): Promise<void> {
+    await Promise.race([Promise.all(this.#under), after(graceMs, undefined, { ref: false })]);
+    this.#closing.abort();
+    if (this.#sessionId !== undefined) {
+      const signal = AbortSignal.timeout(1_000);
+      const request = { method: 'DELETE', headers: this.#session(), signal } as const;
+      await this.#parts.target.send(request).then(
+        (response) => response.resume(),
+        () => {}, // The server may be gone, or keep its sessions itself (405).
+      );
+    }
+    this.#parts.target.close();
+  }
+
+  async #exchange(outgoing: Outgoing, onSent: () => void): Promise<void> {
+    const { requests, stop } = outgoing;
+    const { target, relay } = this.#parts;
+    try {
+      const response = await this.#post(outgoing, onSent);
+      const problem = isFine(response) ? undefined : await errorBody(response);
+      if (problem === undefined || !this.#isLost(response, problem, outgoing))
+        await this.#answer(response, problem, outgoing);
+      else if (await this.#beginAgain()) {
+        const second = await this.#post(outgoing, onSent);
+        await this.#answer(second, isFine(second) ? undefined : await errorBody(second), outgoing);
+      } else await this.#fail(requests, statusFailure(target.host, response));
+      if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
+    } catch (error) {
+      if (!stop.signal.aborted) await this.#fail(requests, connectionFailure(target.host, error));
+    }
+  }
+
+  #post({ body, messages, version, stop }: Outgoing, onSent: () => void): Promise<IncomingMessage> {
+    const [message] = messages;
+    const isHandshake = message?.method === 'initialize';
+    if (isHandshake) this.#handshake = body;
+    const tool = readText(message?.params, 'name') ?? '';
+    const repeated =
+      version === undefined || message === undefined
+        ? isHandshake || this.#session()
+        : statelessHeaders(message, version, message.method === 'tools/call' ? this.#headers.get(tool) : []);
+    return this.#parts.target.send({
+      method: 'POST',
+      headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
+      body,
+      signal: AbortSignal.any([stop.signal, this.#closing.signal]),
+      onSent,
+    });
+  }
+
+  #session(): Record<string, string> {
+    return {
+      ...(this.#sessionId !== undefined && { 'mcp-session-id': this.#sessionId }),
+      ...(this.#version !== undefined && { 'mcp-protocol-version': this.#version }),
+    };
+  }
+
+  /** @param problem The body of an answer with an error status. */
+  async #answer(response: IncomingMessage, problem: Buffer | undefined, outgoing: Outgoing): Promise<void> {
+    const { requests, messages } = outgoing;
+    const [first] = messages;
+    const { target } = this.#parts;
+    if (problem !== undefined) {
+      // A server of the stateless protocol answers 400 and 404 with a message.
+      const line = AS_MESSAGE.has(response.statusCode ?? 0) ? jsonLine(problem) : undefined;
+      if (line !== undefined && isAnswerTo(line, requests)) return this.#deliver(line, outgoing);
+      return this.#fail(requests, statusFailure(target.host, response));
+    }
+    if (first?.method === 'initialize') this.#sessionId = oneHeader(response, 'mcp-session-id');
+    if (first?.method === 'notifications/initialized') this.#listen();
+    if (requests.length === 0) {
+      response.resume();
+      return;
+    }
+    switch (mediaType(response)) {
+      case 'text/event-stream':
+        return this.#readAnswers(response, outgoing);
+      case 'application/json': {
+        const line = jsonLine(await wholeBody(response, MOST_BYTES));
+        if (line === undefined || readLine(line) === undefined)
+          return this.#fail(requests, garbageFailure(target.host));
+        return this.#deliver(line, outgoing);
+      }
+      default:
+        response.resume();
+        return this.#fail(requests, garbageFailure(target.host));
+    }
+  }
+
+  /** Reads a stream to its end. If it ends without the answer, it is resumed after its last event, where it has ids. */
+  async #readAnswers(first: IncomingMessage, outgoing: Outgoing): Promise<void> {
+    const { target, relay } = this.#parts;
+    const reader: Resumption = { lastEventId: undefined, retryMs: undefined };
+    const isOver = (): boolean => outgoing.stop.signal.aborted || !relay.isOpen(outgoing.requests);
+    let response: IncomingMessage | undefined = first;
+    for (let failures = 0; ; failures += 1) {
+      try {
+        response ??= await this.#get(reader.lastEventId, outgoing.stop.signal);
+        if (!isStream(response)) return await this.#fail(outgoing.requests, statusFailure(target.host, response));
+        if (await this.#readStream(response, reader, outgoing)) failures = 0;
+      } catch (error) {
+        if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) throw error;
+      }
+      response = undefined;
+      if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) return;
+      await this.#wait(reader, failures, outgoing.stop.signal);
+    }
+  }
+
+  /** Opens the stream of messages that answer nothing, and opens it again when it ends. Many servers have none (405). */
+  #listen(): void {
+    this.#stream?.abort();
+    const stop = new AbortController();
+    this.#stream = stop;
+    this.#keepListening(stop.signal).catch(() => {}); // It was closed.
+  }
+
+  async #keepListening(signal: AbortSignal): Promise<void> {
+    const reader: Resumption = { lastEventId: undefined, retryMs: undefined };
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const response = await this.#get(reader.lastEventId, signal);
+        if (!isStream(response)) {
+          response.resume();
+          if ((response.statusCode ?? 0) < 500) return; // There is none, or the next call finds that the session is lost.
+        } else if (await this.#readStream(response, reader)) failures = 0;
+      } catch {
+        // Opened again below.
+      }
+      await this.#wait(reader, failures, signal);
+    }
+  }
+
+  #get(lastEventId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
+    return this.#parts.target.send({
+      method: 'GET',
+      headers: {
+        accept: 'text/event-stream',
+        ...this.#session(),
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      },
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    });
+  }
+
+  /** Delivers the messages of a stream. Gives whether there were events. */
+  async #readStream(response: IncomingMessage, state: Resumption, outgoing?: Outgoing): Promise<boolean> {
+    const reader = new SseReader();
+    let hasEvents = false;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      for (const { data, type } of reader.push(chunk)) {
+        hasEvents = true;
+        state.lastEventId = reader.lastEventId ?? state.lastEventId;
+        state.retryMs = reader.retryMs ?? state.retryMs;
+        const line = type === 'message' ? jsonLine(data) : undefined;
+        if (line !== undefined) await this.#deliver(line, outgoing);
+      }
+    }
+    return hasEvents;
+  }
+
+  async #wait({ retryMs }: Resumption, failures: number, signal: AbortSignal): Promise<void> {
+    const ms = retryMs ?? Math.min(RETRY_MS * 2 ** failures, MOST_RETRY_MS);
+    await after(Math.max(ms, 100), undefined, { signal: AbortSignal.any([signal, this.#closing.signal]), ref: false });
+  }
+
+  async #deliver(line: Buffer, outgoing?: Outgoing): Promise<void> {
+    const [request] = outgoing?.requests ?? [];
+    if (request?.method === 'initialize' || request?.method === 'tools/list') this.#learn(request.method, line);
+    const { toClient } = this.#parts.relay.fromServer({ bytes: line, whole: true });
+    if (toClient !== undefined) await this.#parts.write(toClient);
+  }
+
+  /** What the answers to two methods change in the headers of later requests. */
+  #learn(method: string, line: Buffer): void {
+    for (const { result } of readLine(line)?.messages ?? []) {
+      if (method === 'initialize') this.#version = readText(result, 'protocolVersion', 100) ?? this.#version;
+      const tools = read(result, 'tools');
+      if (method !== 'tools/list' || !Array.isArray(tools) || !line.includes('x-mcp-header')) continue;
+      for (const tool of readItems(tools, MOST_TOOLS))
+        if (this.#headers.size < MOST_TOOLS)
+          this.#headers.set(readText(tool, 'name') ?? '', declaredHeaders(read(tool, 'inputSchema')));
+    }
+  }
+
+  async #fail(requests: readonly RpcMessage[], failure: RequestFailure): Promise<void> {
+    const answers = this.#parts.relay.requestsFailed(requests, failure);
+    if (answers.length > 0) await this.#parts.write(answers);
+  }
+
+  /** Whether the server does not know the session any more, because it was started again or the session was idle for long. */
+  #isLost({ statusCode }: IncomingMessage, problem: Buffer, { messages, version }: Outgoing): boolean {
+    if (this.#sessionId === undefined || version !== undefined || messages[0]?.method === 'initialize') return false;
+    return statusCode === 404 || (statusCode === 400 && /session/i.test(problem.toString())); // Many servers answer 400.
+  }
+
+  /** Begins a session as the client did. The client is not told, because over stdio it cannot begin again by itself. */
+  #beginAgain(): Promise<boolean> {
+    this.#beginning ??= this.#begin().finally(() => {
+      this.#beginning = undefined;
+    });
+    return this.#beginning;
+  }
+
+  async #begin(): Promise<boolean> {
+    if (this.#handshake === undefined) return false;
+    const signal = AbortSignal.any([AbortSignal.timeout(30_000), this.#closing.signal]);
+    const post = (body: Buffer, headers = {}) =>
+      this.#parts.target.send({ method: 'POST', headers: { ...JSON_BODY, ...headers }, body, signal });
+    const response = await post(this.#handshake);
+    if (!isFine(response)) {
+      response.resume();
+      return false;
+    }
+    this.#sessionId = oneHeader(response, 'mcp-session-id');
+    if (mediaType(response) === 'text/event-stream') await firstMessage(response);
+    else await wholeBody(response, MOST_BYTES);
+    (await post(INITIALIZED, this.#session())).resume();
+    this.#listen();
+    return true;
+  }
+}
+
+/** By what a stream is resumed. */
+interface Resumption {
+  lastEventId: string | undefined;
+  retryMs: number | undefined;
+}
+
+const JSON_BODY = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const INITIALIZED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+
+/** Statuses whose body may be the answer. The others are about the way to the server. */
+const AS_MESSAGE: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 413, 415, 422]);
+
+const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
+
+const isStream = (response: IncomingMessage): boolean =>
+  isFine(response) && mediaType(response) === 'text/event-stream';
+
+const mediaType = ({ headers }: IncomingMessage): string =>
+  (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+const oneHeader = ({ headers }: IncomingMessage, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const isAnswerTo = (line: Buffer, requests: readonly RpcMessage[]): boolean =>
+  readLine(line)?.messages.some(({ id }) => id !== undefined && requests.some((one) => one.id === id)) ?? false;
+
+/** The start of a body that is only looked at. */
+const errorBody = async (response: IncomingMessage): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length > MOST_ERROR_BYTES) break;
+  }
+  return Buffer.concat(parts, length);
+};
+
+const wholeBody = async (response: IncomingMessage, mostBytes: number): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > mostBytes) throw new Error('An answer of the server is too long');
+    parts.push(chunk);
+  }
+  return Buffer.concat(parts, length);
+};
+
+const firstMessage = async (response: IncomingMessage): Promise<void> => {
+  const reader = new SseReader();
+  for await (const chunk of response as AsyncIterable<Buffer>)
+    if (reader.push(chunk).some(({ data }) => data.length > 0)) return;
+};
