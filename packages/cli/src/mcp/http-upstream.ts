@@ -221,7 +221,7 @@ export class HttpUpstream {
         const response = await this.#get(reader.lastEventId, signal);
         if (!isStream(response)) {
           response.resume();
-          if ((response.statusCode ?? 0) < 500) return; // There is none, or the next call finds that the session is lost.
+          if ((response.statusCode ?? 0) < 500) return; // No such stream. If the session is lost, the next call finds out.
         } else if (await this.#readStream(response, reader)) failures = 0;
       } catch {
         // Opened again below.
