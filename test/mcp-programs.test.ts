@@ -78,8 +78,8 @@ const CLIENTS: Record<string, (args: string[], env?: Record<string, string>) => 
   },
 };
 
-describe.each(Object.entries(CLIENTS))('M2: with %s, the bytes are equal on both sides', (_, connect) => {
-  test('filesystem', async () => {
+describe.each(Object.entries(CLIENTS))('with %s, the bytes are equal on both sides', (_, connect) => {
+  test('M2: filesystem', async () => {
     writeFileSync(join(folder, 'note.md'), 'remember the milk €');
     const client = await connect(recorded(npm('server-filesystem/dist/index.js'), folder));
     expect(await client.tools()).toContain('read_text_file');
@@ -93,7 +93,7 @@ describe.each(Object.entries(CLIENTS))('M2: with %s, the bytes are equal on both
     expectEqualBytes();
   });
 
-  test('memory', async () => {
+  test('M2: memory', async () => {
     const client = await connect(recorded(npm('server-memory/dist/index.js')), {
       MEMORY_FILE_PATH: join(folder, 'memory.jsonl'),
     });
@@ -106,7 +106,7 @@ describe.each(Object.entries(CLIENTS))('M2: with %s, the bytes are equal on both
     expectEqualBytes();
   });
 
-  test('everything', async () => {
+  test('M2: everything', async () => {
     const client = await connect(recorded(npm('server-everything/dist/index.js'), 'stdio'));
     await client.tools();
     expect((await client.call('echo', { message: 'hello' })).content[0]?.text).toBe('Echo: hello');
