@@ -51,12 +51,12 @@ describe('M8: the settings of a relay', () => {
     let ms = 0;
     const clock = { now: () => ms, unixNow: () => ms };
     const { config } = await relaySettings({ config: path }, {});
-    const { session, beforeDecision, addendum } = createRelayBox({ ...config, clock });
+    const { session, beforeDecision, textOf } = createRelayBox({ ...config, clock });
     session.declare('search');
     session.acquire('search').settle({ outcome: 'failure', category: 'network' });
     const permit = session.acquire('search');
     expect(permit.reason).toBe('budget_exhausted');
-    expect(addendum(permit)).toContain('at most 1 minute.');
+    expect(textOf(permit)).toContain('at most 1 minute.');
     ms += 60_000;
     beforeDecision();
     expect(session.acquire('search').decision).toBe('call');

@@ -17,7 +17,6 @@ const parse = (words: readonly string[]): { operands: string[]; unknown: string[
   const command = mcpCommand()
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
-  if (!command.options.some(({ long }) => long === HEADER_ENV)) command.option(`${HEADER_ENV} <header=variable>`);
   try {
     return command.parseOptions([...words]);
   } catch {
