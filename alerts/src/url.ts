@@ -2,7 +2,7 @@ import { RuleOptionsError } from './check-settings.ts';
 
 /**
  * A URL that links can begin with, without slashes at its end.
- * @throws RuleOptionsError that names `path` if it is none
+ * @throws RuleOptionsError that names `path` if it is not one
  * @example checkedUrl('https://console.example.com/', 'consoleUrl', 'https://console.example.com') // 'https://console.example.com'
  */
 export const checkedUrl = (text: string, path: string, like: string): string => {
