@@ -6,6 +6,7 @@ import { consoleCommand } from '../../packages/cli/src/ctl/console-command.ts';
 import { ctlCommand } from '../../packages/cli/src/ctl/ctl-command.ts';
 import { demoCommand } from '../../packages/cli/src/demo/demo-command.ts';
 import { mcpInstallCommand, processInstallHost } from '../../packages/cli/src/mcp/install/install-command.ts';
+import { mcpCommand } from '../../packages/cli/src/mcp/mcp-command.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
 import type { Ended } from './running.ts';
@@ -154,8 +155,8 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
 };
 
 /** As a reader without a clone starts it: for longer than a test can wait. */
-/** They act on agents that run elsewhere, or on the configuration of a client. */
-const OF_OPERATORS = /^npx breakerbox ((?:ctl|console|mcp (?:un)?install)\b.*)$/;
+/** They act on agents that run elsewhere, on the configuration of a client, or on servers that the reader has. */
+const OF_OPERATORS = /^npx breakerbox ((?:ctl|console|mcp)\b.*)$/;
 
 const DEMO = /^npx breakerbox demo(?: (.+))?$/;
 
@@ -197,9 +198,10 @@ const faultInArguments = (given: string): Promise<string | undefined> => {
   };
   const args = [...given.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
   const all = new Command()
+    .enablePositionalOptions()
     .addCommand(ctlCommand())
     .addCommand(consoleCommand())
-    .addCommand(mcpInstallCommand(processInstallHost('0.0.0')));
+    .addCommand(/install$/.test(args[1] ?? '') ? mcpInstallCommand(processInstallHost('0.0.0')) : mcpCommand());
   return checked(all)
     .parseAsync(args, { from: 'user' })
     .then(
