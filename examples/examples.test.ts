@@ -14,7 +14,7 @@ const all = readdirSync(FOLDER).filter((name) => /(?<!\.test)\.ts$/.test(name));
 const examples = all.filter((name) => !SERVERS.includes(name));
 
 /** Ways into `@breakerbox/instrumentation` that are no framework's. */
-const OTHERS = ['./package.json', '.', './capabilities', './checks', './register', './session'];
+const OTHERS = ['./package.json', '.', './capabilities', './checks', './config', './register', './session'];
 
 let home: string;
 beforeAll(() => {

@@ -7,7 +7,7 @@ import {
   labelled,
   type Session,
 } from '@breakerbox/core';
-import { operate } from '@breakerbox/core/control';
+import { operate, reconfigure } from '@breakerbox/core/control';
 import {
   formatPauseReport,
   formatReport,
@@ -69,6 +69,7 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
     operate(box()).report({ action: 'resume', result: 'refused', tool: value as Outside, session: value as Outside }),
   'Operator.resume': (value) => operate(box()).resume(value as Outside, value as Outside),
   'Operator.confirmRecovered': (value) => operate(box()).confirmRecovered(value as Outside, value as Outside),
+  reconfigure: (value) => reconfigure(box(), (config) => ({ ...config, tools: value as Outside })),
   report: (value) => report(failing(), value as Outside),
   restore: (value) => restore(box(), value),
   ...Object.fromEntries(

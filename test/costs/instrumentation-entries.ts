@@ -112,6 +112,7 @@ export const NO_OUTSIDE_INPUT: Readonly<Record<string, string>> = {
   'mastra breakerProcessor': 'the same judge as breakerHooks',
   'openai-agents breakerSteps': 'nothing: it counts turns',
   'openai-agents guardToolFactory': 'the same runTool as guardMcpServer',
+  'config inMode': 'settings that loadConfig has checked',
   'checks envSet': 'the environment',
   'checks httpEndpoint': 'a status: the body is not read',
   'checks mcpPing': 'whether an answer comes: the answer is not read',

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { promisify } from 'node:util';
 import { createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 import { loadCapabilities, parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
+import { readConfig } from '@breakerbox/instrumentation/config';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { capabilitiesCommand } from '../../packages/cli/src/capabilities/capabilities-command.ts';
 import { classifyCommand } from '../../packages/cli/src/classify/classify-command.ts';
@@ -20,7 +22,11 @@ import { ENTRIES, NO_OUTSIDE_INPUT } from './instrumentation-entries.ts';
 /** 4 KB to 128 KB, the limit of a capability file. Quadratic work would take seconds. */
 const FIRST = 4_000;
 
-const CAPABILITIES = ['capabilities loadCapabilities', 'capabilities parseCapabilitiesYaml'];
+const OF_FILES = [
+  'capabilities loadCapabilities',
+  'capabilities parseCapabilitiesYaml',
+  ...['loadConfig', 'readConfig', 'watchConfig'].map((name) => `config ${name}`),
+];
 
 const many = (size: number, each: number, make: (index: number) => string): string =>
   Array.from({ length: size / each }, (_, index) => make(index)).join('');
@@ -59,7 +65,7 @@ const quiet = async (work: () => unknown): Promise<void> => {
 
 describe('E2: the cost of what comes from outside grows no faster than its size', () => {
   test('every exported function of instrumentation has a cost test, or reads nothing from outside', () => {
-    const known = [...Object.keys(ENTRIES), ...Object.keys(NO_OUTSIDE_INPUT), ...CAPABILITIES];
+    const known = [...Object.keys(ENTRIES), ...Object.keys(NO_OUTSIDE_INPUT), ...OF_FILES];
     expect(apiFunctions('instrumentation').toSorted()).toEqual(known.toSorted());
   });
 
@@ -89,6 +95,15 @@ describe('E2: the cost of what comes from outside grows no faster than its size'
     const parse = (size: number) => {
       const text = make(size);
       return () => quiet(() => parseCapabilitiesYaml(text));
+    };
+    expect(await growsTooFast(parse, FIRST)).toBeUndefined();
+  });
+
+  test.each(FILES.map((make, index) => [index, make] as const))('configuration file %i', async (index, make) => {
+    const path = join(folder, `config-${index}.yaml`);
+    const parse = (size: number) => {
+      writeFileSync(path, make(size));
+      return () => quiet(() => readConfig(path));
     };
     expect(await growsTooFast(parse, FIRST)).toBeUndefined();
   });

@@ -55,4 +55,10 @@ export const relaySettings = async (
 const lineOf = (path: string, error: Error | undefined): string =>
   error === undefined
     ? `the settings in '${printable(path)}' are in use.`
-    : `the settings stay as they were. ${printable(error.message.replace(/\s*\n\s*/g, ' '))}`;
+    : `the settings stay as they were. ${printable(inOneLine(error.message))}`;
+
+const inOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');

@@ -96,6 +96,12 @@ const caught = (run: () => void): Error | undefined => {
 
 const warn = (error: Error | undefined): void => {
   if (error === undefined) return;
-  const text = `The settings stay as they were. ${visible(error.message.replace(/\s*\n\s*/g, ' '))}`;
+  const text = `The settings stay as they were. ${visible(inOneLine(error.message))}`;
   process.emitWarning(text, { type: 'BreakerboxWarning', code: 'BREAKERBOX_CONFIG_RELOAD' });
 };
+
+const inOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .join(' ');
