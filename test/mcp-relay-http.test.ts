@@ -219,6 +219,27 @@ const piped = (...args: string[]) => {
 const CALL = '{"jsonrpc":"2.0", "id":1.0,"method":"tools/call","params":{"name":"a\\u0062","arguments":{}}}';
 
 describe('bytes and failures', () => {
+  test('M1: later lines do not wait for the end of a stream on which the handshake was answered', async () => {
+    const { send, line } = await raw((request, response) => {
+      let body = '';
+      request.on('data', (part) => {
+        body += part;
+      });
+      request.on('end', () => {
+        const { id, method } = JSON.parse(body || '{}') as { id?: number; method?: string };
+        response.setHeader('content-type', 'text/event-stream');
+        if (id === undefined) return response.writeHead(request.method === 'GET' ? 405 : 202).end();
+        response.write(`data: {"jsonrpc":"2.0","id":${id},"result":{"of":"${method}"}}\n\n`);
+        return method === 'initialize' ? undefined : response.end();
+      });
+    });
+    send('{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}');
+    expect(await line(0)).toContain('"of":"initialize"');
+    send('{"jsonrpc":"2.0","method":"notifications/initialized"}');
+    send('{"jsonrpc":"2.0","id":1,"method":"ping"}');
+    expect(await line(1)).toContain('"of":"ping"');
+  });
+
   test('M2: JSON is forwarded byte for byte, and its line breaks become spaces', async () => {
     const bodies: string[] = [];
     const json =

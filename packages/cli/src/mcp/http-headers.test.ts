@@ -45,5 +45,11 @@ test('M2: a stream of events may be cut anywhere, and its lines may end with CRL
     ['message', '{"a":\n"€"}'],
     ['other', ''],
   ]);
-  expect([reader.lastEventId, reader.retryMs]).toEqual(['1', 50]);
+  expect([events[0]?.lastEventId, reader.retryMs]).toEqual(['1', 50]);
+});
+
+test('M1: a stream is resumed after its last whole event', () => {
+  const reader = new SseReader();
+  const events = reader.push(Buffer.from('id: 1\ndata: {}\n\nid: 2\ndata: cut'));
+  expect(events.map(({ lastEventId }) => lastEventId)).toEqual(['1']);
 });

@@ -90,7 +90,7 @@ export class HttpUpstream {
       for (const { id = '' } of requests) if (this.#calls.get(id) === outgoing) this.#calls.delete(id);
       this.#under.delete(done);
       // The server gives no answer any more, so the stream that waits for it is closed.
-      cancelled?.stop.abort();
+      if (cancelled !== undefined && !this.#parts.relay.isOpen(cancelled.requests)) cancelled.stop.abort();
     });
     this.#under.add(done);
     if (first.method === 'initialize' || first.method === 'notifications/initialized') this.#ready = done;
@@ -115,28 +115,30 @@ export class HttpUpstream {
     const { requests, stop } = outgoing;
     const { target, relay } = this.#parts;
     try {
+      const session = this.#sessionId;
       const response = await this.#post(outgoing, onSent);
       const problem = isFine(response) ? undefined : await errorBody(response);
       if (problem === undefined || !this.#isLost(response, problem, outgoing))
         await this.#answer(response, problem, outgoing);
-      else if (await this.#beginAgain()) {
+      else if (await (session === this.#sessionId ? this.#beginAgain() : (this.#beginning ?? true))) {
         const second = await this.#post(outgoing, onSent);
         await this.#answer(second, isFine(second) ? undefined : await errorBody(second), outgoing);
       } else await this.#fail(requests, statusFailure(target.host, response));
       if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
     } catch (error) {
-      if (!stop.signal.aborted) await this.#fail(requests, connectionFailure(target.host, error));
+      if (!stop.signal.aborted && !this.#closing.signal.aborted)
+        await this.#fail(requests, connectionFailure(target.host, error));
     }
   }
 
   #post({ body, messages, version, stop }: Outgoing, onSent: () => void): Promise<IncomingMessage> {
     const [message] = messages;
-    const isHandshake = message?.method === 'initialize';
-    if (isHandshake) this.#handshake = body;
+    const begins = message?.method === 'initialize';
+    if (begins) this.#handshake = body;
     const tool = readText(message?.params, 'name') ?? '';
     const repeated =
       version === undefined || message === undefined
-        ? isHandshake || this.#session()
+        ? begins || this.#session()
         : statelessHeaders(message, version, message.method === 'tools/call' ? this.#headers.get(tool) : []);
     return this.#parts.target.send({
       method: 'POST',
@@ -195,7 +197,10 @@ export class HttpUpstream {
     for (let failures = 0; ; failures += 1) {
       try {
         response ??= await this.#get(reader.lastEventId, outgoing.stop.signal);
-        if (!isStream(response)) return await this.#fail(outgoing.requests, statusFailure(target.host, response));
+        if (!isStream(response)) {
+          response.resume();
+          return await this.#fail(outgoing.requests, connectionFailure(target.host));
+        }
         if (await this.#readStream(response, reader, outgoing)) failures = 0;
       } catch (error) {
         if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) throw error;
@@ -221,7 +226,8 @@ export class HttpUpstream {
         const response = await this.#get(reader.lastEventId, signal);
         if (!isStream(response)) {
           response.resume();
-          if ((response.statusCode ?? 0) < 500) return; // No such stream. If the session is lost, the next call finds out.
+          const { statusCode = 0 } = response;
+          if (statusCode < 500 && statusCode !== 408 && statusCode !== 429) return; // No such stream. If the session is lost, the next call finds out.
         } else if (await this.#readStream(response, reader)) failures = 0;
       } catch {
         // Opened again below.
@@ -247,19 +253,21 @@ export class HttpUpstream {
     const reader = new SseReader();
     let hasEvents = false;
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      for (const { data, type } of reader.push(chunk)) {
+      for (const { data, type, lastEventId } of reader.push(chunk)) {
         hasEvents = true;
-        state.lastEventId = reader.lastEventId ?? state.lastEventId;
+        state.lastEventId = lastEventId ?? state.lastEventId;
         state.retryMs = reader.retryMs ?? state.retryMs;
         const line = type === 'message' ? jsonLine(data) : undefined;
         if (line !== undefined) await this.#deliver(line, outgoing);
       }
+      // The server may keep this stream open, but later lines wait for the end of the handshake.
+      if (isHandshake(outgoing) && !this.#parts.relay.isOpen(outgoing.requests)) return hasEvents;
     }
     return hasEvents;
   }
 
   async #wait({ retryMs }: Resumption, failures: number, signal: AbortSignal): Promise<void> {
-    const ms = retryMs ?? Math.min(RETRY_MS * 2 ** failures, MOST_RETRY_MS);
+    const ms = Math.min((retryMs ?? RETRY_MS) * 2 ** failures, Math.max(retryMs ?? 0, MOST_RETRY_MS));
     await after(Math.max(ms, 100), undefined, { signal: AbortSignal.any([signal, this.#closing.signal]), ref: false });
   }
 
@@ -290,7 +298,7 @@ export class HttpUpstream {
   /** Whether the server does not know the session any more, because it was started again or the session was idle for long. */
   #isLost({ statusCode }: IncomingMessage, problem: Buffer, { messages, version }: Outgoing): boolean {
     if (this.#sessionId === undefined || version !== undefined || messages[0]?.method === 'initialize') return false;
-    return statusCode === 404 || (statusCode === 400 && /session/i.test(problem.toString())); // Many servers answer 400.
+    return statusCode === 404 || (statusCode === 400 && LOST.test(problem.toString())); // Many servers answer 400.
   }
 
   /** Begins a session as the client did. The client is not told, because over stdio it cannot begin again by itself. */
@@ -298,6 +306,7 @@ export class HttpUpstream {
     this.#beginning ??= this.#begin().finally(() => {
       this.#beginning = undefined;
     });
+    this.#ready = this.#beginning.catch(() => {}); // Calls in between would reach a session that is not initialized.
     return this.#beginning;
   }
 
@@ -312,13 +321,18 @@ export class HttpUpstream {
       return false;
     }
     this.#sessionId = oneHeader(response, 'mcp-session-id');
-    if (mediaType(response) === 'text/event-stream') await firstMessage(response);
-    else await wholeBody(response, MOST_BYTES);
+    const isEvents = mediaType(response) === 'text/event-stream';
+    const line = jsonLine(isEvents ? await firstMessage(response) : await wholeBody(response, MOST_BYTES));
+    if (line === undefined || readLine(line)?.messages.some(({ error }) => error !== undefined) !== false) return false;
+    this.#learn('initialize', line);
     (await post(INITIALIZED, this.#session())).resume();
     this.#listen();
     return true;
   }
 }
+
+const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
+  outgoing?.messages[0]?.method === 'initialize';
 
 /** By what a stream is resumed. */
 interface Resumption {
@@ -327,6 +341,8 @@ interface Resumption {
 }
 
 const JSON_BODY = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+/** How servers that answer 400 say that they do not know a session. Other parameters may have the word in their names. */
+const LOST = /session[ -]?id|\b(?:no valid|unknown|invalid) session\b|\bsession (?:not found|expired|terminated)\b/i;
 const INITIALIZED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 
 /** Statuses whose body may be the answer. The others are about the way to the server. */
@@ -371,8 +387,9 @@ const wholeBody = async (response: IncomingMessage, mostBytes: number): Promise<
   return Buffer.concat(parts, length);
 };
 
-const firstMessage = async (response: IncomingMessage): Promise<void> => {
+const firstMessage = async (response: IncomingMessage): Promise<Buffer> => {
   const reader = new SseReader();
   for await (const chunk of response as AsyncIterable<Buffer>)
-    if (reader.push(chunk).some(({ data }) => data.length > 0)) return;
+    for (const { data } of reader.push(chunk)) if (data.length > 0) return data;
+  return Buffer.alloc(0);
 };

@@ -4,7 +4,7 @@ const SPACE = 0x20;
 
 /**
  * A JSON text as one line with a line feed. Line breaks become spaces and nothing else changes: in JSON they stand only between tokens,
- * because those in strings are escaped. Undefined if the text is no object and no list.
+ * because those in strings are escaped. Undefined if the text is neither an object nor a list.
  */
 export const jsonLine = (json: Buffer): Buffer | undefined => {
   const line = Buffer.concat([json, Buffer.from('\n')]);

@@ -15,7 +15,7 @@ export interface RelayServices {
 }
 
 /**
- * Starts what runs beside a relay. The relay does not wait for it: the code loads while the server starts. What cannot start is reported
+ * Starts what runs beside a relay. The relay does not wait for it: the code loads while the server starts. What could not start is reported
  * on stderr, and the relay goes on without it. Only this loads the code of telemetry and of the control API (M10).
  *
  * @param exit Ends the process with its exit code. Connections of exporters would keep it alive.
@@ -33,6 +33,8 @@ export const startRelayServices = (
   return {
     end: async () => {
       if (running.length === 0) return;
+      // A client may send a signal meanwhile, which would end the process at once.
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
       const closed = Promise.all(running.map(async (service) => (await service)?.close()));
       await Promise.race([closed, after(LIMIT_MS)]);
       await written(process.stdout);

@@ -73,7 +73,7 @@ interface OpenRequest {
 }
 
 /**
- * A task whose client asks for it no more would keep a probe for ever. So the lease of a probe ends when nothing was heard of its task
+ * A task whose client does not ask for it any more would keep a probe for ever. So the lease of a probe ends when nothing was heard of its task
  * for this time, in milliseconds (M6).
  */
 const TASK_QUIET_MS = 3_600_000;
@@ -173,7 +173,7 @@ class ToolRelay implements Relay {
     if (!WATCHED.has(method) && this.#parts.watchesAll !== true) return undefined;
     const answer = this.#rejected.answer(message);
     if (answer !== undefined) return answer;
-    // The client uses the id again, so it waits no more for the request before.
+    // The client uses the id again, so it does not wait for the request before any more.
     this.#settle(this.#open.take(id)?.call, CANCELLED);
     const decided = method === 'tools/call' ? this.#decide(message, id) : undefined;
     if (typeof decided === 'string') return decided;

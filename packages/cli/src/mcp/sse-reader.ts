@@ -9,6 +9,8 @@ export interface SseEvent {
   readonly data: Buffer;
   /** Its type. Default: `message`. */
   readonly type: string;
+  /** The last id, by which the stream can be resumed after this event. */
+  readonly lastEventId: string | undefined;
 }
 
 const LINE_FEED = Buffer.from('\n');
@@ -19,8 +21,7 @@ export class SseReader {
   #data: Buffer[] = [];
   #length = 0;
   #type = 'message';
-  /** The last id, by which the stream can be resumed. */
-  lastEventId: string | undefined;
+  #lastEventId: string | undefined;
   /** Milliseconds until a stream that ended should be opened again, as the server wishes. */
   retryMs: number | undefined;
 
@@ -56,7 +57,7 @@ export class SseReader {
         this.#type = value.toString() || 'message';
         break;
       case 'id':
-        if (!value.includes(0)) this.lastEventId = value.toString();
+        if (!value.includes(0)) this.#lastEventId = value.toString();
         break;
       case 'retry':
         if (/^\d{1,9}$/.test(value.toString())) this.retryMs = Number(value.toString());
@@ -66,7 +67,7 @@ export class SseReader {
   }
 
   #event(): SseEvent {
-    const event = { data: Buffer.concat(this.#data), type: this.#type };
+    const event = { data: Buffer.concat(this.#data), type: this.#type, lastEventId: this.#lastEventId };
     this.#data = [];
     this.#length = 0;
     this.#type = 'message';

@@ -70,7 +70,7 @@ export const replaceConfig = async (
     const backup = keepsBackup ? await putBackup(file) : undefined;
     if (!(await isUnchanged(file))) {
       if (backup?.isNew) await rm(backup.path, { force: true });
-      throw new ChangedBetween(`${shown} was changed by another program. Nothing was written. Try again.`);
+      throw new ChangedBetween(`${shown} was changed by another program, and it was not written. Try again.`);
     }
     await rename(staged, target);
     await syncFolder(dirname(target));

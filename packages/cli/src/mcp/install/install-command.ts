@@ -178,7 +178,10 @@ interface Written {
 const writeAll = async (work: Work, plans: readonly FilePlan[]): Promise<Map<FilePlan, Written>> => {
   const done = new Map<FilePlan, Written>();
   for (const plan of plans.filter(isChanged)) {
-    const backup = await replaceConfig(plan.file, plan.source, work.keepsBackup);
+    const backup = await replaceConfig(plan.file, plan.source, work.keepsBackup).catch((error: Error) => {
+      error.message = `${doneBefore(done)}${error.message}`;
+      throw error;
+    });
     done.set(plan, {
       ...(backup !== undefined && { backup }),
       removed: plan.hasRelay ? [] : await removeBackups(plan),
@@ -186,6 +189,12 @@ const writeAll = async (work: Work, plans: readonly FilePlan[]): Promise<Map<Fil
   }
   return done;
 };
+
+/** For an error: a client can have several files. */
+const doneBefore = (done: ReadonlyMap<FilePlan, Written>): string =>
+  [...done]
+    .map(([{ file }, { backup }]) => `${file.path} was written${backup === undefined ? '' : `, backup ${backup}`}. `)
+    .join('');
 
 const isChanged = ({ file, source }: FilePlan): boolean => source !== file.source;
 

@@ -49,7 +49,7 @@ const headersOf = (options: readonly string[]): ReadonlyMap<string, string> =>
 export const checkRelayOptions = (words: readonly string[]): void => {
   const parsed = parse(words);
   if (parsed === undefined)
-    throw new Error(`'${words.join(' ')}' has a value that breakerbox mcp does not take. See breakerbox mcp --help.`);
+    throw new Error('An option after -- has a value that breakerbox mcp does not take. See breakerbox mcp --help.');
   const [wrong] = [...parsed.unknown, ...parsed.operands];
   if (wrong === undefined) return;
   throw new Error(

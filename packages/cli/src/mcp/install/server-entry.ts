@@ -141,12 +141,15 @@ const readUrl = (node: Node, url: Property): ReadServer => {
   const type = propertyOf(node, 'type');
   const headers = propertyOf(node, 'headers');
   const named = type === undefined ? 'http' : (text(type) ?? '');
-  if (address === undefined || !/^https?:\/\//i.test(address)) return left("its 'url' is not an http(s) address.");
+  if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address))
+    return left("its 'url' is not an http(s) address.");
   if (named === 'sse' || (type === undefined && /\/sse\/?$/.test(address)))
     return left('it uses the SSE transport. The relay speaks streamable HTTP only.');
   if (!HTTP_TYPES.includes(named)) return left(`the relay does not speak its transport, '${named}'.`);
   for (const [member, reason] of Object.entries(NEEDS_CLIENT)) if (propertyOf(node, member)) return left(reason);
   if (propertyOf(node, 'args')) return left("it has both 'url' and 'args'. Remove 'args'.");
+  const { username, password } = new URL(address);
+  if (username + password !== '') return left("its 'url' has a user name or a password. Move them into a header.");
   const fault = headers && faultInHeaders(headers.value);
   if (fault) return left(fault);
   return { kind: 'http', url, ...(type && { type }), ...(headers && { headers }) };
