@@ -24,6 +24,15 @@ export class BoundedMap<Value> {
     return this.#entries.has(key);
   }
 
+  /** The keys now. Entries may be removed meanwhile. */
+  keys(): readonly string[] {
+    return [...this.#entries.keys()];
+  }
+
+  entries(): IterableIterator<[string, Value]> {
+    return this.#entries.entries();
+  }
+
   /** Removes an entry, and gives it. */
   take(key: string): Value | undefined {
     const value = this.#entries.get(key);

@@ -15,6 +15,11 @@ export const SERVER_ENDED: Settlement = {
   blames: 'group',
 };
 
+export const TIMED_OUT: Settlement = { outcome: 'failure', category: 'timeout' };
+
+/** The server has answered, with more than the relay forwards. */
+export const TOO_LONG: Settlement = { outcome: 'ignored', category: 'tool_error' };
+
 /** Reads the answer to a call. */
 export const endingOf = ({ result, error }: { readonly result: unknown; readonly error: unknown }): CallEnding => {
   if (error !== undefined) return { settlement: { error: rpcError(error) } };
@@ -50,7 +55,7 @@ const failureOf = (task: unknown): Error => {
 /** A client cancels when a person stops the agent, and when its own timeout fires. Only the second is a failure. */
 export const cancellation = (reason: unknown): Settlement =>
   typeof reason === 'string' && /\btime(?:d ?|-)?out\b/i.test(reason)
-    ? { outcome: 'failure', category: 'timeout' }
+    ? TIMED_OUT
     : CANCELLED;
 
 /** The error as the SDKs throw it, because the classifier knows that form. */

@@ -1,21 +1,27 @@
-/** Longest line that is looked at, in bytes. A longer one is forwarded piece by piece, so that it cannot fill the memory. */
-const MOST_BYTES = 64 * 1024 * 1024;
+import { MessageOutline } from './message-outline.ts';
 
-/** A line with its line feed, or a piece of one. */
+/** Longest message, in bytes, so that it cannot fill the memory. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+
+/** The same for people. */
+export const MOST_TEXT = '64 MiB';
+
+/** A line with its line feed. */
 export interface Line {
   readonly bytes: Buffer;
-  /** False for a piece of a line that is too long, or that the stream cut off. It is forwarded and not looked at. */
+  /** False for a line that is too long. It is not forwarded, and its bytes are a message with its id and method alone. */
   readonly whole: boolean;
 }
 
 const LINE_FEED = 0x0a;
 
-/** Splits a stream of bytes into lines. Together the lines are the stream, byte for byte. */
+/** Splits a stream of bytes into lines. Together the lines are the stream, byte for byte, except for those that are too long. */
 export class LineSplitter {
   readonly #mostBytes: number;
   #parts: Buffer[] = [];
   #length = 0;
-  #isCut = false;
+  /** Of a line that is too long. */
+  #outline: MessageOutline | undefined;
 
   constructor(mostBytes = MOST_BYTES) {
     this.#mostBytes = mostBytes;
@@ -26,32 +32,40 @@ export class LineSplitter {
     const lines: Line[] = [];
     let from = 0;
     for (let end = chunk.indexOf(LINE_FEED); end >= 0; end = chunk.indexOf(LINE_FEED, from)) {
-      lines.push(this.#take(chunk.subarray(from, end + 1), true));
+      this.#keep(chunk.subarray(from, end + 1));
+      lines.push(this.#take());
       from = end + 1;
     }
     if (from < chunk.length) this.#keep(chunk.subarray(from));
-    if (this.#length > this.#mostBytes) lines.push(this.#take(undefined, false));
     return lines;
   }
 
   /** What is left when the stream ends: a line without a line feed. */
   rest(): Line | undefined {
-    return this.#length === 0 ? undefined : this.#take(undefined, true);
+    return this.#length === 0 && this.#outline === undefined ? undefined : this.#take();
   }
 
   #keep(part: Buffer): void {
+    if (this.#outline !== undefined) return this.#outline.push(part);
     this.#parts.push(part);
     this.#length += part.length;
-  }
-
-  #take(last: Buffer | undefined, ends: boolean): Line {
-    if (last !== undefined) this.#keep(last);
-    const [only] = this.#parts;
-    const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts, this.#length);
-    const whole = ends && !this.#isCut;
+    if (this.#length <= this.#mostBytes) return;
+    this.#outline = new MessageOutline();
+    for (const one of this.#parts) this.#outline.push(one);
     this.#parts = [];
     this.#length = 0;
-    this.#isCut = !ends;
-    return { bytes, whole };
+  }
+
+  #take(): Line {
+    if (this.#outline !== undefined) {
+      const bytes = this.#outline.line();
+      this.#outline = undefined;
+      return { bytes, whole: false };
+    }
+    const [only] = this.#parts;
+    const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts, this.#length);
+    this.#parts = [];
+    this.#length = 0;
+    return { bytes, whole: true };
   }
 }

@@ -1,13 +1,14 @@
 /** The rules of the relay, with lines in, bytes out, and a clock of the test. The processes are in test/mcp-relay.test.ts. */
 import type { BreakerboxConfig } from '@breakerbox/core';
-import { describe, expect, test } from 'vitest';
-import { createRelay } from './relay.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { callTimeouts } from './call-timeouts.ts';
+import { createRelay, type RelayParts } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 
 const REFUSED = { content: [{ type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:5432' }], isError: true };
 const FOUND = { content: [{ type: 'text', text: 'found' }] };
 
-const started = (config: Partial<BreakerboxConfig> = {}) => {
+const started = (config: Partial<BreakerboxConfig> = {}, parts: Partial<RelayParts> = {}) => {
   let ms = 0;
   const clock = { now: () => ms, unixNow: () => 1_700_000_000_000 + ms };
   const { box, session, ...rules } = createRelayBox({ agent: 'test', clock, ...config });
@@ -17,7 +18,7 @@ const started = (config: Partial<BreakerboxConfig> = {}) => {
   box.on('outcome', ({ tool, outcome, category }) =>
     outcomes.push(`${tool}: ${outcome}${category ? `, ${category}` : ''}`),
   );
-  const relay = createRelay({ session, group: 'server', ...rules });
+  const relay = createRelay({ session, group: 'server', ...rules, ...parts });
   const line = (text: string) => ({ bytes: Buffer.from(`${text}\n`), whole: true });
   const send = (text: string) => {
     const { toServer, toClient } = relay.fromClient(line(text));
@@ -321,5 +322,155 @@ describe('calls of several messages', () => {
     expect(outcomes).toEqual([]);
     answer({ id: 5, error: { code: -32603, message: 'connect ECONNREFUSED 127.0.0.1:1' } });
     expect(outcomes).toEqual(['a: failure, network']);
+  });
+});
+
+describe('a call that the server does not answer', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  /** A relay whose calls may take 10 s, those of `slow` 60 s. */
+  const timed = () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const relay = started({}, { timeouts: callTimeouts(['10s', 'slow=1m']) });
+    const timeouts: { toClient: string; toServer: string }[] = [];
+    relay.relay.onTimeout(({ toClient, toServer }) => timeouts.push({ toClient: `${toClient}`, toServer: `${toServer}` }));
+    const begin = (tool: string, id = '1.0', params: object = {}) =>
+      relay.send(request('tools/call', { name: tool, ...params }, id));
+    return { ...relay, timeouts, begin };
+  };
+
+  test('M6: is answered with a result, cancelled at the server, and counts as a timeout', () => {
+    const { begin, timeouts, outcomes } = timed();
+    begin('a');
+    vi.advanceTimersByTime(9_999);
+    expect(timeouts).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(outcomes).toEqual(['a: failure, timeout']);
+    expect(timeouts[0]?.toClient).toMatch(/^\{"jsonrpc":"2.0","id":1\.0,"result":\{.*did not answer within 10 s.*"isError":true\}\}\n$/);
+    expect(timeouts[0]?.toServer).toMatch(
+      /^\{"jsonrpc":"2.0","method":"notifications\/cancelled","params":\{"requestId":1\.0,"reason":"[^"]+"\}\}\n$/,
+    );
+  });
+
+  test('M6: its late answer is not forwarded, and others are', () => {
+    const { begin, answer, outcomes, relay, line } = timed();
+    begin('a', '1');
+    begin('slow', '2');
+    vi.advanceTimersByTime(10_000);
+    expect(answer({ id: 1, result: FOUND }).toClient).toBeUndefined();
+    expect(answer({ id: 1, result: FOUND }).toClient).toBeDefined();
+    begin('a', '3');
+    vi.advanceTimersByTime(10_000);
+    const batch = '[{"id":3,"result":{}}, {"id":2, "result":{}}]';
+    expect(`${relay.fromServer(line(batch)).toClient}`).toBe('[{"id":2, "result":{}}]\n');
+    expect(outcomes).toEqual(['a: failure, timeout', 'a: failure, timeout', 'slow: success']);
+  });
+
+  test('M6: an id that the client uses again gets its own answer', () => {
+    const { begin, answer, outcomes } = timed();
+    begin('a');
+    vi.advanceTimersByTime(10_000);
+    begin('a', '1');
+    expect(answer({ id: 1, result: FOUND }).toClient).toBeDefined();
+    expect(outcomes).toEqual(['a: failure, timeout', 'a: success']);
+  });
+
+  test('M6: an answer, a cancellation, progress and a question of the server stop the time', () => {
+    const { begin, answer, send, timeouts, outcomes } = timed();
+    begin('a', '1');
+    answer({ id: 1, result: FOUND });
+    begin('b', '2');
+    send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}');
+    begin('c', '3', { _meta: { progressToken: 'p' } });
+    vi.advanceTimersByTime(9_000);
+    answer({ method: 'notifications/progress', params: { progressToken: 'p', progress: 1 } });
+    vi.advanceTimersByTime(9_000);
+    answer({ id: 'q', method: 'elicitation/create', params: {} });
+    vi.advanceTimersByTime(60_000);
+    expect(timeouts).toEqual([]);
+    send('{"jsonrpc":"2.0","id":"q","result":{}}');
+    vi.advanceTimersByTime(10_000);
+    expect(timeouts).toHaveLength(1);
+    expect(outcomes).toEqual(['a: success', 'b: ignored, cancelled', 'c: failure, timeout']);
+  });
+
+  test('M6: of a tool with a time of its own', () => {
+    const { begin, timeouts } = timed();
+    begin('slow');
+    vi.advanceTimersByTime(59_999);
+    expect(timeouts).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(timeouts[0]?.toClient).toContain('within 60 s');
+  });
+
+  test.each([
+    [['10'], /not a time/],
+    [['a=0s'], /not a time/],
+    [['30d'], /not a time/],
+    [['700h'], /not a time/],
+    [['=5s'], /stands no tool/],
+    [['5s', '6s'], /twice for all tools/],
+    [['a=5s', 'a=6s'], /twice for 'a'/],
+  ])('wrong times are refused: %j', (values, text) => {
+    expect(() => callTimeouts(values)).toThrow(text);
+  });
+});
+
+describe('a server that is started again', () => {
+  test('M7: each request under way is answered, and the questions of the server are withdrawn', () => {
+    const { send, answer, relay, outcomes } = started({}, { watchesAll: true });
+    send(request('tools/call', { name: 'a' }, '1.0'));
+    send(request('resources/list', {}, '"r"'));
+    answer({ id: 7, method: 'elicitation/create' });
+    const [call, other, cancelled] = relay.serverEnded('It has ended.').toString().trim().split('\n');
+    expect(call).toMatch(/^\{"jsonrpc":"2.0","id":1\.0,"result".*"isError":true/);
+    expect(JSON.parse(other ?? '')).toMatchObject({ id: 'r', error: { code: -32_000, message: 'It has ended.' } });
+    expect(JSON.parse(cancelled ?? '')).toMatchObject({ method: 'notifications/cancelled', params: { requestId: 7 } });
+    expect(outcomes).toEqual(['a: failure, network']);
+    const late = '{"jsonrpc":"2.0","id":7,"result":{}}';
+    expect(send(late)).toEqual({ toServer: undefined, toClient: undefined });
+    answer({ id: 7, method: 'elicitation/create' });
+    expect(send(late).toServer).toBe(`${late}\n`);
+  });
+});
+
+test('M2: another client of the same server has its own ids, and shares the circuits', () => {
+  const { relay, line, send, answer, outcomes } = started();
+  const other = relay.another();
+  const refused = line(JSON.stringify({ id: 1, result: REFUSED }));
+  for (const n of [1, 2, 3]) {
+    send(request('tools/call', { name: 'a', arguments: { n } }));
+    other.fromClient(line(request('tools/call', { name: 'b', arguments: { n } })));
+    other.fromServer(refused);
+    expect(outcomes.at(-1)).toBe('b: failure, network');
+    answer({ id: 1, result: FOUND });
+    expect(outcomes.at(-1)).toBe('a: success');
+  }
+  expect(send(request('tools/call', { name: 'b' })).toClient).toContain('unavailable');
+});
+
+describe('a message that is too long to be forwarded', () => {
+  const outline = (text: string) => ({ bytes: Buffer.from(`${text}\n`), whole: false });
+  const textOf = (bytes: Buffer | undefined) => JSON.parse(`${bytes}`);
+
+  test('M2: a call is answered with a result, and another request with an error', () => {
+    const { relay, outcomes } = started();
+    const { toServer, toClient } = relay.fromClient(outline('{"id":1.0,"method":"tools/call"}'));
+    expect(toServer).toBeUndefined();
+    expect(textOf(toClient)).toMatchObject({ id: 1, result: { isError: true } });
+    expect(textOf(toClient).result.content[0].text).toContain('longer than 64 MiB');
+    expect(textOf(relay.fromClient(outline('{"id":2,"method":"x"}')).toClient)).toMatchObject({ error: { code: -32_000 } });
+    expect(relay.fromClient(outline('{"method":"x"}'))).toEqual({});
+    expect(textOf(relay.fromClient(outline('{"id":3}')).toServer)).toMatchObject({ id: 3, error: { code: -32_000 } });
+    expect(outcomes).toEqual([]);
+  });
+
+  test('M2: an answer is replaced, and costs the tool nothing', () => {
+    const { send, relay, outcomes } = started();
+    send(request('tools/call', { name: 'a' }, '1.0'));
+    expect(textOf(relay.fromServer(outline('{"id":1}')).toClient)).toMatchObject({ id: 1, result: { isError: true } });
+    expect(textOf(relay.fromServer(outline('{"id":5,"method":"x"}')).toServer)).toMatchObject({ id: 5, error: {} });
+    expect(relay.fromServer(outline('{}'))).toEqual({});
+    expect(outcomes).toEqual(['a: ignored, tool_error']);
   });
 });

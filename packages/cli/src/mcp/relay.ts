@@ -3,13 +3,14 @@ import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/
 import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
-import { CANCELLED, cancellation, endingOf, SERVER_ENDED, taskEnding } from './call-ending.ts';
+import { CANCELLED, cancellation, endingOf, SERVER_ENDED, TIMED_OUT, TOO_LONG, taskEnding } from './call-ending.ts';
+import { type CallTimeouts, timeoutOf } from './call-timeouts.ts';
 import { HeldInputs } from './held-inputs.ts';
-import type { Line } from './line-splitter.ts';
+import { type Line, MOST_TEXT } from './line-splitter.ts';
 import { type Caller, callerOf, errorTo, SERVER_ERROR } from './rejected-call.ts';
 import { RejectedTasks } from './rejected-tasks.ts';
 import { RelayedTools } from './relayed-tools.ts';
-import { idIn, type RpcLine, type RpcMessage, readLine } from './rpc-message.ts';
+import { idIn, type RpcLine, type RpcMessage, rawId, readLine } from './rpc-message.ts';
 
 /** Where the bytes of a line go. */
 export interface Forwarding {
@@ -21,7 +22,7 @@ export interface Forwarding {
 export interface Relay {
   fromClient(line: Line): Forwarding;
   fromServer(line: Line): Forwarding;
-  /** The server's process has ended. Gives answers to the calls under way, in case the client's connection goes on. */
+  /** The server's process has ended. Gives answers to the requests under way, in case the client's connection goes on. */
   serverEnded(why: string): Buffer;
   /** The server did not answer requests of the client, as over a connection that broke. Gives answers to those that are still open. */
   requestsFailed(requests: readonly RpcMessage[], failure: RequestFailure): Buffer;
@@ -29,6 +30,10 @@ export interface Relay {
   isOpen(requests: readonly RpcMessage[]): boolean;
   /** The client has gone, or closes. The calls under way cost nothing. */
   clientEnded(): void;
+  /** Calls back with the answer to a call that has timed out, and with the cancellation for the server. Without a listener no call times out. */
+  onTimeout(listener: (forwarding: Required<Forwarding>, request: string) => void): void;
+  /** For another client of the same server. Its ids are its own. Circuits, tools and tasks are the same. */
+  another(): Relay;
 }
 
 /** Why the server did not answer a request. */
@@ -54,6 +59,8 @@ export interface RelayParts {
   readonly now?: () => number;
   /** Whether requests of each method are watched, so that one that fails can be answered. Default: those whose answers are looked at. */
   readonly watchesAll?: boolean;
+  /** How long a call may take. Default: as long as it likes. */
+  readonly timeouts?: CallTimeouts | undefined;
 }
 
 /** A call that the session has let through. */
@@ -70,6 +77,10 @@ interface OpenRequest {
   readonly caller: Caller;
   readonly taskId: string | undefined;
   readonly call: Call | undefined;
+  /** The token by which the server reports progress, as JSON. */
+  readonly progress: string | undefined;
+  /** Runs out when the call takes too long. */
+  readonly timer: NodeJS.Timeout | undefined;
 }
 
 /**
@@ -89,56 +100,79 @@ const WATCHED: ReadonlySet<string> = new Set([
   'tasks/cancel',
 ]);
 
-export const createRelay = (parts: RelayParts): Relay => new ToolRelay(parts);
+export const createRelay = (parts: RelayParts): Relay => new ToolRelay(new Served(parts));
 
-class ToolRelay implements Relay {
-  readonly #parts: RelayParts;
-  readonly #calls: HookedCalls;
-  readonly #tools = new RelayedTools();
-  readonly #open = new BoundedMap<OpenRequest>();
+/** What all clients of a server share. */
+class Served {
+  readonly parts: RelayParts;
+  readonly calls: HookedCalls;
+  readonly tools = new RelayedTools();
   /** The call of each task that goes on (M6). */
-  readonly #tasks = new BoundedMap<Call>();
-  readonly #rejected = new RejectedTasks();
-  readonly #held = new HeldInputs();
-  #group: string;
+  readonly tasks = new BoundedMap<Call>();
+  readonly rejected = new RejectedTasks();
+  readonly held = new HeldInputs();
+  group: string;
+  clients = 0;
 
   constructor(parts: RelayParts) {
-    this.#parts = parts;
-    this.#group = parts.group;
-    this.#calls = hookedCalls(parts.session, { where: 'breakerbox mcp' });
+    this.parts = parts;
+    this.group = parts.group;
+    this.calls = hookedCalls(parts.session, { where: 'breakerbox mcp' });
+  }
+}
+
+class ToolRelay implements Relay {
+  readonly #served: Served;
+  readonly #parts: RelayParts;
+  /** Calls of other clients may have the same ids. */
+  readonly #prefix: string;
+  readonly #open = new BoundedMap<OpenRequest>();
+  /** Requests that were answered in place of the server. Its own answers come too late. */
+  readonly #answered = new BoundedMap<true>();
+  /** Requests of the server that the client has not answered. */
+  readonly #asked = new BoundedMap<string>();
+  /** The same, of a server that has ended. Another one may use their ids. */
+  readonly #stale = new BoundedMap<true>();
+  #isStateless = false;
+  #onTimeout: ((forwarding: Required<Forwarding>, request: string) => void) | undefined;
+
+  constructor(served: Served) {
+    this.#served = served;
+    this.#parts = served.parts;
+    this.#prefix = served.clients === 0 ? '' : `${served.clients} `;
+    served.clients += 1;
+  }
+
+  another(): Relay {
+    return new ToolRelay(this.#served);
+  }
+
+  onTimeout(listener: (forwarding: Required<Forwarding>, request: string) => void): void {
+    this.#onTimeout = listener;
   }
 
   fromClient(line: Line): Forwarding {
     // A bug here must not stop the client from working (E5).
-    return safely('a line of the client', () => this.#fromClient(line)) ?? { toServer: line.bytes };
+    return safely('a line of the client', () => this.#fromClient(line)) ?? (line.whole ? { toServer: line.bytes } : {});
   }
 
   fromServer(line: Line): Forwarding {
-    if (this.#open.size > 0 || this.#tasks.size > 0)
-      safely('a line of the server', () => this.#lookAt(line.whole ? readLine(line.bytes) : undefined));
-    return { toClient: line.bytes };
+    const isWatched = this.#open.size + this.#served.tasks.size + this.#answered.size > 0 || this.#parts.watchesAll;
+    if (!isWatched && line.whole) return { toClient: line.bytes };
+    return safely('a line of the server', () => this.#fromServer(line)) ?? (line.whole ? { toClient: line.bytes } : {});
   }
 
   serverEnded(why: string): Buffer {
-    const answers = this.#open.takeAll().flatMap(({ method, caller, call }) => {
-      this.#settle(call, SERVER_ENDED);
-      return method === 'tools/call' ? [`${this.#rejected.reject(caller, why)}\n`] : [];
-    });
-    for (const call of this.#tasks.takeAll()) this.#settle(call, SERVER_ENDED);
-    return Buffer.from(answers.join(''));
+    const answers = [...this.#open.entries()].map(([id]) => this.#answerInPlace(id, SERVER_ENDED, why));
+    for (const call of this.#served.tasks.takeAll()) this.#settle(call, SERVER_ENDED);
+    this.#answered.takeAll(); // The answers will not come.
+    for (const id of this.#asked.keys()) this.#stale.put(id, true);
+    const cancellations = this.#asked.takeAll().map((id) => cancelRequest(id, why));
+    return lines([...answers, ...cancellations]);
   }
 
   requestsFailed(requests: readonly RpcMessage[], { settlement, text, status }: RequestFailure): Buffer {
-    const answers = requests.flatMap(({ id }) => {
-      const open = id === undefined ? undefined : this.#open.take(id);
-      if (open === undefined) return [];
-      const { method, caller, call } = open;
-      this.#settle(call, settlement);
-      return [
-        `${method === 'tools/call' ? this.#rejected.reject(caller, text) : errorTo(caller, SERVER_ERROR, text, status)}\n`,
-      ];
-    });
-    return Buffer.from(answers.join(''));
+    return lines(requests.map(({ id }) => this.#answerInPlace(id, settlement, text, status)));
   }
 
   isOpen(requests: readonly RpcMessage[]): boolean {
@@ -146,83 +180,118 @@ class ToolRelay implements Relay {
   }
 
   clientEnded(): void {
-    for (const { call } of this.#open.takeAll()) this.#settle(call, CANCELLED);
-    for (const call of this.#tasks.takeAll()) this.#settle(call, CANCELLED);
-    this.#calls.abandon();
+    for (const id of this.#open.keys()) this.#settle(this.#take(id)?.call, CANCELLED);
+    if (this.#prefix !== '') return;
+    for (const call of this.#served.tasks.takeAll()) this.#settle(call, CANCELLED);
+    this.#served.calls.abandon();
   }
 
   #fromClient({ bytes, whole }: Line): Forwarding {
-    const line = whole ? readLine(bytes) : undefined;
+    const line = readLine(bytes);
+    if (!whole) return this.#tooLong(line, 'toClient');
     if (line === undefined) return { toServer: bytes };
-    const answers = line.messages.map((message) => this.#request(message));
+    const answers = line.messages.map((message) => this.#fromClientMessage(message));
     if (answers.every((answer) => answer === undefined)) return { toServer: bytes };
-    const rejections = answers.filter((answer) => answer !== undefined);
-    if (!line.isBatch) return { toClient: Buffer.from(`${rejections.join('')}\n`) };
+    const rejections = answers.flatMap((answer) => (answer === undefined || answer === DROPPED ? [] : [answer]));
     const left = line.messages.flatMap(({ text }, index) => (answers[index] === undefined ? [text] : []));
     return {
-      toClient: Buffer.from(`[${rejections.join(',')}]\n`),
-      ...(left.length > 0 && { toServer: Buffer.from(`[${left.join(',')}]\n`) }),
+      ...(rejections.length > 0 && { toClient: lineOf(line, rejections) }),
+      ...(left.length > 0 && { toServer: lineOf(line, left) }),
     };
   }
 
   /** Looks at a message of the client. Gives the answer to a call that is rejected. */
-  #request(message: RpcMessage): string | undefined {
+  #fromClientMessage(message: RpcMessage): string | undefined {
     const { method, id, params } = message;
     if (method === 'notifications/cancelled') this.#cancel(message);
-    if (method === undefined || id === undefined) return undefined;
+    if (id === undefined) return undefined;
+    if (method === undefined) return this.#answersServer(id);
     if (!WATCHED.has(method) && this.#parts.watchesAll !== true) return undefined;
-    const answer = this.#rejected.answer(message);
+    const answer = this.#served.rejected.answer(message);
     if (answer !== undefined) return answer;
     // The client uses the id again, so it does not wait for the request before any more.
-    this.#settle(this.#open.take(id)?.call, CANCELLED);
+    this.#settle(this.#take(id)?.call, CANCELLED);
+    this.#answered.take(id);
     const decided = method === 'tools/call' ? this.#decide(message, id) : undefined;
     if (typeof decided === 'string') return decided;
-    const open = { method, caller: callerOf(message), taskId: readText(params, 'taskId'), call: decided };
-    for (const { call } of this.#open.put(id, open)) this.#settle(call, CANCELLED);
+    const caller = callerOf(message);
+    this.#isStateless = caller.isStateless;
+    const open = {
+      method,
+      caller,
+      taskId: readText(params, 'taskId'),
+      call: decided,
+      progress: tokenOf(read(params, '_meta')),
+      timer: method === 'tools/call' ? this.#startTimer(id, readText(params, 'name')) : undefined,
+    };
+    for (const gone of this.#open.put(id, open)) this.#forget(gone);
     return undefined;
   }
 
   /** Gives the answer to a call that is rejected, or the call. Undefined for a call that gets no decision. */
-  #decide(request: RpcMessage, callId: string): string | Call | undefined {
+  #decide(request: RpcMessage, id: string): string | Call | undefined {
     const { params } = request;
+    const { calls, tools, held, rejected, group } = this.#served;
     const tool = readText(params, 'name');
-    if (tool === undefined || tool.trim() === '' || !this.#tools.mayHave(tool)) return undefined;
+    if (tool === undefined || tool.trim() === '' || !tools.mayHave(tool)) return undefined;
     this.#parts.beforeDecision?.();
-    const { input, bytes } = this.#held.hold(inputOf(params), request.text.length);
-    const asked = { callId, tool, input, group: this.#group, type: 'extension' } as const;
-    const permit = safely('a decision', () => context.with(parentOf(params), () => this.#calls.acquire(asked)));
-    if (permit === undefined || permit.message !== '') this.#held.free(bytes);
+    const callId = `${this.#prefix}${id}`;
+    const { input, bytes } = held.hold(inputOf(params), request.text.length);
+    const asked = { callId, tool, input, group, type: 'extension' } as const;
+    const permit = safely('a decision', () => context.with(parentOf(params), () => calls.acquire(asked)));
+    if (permit === undefined || permit.message !== '') held.free(bytes);
     if (permit === undefined) return undefined;
-    if (permit.message !== '')
-      return this.#rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
+    if (permit.message !== '') return rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
     trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
     return { callId, permit, bytes };
   }
 
   #cancel(message: RpcMessage): void {
     const id = idIn(message.params, 'requestId', message);
-    const open = id === undefined ? undefined : this.#open.take(id);
+    const open = id === undefined ? undefined : this.#take(id);
     this.#settle(open?.call, cancellation(read(message.params, 'reason')));
   }
 
-  #lookAt(line: RpcLine | undefined): void {
-    for (const message of line?.messages ?? []) {
-      const { method, id, params } = message;
-      if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
-      if (method !== undefined || id === undefined) continue;
-      const open = this.#open.take(id);
-      if (open !== undefined) this.#answered(open, message);
-    }
+  /** The client answers a request of the server. A server that was started again did not ask. */
+  #answersServer(id: string): string | undefined {
+    this.#asked.take(id);
+    return this.#stale.take(id) && DROPPED;
   }
 
-  #answered({ method, taskId, call }: OpenRequest, answer: RpcMessage): void {
+  #fromServer({ bytes, whole }: Line): Forwarding {
+    const line = readLine(bytes);
+    if (!whole) return this.#tooLong(line, 'toServer');
+    const isLate = (line?.messages ?? []).map((message) => this.#lookAt(message));
+    if (line === undefined || !isLate.includes(true)) return { toClient: bytes };
+    const left = line.messages.flatMap(({ text }, index) => (isLate[index] ? [] : [text]));
+    return left.length === 0 ? {} : { toClient: lineOf(line, left) };
+  }
+
+  /** Looks at a message of the server. Gives whether it answers a request that was answered in its place. */
+  #lookAt(message: RpcMessage): boolean {
+    const { method, id, params } = message;
+    if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
+    if (method === 'notifications/progress') this.#progressed(tokenOf(params));
+    if (method === 'notifications/cancelled') this.#asked.take(idIn(params, 'requestId', message) ?? '');
+    if (id === undefined) return false;
+    if (method !== undefined) {
+      this.#asked.put(id, rawId(message));
+      this.#stale.take(id);
+      return false;
+    }
+    const open = this.#take(id);
+    if (open !== undefined) this.#received(open, message);
+    return open === undefined && this.#answered.take(id) === true;
+  }
+
+  #received({ method, taskId, call }: OpenRequest, answer: RpcMessage): void {
     const { result, error } = answer;
     switch (method) {
       case 'tools/call':
         this.#callAnswered(call, answer);
         break;
       case 'tools/list':
-        this.#tools.record(result, this.#parts.session, this.#group);
+        this.#served.tools.record(result, this.#parts.session, this.#served.group);
         break;
       case 'tasks/get':
       case 'tasks/cancel':
@@ -248,7 +317,7 @@ class ToolRelay implements Relay {
 
   #taskBegins(taskId: string, call: Call): void {
     this.#taskGoesOn(call);
-    for (const forgotten of this.#tasks.put(taskId, call)) this.#settle(forgotten, CANCELLED);
+    for (const forgotten of this.#served.tasks.put(taskId, call)) this.#settle(forgotten, CANCELLED);
   }
 
   #taskGoesOn({ permit }: Call): void {
@@ -257,30 +326,117 @@ class ToolRelay implements Relay {
 
   #taskState(taskId: string | undefined, state: unknown): void {
     const ending = taskEnding(state);
-    const call = taskId === undefined || ending !== undefined ? undefined : this.#tasks.get(taskId);
+    const call = taskId === undefined || ending !== undefined ? undefined : this.#served.tasks.get(taskId);
     if (call !== undefined) this.#taskGoesOn(call);
     this.#taskEnded(taskId, ending);
   }
 
   #taskEnded(taskId: string | undefined, settlement: Settlement | undefined): void {
-    if (taskId !== undefined && settlement !== undefined) this.#settle(this.#tasks.take(taskId), settlement);
+    if (taskId !== undefined && settlement !== undefined) this.#settle(this.#served.tasks.take(taskId), settlement);
   }
 
   /** C13: the group has the name that the server gives itself. */
   #nameGroup(result: unknown): void {
     const info = read(result, 'serverInfo') ?? read(read(result, '_meta'), 'io.modelcontextprotocol/serverInfo');
     const name = readText(info, 'name', MOST_NAME)?.trim();
-    if (name && !this.#parts.keepsGroup) this.#group = name;
+    if (name && !this.#parts.keepsGroup) this.#served.group = name;
+  }
+
+  #startTimer(id: string, tool: string | undefined): NodeJS.Timeout | undefined {
+    const ms = this.#onTimeout && timeoutOf(this.#parts.timeouts, tool);
+    return ms === undefined ? undefined : setTimeout(() => this.#timedOut(id, tool ?? '', ms), ms).unref();
+  }
+
+  #progressed(token: string | undefined): void {
+    if (token === undefined) return;
+    for (const [, { progress, timer }] of this.#open.entries()) if (progress === token) timer?.refresh();
+  }
+
+  #timedOut(id: string, tool: string, ms: number): void {
+    const open = this.#open.get(id);
+    if (open === undefined) return;
+    // A person may take long to answer the server's question.
+    if (this.#asked.size > 0) return void open.timer?.refresh();
+    const text = `Tool '${tool}' did not answer within ${ms / 1_000} s, and breakerbox mcp has cancelled the call. It may have had its effect.`;
+    this.#answered.put(id, true);
+    const toServer = lines([cancelRequest(open.caller.id, 'The call has timed out in breakerbox mcp')]);
+    this.#onTimeout?.({ toClient: lines([this.#answerInPlace(id, TIMED_OUT, text)]), toServer }, id);
+  }
+
+  /** The answer to a message that is too long to be forwarded. */
+  #tooLong(line: RpcLine | undefined, to: 'toClient' | 'toServer'): Forwarding {
+    const [message] = line?.messages ?? [];
+    if (message?.id === undefined) return {};
+    const text = `is longer than ${MOST_TEXT}, so breakerbox mcp did not forward it.`;
+    const { method, id } = message;
+    const caller = { ...callerOf(message), isStateless: this.#isStateless };
+    if (method !== undefined) {
+      const why = `The request ${text}`;
+      const answer =
+        method === 'tools/call' ? this.#served.rejected.reject(caller, why) : errorTo(caller, SERVER_ERROR, why);
+      return { [to]: lines([answer]) };
+    }
+    const toReceiver = to === 'toClient' ? 'toServer' : 'toClient';
+    const why = `The answer ${text}`;
+    const answer = to === 'toServer' ? this.#answerInPlace(id, TOO_LONG, why) : undefined;
+    return { [toReceiver]: lines([answer ?? errorTo(caller, SERVER_ERROR, why)]) };
+  }
+
+  /** Ends a request without the server. Gives the answer; undefined if the request is not open. */
+  #answerInPlace(
+    id: string | undefined,
+    settlement: Settlement,
+    text: string,
+    status?: number,
+  ): string | undefined {
+    const open = id === undefined ? undefined : this.#take(id);
+    if (id === undefined || open === undefined) return undefined;
+    const { method, caller, call } = open;
+    this.#settle(call, settlement);
+    if (method === 'tools/call') return this.#served.rejected.reject(caller, text);
+    return errorTo(caller, SERVER_ERROR, text, status);
+  }
+
+  /** The request is not open any more. */
+  #take(id: string): OpenRequest | undefined {
+    const open = this.#open.take(id);
+    clearTimeout(open?.timer);
+    return open;
+  }
+
+  #forget({ call, timer }: OpenRequest): void {
+    clearTimeout(timer);
+    this.#settle(call, CANCELLED);
   }
 
   #settle(call: Call | undefined, settlement: Settlement): void {
     if (call === undefined) return;
     const { callId, bytes } = call;
-    this.#held.free(bytes);
-    if (settlement === CANCELLED) this.#calls.abandon(callId);
-    else this.#calls.settle(callId, settlement);
+    this.#served.held.free(bytes);
+    if (settlement === CANCELLED) this.#served.calls.abandon(callId);
+    else this.#served.calls.settle(callId, settlement);
   }
 }
+
+/** The token of a request, or of its progress. */
+const tokenOf = (meta: unknown): string | undefined => {
+  const token = read(meta, 'progressToken');
+  return typeof token === 'string' || typeof token === 'number' ? JSON.stringify(token) : undefined;
+};
+
+/** In place of a message that nothing answers. */
+const DROPPED = '';
+
+/** Messages as they were sent: alone, or as a batch. */
+const lineOf = ({ isBatch }: RpcLine, texts: readonly string[]): Buffer =>
+  Buffer.from(isBatch ? `[${texts.join(',')}]\n` : `${texts.join('')}\n`);
+
+const lines = (texts: readonly (string | undefined)[]): Buffer =>
+  Buffer.from(texts.flatMap((text) => (text === undefined ? [] : [`${text}\n`])).join(''));
+
+/** @param id As it was written. */
+const cancelRequest = (id: string, reason: string): string =>
+  `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${id},"reason":${JSON.stringify(reason)}}}`;
 
 /** Characters of a server's name that are read. */
 const MOST_NAME = 200;

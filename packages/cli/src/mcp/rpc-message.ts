@@ -48,7 +48,7 @@ const parsedOrUndefined = (text: string): unknown => {
 const messageOf = (text: string, value: unknown): RpcMessage => ({
   text,
   method: readText(value, 'method', MOST_METHOD),
-  id: idOf(read(value, 'id'), text),
+  id: idOf(read(value, 'id'), () => text),
   params: read(value, 'params'),
   result: read(value, 'result'),
   error: read(value, 'error'),
@@ -59,15 +59,15 @@ const MOST_METHOD = 128;
 
 /** The id of a request that another message names, as {@link RpcMessage.id}. */
 export const idIn = (params: unknown, key: string, message: RpcMessage): string | undefined =>
-  isObject(params) ? idOf(read(params, key), rawMember(message.text, 'params') ?? '{}', key) : undefined;
+  isObject(params) ? idOf(read(params, key), () => rawMember(message.text, 'params') ?? '{}', key) : undefined;
 
 /** Characters of an id. A message with a longer one is forwarded, and not followed. */
 const MOST_ID = 1_024;
 
-const idOf = (id: unknown, text: string, key = 'id'): string | undefined => {
+const idOf = (id: unknown, text: () => string, key = 'id'): string | undefined => {
   if (typeof id === 'string') return id.length <= MOST_ID ? JSON.stringify(id) : undefined;
   if (typeof id !== 'number') return undefined;
-  return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text, key));
+  return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text(), key));
 };
 
 /** The id of a request as its bytes are. */
