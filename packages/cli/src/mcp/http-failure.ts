@@ -1,6 +1,9 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { readText } from '@breakerbox/core/internal';
+import { TOO_LONG } from './call-ending.ts';
+import { StaleConnectionError } from './http-target.ts';
 import type { RequestFailure } from './relay.ts';
+import { TooLongError } from './too-long.ts';
 
 const NETWORK = { verdict: { category: 'network' }, blames: 'group' } as const;
 
@@ -35,6 +38,18 @@ const ADVICE: Readonly<Record<number, string>> = {
   404: ' Check the address: most servers end with /mcp.',
   405: ' Check the address: this one takes no messages.',
 };
+
+/** Why an exchange has no answer. */
+export const failureOf = (host: string, error: unknown): RequestFailure => {
+  if (error instanceof TooLongError) return { text: error.message, settlement: TOO_LONG };
+  return error instanceof StaleConnectionError ? staleFailure(host) : connectionFailure(host, error);
+};
+
+/** An idle connection was closed at the moment of the request. The server can be reached, so this is no failure of it. */
+const staleFailure = (host: string): RequestFailure => ({
+  text: `The connection to the MCP server (${host}) was closed at the moment of the request. It is not known whether the server has got it.`,
+  settlement: { outcome: 'ignored', category: 'network' },
+});
 
 /** The server answered, but not with a message. */
 export const garbageFailure = (host: string): RequestFailure => {

@@ -7,7 +7,8 @@ export interface HttpFlags {
   readonly headerEnv: readonly string[];
 }
 
-const another = (one: string, before: readonly string[]): readonly string[] => [...before, one];
+/** Adds the value of an option that is given several times. */
+export const another = (one: string, before: readonly string[]): readonly string[] => [...before, one];
 
 export const withHttpOptions = (command: Command): Command =>
   command

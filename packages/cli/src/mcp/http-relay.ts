@@ -3,25 +3,37 @@ import type { HttpTarget } from './http-target.ts';
 import { HttpUpstream } from './http-upstream.ts';
 import { type Destination, pumpLines } from './line-pump.ts';
 import type { Relay } from './relay.ts';
-import { GRACE_MS, type RelayHost } from './relay-process.ts';
+import type { RelayHost } from './relay-process.ts';
 
 /** Bytes of the client on their way to the server. Beyond it the client is not read. */
 const MOST_WAITING = 16 * 1024 * 1024;
+
+/** Milliseconds that the end of input waits for answers. With the end of the session, it is less than the 2 s of the SDKs' clients. */
+const GRACE_OF_ANSWERS_MS = 1_200;
 
 /** Relays between the client on `host` and a server behind HTTP, until the client ends. */
 export const runHttpRelay = async (
   target: HttpTarget,
   relay: Relay,
   { stdin, stdout, onStop }: RelayHost,
-  graceMs = GRACE_MS,
+  graceMs = GRACE_OF_ANSWERS_MS,
 ): Promise<void> => {
   const upstream = new HttpUpstream({ target, relay, write: (bytes) => written(stdout, bytes) });
   const input = new Input(upstream);
+  relay.onTimeout(({ toClient, toServer }) => {
+    stdout.write(toClient);
+    input.write(toServer);
+  });
+  let stop = (): void => {};
+  // A signal also ends the wait for answers after the end of input.
+  const forget = onStop(() => {
+    upstream.stop();
+    stop();
+  });
   const graceOfEndMs = await new Promise<number>((resolve) => {
     pumpLines(
       stdin,
       (line): readonly Destination[] => {
-        if (!line.whole) return []; // A piece of a line that is too long for one request.
         const { toServer, toClient } = relay.fromClient(line);
         return [
           ...(toServer ? [{ to: input, bytes: toServer }] : []),
@@ -31,13 +43,11 @@ export const runHttpRelay = async (
       () => resolve(graceMs),
     );
     stdout.on('error', () => resolve(0)); // The client does not read any more.
-    const forget = onStop(() => {
-      forget();
-      resolve(0);
-    });
+    stop = () => resolve(0);
   });
   if (graceOfEndMs === 0) relay.clientEnded();
   await upstream.close(graceOfEndMs);
+  forget();
   relay.clientEnded();
   stdin.destroy();
 };

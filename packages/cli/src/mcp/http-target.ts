@@ -1,5 +1,7 @@
-import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
+import { connect } from 'node:net';
+import { readText } from '@breakerbox/core/internal';
 
 /** Milliseconds that an idle connection is kept. Many servers close one after 5 s, and a request that meets the closing fails. */
 const IDLE_MS = 4_000;
@@ -7,12 +9,23 @@ const IDLE_MS = 4_000;
 /** Redirects that are followed in a row, within the same origin. A server that wants a slash at the end of the path redirects. */
 const MOST_REDIRECTS = 3;
 
+/** Milliseconds for a connection that only shows whether the server can be reached. */
+const CONNECT_MS = 2_000;
+
+/** How a request on a connection fails that the server was just closing. */
+const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
+
+/** An idle connection was closed when a request was sent on it, and the server can be reached. */
+export class StaleConnectionError extends Error {}
+
 /** A request to the server. */
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Buffer;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body?: Buffer | undefined;
   readonly signal: AbortSignal;
+  /** Whether the request may be sent again if its connection was closed at that moment. The server may have got it. */
+  readonly isRepeatable?: boolean;
   /** Called when the body has left the memory, or the request has failed. */
   readonly onSent?: () => void;
 }
@@ -35,10 +48,15 @@ export class HttpTarget {
     return this.#url.host;
   }
 
-  /** @throws Error (rejects) if the connection fails. */
+  /** The path, by which a client that connects over HTTP finds the server. */
+  get path(): string {
+    return this.#url.pathname;
+  }
+
+  /** @throws Error (rejects) if the connection fails; {@link StaleConnectionError} if that is no failure of the server. */
   async send(request: HttpRequest): Promise<IncomingMessage> {
     for (let redirects = 0; ; redirects += 1) {
-      const response = await this.#once(request);
+      const response = await this.#fresh(request);
       const next = redirects < MOST_REDIRECTS ? this.#redirect(response) : undefined;
       if (next === undefined) return response;
       response.resume();
@@ -50,12 +68,43 @@ export class HttpTarget {
     this.#agent.destroy();
   }
 
-  #once({ method, headers, body, signal, onSent }: HttpRequest): Promise<IncomingMessage> {
+  async #fresh(request: HttpRequest): Promise<IncomingMessage> {
+    const sent: { request?: ClientRequest } = {};
+    try {
+      return await this.#once(request, this.#agent, sent);
+    } catch (error) {
+      const isStale = sent.request?.reusedSocket === true && CLOSING.has(readText(error, 'code', 40));
+      if (!isStale || request.signal.aborted) throw error;
+      if (request.isRepeatable === true) return this.#once(request, false);
+      throw (await this.#canConnect()) ? new StaleConnectionError() : error;
+    }
+  }
+
+  #canConnect(): Promise<boolean> {
+    const { hostname, port, protocol } = this.#url;
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = connect({ host, port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: CONNECT_MS });
+    return new Promise((resolve) => {
+      const end = (can: boolean) => () => {
+        resolve(can);
+        socket.destroy();
+      };
+      socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
+    });
+  }
+
+  /** @param sent Gets the request. */
+  #once(
+    { method, headers, body, signal, onSent }: HttpRequest,
+    agent: Agent | false,
+    sent: { request?: ClientRequest } = {},
+  ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const start = this.#url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
-      const all = { ...this.#headers, ...headers, ...length };
-      const request = start(this.#url.href, { method, headers: all, signal, agent: this.#agent });
+      const all = { ...headers, ...this.#headers, ...length };
+      const request = start(this.#url.href, { method, headers: all, signal, agent });
+      sent.request = request;
       request.once('response', resolve);
       request.on('error', reject);
       if (onSent) request.once('finish', onSent).once('close', onSent);

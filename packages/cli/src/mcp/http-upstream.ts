@@ -1,13 +1,16 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
 import { read, readItems, readText } from '@breakerbox/core/internal';
-import { connectionFailure, garbageFailure, statusFailure } from './http-failure.ts';
+import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
+import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
 import type { HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
+import { MOST_BYTES } from './line-splitter.ts';
 import type { Relay, RequestFailure } from './relay.ts';
 import { idIn, type RpcMessage, readLine } from './rpc-message.ts';
-import { MOST_BYTES, SseReader } from './sse-reader.ts';
+import { SseReader } from './sse-reader.ts';
+import { TooLongError } from './too-long.ts';
 
 /** Milliseconds before a stream is opened again, unless the server says otherwise. They double with each failure. */
 const RETRY_MS = 1_000;
@@ -15,6 +18,9 @@ const MOST_RETRY_MS = 30_000;
 
 /** Failures in a row after which a stream with an answer is given up. */
 const MOST_RESUMES = 4;
+
+/** Milliseconds for the end of the session. */
+const DELETE_MS = 500;
 
 /** Most tools whose headers are remembered. */
 const MOST_TOOLS = 2_000;
@@ -43,6 +49,7 @@ interface Outgoing {
 export class HttpUpstream {
   readonly #parts: HttpUpstreamParts;
   readonly #closing = new AbortController();
+  readonly #stopping = new AbortController();
   readonly #under = new Set<Promise<void>>();
   /** Requests under way, by id. */
   readonly #calls = new Map<string, Outgoing>();
@@ -51,8 +58,7 @@ export class HttpUpstream {
   #ready: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
   #version: string | undefined;
-  /** The client's handshake, with which a session that the server has lost is begun again. */
-  #handshake: Buffer | undefined;
+  readonly #handshake = new ClientHandshake();
   #beginning: Promise<boolean> | undefined;
   #stream: AbortController | undefined;
 
@@ -96,12 +102,19 @@ export class HttpUpstream {
     if (first.method === 'initialize' || first.method === 'notifications/initialized') this.#ready = done;
   }
 
+  /** Waits for no answer any more. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
   /** Waits for answers under way, at most so many milliseconds; then ends the session and all connections. */
   async close(graceMs: number): Promise<void> {
-    await Promise.race([Promise.all(this.#under), after(graceMs, undefined, { ref: false })]);
+    const stopped = new Promise<void>((resolve) => this.#stopping.signal.addEventListener('abort', () => resolve()));
+    if (!this.#stopping.signal.aborted)
+      await Promise.race([Promise.all(this.#under), after(graceMs, undefined, { ref: false }), stopped]);
     this.#closing.abort();
     if (this.#sessionId !== undefined) {
-      const signal = AbortSignal.timeout(1_000);
+      const signal = AbortSignal.timeout(DELETE_MS);
       const request = { method: 'DELETE', headers: this.#session(), signal } as const;
       await this.#parts.target.send(request).then(
         (response) => response.resume(),
@@ -127,14 +140,14 @@ export class HttpUpstream {
       if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
     } catch (error) {
       if (!stop.signal.aborted && !this.#closing.signal.aborted)
-        await this.#fail(requests, connectionFailure(target.host, error));
+        await this.#fail(requests, failureOf(target.host, error));
     }
   }
 
   #post({ body, messages, version, stop }: Outgoing, onSent: () => void): Promise<IncomingMessage> {
     const [message] = messages;
     const begins = message?.method === 'initialize';
-    if (begins) this.#handshake = body;
+    if (begins) this.#handshake.begin(message, body);
     const tool = readText(message?.params, 'name') ?? '';
     const repeated =
       version === undefined || message === undefined
@@ -145,6 +158,7 @@ export class HttpUpstream {
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
       body,
       signal: AbortSignal.any([stop.signal, this.#closing.signal]),
+      isRepeatable: messages.every(({ method }) => method !== 'tools/call'),
       onSent,
     });
   }
@@ -203,6 +217,7 @@ export class HttpUpstream {
         }
         if (await this.#readStream(response, reader, outgoing)) failures = 0;
       } catch (error) {
+        if (error instanceof TooLongError) throw error; // It would come again.
         if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) throw error;
       }
       response = undefined;
@@ -239,6 +254,7 @@ export class HttpUpstream {
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#parts.target.send({
       method: 'GET',
+      isRepeatable: true,
       headers: {
         accept: 'text/event-stream',
         ...this.#session(),
@@ -253,12 +269,12 @@ export class HttpUpstream {
     const reader = new SseReader();
     let hasEvents = false;
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      for (const { data, type, lastEventId } of reader.push(chunk)) {
+      for (const { data, whole, type, lastEventId } of reader.push(chunk)) {
         hasEvents = true;
         state.lastEventId = lastEventId ?? state.lastEventId;
         state.retryMs = reader.retryMs ?? state.retryMs;
         const line = type === 'message' ? jsonLine(data) : undefined;
-        if (line !== undefined) await this.#deliver(line, outgoing);
+        if (line !== undefined) await this.#deliver(line, outgoing, whole);
       }
       // The server may keep this stream open, but later lines wait for the end of the handshake.
       if (isHandshake(outgoing) && !this.#parts.relay.isOpen(outgoing.requests)) return hasEvents;
@@ -271,10 +287,11 @@ export class HttpUpstream {
     await after(Math.max(ms, 100), undefined, { signal: AbortSignal.any([signal, this.#closing.signal]), ref: false });
   }
 
-  async #deliver(line: Buffer, outgoing?: Outgoing): Promise<void> {
+  async #deliver(line: Buffer, outgoing?: Outgoing, whole = true): Promise<void> {
     const [request] = outgoing?.requests ?? [];
     if (request?.method === 'initialize' || request?.method === 'tools/list') this.#learn(request.method, line);
-    const { toClient } = this.#parts.relay.fromServer({ bytes: line, whole: true });
+    const { toClient, toServer } = this.#parts.relay.fromServer({ bytes: line, whole });
+    if (toServer !== undefined) this.send(toServer, () => {});
     if (toClient !== undefined) await this.#parts.write(toClient);
   }
 
@@ -311,11 +328,18 @@ export class HttpUpstream {
   }
 
   async #begin(): Promise<boolean> {
-    if (this.#handshake === undefined) return false;
+    const { body } = this.#handshake;
+    if (body === undefined) return false;
     const signal = AbortSignal.any([AbortSignal.timeout(30_000), this.#closing.signal]);
-    const post = (body: Buffer, headers = {}) =>
-      this.#parts.target.send({ method: 'POST', headers: { ...JSON_BODY, ...headers }, body, signal });
-    const response = await post(this.#handshake);
+    const post = (one: Buffer, headers = {}) =>
+      this.#parts.target.send({
+        method: 'POST',
+        headers: { ...JSON_BODY, ...headers },
+        body: one,
+        signal,
+        isRepeatable: true,
+      });
+    const response = await post(body);
     if (!isFine(response)) {
       response.resume();
       return false;
@@ -323,7 +347,7 @@ export class HttpUpstream {
     this.#sessionId = oneHeader(response, 'mcp-session-id');
     const isEvents = mediaType(response) === 'text/event-stream';
     const line = jsonLine(isEvents ? await firstMessage(response) : await wholeBody(response, MOST_BYTES));
-    if (line === undefined || readLine(line)?.messages.some(({ error }) => error !== undefined) !== false) return false;
+    if (line === undefined || this.#handshake.accepts(line) !== true) return false;
     this.#learn('initialize', line);
     (await post(INITIALIZED, this.#session())).resume();
     this.#listen();
@@ -343,7 +367,6 @@ interface Resumption {
 const JSON_BODY = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 /** How servers that answer 400 say that they do not know a session. Other parameters may have the word in their names. */
 const LOST = /session[ -]?id|\b(?:no valid|unknown|invalid) session\b|\bsession (?:not found|expired|terminated)\b/i;
-const INITIALIZED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}');
 
 /** Statuses whose body may be the answer. The others are about the way to the server. */
 const AS_MESSAGE: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 413, 415, 422]);
@@ -381,7 +404,7 @@ const wholeBody = async (response: IncomingMessage, mostBytes: number): Promise<
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > mostBytes) throw new Error('An answer of the server is too long');
+    if (length > mostBytes) throw new TooLongError();
     parts.push(chunk);
   }
   return Buffer.concat(parts, length);

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
-import { type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
+import { callTimeouts, TIMEOUT_FLAG } from './call-timeouts.ts';
+import { another, type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
 import { runHttpRelay } from './http-relay.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
@@ -12,9 +13,11 @@ import { planServices, type ServiceFlags, withServiceOptions } from './service-f
 
 interface Flags extends HttpFlags, ServiceFlags {
   readonly agent?: string;
+  readonly callTimeout: readonly string[];
   readonly config?: string;
   readonly name?: string;
   readonly observe: boolean;
+  readonly restart: boolean;
 }
 
 /** Main runs them as commands of their own, so that a relay loads nothing of them. */
@@ -37,14 +40,24 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .option('--config <file>', CONFIG_FLAG)
     .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
     .option('--observe', 'reject no call, and count what would have been rejected', false)
+    .option('--call-timeout <time>', TIMEOUT_FLAG, another, [])
+    .option('--restart', 'for a command: start a server that has ended before the client again', false)
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
     .addHelpText('after', INSTALL_HELP)
     .action((command: string, args: string[], flags: Flags) => run(command, args, flags, io));
 
+const NO_RESTART =
+  '--restart is for a server with a command. The relay finds a server with an address again by itself.';
+
+const restartLine = (why: string, waitMs: number): string =>
+  `breakerbox mcp: the MCP server has ended: ${why}. It is started again in ${waitMs / 1_000} s.\n`;
+
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
   try {
     const target = httpTarget(command, args, flags);
+    const timeouts = callTimeouts(flags.callTimeout);
+    if (target !== undefined && flags.restart) throw new Error(NO_RESTART);
     const plan = planServices(flags, process.env);
     const { config, follow } = await relaySettings(flags);
     const relayBox = createRelayBox(config);
@@ -56,10 +69,13 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
       group: flags.name ?? 'mcp server',
       keepsGroup: flags.name !== undefined,
       ...rules,
-      watchesAll: target !== undefined,
+      watchesAll: target !== undefined || flags.restart,
+      timeouts: flags.observe ? undefined : timeouts,
     });
     if (target === undefined) {
-      const { code, why } = await runRelay(command, args, relay, host);
+      const { code, why } = await runRelay(command, args, relay, host, {
+        onRestart: flags.restart ? (why, waitMs) => io.err(restartLine(why, waitMs)) : undefined,
+      });
       if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
       io.exitWith(code);
     } else {

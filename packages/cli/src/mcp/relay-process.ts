@@ -1,8 +1,11 @@
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as after } from 'node:timers/promises';
+import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
+import { withoutLineEnd } from './json-line.ts';
 import { type Destination, pumpLines } from './line-pump.ts';
 import type { Line } from './line-splitter.ts';
 import type { Relay } from './relay.ts';
+import { ServerInput } from './server-input.ts';
 import { type ServerEnd, type ServerProcess, startServer } from './server-process.ts';
 
 /** The streams and signals of the relay's own process. */
@@ -22,53 +25,178 @@ export const GRACE_MS = 1_500;
 /** Milliseconds that a server's output may go on after its process has ended, because a process that it started holds it open. */
 const OUTPUT_MS = 500;
 
+/** Milliseconds until a server that has ended is started again. They double with each end, and begin anew after {@link STEADY_MS}. */
+const WAIT_MS = 1_000;
+const MOST_WAIT_MS = 60_000;
+
+/** Milliseconds after which a server that runs is not one that ends again and again. */
+const STEADY_MS = 60_000;
+
+/** Milliseconds that a server may take for the handshake when it is started again. */
+const HANDSHAKE_MS = 60_000;
+
+export interface RunOptions {
+  readonly graceMs?: number;
+  /** Starts a server that has ended before its client again, and says so. Default: the relay ends with the server. */
+  readonly onRestart?: ((why: string, waitMs: number) => void) | undefined;
+  readonly waitMs?: number;
+}
+
 /** Relays between the client on `host` and a server's process, until one of them ends. Gives how the server ended (M7). */
 export const runRelay = async (
   command: string,
   args: readonly string[],
   relay: Relay,
   host: RelayHost,
-  graceMs = GRACE_MS,
+  { graceMs = GRACE_MS, onRestart, waitMs: firstWaitMs = WAIT_MS }: RunOptions = {},
 ): Promise<ServerEnd> => {
-  const server = startServer(command, args);
   const { stdin, stdout } = host;
-  const places = ({ toServer, toClient }: ReturnType<Relay['fromClient']>): readonly Destination[] => [
-    ...(toServer ? [{ to: server.stdin, bytes: toServer }] : []),
-    ...(toClient ? [{ to: stdout, bytes: toClient }] : []),
-  ];
-  const outputOver = new Promise<void>((resolve) => {
-    pumpLines(server.stdout, (line: Line) => places(relay.fromServer(line)), resolve);
-  });
-  const ending = new Ending(server, relay, graceMs);
+  const input = onRestart && new ServerInput(relay, (bytes) => stdout.write(bytes));
+  const start = (): ServerRun => new ServerRun(startServer(command, args), relay, stdout, input, graceMs);
+  const handshake = new ClientHandshake();
+  const closed = new AbortController();
+  let run = start();
+  input?.connect(run.server.stdin);
+
+  const close = (how: 'begin' | 'hurry'): void => {
+    run.ending[how]();
+    closed.abort();
+  };
   pumpLines(
     stdin,
-    (line) => places(relay.fromClient(line)),
-    () => ending.begin(),
+    (line) => {
+      if (input) handshake.look(line.bytes);
+      return run.places(relay.fromClient(line));
+    },
+    () => close('begin'),
   );
-  stdout.on('error', () => ending.begin()); // The client does not read any more.
-  const forget = host.onStop(() => ending.hurry());
+  stdout.on('error', () => close('begin')); // The client does not read any more.
+  const forget = host.onStop(() => close('hurry'));
+  relay.onTimeout((forwarding) => {
+    for (const { to, bytes } of run.places(forwarding)) if (to.writable) to.write(bytes);
+  });
 
-  const end = await server.ended;
-  await Promise.race([outputOver, after(OUTPUT_MS, undefined, { ref: false })]);
+  let waitMs = firstWaitMs;
+  let end = await run.end();
+  // A server that ends before its first message has a wrong command or wrong settings.
+  while (input && !closed.signal.aborted && (run.hasSpoken || run.isRestarted)) {
+    const why = `The MCP server has ended (${end.why}). breakerbox mcp starts it again.`;
+    stdout.write(relay.serverEnded(why));
+    input.disconnect(why);
+    await run.ending.rest();
+    if (run.ranMs() >= STEADY_MS) waitMs = firstWaitMs;
+    onRestart?.(end.why, waitMs);
+    await after(waitMs, undefined, { signal: closed.signal }).catch(() => {}); // The client has ended.
+    if (closed.signal.aborted) break;
+    waitMs = Math.min(2 * waitMs, MOST_WAIT_MS);
+    input.wait();
+    run = start();
+    run.begin(handshake);
+    end = await run.end();
+  }
   relay.serverEnded(`The MCP server has ended (${end.why}).`);
-  await ending.rest();
+  await run.ending.rest();
   forget();
   stdin.destroy();
   return end;
 };
 
+/** A server from its start to its end. */
+class ServerRun {
+  readonly server: ServerProcess;
+  readonly ending: Ending;
+  readonly #relay: Relay;
+  readonly #stdout: Writable;
+  readonly #input: ServerInput | undefined;
+  readonly #outputOver: Promise<void>;
+  readonly #beganMs = performance.now();
+  /** Looks for the answer to a handshake that the client has not sent. */
+  #answer: ((line: Line) => boolean) | undefined;
+  /** Whether the server has written a line. */
+  hasSpoken = false;
+  isRestarted = false;
+
+  constructor(
+    server: ServerProcess,
+    relay: Relay,
+    stdout: Writable,
+    input: ServerInput | undefined,
+    graceMs: number,
+  ) {
+    this.server = server;
+    this.#relay = relay;
+    this.#stdout = stdout;
+    this.#input = input;
+    this.ending = new Ending(server, relay, input ?? server.stdin, graceMs);
+    this.#outputOver = new Promise<void>((resolve) => {
+      pumpLines(server.stdout, (line) => this.#fromServer(line), resolve);
+    });
+  }
+
+  places({ toServer, toClient }: ReturnType<Relay['fromClient']>): readonly Destination[] {
+    return [
+      ...(toServer ? [{ to: this.#input ?? this.server.stdin, bytes: toServer }] : []),
+      ...(toClient ? [{ to: this.#stdout, bytes: toClient }] : []),
+    ];
+  }
+
+  /** Gives a server that was started again the client's session. The client's lines go to it from then on. */
+  begin(handshake: ClientHandshake): void {
+    this.isRestarted = true;
+    const { stdin } = this.server;
+    if (handshake.body === undefined) return this.#input?.connect(stdin);
+    const timer = setTimeout(() => this.server.kill('SIGKILL'), HANDSHAKE_MS).unref();
+    void this.server.ended.then(() => clearTimeout(timer));
+    this.#answer = ({ bytes, whole }) => {
+      const accepts = whole ? handshake.accepts(bytes) : undefined;
+      if (accepts === undefined) return false;
+      clearTimeout(timer);
+      this.#answer = undefined;
+      if (!accepts) this.server.kill('SIGKILL');
+      else {
+        stdin.write(Buffer.concat([INITIALIZED, LINE_FEED]));
+        this.#input?.connect(stdin);
+      }
+      return true;
+    };
+    stdin.write(Buffer.concat([withoutLineEnd(handshake.body), LINE_FEED]));
+  }
+
+  async end(): Promise<ServerEnd> {
+    const end = await this.server.ended;
+    await Promise.race([this.#outputOver, after(OUTPUT_MS, undefined, { ref: false })]);
+    return end;
+  }
+
+  ranMs(): number {
+    return performance.now() - this.#beganMs;
+  }
+
+  #fromServer(line: Line): readonly Destination[] {
+    this.hasSpoken = true;
+    if (this.#answer?.(line)) return [];
+    // The relay's own lines may follow, so the client gets no line that the server could not finish.
+    if (this.#input && line.whole && line.bytes.at(-1) !== LINE_FEED[0]) return [];
+    return this.places(this.#relay.fromServer(line));
+  }
+}
+
+const LINE_FEED = Buffer.from('\n');
+
 /** Ends the server step by step. */
 class Ending {
   readonly #server: ServerProcess;
   readonly #relay: Relay;
+  readonly #input: Writable;
   readonly #graceMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isTold = false;
   #isHurried = false;
 
-  constructor(server: ServerProcess, relay: Relay, graceMs: number) {
+  constructor(server: ServerProcess, relay: Relay, input: Writable, graceMs: number) {
     this.#server = server;
     this.#relay = relay;
+    this.#input = input;
     this.#graceMs = graceMs;
   }
 
@@ -77,7 +205,7 @@ class Ending {
     if (this.#isTold) return;
     this.#isTold = true;
     this.#relay.clientEnded();
-    this.#server.stdin.end();
+    this.#input.end();
     this.#timer = setTimeout(() => this.#terminate(), this.#graceMs);
   }
 

@@ -1,12 +1,12 @@
-import { LineSplitter } from './line-splitter.ts';
-
-/** Most bytes of one message of the server that are kept in memory. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+import { LineSplitter, MOST_BYTES } from './line-splitter.ts';
+import { TooLongError } from './too-long.ts';
 
 /** An event of a `text/event-stream`. */
 export interface SseEvent {
   /** The lines of data, joined by line feeds. Empty for an event that only has an id. */
   readonly data: Buffer;
+  /** False for data that is too long: a message with its id and method alone. */
+  readonly whole: boolean;
   /** Its type. Default: `message`. */
   readonly type: string;
   /** The last id, by which the stream can be resumed after this event. */
@@ -20,6 +20,7 @@ export class SseReader {
   readonly #lines = new LineSplitter(MOST_BYTES);
   #data: Buffer[] = [];
   #length = 0;
+  #isWhole = true;
   #type = 'message';
   #lastEventId: string | undefined;
   /** Milliseconds until a stream that ended should be opened again, as the server wishes. */
@@ -28,13 +29,19 @@ export class SseReader {
   /**
    * Adds bytes, and gives the events that they complete.
    *
-   * @throws Error for an event of more than 64 MiB.
+   * @throws TooLongError for an event of several lines that are too long together.
    */
   push(chunk: Buffer): readonly SseEvent[] {
     return this.#lines.push(chunk).flatMap(({ bytes, whole }) => {
-      if (!whole) throw new Error('An event of the server is too long');
+      if (!whole) return this.#tooLong(bytes);
       return this.#line(withoutEnd(bytes)) ?? [];
     });
+  }
+
+  #tooLong(outline: Buffer): readonly SseEvent[] {
+    this.#data = [outline];
+    this.#isWhole = false;
+    return [];
   }
 
   #line(line: Buffer): SseEvent | undefined {
@@ -50,7 +57,7 @@ export class SseReader {
     switch (name) {
       case 'data':
         this.#length += value.length + 1;
-        if (this.#length > MOST_BYTES) throw new Error('An event of the server is too long');
+        if (this.#length > MOST_BYTES) throw new TooLongError();
         this.#data.push(...(this.#data.length === 0 ? [] : [LINE_FEED]), value);
         break;
       case 'event':
@@ -67,8 +74,14 @@ export class SseReader {
   }
 
   #event(): SseEvent {
-    const event = { data: Buffer.concat(this.#data), type: this.#type, lastEventId: this.#lastEventId };
+    const event = {
+      data: Buffer.concat(this.#data),
+      whole: this.#isWhole,
+      type: this.#type,
+      lastEventId: this.#lastEventId,
+    };
     this.#data = [];
+    this.#isWhole = true;
     this.#length = 0;
     this.#type = 'message';
     return event;
