@@ -5,6 +5,7 @@ import { HttpTarget } from './http-target.ts';
 export interface HttpFlags {
   readonly header: readonly string[];
   readonly headerEnv: readonly string[];
+  readonly listen?: string;
 }
 
 /** Adds the value of an option that is given several times. */
@@ -18,18 +19,24 @@ export const withHttpOptions = (command: Command): Command =>
       'the same, Name=VARIABLE, with the value from the environment; repeatable',
       another,
       [],
+    )
+    .option(
+      '--listen <address>',
+      'for https://…: serve the client over HTTP on a port or HOST:PORT of this machine; 0 takes a free port; default: stdio',
     );
 
 /** The server that an address names. Undefined for a command. @throws Error for wrong flags. Its text holds no value of a header. */
 export const httpTarget = (
   command: string,
   args: readonly string[],
-  { header, headerEnv }: HttpFlags,
+  { header, headerEnv, listen }: HttpFlags,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): HttpTarget | undefined => {
   if (!/^https?:\/\//i.test(command)) {
     if (header.length + headerEnv.length > 0)
       throw new Error('--header and --header-env are for a server with an address, such as https://example.com/mcp.');
+    if (listen !== undefined)
+      throw new Error('--listen is for a server with an address. A client starts a server with a command itself.');
     return undefined;
   }
   if (!URL.canParse(command)) throw new Error('the address of the MCP server is not a valid URL.');

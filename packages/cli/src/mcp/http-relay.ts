@@ -4,6 +4,7 @@ import { HttpUpstream } from './http-upstream.ts';
 import { type Destination, pumpLines } from './line-pump.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHost } from './relay-process.ts';
+import { written } from './written.ts';
 
 /** Bytes of the client on their way to the server. Beyond it the client is not read. */
 const MOST_WAITING = 16 * 1024 * 1024;
@@ -82,17 +83,3 @@ class Input extends Writable {
     next?.();
   }
 }
-
-/** Writes to the client, and waits while it does not read. */
-const written = async (to: Writable, bytes: Buffer): Promise<void> => {
-  if (!to.writable || to.write(bytes)) return;
-  await new Promise<void>((resolve) => {
-    const goOn = (): void => {
-      to.off('drain', goOn);
-      to.off('close', goOn);
-      resolve();
-    };
-    to.once('drain', goOn);
-    to.once('close', goOn);
-  });
-};

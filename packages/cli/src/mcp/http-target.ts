@@ -20,7 +20,7 @@ export class StaleConnectionError extends Error {}
 
 /** A request to the server. */
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer | undefined;
   readonly signal: AbortSignal;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
 import { read, readItems, readText } from '@breakerbox/core/internal';
 import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
+import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
 import type { HttpTarget } from './http-target.ts';
@@ -177,7 +178,7 @@ export class HttpUpstream {
     const { target } = this.#parts;
     if (problem !== undefined) {
       // A server of the stateless protocol answers 400 and 404 with a message.
-      const line = AS_MESSAGE.has(response.statusCode ?? 0) ? jsonLine(problem) : undefined;
+      const line = isMessageStatus(response) ? jsonLine(problem) : undefined;
       if (line !== undefined && isAnswerTo(line, requests)) return this.#deliver(line, outgoing);
       return this.#fail(requests, statusFailure(target.host, response));
     }
@@ -312,10 +313,9 @@ export class HttpUpstream {
     if (answers.length > 0) await this.#parts.write(answers);
   }
 
-  /** Whether the server does not know the session any more, because it was started again or the session was idle for long. */
-  #isLost({ statusCode }: IncomingMessage, problem: Buffer, { messages, version }: Outgoing): boolean {
+  #isLost(response: IncomingMessage, problem: Buffer, { messages, version }: Outgoing): boolean {
     if (this.#sessionId === undefined || version !== undefined || messages[0]?.method === 'initialize') return false;
-    return statusCode === 404 || (statusCode === 400 && LOST.test(problem.toString())); // Many servers answer 400.
+    return isLostSession(response, problem);
   }
 
   /** Begins a session as the client did. The client is not told, because over stdio it cannot begin again by itself. */
@@ -365,27 +365,13 @@ interface Resumption {
 }
 
 const JSON_BODY = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-/** How servers that answer 400 say that they do not know a session. Other parameters may have the word in their names. */
-const LOST = /session[ -]?id|\b(?:no valid|unknown|invalid) session\b|\bsession (?:not found|expired|terminated)\b/i;
-
-/** Statuses whose body may be the answer. The others are about the way to the server. */
-const AS_MESSAGE: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 413, 415, 422]);
-
-const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
-
 const isStream = (response: IncomingMessage): boolean =>
   isFine(response) && mediaType(response) === 'text/event-stream';
-
-const mediaType = ({ headers }: IncomingMessage): string =>
-  (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 const oneHeader = ({ headers }: IncomingMessage, name: string): string | undefined => {
   const value = headers[name];
   return typeof value === 'string' ? value : undefined;
 };
-
-const isAnswerTo = (line: Buffer, requests: readonly RpcMessage[]): boolean =>
-  readLine(line)?.messages.some(({ id }) => id !== undefined && requests.some((one) => one.id === id)) ?? false;
 
 /** The start of a body that is only looked at. */
 const errorBody = async (response: IncomingMessage): Promise<Buffer> => {
@@ -395,17 +381,6 @@ const errorBody = async (response: IncomingMessage): Promise<Buffer> => {
     parts.push(chunk);
     length += chunk.length;
     if (length > MOST_ERROR_BYTES) break;
-  }
-  return Buffer.concat(parts, length);
-};
-
-const wholeBody = async (response: IncomingMessage, mostBytes: number): Promise<Buffer> => {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > mostBytes) throw new TooLongError();
-    parts.push(chunk);
   }
   return Buffer.concat(parts, length);
 };

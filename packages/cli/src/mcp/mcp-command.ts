@@ -2,7 +2,9 @@ import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { callTimeouts, TIMEOUT_FLAG } from './call-timeouts.ts';
 import { another, type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
+import { runHttpFront } from './http-front.ts';
 import { runHttpRelay } from './http-relay.ts';
+import { listenAddress } from './listen-address.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 import { CONFIG_FLAG, relaySettings } from './relay-config.ts';
@@ -58,12 +60,13 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
     const target = httpTarget(command, args, flags);
     const timeouts = callTimeouts(flags.callTimeout);
     if (target !== undefined && flags.restart) throw new Error(NO_RESTART);
+    const listen = flags.listen === undefined ? undefined : listenAddress(flags.listen);
     const plan = planServices(flags, process.env);
     const { config, follow } = await relaySettings(flags);
     const relayBox = createRelayBox(config);
     const { box, session, ...rules } = relayBox;
     const services = startRelayServices(plan, relayBox, io);
-    const host = processHost(follow(box, io));
+    const host = processHost(follow(box, io), listen === undefined);
     const relay = createRelay({
       session,
       group: flags.name ?? 'mcp server',
@@ -79,7 +82,10 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
       if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
       io.exitWith(code);
     } else {
-      await runHttpRelay(target, relay, host);
+      const onListening = (url: string) => io.err(`breakerbox mcp: connect the client to ${url}\n`);
+      await (listen === undefined
+        ? runHttpRelay(target, relay, host)
+        : runHttpFront({ target, relay, listen, onStop: host.onStop, onListening }));
       io.exitWith(0);
     }
     await services.end();

@@ -7,14 +7,16 @@ const LOOK_MS = 1_000;
 /**
  * The streams and signals of this process. A parent that was killed can send no signal, so the parent's id is watched (M7). With `reload`,
  * SIGHUP calls it and does not end the relay (M8): a client that goes with its terminal closes the input too.
+ *
+ * @param followsParent Whether the relay ends with its parent. No client has started a relay that listens.
  */
-export const processHost = (reload?: () => void): RelayHost => ({
+export const processHost = (reload?: () => void, followsParent = true): RelayHost => ({
   stdin: process.stdin,
   stdout: process.stdout,
   onStop: (listener) => {
     const parent = process.ppid;
     const timer = setInterval(() => {
-      if (process.ppid !== parent) listener();
+      if (followsParent && process.ppid !== parent) listener();
     }, LOOK_MS).unref();
     const signals = reload === undefined ? [...SIGNALS, HANGUP] : SIGNALS;
     for (const signal of signals) process.on(signal, listener);

@@ -78,7 +78,7 @@ export const otlpVariables = (env: Environment): Readonly<Record<string, string>
 /** A port, or a host and a port. An IPv6 address is written in brackets. */
 const PLACE = /^(?:(?<host>[\w.-]+|\[[\da-fA-F:.]+\]):)?(?<port>\d{1,5})$/;
 
-const placeOf = (text: string): { readonly host?: string; readonly port: number } | undefined => {
+export const placeOf = (text: string): { readonly host?: string; readonly port: number } | undefined => {
   const { host, port } = PLACE.exec(text)?.groups ?? {};
   if (port === undefined || Number(port) > 65_535) return undefined;
   return { port: Number(port), ...(host !== undefined && { host: host.replace(/^\[|\]$/g, '') }) };

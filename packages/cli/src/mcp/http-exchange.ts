@@ -1,0 +1,169 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CANCELLED } from './call-ending.ts';
+import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
+import { connectionFailure, failureOf, statusFailure } from './http-failure.ts';
+import type { HttpTarget } from './http-target.ts';
+import { jsonLine } from './json-line.ts';
+import { MOST_BYTES } from './line-splitter.ts';
+import { headersToClient, headersToServer } from './passed-headers.ts';
+import type { Forwarding, Relay, RequestFailure } from './relay.ts';
+import { type RpcMessage, readLine } from './rpc-message.ts';
+import { SseReader } from './sse-reader.ts';
+import { written } from './written.ts';
+
+/** The client does not wait for the answer any more (M6). */
+const GONE: RequestFailure = { settlement: CANCELLED, text: '' };
+
+export interface ExchangeParts {
+  readonly target: HttpTarget;
+  /** The relay of the client. */
+  readonly relay: Relay;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The body for the server. */
+  readonly body?: Buffer;
+  /** The requests in it. */
+  readonly requests: readonly RpcMessage[];
+  /** Answers to calls of the same batch that are rejected. */
+  readonly rejections?: Buffer | undefined;
+  /** Called with the answer's headers, before the client has them. */
+  readonly onAnswer?: (answer: IncomingMessage) => void;
+}
+
+/** One request of a client over HTTP, and its answer. Headers, statuses and bytes of the server pass as they are. */
+export class HttpExchange {
+  readonly #parts: ExchangeParts;
+  readonly #stop = new AbortController();
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts;
+    const { response } = parts;
+    response.once('close', () => {
+      if (!response.writableFinished) this.#clientGone();
+    });
+  }
+
+  /** Never throws. */
+  async run(): Promise<void> {
+    const { target, request, body, requests } = this.#parts;
+    try {
+      const answer = await target.send({
+        method: request.method ?? '',
+        headers: headersToServer(request.headers),
+        body,
+        signal: this.#stop.signal,
+        isRepeatable: requests.every(({ method }) => method !== 'tools/call'),
+      });
+      this.#parts.onAnswer?.(answer);
+      await (mediaType(answer) === 'text/event-stream' && isFine(answer) ? this.#stream(answer) : this.#whole(answer));
+    } catch (error) {
+      if (!this.#stop.signal.aborted) this.#fail(failureOf(target.host, error));
+    }
+  }
+
+  /** A call has timed out. Others of its batch end with it. */
+  timeOut({ toClient, toServer }: Required<Forwarding>): void {
+    const { target, relay, request, requests } = this.#parts;
+    const rest = relay.requestsFailed(requests, { ...GONE, text: 'A call of the same batch has timed out.' });
+    this.#end(Buffer.concat([toClient, rest]));
+    this.#stop.abort(); // In the stateless protocol this is the cancellation.
+    if (request.headers['mcp-session-id'] === undefined) return;
+    const headers = { ...headersToServer(request.headers), accept: 'application/json, text/event-stream' };
+    const signal = AbortSignal.timeout(CANCEL_MS);
+    target.send({ method: 'POST', headers, body: toServer, signal }).then(
+      (answer) => answer.resume(),
+      () => {}, // The server may hang.
+    );
+  }
+
+  #clientGone(): void {
+    const { relay, requests } = this.#parts;
+    relay.requestsFailed(requests, GONE);
+    this.#stop.abort();
+  }
+
+  /** An answer that is not a stream: JSON, or an HTTP error. */
+  async #whole(answer: IncomingMessage): Promise<void> {
+    const { rejections, requests, response, target } = this.#parts;
+    const body = await wholeBody(answer, MOST_BYTES);
+    this.#judge(answer, body);
+    if (rejections !== undefined) return this.#answerWithRejections(answer, body);
+    // Without a body, there is nothing to read (M4).
+    if (isFine(answer) && requests.length > 0 && body.length === 0) return this.#fail(connectionFailure(target.host));
+    response.writeHead(answer.statusCode ?? 502, headersToClient(answer.rawHeaders, answer.headers.connection));
+    response.end(body);
+  }
+
+  #judge(answer: IncomingMessage, body: Buffer): void {
+    const { relay, requests, request, target } = this.#parts;
+    if (requests.length === 0) return;
+    const isMessage = isFine(answer) || (isMessageStatus(answer) && isAnswerTo(body, requests));
+    if (isMessage) relay.fromServer({ bytes: body, whole: true });
+    else if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
+      relay.requestsFailed(requests, GONE); // The client begins another one.
+    else relay.requestsFailed(requests, statusFailure(target.host, answer));
+  }
+
+  #answerWithRejections(answer: IncomingMessage, body: Buffer): void {
+    const rest = isFine(answer) ? readLine(body)?.messages.map(({ text }) => text) : [];
+    const rejected = readLine(this.#parts.rejections ?? Buffer.alloc(0))?.messages.map(({ text }) => text);
+    sendJson(this.#parts.response, `[${[...(rejected ?? []), ...(rest ?? [])].join(',')}]`);
+  }
+
+  /** Passes each piece of an event stream once its events were looked at. */
+  async #stream(answer: IncomingMessage): Promise<void> {
+    const { relay, requests, response, rejections, target } = this.#parts;
+    response.writeHead(answer.statusCode ?? 200, headersToClient(answer.rawHeaders, answer.headers.connection));
+    response.flushHeaders();
+    if (rejections !== undefined) response.write(eventsOf(rejections));
+    const reader = new SseReader();
+    let isResumable = false;
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      for (const { data, whole, type, lastEventId } of reader.push(chunk)) {
+        isResumable ||= lastEventId !== undefined;
+        const line = type === 'message' ? jsonLine(data) : undefined;
+        if (line !== undefined) relay.fromServer({ bytes: line, whole });
+      }
+      await written(response, chunk);
+    }
+    // With the id of an event, the client asks for the rest in a stream of its own.
+    if (relay.isOpen(requests) && !isResumable) this.#fail(connectionFailure(target.host));
+    else response.end();
+  }
+
+  #fail(failure: RequestFailure): void {
+    this.#end(this.#parts.relay.requestsFailed(this.#parts.requests, failure), failure);
+  }
+
+  /** @param answers The relay's own answers, as lines. */
+  #end(answers: Buffer, failure?: RequestFailure): void {
+    const { response, rejections } = this.#parts;
+    if (response.headersSent) {
+      response.end(Buffer.concat([Buffer.from('\n\n'), eventsOf(answers)]));
+      return;
+    }
+    const all = [...linesOf(answers), ...(rejections ? linesOf(rejections) : [])];
+    if (all.length > 0) sendJson(response, all.length === 1 ? `${all[0]}` : `[${all.join(',')}]`);
+    else sendProblem(response, 502, failure?.text ?? '');
+  }
+}
+
+/** Milliseconds for the cancellation of a call that has timed out. */
+const CANCEL_MS = 10_000;
+
+const linesOf = (bytes: Buffer): readonly string[] => bytes.toString().split('\n').filter(Boolean);
+
+const eventsOf = (lines: Buffer): Buffer =>
+  Buffer.from(
+    linesOf(lines)
+      .map((line) => `event: message\ndata: ${line}\n\n`)
+      .join(''),
+  );
+
+export const sendJson = (response: ServerResponse, json: string, status = 200): void => {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(json);
+};
+
+/** An HTTP error, as the SDKs' servers write it. */
+export const sendProblem = (response: ServerResponse, status: number, message: string): void =>
+  sendJson(response, JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message }, id: null }), status);

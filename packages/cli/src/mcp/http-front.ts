@@ -1,0 +1,161 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { BoundedMap } from './bounded-map.ts';
+import { HttpExchange, sendJson, sendProblem } from './http-exchange.ts';
+import type { HttpTarget } from './http-target.ts';
+import { type Line, MOST_BYTES } from './line-splitter.ts';
+import { isLocalHost, isLocalOrigin, type ListenAddress } from './listen-address.ts';
+import { MessageOutline } from './message-outline.ts';
+import type { Relay } from './relay.ts';
+import type { RelayHost } from './relay-process.ts';
+import { readLine } from './rpc-message.ts';
+
+const METHODS: ReadonlySet<string | undefined> = new Set(['POST', 'GET', 'DELETE']);
+
+export interface FrontParts {
+  readonly target: HttpTarget;
+  readonly relay: Relay;
+  readonly listen: ListenAddress;
+  readonly onStop: RelayHost['onStop'];
+  /** Called with the address for the client. */
+  readonly onListening: (url: string) => void;
+}
+
+/**
+ * Relays between clients of this machine that speak streamable HTTP and a server behind HTTP, until it is told to end.
+ *
+ * @throws Error (rejects) if the port is taken
+ */
+export const runHttpFront = async ({ target, relay, listen, onStop, onListening }: FrontParts): Promise<void> => {
+  const front = new HttpFront(target, relay);
+  const server = createServer((request, response) => void front.handle(request, response).catch(() => {}));
+  await listening(server, listen);
+  const { host } = listen;
+  const { port } = server.address() as AddressInfo;
+  onListening(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}${target.path}`);
+  await new Promise<void>((resolve) => {
+    const forget = onStop(() => {
+      forget();
+      resolve();
+    });
+  });
+  server.close();
+  server.closeAllConnections(); // The clients' calls are given up.
+  relay.clientEnded();
+  target.close();
+};
+
+const listening = (server: Server, { host, port }: ListenAddress): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', ({ code, message }: NodeJS.ErrnoException) =>
+      reject(
+        code === 'EADDRINUSE' ? new Error(`--listen: port ${port} is taken. Write another port, or 0.`) : new Error(message),
+      ),
+    );
+    server.listen(port, host, resolve);
+  });
+
+/** A session of the client with the server, or one request of a client that has none. */
+class HttpClient {
+  readonly relay: Relay;
+  readonly exchanges = new Map<string, HttpExchange>();
+
+  constructor(relay: Relay) {
+    this.relay = relay.another();
+    this.relay.onTimeout((forwarding, id) => this.exchanges.get(id)?.timeOut(forwarding));
+  }
+}
+
+class HttpFront {
+  readonly #target: HttpTarget;
+  readonly #relay: Relay;
+  /** By the ids that the server has given them. */
+  readonly #sessions = new BoundedMap<HttpClient>();
+
+  constructor(target: HttpTarget, relay: Relay) {
+    this.#target = target;
+    this.#relay = relay;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { host, origin } = request.headers;
+    if (!isLocalHost(host)) return sendProblem(response, 403, 'The Host header does not name this machine.');
+    if (!isLocalOrigin(origin)) return sendProblem(response, 403, 'The Origin header is of a page of another machine.');
+    if (request.url?.split('?', 1)[0] !== this.#target.path)
+      return sendProblem(response, 404, `Only ${this.#target.path} is served here.`);
+    if (!METHODS.has(request.method)) {
+      response.setHeader('allow', [...METHODS].join(', '));
+      return sendProblem(response, 405, 'The method is not part of MCP.');
+    }
+    if (request.method === 'POST') return this.#post(request, response);
+    const { relay } = this.#clientOf(request);
+    await new HttpExchange({ target: this.#target, relay, request, response, requests: [] }).run();
+    if (request.method === 'DELETE' && response.statusCode < 300) this.#endSession(sessionOf(request));
+  }
+
+  async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const line = await bodyOf(request);
+    const client = this.#clientOf(request);
+    const { relay, exchanges } = client;
+    const { toServer: body, toClient } = relay.fromClient(line);
+    if (body === undefined) {
+      if (toClient !== undefined) return sendJson(response, toClient.toString().trimEnd());
+      return void response.writeHead(line.whole ? 202 : 413).end();
+    }
+    const messages = readLine(body)?.messages ?? [];
+    const requests = messages.filter(({ method, id }) => method !== undefined && id !== undefined);
+    const onAnswer = (answer: IncomingMessage): void => this.#begin(answer.headers['mcp-session-id'], client);
+    const exchange = new HttpExchange({
+      target: this.#target,
+      relay,
+      request,
+      response,
+      body,
+      requests,
+      rejections: toClient,
+      ...(messages[0]?.method === 'initialize' && { onAnswer }),
+    });
+    for (const { id = '' } of requests) exchanges.set(id, exchange);
+    await exchange.run();
+    for (const { id = '' } of requests) if (exchanges.get(id) === exchange) exchanges.delete(id);
+  }
+
+  #clientOf(request: IncomingMessage): HttpClient {
+    const id = sessionOf(request);
+    const known = id === undefined ? undefined : this.#sessions.get(id);
+    const client = known ?? new HttpClient(this.#relay);
+    if (known === undefined) this.#begin(id, client); // Begun before the relay was started.
+    return client;
+  }
+
+  #begin(id: string | string[] | undefined, client: HttpClient): void {
+    if (typeof id !== 'string') return;
+    for (const { relay } of this.#sessions.put(id, client)) if (relay !== client.relay) relay.clientEnded();
+  }
+
+  #endSession(id: string | undefined): void {
+    if (id !== undefined) this.#sessions.take(id)?.relay.clientEnded();
+  }
+}
+
+const sessionOf = ({ headers }: IncomingMessage): string | undefined => {
+  const id = headers['mcp-session-id'];
+  return typeof id === 'string' ? id : undefined;
+};
+
+/** The body of a request. One that is too long is read to its end, so that the client gets the answer. */
+const bodyOf = async (request: IncomingMessage): Promise<Line> => {
+  const parts: Buffer[] = [];
+  let length = 0;
+  let outline: MessageOutline | undefined;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    parts.push(part);
+    length += part.length;
+    if (outline === undefined && length <= MOST_BYTES) continue;
+    outline ??= new MessageOutline();
+    for (const one of parts.splice(0)) outline.push(one);
+  }
+  return outline === undefined
+    ? { bytes: Buffer.concat(parts, length), whole: true }
+    : { bytes: outline.line(), whole: false };
+};
