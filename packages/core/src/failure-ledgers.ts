@@ -1,10 +1,12 @@
 import { mayChange } from './budget/budget.ts';
 import {
   type Around,
+  endPause,
   followEvent,
   type Ledger,
   type LedgerFailure,
   type LedgerPair,
+  pauseEndMs,
   recordClosing,
   recordFailure,
   recordGroupOpening,
@@ -205,6 +207,15 @@ export class FailureLedgers {
     this.#enter(false, settleExhaustion);
     this.#publish();
     if (!exhausted && this.real.exhausted) this.#observer.exhausted();
+  }
+
+  /** M5: ends a pause of the budget whose time is over. Gives when it ends; undefined without one. */
+  endPause(at: Moment): number | undefined {
+    const { exhausted } = this.real;
+    this.#enter(false, (ledger) => endPause(ledger, at));
+    this.#publish();
+    if (exhausted && !this.real.exhausted) this.#observer.resumed();
+    return pauseEndMs(this.real);
   }
 
   /** B1: the budget is full again. */

@@ -6,6 +6,7 @@ export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } 
 export { readJson } from './config/json.ts';
 export { nearestFirst, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
+export { endPause } from './end-pause.ts';
 export { extendLease } from './extend-lease.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';

@@ -31,6 +31,8 @@ export interface SessionInternals {
   readonly plan: ScopePlan | undefined;
   /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
   makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan;
+  /** M5: ends a pause of the budget whose time is over. Gives when it ends, in monotonic ms; undefined without one. */
+  endPause(): number | undefined;
   /** A snapshot was taken: the session may go on in another process. */
   wasKept(): void;
 }

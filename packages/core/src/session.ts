@@ -368,6 +368,11 @@ class Session implements SessionApi {
       lookAhead: () => this.#lookAhead(),
       tallies: () => this.#entries.tallies(),
       wasKept: () => this.#observer.wasKept(),
+      endPause: () => {
+        const endMs = this.#ledgers.endPause(this.#arrive());
+        this.#observer.flush();
+        return endMs;
+      },
       makePlan: (make) => {
         const at = this.#arrive();
         const plan = make(this.#decider, at);

@@ -6,6 +6,7 @@ import { createRelay, type RelayParts } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 
 const REFUSED = { content: [{ type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:5432' }], isError: true };
+const BUSY = { content: [{ type: 'text', text: 'HTTP 429 Too Many Requests' }], isError: true };
 const FOUND = { content: [{ type: 'text', text: 'found' }] };
 
 const started = (config: Partial<BreakerboxConfig> = {}, parts: Partial<RelayParts> = {}) => {
@@ -150,6 +151,24 @@ describe('time ends everything', () => {
     expect(seen.slice(-2)).toEqual(['a: probe, probe_due', 'a: call, closed']);
   });
 
+  test('M5: a pause of the budget ends when its oldest failure leaves the window, and the others still count', () => {
+    const { call, pass, seen } = started({ budget: { failures: 3, windowMs: 120_000 }, systemic: false });
+    for (const tool of ['a', 'b', 'c']) {
+      call(tool, BUSY);
+      pass(30_000);
+    }
+    expect(call('d', FOUND)).toMatch(/in at most 1 minute\. Say so/);
+    pass(30_001);
+    expect(call('d', FOUND)).toBeUndefined();
+    call('d', BUSY);
+    expect(call('e', FOUND)).toContain('paused'); // Those of b, c and d.
+    pass(29_999);
+    expect(call('e', FOUND)).toContain('paused');
+    pass(1);
+    expect(call('e', FOUND)).toBeUndefined();
+    expect(seen.filter((one) => one.startsWith('e: '))).toEqual(['e: pause, budget_exhausted', 'e: pause, budget_exhausted', 'e: call, closed']);
+  });
+
   test('M5: a pause of the budget ends after its window, and the model reads so', () => {
     const { call, pass } = started({ budget: { failures: 2, windowMs: 120_000 }, systemic: false });
     call('a', REFUSED);
@@ -157,9 +176,9 @@ describe('time ends everything', () => {
     const text = call('c', FOUND);
     expect(text).toMatch(/The pause ends by itself in at most 2 minutes\. Say so in your answer\.$/);
     expect(text).not.toContain('a person');
-    pass(119_000);
+    pass(120_000);
     expect(call('c', FOUND)).toContain('paused');
-    pass(1_000);
+    pass(1);
     expect(call('c', FOUND)).toBeUndefined();
   });
 

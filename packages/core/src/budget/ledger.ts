@@ -158,6 +158,25 @@ export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: 
   return withBudget(ledger, matureStrictly(budget, at, correlation.openings, within));
 };
 
+/**
+ * M5: when the pause of a session that has no steps may end, because its oldest charge leaves the window. Undefined without such a pause.
+ * In code, a pause ends only when the session is resumed (B1).
+ */
+export const pauseEndMs = ({ budget, exhausted }: Ledger): number | undefined => {
+  if (!exhausted || budget.rule !== 'window') return undefined;
+  const leaves = [...budget.charges, ...budget.spent].map(({ at }) => ({ ...at, ms: at.ms + budget.windowMs + 1 }));
+  const ends = leaves.toSorted((a, b) => a.ms - b.ms);
+  return ends.find((at) => !isSpent(passTime(budget, at, () => true)))?.ms;
+};
+
+/** M5: the pause has ended if its time is over. The charges that are still in the window stay. */
+export const endPause = (ledger: Ledger, at: Moment): Ledger => {
+  const { budget } = ledger;
+  const endMs = pauseEndMs(ledger);
+  if (endMs === undefined || at.ms < endMs || budget.rule !== 'window') return ledger;
+  return { ...ledger, budget: { ...passTime(budget, at, () => true), cycle: budget.cycle + 1 }, exhausted: false };
+};
+
 /** B1, B4: checked once everything from one call has been merged. */
 export const settleExhaustion = (ledger: Ledger): Ledger =>
   !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
