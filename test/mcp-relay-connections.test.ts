@@ -42,7 +42,9 @@ test('M1: a server with a certificate that the environment names, and without it
   expect(await trusted.line(0)).toBe('{"jsonrpc":"2.0","id":1,"result":{}}');
   const other = started([url]);
   other.send(callOf(1, 'a'));
-  expect(textIn(await other.line(0))).toMatch(/The connection to the MCP server .* failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/);
+  expect(textIn(await other.line(0))).toMatch(
+    /The connection to the MCP server .* failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
+  );
 });
 
 test('M3: an idle connection that the server closes opens no circuit', async () => {

@@ -1,10 +1,7 @@
 /** `breakerbox mcp --listen`, between real clients of both SDKs over HTTP and real servers behind HTTP. */
-import { request as requestHttp, type RequestListener } from 'node:http';
+import { type RequestListener, request as requestHttp } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
-import {
-  Client as ClientOfSdk2,
-  StreamableHTTPClientTransport as HttpOfSdk2,
-} from '@modelcontextprotocol/client';
+import { Client as ClientOfSdk2, StreamableHTTPClientTransport as HttpOfSdk2 } from '@modelcontextprotocol/client';
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpOfSdk1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CreateMessageRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -137,7 +134,10 @@ describe('the session protocol', () => {
     const other = await clientOfSdk1(url);
     expect((await other.call('echo', { text: 'ok' })).content[0]?.text).toBe('ok');
     await server.stop();
-    expect(await under).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('The connection') }] });
+    expect(await under).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('The connection') }],
+    });
     expect((await other.call('echo', { text: 'x' })).content[0]?.text).toContain('is unavailable');
   });
 });
@@ -210,15 +210,28 @@ describe('bytes, headers and failures', () => {
     const bodies: string[] = [];
     const seen: string[][] = [];
     const json = '{"jsonrpc":"2.0",\n\t"id":1.0,"result":{"x":1.50,"t":"\\u0041€"}}\n';
-    const events = ': comment\r\nid: 1\ndata:\n\n:\n\ndata: {"jsonrpc":"2.0",\ndata: "id":1.0,"result":{}}\n\nevent: x\ndata: y';
+    const events =
+      ': comment\r\nid: 1\ndata:\n\n:\n\ndata: {"jsonrpc":"2.0",\ndata: "id":1.0,"result":{}}\n\nevent: x\ndata: y';
     const { url } = await raw(async (request, response) => {
       bodies.push(await bodyOf(request));
       seen.push(request.rawHeaders);
       const isJson = bodies.length === 1;
-      response.writeHead(200, ['Content-Type', isJson ? 'application/json' : 'text/event-stream', 'X-A', '1', 'X-A', '2']);
+      response.writeHead(200, [
+        'Content-Type',
+        isJson ? 'application/json' : 'text/event-stream',
+        'X-A',
+        '1',
+        'X-A',
+        '2',
+      ]);
       response.end(isJson ? json : events);
     });
-    const headers = { 'Mcp-Param-Region': 'eu', Authorization: 'Bearer x', Connection: 'keep-alive, x-hop', 'X-Hop': '1' };
+    const headers = {
+      'Mcp-Param-Region': 'eu',
+      Authorization: 'Bearer x',
+      Connection: 'keep-alive, x-hop',
+      'X-Hop': '1',
+    };
     const first = await ask(url, CALL, headers);
     expect(first.body).toBe(json);
     expect(first.headers.slice(0, 6)).toEqual(['Content-Type', 'application/json', 'X-A', '1', 'X-A', '2']);
@@ -255,14 +268,19 @@ describe('bytes, headers and failures', () => {
     expect(call.status).toBe(200);
     expect(JSON.parse(call.body)).toMatchObject({ id: 1, result: { isError: true } });
     const list = await ask(url, '{"jsonrpc":"2.0","id":"r","method":"tools/list"}');
-    expect(JSON.parse(list.body)).toMatchObject({ id: 'r', error: { message: expect.stringContaining('ECONNREFUSED') } });
+    expect(JSON.parse(list.body)).toMatchObject({
+      id: 'r',
+      error: { message: expect.stringContaining('ECONNREFUSED') },
+    });
     expect((await ask(url, '{"jsonrpc":"2.0","method":"notifications/x"}')).status).toBe(502);
     expect((await ask(url, '', {}, 'GET')).status).toBe(502);
   });
 
   test('M4: a stream that breaks ends with the result of the call', async () => {
     const { url } = await raw((request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: {"jsonrpc":"2.0","method":"x"}\n\ndata: {"ha');
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write('data: {"jsonrpc":"2.0","method":"x"}\n\ndata: {"ha');
       setTimeout(() => request.socket.destroy(), 100);
     });
     const events = (await ask(url, CALL)).body.split('\n').filter((line) => line.startsWith('data: '));
@@ -278,7 +296,10 @@ describe('bytes, headers and failures', () => {
     });
     for (let n = 0; n < 3; n += 1) await ask(url, callOf(n, 'a', { n }));
     const { body } = await ask(url, `[${callOf(1, 'a')},{"jsonrpc":"2.0","id":2,"method":"ping"}]`);
-    expect(JSON.parse(body)).toMatchObject([{ id: 1, result: { isError: true } }, { id: 2, result: {} }]);
+    expect(JSON.parse(body)).toMatchObject([
+      { id: 1, result: { isError: true } },
+      { id: 2, result: {} },
+    ]);
   });
 
   test.each([

@@ -213,6 +213,8 @@ test('M6: a call that has timed out is cancelled at the server', async () => {
   const { send, got, line, lines } = await mortal('--call-timeout', 'never=200ms');
   send(callOf(7, 'never'));
   expect(textIn(await line(2))).toContain("Tool 'never' did not answer within 0.2 s");
-  await expect.poll(() => got()[0]?.at(-1), PATIENT).toContain('"method":"notifications/cancelled","params":{"requestId":7');
+  await expect
+    .poll(() => got()[0]?.at(-1), PATIENT)
+    .toContain('"method":"notifications/cancelled","params":{"requestId":7');
   expect(lines()).toHaveLength(3);
 });

@@ -54,9 +54,7 @@ const failureOf = (task: unknown): Error => {
 
 /** A client cancels when a person stops the agent, and when its own timeout fires. Only the second is a failure. */
 export const cancellation = (reason: unknown): Settlement =>
-  typeof reason === 'string' && /\btime(?:d ?|-)?out\b/i.test(reason)
-    ? TIMED_OUT
-    : CANCELLED;
+  typeof reason === 'string' && /\btime(?:d ?|-)?out\b/i.test(reason) ? TIMED_OUT : CANCELLED;
 
 /** The error as the SDKs throw it, because the classifier knows that form. */
 const rpcError = (error: unknown): Error => {

@@ -49,7 +49,9 @@ const listening = (server: Server, { host, port }: ListenAddress): Promise<void>
   new Promise((resolve, reject) => {
     server.once('error', ({ code, message }: NodeJS.ErrnoException) =>
       reject(
-        code === 'EADDRINUSE' ? new Error(`--listen: port ${port} is taken. Write another port, or 0.`) : new Error(message),
+        code === 'EADDRINUSE'
+          ? new Error(`--listen: port ${port} is taken. Write another port, or 0.`)
+          : new Error(message),
       ),
     );
     server.listen(port, host, resolve);

@@ -1,4 +1,10 @@
-import { Agent, type ClientRequest, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import {
+  Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { connect } from 'node:net';
 import { readText } from '@breakerbox/core/internal';

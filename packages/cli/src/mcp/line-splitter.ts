@@ -46,7 +46,10 @@ export class LineSplitter {
   }
 
   #keep(part: Buffer): void {
-    if (this.#outline !== undefined) return this.#outline.push(part);
+    if (this.#outline !== undefined) {
+      this.#outline.push(part);
+      return;
+    }
     this.#parts.push(part);
     this.#length += part.length;
     if (this.#length <= this.#mostBytes) return;

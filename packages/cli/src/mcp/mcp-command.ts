@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { callTimeouts, TIMEOUT_FLAG } from './call-timeouts.ts';
-import { another, type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
 import { runHttpFront } from './http-front.ts';
+import { another, type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
 import { runHttpRelay } from './http-relay.ts';
 import { listenAddress } from './listen-address.ts';
 import { createRelay } from './relay.ts';

@@ -116,13 +116,7 @@ class ServerRun {
   hasSpoken = false;
   isRestarted = false;
 
-  constructor(
-    server: ServerProcess,
-    relay: Relay,
-    stdout: Writable,
-    input: ServerInput | undefined,
-    graceMs: number,
-  ) {
+  constructor(server: ServerProcess, relay: Relay, stdout: Writable, input: ServerInput | undefined, graceMs: number) {
     this.server = server;
     this.#relay = relay;
     this.#stdout = stdout;
@@ -144,7 +138,10 @@ class ServerRun {
   begin(handshake: ClientHandshake): void {
     this.isRestarted = true;
     const { stdin } = this.server;
-    if (handshake.body === undefined) return this.#input?.connect(stdin);
+    if (handshake.body === undefined) {
+      this.#input?.connect(stdin);
+      return;
+    }
     const timer = setTimeout(() => this.server.kill('SIGKILL'), HANDSHAKE_MS).unref();
     void this.server.ended.then(() => clearTimeout(timer));
     this.#answer = ({ bytes, whole }) => {

@@ -166,7 +166,11 @@ describe('time ends everything', () => {
     expect(call('e', FOUND)).toContain('paused');
     pass(1);
     expect(call('e', FOUND)).toBeUndefined();
-    expect(seen.filter((one) => one.startsWith('e: '))).toEqual(['e: pause, budget_exhausted', 'e: pause, budget_exhausted', 'e: call, closed']);
+    expect(seen.filter((one) => one.startsWith('e: '))).toEqual([
+      'e: pause, budget_exhausted',
+      'e: pause, budget_exhausted',
+      'e: call, closed',
+    ]);
   });
 
   test('M5: a pause of the budget ends after its window, and the model reads so', () => {
@@ -352,7 +356,9 @@ describe('a call that the server does not answer', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const relay = started({}, { timeouts: callTimeouts(['10s', 'slow=1m']) });
     const timeouts: { toClient: string; toServer: string }[] = [];
-    relay.relay.onTimeout(({ toClient, toServer }) => timeouts.push({ toClient: `${toClient}`, toServer: `${toServer}` }));
+    relay.relay.onTimeout(({ toClient, toServer }) =>
+      timeouts.push({ toClient: `${toClient}`, toServer: `${toServer}` }),
+    );
     const begin = (tool: string, id = '1.0', params: object = {}) =>
       relay.send(request('tools/call', { name: tool, ...params }, id));
     return { ...relay, timeouts, begin };
@@ -365,7 +371,9 @@ describe('a call that the server does not answer', () => {
     expect(timeouts).toEqual([]);
     vi.advanceTimersByTime(1);
     expect(outcomes).toEqual(['a: failure, timeout']);
-    expect(timeouts[0]?.toClient).toMatch(/^\{"jsonrpc":"2.0","id":1\.0,"result":\{.*did not answer within 10 s.*"isError":true\}\}\n$/);
+    expect(timeouts[0]?.toClient).toMatch(
+      /^\{"jsonrpc":"2.0","id":1\.0,"result":\{.*did not answer within 10 s.*"isError":true\}\}\n$/,
+    );
     expect(timeouts[0]?.toServer).toMatch(
       /^\{"jsonrpc":"2.0","method":"notifications\/cancelled","params":\{"requestId":1\.0,"reason":"[^"]+"\}\}\n$/,
     );
@@ -478,7 +486,9 @@ describe('a message that is too long to be forwarded', () => {
     expect(toServer).toBeUndefined();
     expect(textOf(toClient)).toMatchObject({ id: 1, result: { isError: true } });
     expect(textOf(toClient).result.content[0].text).toContain('longer than 64 MiB');
-    expect(textOf(relay.fromClient(outline('{"id":2,"method":"x"}')).toClient)).toMatchObject({ error: { code: -32_000 } });
+    expect(textOf(relay.fromClient(outline('{"id":2,"method":"x"}')).toClient)).toMatchObject({
+      error: { code: -32_000 },
+    });
     expect(relay.fromClient(outline('{"method":"x"}'))).toEqual({});
     expect(textOf(relay.fromClient(outline('{"id":3}')).toServer)).toMatchObject({ id: 3, error: { code: -32_000 } });
     expect(outcomes).toEqual([]);

@@ -241,7 +241,8 @@ class ToolRelay implements Relay {
     const permit = safely('a decision', () => context.with(parentOf(params), () => calls.acquire(asked)));
     if (permit === undefined || permit.message !== '') held.free(bytes);
     if (permit === undefined) return undefined;
-    if (permit.message !== '') return rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
+    if (permit.message !== '')
+      return rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
     trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
     return { callId, permit, bytes };
   }
@@ -383,12 +384,7 @@ class ToolRelay implements Relay {
   }
 
   /** Ends a request without the server. Gives the answer; undefined if the request is not open. */
-  #answerInPlace(
-    id: string | undefined,
-    settlement: Settlement,
-    text: string,
-    status?: number,
-  ): string | undefined {
+  #answerInPlace(id: string | undefined, settlement: Settlement, text: string, status?: number): string | undefined {
     const open = id === undefined ? undefined : this.#take(id);
     if (id === undefined || open === undefined) return undefined;
     const { method, caller, call } = open;

@@ -66,7 +66,10 @@ export class ServerInput extends Writable {
 
 /** Writes a line, and waits while the server does not read. */
 const forward = (line: Buffer, server: Writable, done: () => void): void => {
-  if (!server.writable || server.write(line)) return done();
+  if (!server.writable || server.write(line)) {
+    done();
+    return;
+  }
   const goOn = (): void => {
     server.off('drain', goOn);
     server.off('close', goOn);
