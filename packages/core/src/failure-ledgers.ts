@@ -1,7 +1,7 @@
 import { mayChange } from './budget/budget.ts';
 import {
   type Around,
-  endPause,
+  endPauseByTime,
   followEvent,
   type Ledger,
   type LedgerFailure,
@@ -212,7 +212,7 @@ export class FailureLedgers {
   /** M5: ends a pause of the budget whose time is over. Gives when it ends; undefined without one. */
   endPause(at: Moment): number | undefined {
     const { exhausted } = this.real;
-    this.#enter(false, (ledger) => endPause(ledger, at));
+    this.#enter(false, (ledger) => endPauseByTime(ledger, at));
     this.#publish();
     if (exhausted && !this.real.exhausted) this.#observer.resumed();
     return pauseEndMs(this.real);

@@ -170,7 +170,7 @@ export const pauseEndMs = ({ budget, exhausted }: Ledger): number | undefined =>
 };
 
 /** M5: the pause has ended if its time is over. The charges that are still in the window stay. */
-export const endPause = (ledger: Ledger, at: Moment): Ledger => {
+export const endPauseByTime = (ledger: Ledger, at: Moment): Ledger => {
   const { budget } = ledger;
   const endMs = pauseEndMs(ledger);
   if (endMs === undefined || at.ms < endMs || budget.rule !== 'window') return ledger;
