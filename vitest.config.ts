@@ -19,7 +19,7 @@ const MANY_CASES = '10000';
 
 /**
  * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
- * cores busy for minutes, a real Claude process for each call, telemetry backends that hang, docker-compose.yml in containers, the console in
+ * cores busy for minutes, a real Claude process for each call, messages of 65 MB, telemetry backends that hang, docker-compose.yml in containers, the console in
  * a browser, and pictures of the dashboards.
  */
 const SLOW = [
@@ -29,6 +29,7 @@ const SLOW = [
     'newcomer',
     'mcp-conformance',
     'mcp-programs',
+    'mcp-relay-connections',
     'packaging.{beside,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',
