@@ -9,7 +9,7 @@ const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.ur
 export const relayTo = (...args: string[]): string[] => ['--conditions=breakerbox-source', MAIN, 'mcp', ...args];
 
 /** Time limit for what a busy machine does, in milliseconds. */
-export const PATIENT = { timeout: 20_000 };
+export const PATIENT = { timeout: 30_000 };
 
 export interface Piped {
   readonly child: ChildProcess;

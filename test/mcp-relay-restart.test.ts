@@ -159,12 +159,6 @@ describe('a server that ends', () => {
     told.child.kill('SIGTERM');
     expect(await told.ended).toBe(9);
   });
-
-  test('--restart is refused for an address', async () => {
-    const { ended, texts } = piped(['--restart', 'http://127.0.0.1:1/mcp']);
-    expect(await ended).toBe(2);
-    expect(texts.err).toContain('--restart is for a server with a command');
-  });
 });
 
 type Result = { content: { text: string }[]; isError?: boolean };

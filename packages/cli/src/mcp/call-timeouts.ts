@@ -28,7 +28,7 @@ export const callTimeouts = (values: readonly string[]): CallTimeouts | undefine
     const at = value.lastIndexOf('='); // A tool's name may have one too.
     const tool = at < 0 ? ALL : value.slice(0, at);
     if (at === 0)
-      throw new Error(`--call-timeout is '${value}', but before = stands no tool. Write TOOL=TIME or a time.`);
+      throw new Error(`--call-timeout is '${value}', but no tool is named before =. Write TOOL=TIME or a time.`);
     if (byTool.has(tool))
       throw new Error(`--call-timeout is given twice for ${tool === ALL ? 'all tools' : `'${tool}'`}. Give it once.`);
     byTool.set(tool, milliseconds(value, value.slice(at + 1)));

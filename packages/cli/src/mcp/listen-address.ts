@@ -9,7 +9,7 @@ export interface ListenAddress {
 /** Names and addresses of this machine that no other machine reaches. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i;
 
-/** @throws Error if the address is none, or other machines could reach it */
+/** @throws Error if the text is not an address, or other machines could reach it */
 export const listenAddress = (given: string): ListenAddress => {
   const { host = '127.0.0.1', port } = placeOf(given) ?? {};
   if (port === undefined)

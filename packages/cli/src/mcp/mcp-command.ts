@@ -43,14 +43,11 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
     .option('--observe', 'reject no call, and count what would have been rejected', false)
     .option('--call-timeout <time>', TIMEOUT_FLAG, another, [])
-    .option('--restart', 'for a command: start a server that has ended before the client again', false)
+    .option('--restart', 'start a server that has ended before the client again; no effect for https://…', false)
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
     .addHelpText('after', INSTALL_HELP)
     .action((command: string, args: string[], flags: Flags) => run(command, args, flags, io));
-
-const NO_RESTART =
-  '--restart is for a server with a command. The relay finds a server with an address again by itself.';
 
 const restartLine = (why: string, waitMs: number): string =>
   `breakerbox mcp: the MCP server has ended: ${why}. It is started again in ${waitMs / 1_000} s.\n`;
@@ -59,7 +56,6 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
   try {
     const target = httpTarget(command, args, flags);
     const timeouts = callTimeouts(flags.callTimeout);
-    if (target !== undefined && flags.restart) throw new Error(NO_RESTART);
     const listen = flags.listen === undefined ? undefined : listenAddress(flags.listen);
     const plan = planServices(flags, process.env);
     const { config, follow } = await relaySettings(flags);

@@ -13,7 +13,7 @@ const OF_CONNECTION = new Set([
   'upgrade',
 ]);
 
-/** Headers of a request that Node writes anew. */
+/** Headers of a request that Node writes itself. */
 const OF_REQUEST = new Set(['host', 'content-length', 'expect']);
 
 const namedBy = (connection = ''): ReadonlySet<string> =>

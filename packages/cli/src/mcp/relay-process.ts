@@ -25,7 +25,7 @@ export const GRACE_MS = 1_500;
 /** Milliseconds that a server's output may go on after its process has ended, because a process that it started holds it open. */
 const OUTPUT_MS = 500;
 
-/** Milliseconds until a server that has ended is started again. They double with each end, and begin anew after {@link STEADY_MS}. */
+/** Milliseconds until a server that has ended is started again. They double with each end, and are short again after {@link STEADY_MS}. */
 const WAIT_MS = 1_000;
 const MOST_WAIT_MS = 60_000;
 

@@ -435,7 +435,7 @@ describe('a call that the server does not answer', () => {
     [['a=0s'], /not a time/],
     [['30d'], /not a time/],
     [['700h'], /not a time/],
-    [['=5s'], /stands no tool/],
+    [['=5s'], /no tool is named/],
     [['5s', '6s'], /twice for all tools/],
     [['a=5s', 'a=6s'], /twice for 'a'/],
   ])('wrong times are refused: %j', (values, text) => {

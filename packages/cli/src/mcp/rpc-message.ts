@@ -70,7 +70,7 @@ const idOf = (id: unknown, text: () => string, key = 'id'): string | undefined =
   return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text(), key));
 };
 
-/** Characters at the beginning and at the end of a message among which its id stands in most clients. */
+/** Characters at the beginning and at the end of a message that hold its id, in most clients. */
 const EDGE = 200;
 
 /**

@@ -551,6 +551,10 @@ describe('what fails', () => {
         code: 1,
         err: expect.stringContaining(`'${words[0]}' is not an option of breakerbox mcp`),
       });
+    expect(await install(at, 'claude-desktop', '--', '--listen', '9870')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--listen cannot be installed'),
+    });
     expect(at.read(DESKTOP)).toBe(FILES);
   });
 });

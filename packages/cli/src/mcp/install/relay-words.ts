@@ -50,6 +50,8 @@ export const checkRelayOptions = (words: readonly string[]): void => {
   const parsed = parse(words);
   if (parsed === undefined)
     throw new Error('An option after -- has a value that breakerbox mcp does not take. See breakerbox mcp --help.');
+  if (words.some((word) => /^--listen(?:=|$)/.test(word)))
+    throw new Error('--listen cannot be installed, because the client starts the relay and speaks stdio to it. Remove it.');
   const [wrong] = [...parsed.unknown, ...parsed.operands];
   if (wrong === undefined) return;
   throw new Error(
