@@ -51,7 +51,9 @@ export const checkRelayOptions = (words: readonly string[]): void => {
   if (parsed === undefined)
     throw new Error('An option after -- has a value that breakerbox mcp does not take. See breakerbox mcp --help.');
   if (words.some((word) => /^--listen(?:=|$)/.test(word)))
-    throw new Error('--listen cannot be installed, because the client starts the relay and speaks stdio to it. Remove it.');
+    throw new Error(
+      '--listen cannot be installed, because the client starts the relay and speaks stdio to it. Remove it.',
+    );
   const [wrong] = [...parsed.unknown, ...parsed.operands];
   if (wrong === undefined) return;
   throw new Error(
