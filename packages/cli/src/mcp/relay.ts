@@ -1,7 +1,7 @@
 import type { Permit, Session, Settlement } from '@breakerbox/core';
 import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/internal';
 import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
-import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
 import { CANCELLED, cancellation, endingOf, SERVER_ENDED, taskEnding } from './call-ending.ts';
 import { HeldInputs } from './held-inputs.ts';
@@ -88,6 +88,9 @@ const WATCHED: ReadonlySet<string> = new Set([
   'tasks/result',
   'tasks/cancel',
 ]);
+
+/** Of the span of each decision (M9). */
+const ATTRIBUTES = { 'mcp.method.name': 'tools/call' };
 
 export const createRelay = (parts: RelayParts): Relay => new ToolRelay(parts);
 
@@ -189,13 +192,12 @@ class ToolRelay implements Relay {
     if (tool === undefined || tool.trim() === '' || !this.#tools.mayHave(tool)) return undefined;
     this.#parts.beforeDecision?.();
     const { input, bytes } = this.#held.hold(inputOf(params), request.text.length);
-    const asked = { callId, tool, input, group: this.#group, type: 'extension' } as const;
+    const asked = { callId, tool, input, group: this.#group, type: 'extension', attributes: ATTRIBUTES } as const;
     const permit = safely('a decision', () => context.with(parentOf(params), () => this.#calls.acquire(asked)));
     if (permit === undefined || permit.message !== '') this.#held.free(bytes);
     if (permit === undefined) return undefined;
     if (permit.message !== '')
       return this.#rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
-    trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
     return { callId, permit, bytes };
   }
 
