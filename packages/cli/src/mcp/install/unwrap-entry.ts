@@ -10,7 +10,9 @@ export interface Original {
 
 /** The source with one server as it was before the relay was put before it. */
 export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, original?: Original): string =>
-  server.relay.isHttp ? unwrapHttp(source, entry, server, original) : unwrapStdio(source, entry, server, original);
+  server.relay.isHttp
+    ? withPlainHeaders(unwrapHttp(source, entry, server, original), entry, server)
+    : unwrapStdio(source, entry, server, original);
 
 const unwrapStdio = (
   source: string,
@@ -82,6 +84,14 @@ const unwrapHttp = (
   return withoutArgs(sorted, path, command, args, restored, withHeaders);
 };
 
+/** Headers that someone has written on the command line, which `install` does not do. */
+const withPlainHeaders = (source: string, { path }: ServerEntry, { relay }: RelayedServer): string => {
+  const given = new Set([...relay.headers.values()].map((name) => name.toLowerCase())); // They win in the relay.
+  return [...relay.plainHeaders]
+    .filter(([name]) => !given.has(name.toLowerCase()))
+    .reduce((changed, [name, value]) => set(changed, [...path, 'headers', name], value), source);
+};
+
 /** Where someone has added variables, the headers become a member of their own again. */
 const withOwnHeaders = (
   source: string,
@@ -120,8 +130,13 @@ const endOf = ({ offset, length }: Node): number => offset + length;
 
 const removeMember = (source: string, path: JSONPath): string => set(source, path, undefined);
 
-const set = (source: string, path: JSONPath, value: unknown): string =>
-  jsonc.applyEdits(source, jsonc.modify(source, path, value, { formattingOptions: layoutOf(source) }));
+/** In an entry of one line, the parser's layout would change the lines around it too. */
+const set = (source: string, path: JSONPath, value: unknown): string => {
+  const around = find(source, path.slice(0, -1)) ?? find(source, path.slice(0, -2));
+  const isOneLine = around !== undefined && !/[\r\n]/.test(rawOf(source, around));
+  const options = isOneLine ? {} : { formattingOptions: layoutOf(source) };
+  return jsonc.applyEdits(source, jsonc.modify(source, path, value, options));
+};
 
 /** The indentation and the line ends of a file. */
 const layoutOf = (source: string): jsonc.FormattingOptions => {
