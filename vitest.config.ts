@@ -29,6 +29,7 @@ const SLOW = [
     'newcomer',
     'mcp-conformance',
     'mcp-programs',
+    'mcp-relay-outages',
     'packaging.{beside,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',

@@ -41,7 +41,9 @@ export const readRelay = (words: readonly string[]): RelayedWords | 'unreadable'
   const [first] = operands;
   if (first === undefined || unknown.length > 0) return 'unreadable';
   const isHttp = operands.length === 1 && /^https?:/i.test(first);
-  const headers = new Map(flags.headerEnv.map((pair) => splitAt(pair, '=')).map(([name, variable]) => [variable, name]));
+  const headers = new Map(
+    flags.headerEnv.map((pair) => splitAt(pair, '=')).map(([name, variable]) => [variable, name]),
+  );
   return { target: operands, isHttp, headers, plainHeaders: new Map(flags.header.map((one) => splitAt(one, ':'))) };
 };
 
