@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
 import { read, readItems, readText } from '@breakerbox/core/internal';
-import { connectionFailure, garbageFailure, statusFailure } from './http-failure.ts';
+import { connectionFailure, garbageFailure, statusFailure, toolFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
 import type { HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
@@ -46,7 +46,8 @@ export class HttpUpstream {
   readonly #under = new Set<Promise<void>>();
   /** Requests under way, by id. */
   readonly #calls = new Map<string, Outgoing>();
-  readonly #headers = new Map<string, readonly DeclaredHeader[]>();
+  /** What the tools declare. Undefined for a tool that may not be called. */
+  readonly #headers = new Map<string, readonly DeclaredHeader[] | undefined>();
   /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
   #ready: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
@@ -115,6 +116,8 @@ export class HttpUpstream {
     const { requests, stop } = outgoing;
     const { target, relay } = this.#parts;
     try {
+      const tool = this.#rejectedTool(outgoing);
+      if (tool !== undefined) return await this.#fail(requests, toolFailure(tool));
       const session = this.#sessionId;
       const response = await this.#post(outgoing, onSent);
       const problem = isFine(response) ? undefined : await errorBody(response);
@@ -135,11 +138,10 @@ export class HttpUpstream {
     const [message] = messages;
     const begins = message?.method === 'initialize';
     if (begins) this.#handshake = body;
-    const tool = readText(message?.params, 'name') ?? '';
     const repeated =
       version === undefined || message === undefined
         ? begins || this.#session()
-        : statelessHeaders(message, version, message.method === 'tools/call' ? this.#headers.get(tool) : []);
+        : statelessHeaders(message, version, this.#headers.get(calledTool(message) ?? ''));
     return this.#parts.target.send({
       method: 'POST',
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
@@ -147,6 +149,12 @@ export class HttpUpstream {
       signal: AbortSignal.any([stop.signal, this.#closing.signal]),
       onSent,
     });
+  }
+
+  /** The tool that the line calls in the stateless protocol, if its declared headers are not valid. */
+  #rejectedTool({ messages, version }: Outgoing): string | undefined {
+    const tool = version === undefined ? undefined : calledTool(messages[0]);
+    return tool !== undefined && this.#headers.has(tool) && this.#headers.get(tool) === undefined ? tool : undefined;
   }
 
   #session(): Record<string, string> {
@@ -330,6 +338,9 @@ export class HttpUpstream {
     return true;
   }
 }
+
+const calledTool = (message: RpcMessage | undefined): string | undefined =>
+  message?.method === 'tools/call' ? readText(message.params, 'name') : undefined;
 
 const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
   outgoing?.messages[0]?.method === 'initialize';
