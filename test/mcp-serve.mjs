@@ -28,5 +28,7 @@ export const serve = async (make) => {
     if (session === undefined) response.writeHead(404).end();
     else await session.handleRequest(request, response, body);
   });
-  http.listen(Number(port), '127.0.0.1', () => console.log(`http://127.0.0.1:${http.address().port}/mcp`));
+  http.listen(Number(port), '127.0.0.1', () => {
+    process.stdout.write(`http://127.0.0.1:${http.address().port}/mcp\n`);
+  });
 };

@@ -15,7 +15,8 @@ export interface ServerBehindHttp {
 const resolver = createRequire(import.meta.url);
 
 /** The script of a reference server. */
-export const npmServer = (name: string): string => resolver.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
+export const npmServer = (name: string): string =>
+  resolver.resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
 
 const killed = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
