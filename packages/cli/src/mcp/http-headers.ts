@@ -50,8 +50,8 @@ const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
 
 /**
- * The headers that the schema of a tool's input declares by `x-mcp-header`. Undefined if one of them is not valid, because clients may not call
- * such a tool over HTTP (SEP-2243).
+ * The headers that the schema of a tool's input declares by `x-mcp-header`. Undefined if one of them is not valid: clients may not call such
+ * a tool over HTTP (SEP-2243).
  */
 export const declaredHeaders = (schema: unknown): readonly DeclaredHeader[] | undefined => {
   const found = declarationsIn(schema, []).slice(0, MOST_HEADERS);
