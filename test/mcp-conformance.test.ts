@@ -89,7 +89,7 @@ describe.each(Object.entries(ERAS))('M2: the verdicts are the same: %s', (_, { p
     }
   };
 
-  test('about a server', { timeout: 900_000 }, async () => {
+  test('M2: about a server', { timeout: 900_000 }, async () => {
     const direct = await onServer('direct');
     expect(direct.size).toBeGreaterThan(25);
     const passed = [...direct.values()].filter((text) => text.includes('SUCCESS') && !text.includes('FAILURE'));
@@ -103,7 +103,7 @@ describe.each(Object.entries(ERAS))('M2: the verdicts are the same: %s', (_, { p
     return verdicts(program, 'client', '--command', command, '--scenario', scenario, ...version);
   };
 
-  test.each(client)('about a client: %s', { timeout: 120_000 }, async (scenario) => {
+  test.each(client)('M1: about a client: %s', { timeout: 120_000 }, async (scenario) => {
     const direct = await onClient(scenario);
     expect([...direct.values()].join()).toContain('SUCCESS');
     expect([...direct.values()].join()).not.toContain('FAILURE');
