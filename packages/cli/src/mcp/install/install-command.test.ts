@@ -230,7 +230,7 @@ describe('what is written', () => {
     expect(JSON.parse(at.read(CODE)).mcpServers).toEqual({
       a: { command: 'uvx', args: ['s', '--', 't'] },
       b: { command: 's', env: {} },
-      c: { url: 'https://a.test/mcp' },
+      c: { type: 'http', url: 'https://a.test/mcp' },
       d: { command: 's' },
       e: { command: 'npx', args: ['breakerbox', 'mcp', 'install'] },
     });
@@ -327,6 +327,7 @@ describe('servers with an address', () => {
     expect(code).toBe(0);
     expect(out).not.toMatch(/a: b|lost|"k"/);
     expect(JSON.parse(at.read(CODE)).mcpServers.a).toEqual({
+      type: 'http', // Claude Code skips an entry without it.
       url: 'https://a.test/mcp',
       headers: { 'X-Key': 'k', 'X-Team': 'a: b' },
     });

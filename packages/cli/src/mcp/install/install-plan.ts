@@ -76,7 +76,12 @@ const mayLogIn = ({ url, headers }: HttpServer): boolean =>
   headers === undefined && !/^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/i.test(url.value.value);
 
 /** Takes the relay away from each server of a file. */
-export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named | undefined): Promise<FilePlan> => {
+export const planUninstall = async (
+  file: ConfigFile,
+  roots: Roots,
+  named: Named | undefined,
+  needsType: boolean,
+): Promise<FilePlan> => {
   const backups = await Promise.all((await backupsOf(file)).map((path) => readFile(path, 'utf8').catch(() => '{}')));
   const kept = backups.map((source) => {
     const plain = source.replace(/^\uFEFF/, '');
@@ -95,7 +100,8 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
     if (server.kind !== 'relayed') return { unchanged: 'it does not start the relay.' };
     const elsewhere = headerFromElsewhere(entry, server);
     if (elsewhere !== undefined) return { left: elsewhere };
-    return { source: unwrapped(source, entry, server, originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio')) };
+    const original = originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio');
+    return { source: unwrapped(source, entry, server, { original, needsType }) };
   });
 };
 

@@ -8,11 +8,18 @@ export interface Original {
   readonly node: Node;
 }
 
+/** What says how a server was before the relay was put before it. */
+export interface Before {
+  readonly original?: Original | undefined;
+  /** Whether the client wants a `type` beside an address. */
+  readonly needsType: boolean;
+}
+
 /** The source with one server as it was before the relay was put before it. */
-export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, original?: Original): string =>
+export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, before: Before): string =>
   server.relay.isHttp
-    ? withPlainHeaders(unwrapHttp(source, entry, server, original), entry, server)
-    : unwrapStdio(source, entry, server, original);
+    ? withPlainHeaders(unwrapHttp(source, entry, server, before), entry, server)
+    : unwrapStdio(source, entry, server, before.original);
 
 const unwrapStdio = (
   source: string,
@@ -61,7 +68,7 @@ const unwrapHttp = (
   source: string,
   { path, node }: ServerEntry,
   { relay }: RelayedServer,
-  original?: Original,
+  { original, needsType }: Before,
 ): string => {
   const members = propertiesOf(propertyOf(node, 'env')?.value) ?? [];
   const isMixed = members.some(({ key }) => !relay.headers.has(key.value));
@@ -75,7 +82,7 @@ const unwrapHttp = (
   const renamed = isOfHeaders && env ? { ...spanOf(env.key), content: '"headers"' } : undefined;
   const names = renamed ? (propertiesOf(env?.value) ?? []) : [];
   const withHeaders = [
-    { ...spanOf(command.key), content: '"url"' },
+    { ...spanOf(command.key), content: !type && !original && needsType ? '"type": "http", "url"' : '"url"' },
     ...(type ? [{ ...spanOf(type.value), content: originalType(original) }] : []),
     ...(renamed ? [renamed] : []),
     ...names.map(({ key }) => ({ ...spanOf(key), content: headerKey(relay.headers.get(key.value) ?? '', original) })),
