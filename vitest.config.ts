@@ -30,6 +30,7 @@ const SLOW = [
     'mcp-conformance',
     'mcp-programs',
     'mcp-relay-connections',
+    'mcp-relay-outages',
     'packaging.{beside,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',

@@ -1,7 +1,6 @@
 /** Real servers and real clients, with a recorder of the bytes on each side of the relay. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -11,45 +10,17 @@ import { Client as ClientOfSdk2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioOfSdk2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioOfSdk1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { mcpRecorder } from './mcp-recorder.ts';
+import { startServer } from './mcp-server-process.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const RELAY = ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp', '--'];
 const npm = (name: string): string => path(`node_modules/@modelcontextprotocol/${name}`);
 const BROKEN = path('mcp-relay-server.mjs');
 const who = { name: 'relay-test', version: '0.0.0' };
 
-let folder: string;
-beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'breakerbox-programs-')));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-/** The arguments of Node for recorder, relay, recorder, server. */
-const recorded = (...server: string[]): string[] => {
-  const tee = (name: string) => [path('conformance/tee.mjs'), folder, name, process.execPath];
-  return [...tee('client'), ...RELAY, process.execPath, ...tee('server'), ...server];
-};
-
-const bytes = (side: string): string => readFileSync(join(folder, side), 'latin1');
-
-/** The lines of the client's side that the server's side does not have, in order. */
-const extra = (of: 'in' | 'out'): string[] => {
-  const theirs = bytes(`server.${of}`).split('\n');
-  return bytes(`client.${of}`)
-    .split('\n')
-    .filter((line) => {
-      const isSame = line === theirs[0];
-      if (isSame) theirs.shift();
-      return !isSame;
-    });
-};
-
-const expectEqualBytes = (): void => {
-  expect(bytes('client.in')).not.toBe('');
-  expect(bytes('client.in') === bytes('server.in')).toBe(true);
-  expect(bytes('client.out') === bytes('server.out')).toBe(true);
-};
+const recorder = mcpRecorder();
+const { recorded, extra, expectEqualBytes } = recorder;
 
 interface Called {
   call(name: string, input: Record<string, unknown>): Promise<{ content: { text?: string }[]; isError?: boolean }>;
@@ -80,22 +51,22 @@ const CLIENTS: Record<string, (args: string[], env?: Record<string, string>) => 
 
 describe.each(Object.entries(CLIENTS))('with %s, the bytes are equal on both sides', (_, connect) => {
   test('M2: filesystem', async () => {
-    writeFileSync(join(folder, 'note.md'), 'remember the milk €');
-    const client = await connect(recorded(npm('server-filesystem/dist/index.js'), folder));
+    writeFileSync(join(recorder.folder(), 'note.md'), 'remember the milk €');
+    const client = await connect(recorded(npm('server-filesystem/dist/index.js'), recorder.folder()));
     expect(await client.tools()).toContain('read_text_file');
-    const { content } = await client.call('read_text_file', { path: join(folder, 'note.md') });
+    const { content } = await client.call('read_text_file', { path: join(recorder.folder(), 'note.md') });
     expect(content[0]?.text).toBe('remember the milk €');
     for (let n = 0; n < 10; n += 1)
-      expect((await client.call('read_text_file', { path: join(folder, `no-${n}`) })).content[0]?.text).toContain(
-        'ENOENT',
-      );
+      expect(
+        (await client.call('read_text_file', { path: join(recorder.folder(), `no-${n}`) })).content[0]?.text,
+      ).toContain('ENOENT');
     await client.close();
     expectEqualBytes();
   });
 
   test('M2: memory', async () => {
     const client = await connect(recorded(npm('server-memory/dist/index.js')), {
-      MEMORY_FILE_PATH: join(folder, 'memory.jsonl'),
+      MEMORY_FILE_PATH: join(recorder.folder(), 'memory.jsonl'),
     });
     await client.tools();
     await client.call('create_entities', {
@@ -127,39 +98,61 @@ describe.each(Object.entries(CLIENTS))('with %s, the bytes are equal on both sid
   });
 });
 
-test('M1: the Inspector on the command line', async () => {
+/** A server behind HTTP until the test ends, and the arguments of Node for a relay to it. */
+const behindHttp = async (script: string) => {
+  const { url, kill } = await startServer(script);
+  onTestFinished(kill);
+  return { url, args: ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp', url] };
+};
+
+describe('M1: the Inspector on the command line', () => {
   const inspect = async (...args: string[]): Promise<string> => {
     const inspector = npm('inspector/clients/launcher/build/index.js');
     const run = promisify(execFile);
-    const env = { ...process.env, HOME: folder };
-    return (await run(process.execPath, [inspector, '--cli', process.execPath, ...args], { env, cwd: folder })).stdout;
+    const options = { env: { ...process.env, HOME: recorder.folder() }, cwd: recorder.folder() };
+    const { stdout } = await run(process.execPath, [inspector, '--cli', ...args, '--method', 'tools/list'], options);
+    return stdout;
   };
-  const method = ['--method', 'tools/list'];
-  const direct = await inspect(npm('server-everything/dist/index.js'), 'stdio', ...method);
-  expect(JSON.parse(direct).tools.length).toBeGreaterThan(5);
-  // A launcher, because the Inspector would read the relay's options as its own.
-  const launcher = join(folder, 'launcher.mjs');
-  const args = recorded(npm('server-everything/dist/index.js'), 'stdio');
-  writeFileSync(
-    launcher,
-    `import { spawn } from 'node:child_process';
-    spawn(process.execPath, ${JSON.stringify(args)}, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`,
-  );
-  expect(await inspect(launcher, ...method)).toBe(direct);
-  expectEqualBytes();
+  /** A launcher, because the Inspector would read the relay's options as its own. */
+  const launched = (args: readonly string[]): string => {
+    const launcher = join(recorder.folder(), 'launcher.mjs');
+    writeFileSync(
+      launcher,
+      `import { spawn } from 'node:child_process';
+      spawn(process.execPath, ${JSON.stringify(args)}, { stdio: 'inherit' }).on('exit', (code) => process.exit(code ?? 1));`,
+    );
+    return launcher;
+  };
+
+  test('M1: before a command', async () => {
+    const direct = await inspect(process.execPath, npm('server-everything/dist/index.js'), 'stdio');
+    expect(JSON.parse(direct).tools.length).toBeGreaterThan(5);
+    const launcher = launched(recorded(npm('server-everything/dist/index.js'), 'stdio'));
+    expect(await inspect(process.execPath, launcher)).toBe(direct);
+    expectEqualBytes();
+  });
+
+  test('M1: before an address', async () => {
+    const { url, args } = await behindHttp(npm('server-everything/dist/index.js'));
+    const direct = await inspect(url, '--transport', 'http');
+    expect(JSON.parse(direct).tools.length).toBeGreaterThan(5);
+    expect(await inspect(process.execPath, launched(args))).toBe(direct);
+  });
 });
 
-test('M1, M4: Claude Code calls a dead tool three times, and its model reads what to do instead', async () => {
+describe('M1, M4: Claude Code calls a dead tool three times, and its model reads what to do instead', () => {
   const tool = 'mcp__db__broken';
-  const script = Array.from({ length: 6 }, (_, n) => [{ tool, input: { n } }]);
-  const claude = await scriptedModel([...script, [{ tool: 'mcp__db__echo', input: { text: 'works' } }], 'Done.']);
-  try {
+
+  const expectThreeCalls = async (args: string[]): Promise<void> => {
+    const script = Array.from({ length: 6 }, (_, n) => [{ tool, input: { n } }]);
+    const claude = await scriptedModel([...script, [{ tool: 'mcp__db__echo', input: { text: 'works' } }], 'Done.']);
+    onTestFinished(() => claude.stop());
     const running = query({
       prompt: 'Go.',
       options: {
         ...claude.options,
         allowedTools: [tool, 'mcp__db__echo'],
-        mcpServers: { db: { command: process.execPath, args: recorded(BROKEN) } },
+        mcpServers: { db: { command: process.execPath, args } },
       },
     });
     for await (const _ of running);
@@ -171,8 +164,14 @@ test('M1, M4: Claude Code calls a dead tool three times, and its model reads wha
       ),
     );
     expect(heard[6]).toBe('works');
+  };
+
+  test('M1, M4: behind a command', async () => {
+    await expectThreeCalls(recorded(BROKEN));
     expect(extra('in')).toHaveLength(3);
-  } finally {
-    await claude.stop();
-  }
+  });
+
+  test('M1, M4: behind an address', async () => {
+    await expectThreeCalls((await behindHttp(BROKEN)).args);
+  });
 });

@@ -11,10 +11,11 @@ import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.j
 import { StdioClientTransport as StdioOfSdk1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import * as schemas from '@modelcontextprotocol/sdk/types.js';
 import { afterEach, describe, expect, test } from 'vitest';
+import { npmServer, startServer } from './mcp-server-process.ts';
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
-const RELAY = ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp', '--'];
-const FEATURES = [...RELAY, process.execPath, path('mcp-features-server.mjs')];
+const MAIN = ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp'];
+const RELAY = [...MAIN, '--'];
 const who = { name: 'relay-test', version: '0.0.0' };
 const capabilities = { sampling: {}, elicitation: { form: {} }, roots: {} };
 
@@ -23,13 +24,23 @@ afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step();
 });
 
+/** The arguments of Node for a relay before a server, by how the server is reached. */
+const BEFORE: Readonly<Record<string, (script: string) => Promise<string[]>>> = {
+  stdio: async (script) => [...RELAY, process.execPath, script],
+  HTTP: async (script) => {
+    const { url, kill } = await startServer(script);
+    undo.push(kill);
+    return [...MAIN, url];
+  },
+};
+
 const SAMPLED = { model: 'm', role: 'assistant', content: { type: 'text', text: 'Hi!' } } as const;
 const ELICITED = { action: 'accept', content: { name: 'Ada' } } as const;
 const ROOTS = { roots: [{ uri: 'file:///work' }] };
 
 /** A client that answers each request, and writes down what it is told. */
 const connected = {
-  'SDK 1': async () => {
+  'SDK 1': async (args: string[]) => {
     const told: string[] = [];
     const client = new ClientOfSdk1(who, { capabilities });
     client.setRequestHandler(schemas.CreateMessageRequestSchema, () => SAMPLED);
@@ -45,12 +56,12 @@ const connected = {
       ({ params }) => void told.push(`${params.data}`),
     );
     undo.push(() => client.close());
-    await client.connect(new StdioOfSdk1({ command: process.execPath, args: FEATURES, stderr: 'ignore' }));
+    await client.connect(new StdioOfSdk1({ command: process.execPath, args, stderr: 'ignore' }));
     const call = (name: string, onprogress?: () => void): Promise<unknown> =>
       client.callTool({ name, arguments: {} }, undefined, onprogress && { onprogress });
     return { told, call, subscribe: () => client.subscribeResource({ uri: 'test://one' }) };
   },
-  'SDK 2': async () => {
+  'SDK 2': async (args: string[]) => {
     const told: string[] = [];
     const client = new ClientOfSdk2(who, { capabilities });
     client.setRequestHandler('sampling/createMessage', () => SAMPLED);
@@ -60,16 +71,20 @@ const connected = {
     client.setNotificationHandler('notifications/resources/updated', ({ params }) => void told.push(params.uri));
     client.setNotificationHandler('notifications/message', ({ params }) => void told.push(`${params.data}`));
     undo.push(() => client.close());
-    await client.connect(new StdioOfSdk2({ command: process.execPath, args: FEATURES, stderr: 'ignore' }));
+    await client.connect(new StdioOfSdk2({ command: process.execPath, args, stderr: 'ignore' }));
     const call = (name: string, onprogress?: () => void): Promise<unknown> =>
       client.callTool({ name, arguments: {} }, onprogress && { onprogress });
     return { told, call, subscribe: () => client.subscribeResource({ uri: 'test://one' }) };
   },
 };
 
-describe.each(Object.entries(connected))('with %s', (_, connect) => {
+const WAYS = Object.entries(BEFORE).flatMap(([name, before]) =>
+  Object.entries(connected).map(([sdk, connect]) => [`${sdk} and a server behind ${name}`, before, connect] as const),
+);
+
+describe.each(WAYS)('with %s', (_, before, connect) => {
   test('M2: progress, sampling, elicitation, roots, subscriptions, logging and changed lists arrive', async () => {
-    const { told, call, subscribe } = await connect();
+    const { told, call, subscribe } = await connect(await before(path('mcp-features-server.mjs')));
     const answer = (text: string) => expect.objectContaining({ content: [{ type: 'text', text }] });
     let progress = 0;
     expect(await call('progress', () => (progress += 1))).toEqual(answer('done'));
@@ -81,6 +96,44 @@ describe.each(Object.entries(connected))('with %s', (_, connect) => {
     expect(await call('change')).toEqual(answer('done'));
     await expect.poll(() => told.toSorted()).toEqual(['changed', 'test://one', 'tools']);
     expect(await call('added')).toEqual(answer('added'));
+  });
+});
+
+describe.each(Object.entries(BEFORE))('tasks of the everything server behind %s', (_, before) => {
+  const connectedTo = async () => {
+    const args = await before(npmServer('everything'));
+    const client = new ClientOfSdk1(who, { capabilities: { elicitation: { form: {} } } });
+    client.setRequestHandler(schemas.ElicitRequestSchema, () => ({
+      action: 'accept',
+      content: { interpretation: 'technical' },
+    }));
+    undo.push(() => client.close());
+    await client.connect(new StdioOfSdk1({ command: process.execPath, args, stderr: 'ignore' }));
+    await client.listTools(); // The SDK learns there which tools are tasks.
+    return client;
+  };
+  const research = (topic: string) => ({ name: 'simulate-research-query', arguments: { topic, ambiguous: true } });
+
+  test('M6: a task that asks a question ends with its result', async () => {
+    const client = await connectedTo();
+    const seen: string[] = [];
+    for await (const message of client.experimental.tasks.callToolStream(research('bees'), undefined, { task: {} })) {
+      seen.push(message.type);
+      if (message.type === 'result') expect(JSON.stringify(message.result)).toContain('Research Report');
+    }
+    expect([seen[0], seen.at(-1)]).toEqual(['taskCreated', 'result']);
+  });
+
+  test('M6: a cancelled task leaves the tool as it was', async () => {
+    const client = await connectedTo();
+    for (let n = 0; n < 4; n += 1) {
+      const stream = client.experimental.tasks.callToolStream(research(`bees ${n}`), undefined, { task: {} });
+      const { value } = await stream.next();
+      if (value?.type !== 'taskCreated') throw new Error(`No task, but ${JSON.stringify(value)}`);
+      const ended = await client.experimental.tasks.cancelTask(value.task.taskId);
+      expect(ended.status).toBe('cancelled');
+      await stream.return(undefined);
+    }
   });
 });
 

@@ -1,7 +1,7 @@
-/** An MCP server over stdio with tools that work, fail or hang. It also prints text that is not JSON, as some servers do. */
+/** An MCP server (see mcp-serve.mjs) with tools that work, fail or hang. It also prints text that is not JSON, as some servers do. */
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import { serve } from './mcp-serve.mjs';
 
 const text = (value, isError = false) => ({ content: [{ type: 'text', text: value }], ...(isError && { isError }) });
 
@@ -12,10 +12,12 @@ const TOOLS = {
   never: () => new Promise(() => {}),
 };
 
-const server = new Server({ name: 'relay-test', version: '0.0.0' }, { capabilities: { tools: {} } });
-server.setRequestHandler(ListToolsRequestSchema, () => ({
-  tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })),
-}));
-server.setRequestHandler(CallToolRequestSchema, ({ params }) => TOOLS[params.name](params.arguments));
-await server.connect(new StdioServerTransport());
+await serve(() => {
+  const server = new Server({ name: 'relay-test', version: '0.0.0' }, { capabilities: { tools: {} } });
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
+    tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })),
+  }));
+  server.setRequestHandler(CallToolRequestSchema, ({ params }) => TOOLS[params.name](params.arguments));
+  return server;
+});
 process.stdout.write('ready\n');

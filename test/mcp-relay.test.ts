@@ -91,6 +91,16 @@ describe.each(Object.entries(CLIENTS))('with %s', (_, connect) => {
     expect(content[0]?.text).toContain('the last calls failed (timeout)');
   });
 
+  test('M7: a server that is killed during a call ends the relay, and the client sees what it sees without one', async () => {
+    const client = await connect(relayTo(process.execPath, SERVER));
+    const pid = await pidOf(client);
+    const closed = expect(client.call('never', {})).rejects.toThrow('Connection closed');
+    expect((await client.call('echo', { text: 'after it' })).content[0]?.text).toBe('after it');
+    process.kill(pid, 'SIGKILL');
+    await closed;
+    await expect.poll(() => isRunning(client.pid), PATIENT).toBe(false);
+  });
+
   test('10 MB and 200 calls at once arrive whole', async () => {
     const client = await connect(relayTo(process.execPath, SERVER));
     const big = 'x€'.repeat(2_500_000); // The SDKs take at most 10 MiB.

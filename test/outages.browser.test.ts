@@ -1,19 +1,15 @@
 /** Playwright's MCP server on a real Chromium: dead links are not an outage (C14), and a browser that does not start is one. */
-import { chmod, rename, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, rename, writeFile } from 'node:fs/promises';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { findChromium } from '../dashboards/preview/src/chromium.ts';
 import { freePort } from '../packages/cli/src/demo/child.ts';
 import { kill, skipped, textOf, turns } from './mcp-processes.ts';
-import { connect, newFolder, type Program, scriptOf, sdks, spent, watched } from './outages/clients.ts';
-import { serve } from './outages/web.ts';
+import { browserServer, CHROMIUM, servePages, WITHOUT } from './outages/browser.ts';
+import { connect, sdks, spent, watched } from './outages/clients.ts';
 import { childrenOf } from './processes.ts';
 
 /** CI must have Chromium. */
-const CHROMIUM = findChromium();
 const canRun = CHROMIUM !== undefined || process.env.CI === 'true';
-const WITHOUT = 'This machine has no chromium on PATH: apt-get install chromium';
 
 beforeAll(() => {
   // Reporters do not show why a test is skipped.
@@ -22,35 +18,6 @@ beforeAll(() => {
 beforeEach((context) => {
   if (!canRun) context.skip(WITHOUT);
 });
-
-/** The browser resolves the hosts of the tests, and no others. */
-const NAMES = '--host-resolver-rules=MAP *.invalid ~NOTFOUND, MAP *.test 127.0.0.1';
-
-/** A server whose browser is the program at `executable` in its folder. That is a link, so that a test can remove it. */
-const browserServer = async (): Promise<{ readonly program: Program; readonly executable: string }> => {
-  const folder = await newFolder();
-  const executable = join(folder, 'browser');
-  if (CHROMIUM === undefined) throw new Error(WITHOUT);
-  await symlink(CHROMIUM, executable);
-  const config = join(folder, 'config.json');
-  const launchOptions = {
-    headless: true,
-    executablePath: executable,
-    // Chromium's sandbox does not work as root.
-    chromiumSandbox: process.getuid?.() !== 0,
-    args: [NAMES],
-  };
-  const browser = { browserName: 'chromium', isolated: true, launchOptions };
-  await writeFile(config, JSON.stringify({ browser, outputDir: folder }));
-  const args = [scriptOf('@playwright/mcp'), '--config', config];
-  const env = { HOME: folder };
-  return { program: { command: process.execPath, args, env, cwd: folder }, executable };
-};
-
-const servePages = (): Promise<number> =>
-  serve((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<title>Shop</title><p>hello</p>');
-  });
 
 const browsing = async () => {
   const seen = watched();

@@ -38,6 +38,12 @@ export const childrenOf = (pid: number, command = /./): readonly number[] =>
     .filter((one) => one.parent === pid && command.test(one.command))
     .map((one) => one.pid);
 
+/** Pids of the processes that this one started, and that those started. */
+export const descendantsOf = (pid: number, command = /./): readonly number[] => [
+  ...childrenOf(pid, command),
+  ...childrenOf(pid).flatMap((child) => descendantsOf(child, command)),
+];
+
 /** The command line of a process; undefined if there is no such process. */
 export const commandOf = (pid: number): string | undefined => processes().find((one) => one.pid === pid)?.command;
 

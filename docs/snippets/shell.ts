@@ -139,7 +139,7 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
     const unknown = rest
       .split(' ')
       .slice(2)
-      .filter((name) => !names.has(name) && name !== PACKED);
+      .filter((name) => !name.startsWith('--') && !names.has(name) && name !== PACKED);
     return unknown.length === 0 ? undefined : `installs ${unknown.join(', ')}, which this workspace doesn't use.`;
   }
   if (DOCKER.includes(rest)) return undefined;

@@ -16,6 +16,8 @@ export interface Postgres {
   start(): Promise<void>;
   /** Disconnects its clients and stops it. */
   stop(): Promise<void>;
+  /** Kills it, as the system does when memory runs out. */
+  kill(): Promise<void>;
   /** Runs SQL as the owner of the database. */
   run(sql: string): Promise<void>;
   /** Stops it and removes its folder. */
@@ -95,11 +97,11 @@ export const startPostgres = async (): Promise<Postgres> => {
     });
   };
 
-  const stop = async (): Promise<void> => {
+  const stop = async (signal: NodeJS.Signals = 'SIGINT'): Promise<void> => {
     const server = running();
     if (server === undefined) return;
     const exit = once(server, 'exit');
-    server.kill('SIGINT');
+    server.kill(signal);
     await exit;
     watchdog.guard([]);
   };
@@ -107,7 +109,8 @@ export const startPostgres = async (): Promise<Postgres> => {
   const postgres: Postgres = {
     url: (password = PASSWORD) => urlFor('agent', password),
     start,
-    stop,
+    stop: () => stop(),
+    kill: () => stop('SIGKILL'),
     run: async (sql) => {
       await run(join(bin, 'psql'), ['-Xq', '-v', 'ON_ERROR_STOP=1', '-c', sql, urlFor('owner', PASSWORD)], own);
     },

@@ -1,4 +1,4 @@
-import type { Context } from '@opentelemetry/api';
+import type { Attributes, Context } from '@opentelemetry/api';
 import type { CircuitMode } from './circuit/circuit.ts';
 import type { Permit } from './permit.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
@@ -19,6 +19,8 @@ export interface AcquireOptions {
    * server, or a data store that is searched. Default: not on the span.
    */
   readonly type?: 'function' | 'extension' | 'datastore' | undefined;
+  /** More attributes for the span of the decision, such as `mcp.method.name`. Default: none. */
+  readonly attributes?: Attributes | undefined;
 }
 
 /** Options of `session.declare`. */

@@ -22,6 +22,8 @@ export interface HookedCall {
   readonly group?: string | undefined;
   /** What kind of tool it is, for the span (`gen_ai.tool.type`). Default: `function`. */
   readonly type?: AcquireOptions['type'];
+  /** More attributes for the span of the decision. Default: none. */
+  readonly attributes?: AcquireOptions['attributes'];
 }
 
 /** A call with the judge of its tool, if the adapter has one. */
@@ -96,13 +98,13 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
   };
 
   return {
-    acquire: ({ callId, tool, input, group, type, judge = judgeOf(tool) }: JudgedCall) => {
+    acquire: ({ callId, tool, input, group, type, attributes, judge = judgeOf(tool) }: JudgedCall) => {
       if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
       const session = findSession();
       declareTool(session, tool, firstName(group));
       const permits = underWay(session);
       end(permits, callId, ABANDONED); // The framework calls once more under the same id.
-      const permit = acquire(session, tool, input, { callId, type, key: judge.keyOf(input) });
+      const permit = acquire(session, tool, input, { callId, type, attributes, key: judge.keyOf(input) });
       if (isRejected(permit)) return permit;
       permits.set(callId, { permit, judge, input });
       const [oldest] = permits.keys();

@@ -56,3 +56,9 @@ export const garbageFailure = (host: string): RequestFailure => {
   const text = `The MCP server (${host}) answered with something that is not a JSON-RPC message.`;
   return { text, settlement: { error: new Error(text), verdict: { category: 'server' } } };
 };
+
+/** The client over stdio does not look at the headers that a tool declares, so the relay rejects the tool (SEP-2243). */
+export const toolFailure = (tool: string): RequestFailure => ({
+  text: `Tool '${tool}' cannot be called, because its definition declares an HTTP header (x-mcp-header) that is not valid. Do not call it again.`,
+  settlement: { outcome: 'ignored', category: 'invalid_input' },
+});

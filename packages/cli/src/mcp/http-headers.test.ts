@@ -16,7 +16,6 @@ describe('headers of the stateless protocol', () => {
         region: { type: 'string', 'x-mcp-header': 'Region' },
         deep: { properties: { count: { type: 'integer', 'x-mcp-header': 'Count' } } },
         absent: { type: 'boolean', 'x-mcp-header': 'Absent' },
-        wrong: { type: 'string', 'x-mcp-header': 'not a token\r\n' },
       },
     });
     const message = call({ name: 'find', arguments: { region: 'Zürich', deep: { count: 3 } } });
@@ -27,6 +26,18 @@ describe('headers of the stateless protocol', () => {
       'mcp-param-Region': `=?base64?${Buffer.from('Zürich').toString('base64')}?=`,
       'mcp-param-Count': '3',
     });
+  });
+
+  test.each([
+    [{ type: 'string', 'x-mcp-header': 'not a token\r\n' }],
+    [{ type: 'string', 'x-mcp-header': '' }],
+    [{ type: 'string', 'x-mcp-header': 1 }],
+    [{ type: 'number', 'x-mcp-header': 'Score' }],
+    [{ 'x-mcp-header': 'Any' }],
+    [{ type: 'string', 'x-mcp-header': 'REGION' }],
+  ])('M1: a tool that declares %j may not be called', (wrong) => {
+    const region = { type: 'string', 'x-mcp-header': 'Region' };
+    expect(declaredHeaders({ properties: { region, wrong } })).toBeUndefined();
   });
 
   test.each(['a\r\nX: y', ' a', 'a ', '', '=?base64?x?='])('M1: the name %j is sent in Base64', (name) => {

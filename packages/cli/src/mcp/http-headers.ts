@@ -39,23 +39,36 @@ export const statelessHeaders = (
 export interface DeclaredHeader {
   readonly name: string;
   readonly path: readonly string[];
+  readonly type: unknown;
 }
 
 /** How deep a schema is searched, and how many headers a tool may have. */
 const MOST_DEPTH = 16;
 const MOST_HEADERS = 64;
 
-/** The headers that the schema of a tool's input declares by `x-mcp-header`. */
-export const declaredHeaders = (schema: unknown, path: readonly string[] = []): readonly DeclaredHeader[] => {
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/;
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'integer', 'boolean']);
+
+/**
+ * The headers that the schema of a tool's input declares by `x-mcp-header`. Undefined if one of them is not valid: clients may not call such
+ * a tool over HTTP (SEP-2243).
+ */
+export const declaredHeaders = (schema: unknown): readonly DeclaredHeader[] | undefined => {
+  const found = declarationsIn(schema, []).slice(0, MOST_HEADERS);
+  const names = new Set(found.map(({ name }) => name.toLowerCase()));
+  const isValid = names.size === found.length && found.every(({ name, type }) => TOKEN.test(name) && TYPES.has(type));
+  return isValid ? found : undefined;
+};
+
+const declarationsIn = (schema: unknown, path: readonly string[]): readonly DeclaredHeader[] => {
   const properties = read(schema, 'properties');
   if (!isObject(properties) || path.length >= MOST_DEPTH) return [];
-  const found = Object.entries(properties).flatMap(([key, child]) => {
-    const name = readText(child, 'x-mcp-header', 100);
+  return Object.entries(properties).flatMap(([key, child]) => {
+    const name = read(child, 'x-mcp-header');
     const at = [...path, key];
-    const isHeader = name !== undefined && /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
-    return [...(isHeader ? [{ name, path: at }] : []), ...declaredHeaders(child, at)];
+    const own = { name: typeof name === 'string' ? name : '', path: at, type: read(child, 'type') };
+    return [...(name === undefined ? [] : [own]), ...declarationsIn(child, at)];
   });
-  return found.slice(0, MOST_HEADERS);
 };
 
 const textOf = (value: unknown): string | undefined => {

@@ -3,7 +3,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { read, readItems, readText } from '@breakerbox/core/internal';
 import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
-import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
+import { connectionFailure, failureOf, garbageFailure, statusFailure, toolFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
 import type { HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
@@ -54,7 +54,8 @@ export class HttpUpstream {
   readonly #under = new Set<Promise<void>>();
   /** Requests under way, by id. */
   readonly #calls = new Map<string, Outgoing>();
-  readonly #headers = new Map<string, readonly DeclaredHeader[]>();
+  /** What the tools declare. Undefined for a tool that may not be called. */
+  readonly #headers = new Map<string, readonly DeclaredHeader[] | undefined>();
   /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
   #ready: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
@@ -129,6 +130,8 @@ export class HttpUpstream {
     const { requests, stop } = outgoing;
     const { target, relay } = this.#parts;
     try {
+      const tool = this.#rejectedTool(outgoing);
+      if (tool !== undefined) return await this.#fail(requests, toolFailure(tool));
       const session = this.#sessionId;
       const response = await this.#post(outgoing, onSent);
       const problem = isFine(response) ? undefined : await errorBody(response);
@@ -149,11 +152,10 @@ export class HttpUpstream {
     const [message] = messages;
     const begins = message?.method === 'initialize';
     if (begins) this.#handshake.begin(message, body);
-    const tool = readText(message?.params, 'name') ?? '';
     const repeated =
       version === undefined || message === undefined
         ? begins || this.#session()
-        : statelessHeaders(message, version, message.method === 'tools/call' ? this.#headers.get(tool) : []);
+        : statelessHeaders(message, version, this.#headers.get(calledTool(message) ?? ''));
     return this.#parts.target.send({
       method: 'POST',
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
@@ -162,6 +164,12 @@ export class HttpUpstream {
       isRepeatable: messages.every(({ method }) => method !== 'tools/call'),
       onSent,
     });
+  }
+
+  /** The tool that the line calls in the stateless protocol, if its declared headers are not valid. */
+  #rejectedTool({ messages, version }: Outgoing): string | undefined {
+    const tool = version === undefined ? undefined : calledTool(messages[0]);
+    return tool !== undefined && this.#headers.has(tool) && this.#headers.get(tool) === undefined ? tool : undefined;
   }
 
   #session(): Record<string, string> {
@@ -354,6 +362,9 @@ export class HttpUpstream {
     return true;
   }
 }
+
+const calledTool = (message: RpcMessage | undefined): string | undefined =>
+  message?.method === 'tools/call' ? readText(message.params, 'name') : undefined;
 
 const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
   outgoing?.messages[0]?.method === 'initialize';

@@ -1,7 +1,7 @@
 import type { Breakerbox, BreakerboxConfig } from '@breakerbox/core';
+import { visible } from '@breakerbox/core/internal';
 import type { FileSettings } from '@breakerbox/instrumentation/config';
 import type { CommandIo } from '../command-io.ts';
-import { printable } from '../plain-table.ts';
 
 /** The help of `--config`. */
 export const CONFIG_FLAG =
@@ -54,8 +54,8 @@ export const relaySettings = async (
 
 const lineOf = (path: string, error: Error | undefined): string =>
   error === undefined
-    ? `the settings in '${printable(path)}' are in use.`
-    : `the settings stay as they were. ${printable(inOneLine(error.message))}`;
+    ? `the settings in '${visible(path)}' are in use.`
+    : `the settings stay as they were. ${visible(inOneLine(error.message))}`;
 
 const inOneLine = (text: string): string =>
   text

@@ -66,6 +66,13 @@ describe('lines are forwarded byte for byte', () => {
   });
 });
 
+test('M2: a request with a very long id is forwarded without a decision', () => {
+  const { send, seen } = started();
+  for (const id of [JSON.stringify('i'.repeat(1_024)), JSON.stringify('i'.repeat(1_025))])
+    expect(send(request('tools/call', { name: 'a' }, id)).toServer).toContain(id);
+  expect(seen).toEqual(['a: call, closed']);
+});
+
 describe('a rejected call is answered with a result', () => {
   const failThrice = () => {
     const relay = started();

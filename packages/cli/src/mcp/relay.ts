@@ -1,7 +1,7 @@
 import type { Permit, Session, Settlement } from '@breakerbox/core';
 import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/internal';
 import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
-import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
+import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
 import { CANCELLED, cancellation, endingOf, SERVER_ENDED, TIMED_OUT, TOO_LONG, taskEnding } from './call-ending.ts';
 import { type CallTimeouts, timeoutOf } from './call-timeouts.ts';
@@ -99,6 +99,9 @@ const WATCHED: ReadonlySet<string> = new Set([
   'tasks/result',
   'tasks/cancel',
 ]);
+
+/** Of the span of each decision (M9). */
+const ATTRIBUTES = { 'mcp.method.name': 'tools/call' };
 
 export const createRelay = (parts: RelayParts): Relay => new ToolRelay(new Served(parts));
 
@@ -237,13 +240,12 @@ class ToolRelay implements Relay {
     this.#parts.beforeDecision?.();
     const callId = `${this.#prefix}${id}`;
     const { input, bytes } = held.hold(inputOf(params), request.text.length);
-    const asked = { callId, tool, input, group, type: 'extension' } as const;
+    const asked = { callId, tool, input, group, type: 'extension', attributes: ATTRIBUTES } as const;
     const permit = safely('a decision', () => context.with(parentOf(params), () => calls.acquire(asked)));
     if (permit === undefined || permit.message !== '') held.free(bytes);
     if (permit === undefined) return undefined;
     if (permit.message !== '')
       return rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
-    trace.getSpan(permit.context)?.setAttribute('mcp.method.name', 'tools/call');
     return { callId, permit, bytes };
   }
 

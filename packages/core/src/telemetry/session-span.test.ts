@@ -253,3 +253,12 @@ test('an unknown type of tool is left out', () => {
   session.acquire('a', { type: 'hammer' as never }).settle({ outcome: 'success' });
   expect(finished()[0]?.attributes).not.toHaveProperty([ATTR.toolType]);
 });
+
+test('the spans of calls and of rejections have the attributes that the caller gives', () => {
+  const finished = registerTraces();
+  const { session } = bench({ agent, tools: { a: { failureThreshold: 1 } } });
+  const attributes = { 'mcp.method.name': 'tools/call' };
+  session.acquire('a', { attributes }).settle({ outcome: 'failure', category: 'network' });
+  expect(session.acquire('a', { attributes }).decision).toBe('skip');
+  expect(finished().map((span) => span.attributes['mcp.method.name'])).toEqual(['tools/call', 'tools/call']);
+});

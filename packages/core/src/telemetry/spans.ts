@@ -9,7 +9,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { read } from '../classify/untrusted.ts';
+import { isObject, read } from '../classify/untrusted.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
@@ -142,6 +142,8 @@ const describeCall = (span: Span, options: AcquireOptions): void => {
   if (typeof callId === 'string') span.setAttribute(ATTR.callId, shortened(callId));
   const type = TOOL_TYPES.find((one) => one === read(options, 'type'));
   if (type !== undefined) span.setAttribute(ATTR.toolType, type);
+  const more = read(options, 'attributes');
+  if (isObject(more)) span.setAttributes(more as Attributes);
 };
 
 /** `execute_tool {tool}`, unless the framework has already created that span and ours is its child. */

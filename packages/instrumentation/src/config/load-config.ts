@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { resolve } from 'node:path';
 import { type BreakerboxConfig, BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
 import { readJson, validateConfig } from '@breakerbox/core/internal';
@@ -50,23 +50,37 @@ export const loadConfig = (path: string | URL): FileSettings => readConfig(path)
  */
 export const readConfig = (path: string | URL): ConfigFile => {
   const source = { what: 'configuration file', name: pathOf(path, 'loadConfig', 'breakerbox.yaml') };
-  const { agent, ...settings } = valueIn(source, path);
-  latest.set(resolve(source.name), settings);
+  const { bytes, state } = contentOf(path, source);
+  const { agent, ...settings } = valueIn(source, bytes);
+  latest.set(resolve(source.name), { settings, state });
   return { agent, settings };
 };
 
-/** The settings that this process has read last, by the path of the file. */
-const latest = new Map<string, FileSettings>();
+/** What the program has read of a file. */
+interface Latest {
+  readonly settings: FileSettings;
+  /** The state in which the file was, as {@link stateOf} says it. */
+  readonly state: string;
+}
+
+/** What this process has read last, by the path of the file. */
+const latest = new Map<string, Latest>();
 
 /** What the program has read of a file. The program's settings are compared with it, to tell which ones are its own. */
-export const latestOf = (path: string | URL): FileSettings =>
-  latest.get(resolve(pathOf(path, 'watchConfig', 'breakerbox.yaml'))) ?? loadConfig(path);
+export const latestOf = (path: string | URL): Latest => {
+  const name = resolve(pathOf(path, 'watchConfig', 'breakerbox.yaml'));
+  if (!latest.has(name)) loadConfig(path);
+  return latest.get(name) as Latest;
+};
+
+/** Differs if the file has changed. */
+export const stateOf = ({ mtimeMs, size, ino }: Stats): string => `${mtimeMs} ${size} ${ino}`;
 
 type Value = FileSettings & { readonly agent?: string };
 
-const valueIn = (source: Source, path: string | URL): Value => {
+const valueIn = (source: Source, bytes: Uint8Array): Value => {
   const isOfJson = isJson(source);
-  const text = textIn(bytesOf(path, source), source);
+  const text = textIn(bytes, source);
   const { document, lineOf, issues } = parsed(text, source);
   throwIfAny(isOfJson ? issues.filter(({ code }) => code === 'DUPLICATE_KEY') : issues, source);
   const value = isOfJson ? jsonOf(text, source) : expanded(document, source);
@@ -85,15 +99,16 @@ const jsonOf = (text: string, source: Source): unknown => {
 };
 
 /** Reads one byte more than the limit at most. */
-const bytesOf = (path: string | URL, source: Source): Uint8Array => {
+const contentOf = (path: string | URL, source: Source): { readonly bytes: Uint8Array; readonly state: string } => {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
+    const state = stateOf(fstatSync(file)); // Before the bytes: a change in between is found later.
     const bytes = Buffer.alloc(MOST_BYTES + 1);
     let length = 0;
     for (let more = 1; more > 0 && length < bytes.length; length += more)
       more = readSync(file, bytes, length, bytes.length - length, null);
-    return bytes.subarray(0, length);
+    return { bytes: bytes.subarray(0, length), state };
   } catch (error) {
     throw unreadable(source, error as NodeJS.ErrnoException);
   } finally {

@@ -124,6 +124,15 @@ describe('M8, A10: a box follows its file', () => {
     ]);
   });
 
+  test('M8: a change between loadConfig and watchConfig is found', async () => {
+    await write('tools: { web_search: { failureThreshold: 1 } }');
+    const box = createBreakerbox({ agent: 'a', ...loadConfig(path) });
+    await write('tools: { web_search: { failureThreshold: 10 } }');
+    const watch = watchConfig(box, path, { intervalMs: 5, onReload: () => {} });
+    onTestFinished(() => watch.stop());
+    await expect.poll(() => threshold(box)).toBe(10);
+  });
+
   test('M8: a change of the file is found, also if the file is replaced, and a file that is gone changes nothing', async () => {
     await write('tools: { web_search: { failureThreshold: 1 } }');
     const errors: (string | undefined)[] = [];

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Breakerbox, BreakerboxConfig } from '@breakerbox/core';
 import { reconfigure } from '@breakerbox/core/control';
 import { visible } from '@breakerbox/core/internal';
-import { type FileSettings, latestOf, loadConfig } from './load-config.ts';
+import { type FileSettings, latestOf, loadConfig, stateOf } from './load-config.ts';
 import { mergeSettings } from './merge-settings.ts';
 
 /** Options of {@link watchConfig}. */
@@ -43,7 +43,8 @@ export interface ConfigWatch {
  */
 export const watchConfig = (box: Breakerbox, path: string | URL, options: WatchOptions = {}): ConfigWatch => {
   const { intervalMs = 1_000, adjust = (settings) => settings, fixed, onReload = warn } = options;
-  let before = adjust(latestOf(path));
+  const { settings, state } = latestOf(path);
+  let before = adjust(settings);
 
   const reload = (): Error | undefined => {
     const error = caught(() => apply(adjust(loadConfig(path))));
@@ -57,28 +58,28 @@ export const watchConfig = (box: Breakerbox, path: string | URL, options: WatchO
     before = after;
   };
 
-  const timer = intervalMs > 0 ? follow(path, intervalMs, reload) : undefined;
+  const timer = intervalMs > 0 ? follow(path, state, intervalMs, reload) : undefined;
   return { reload, stop: () => clearInterval(timer) };
 };
 
-/** Calls back once the file has changed, and has stopped changing. A file that is replaced may be missing for a moment. */
-const follow = (path: string | URL, intervalMs: number, changed: () => void): NodeJS.Timeout => {
-  let read: string | undefined;
+/**
+ * Calls back once the file has changed, and has stopped changing. A file that is replaced may be missing for a moment.
+ *
+ * @param read The state in which the program has read it.
+ */
+const follow = (path: string | URL, read: string, intervalMs: number, changed: () => void): NodeJS.Timeout => {
+  let known = read;
   let seen: string | undefined;
   let isLooking = false;
   const look = async (): Promise<void> => {
     if (isLooking) return; // A network file system may hang.
     isLooking = true;
-    const now = await stat(path).then(
-      ({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`,
-      () => 'missing',
-    );
+    const now = await stat(path).then(stateOf, () => 'missing');
     isLooking = false;
     const isSteady = now === seen;
     seen = now;
-    read ??= now;
-    if (!isSteady || now === read) return;
-    read = now;
+    if (!isSteady || now === known) return;
+    known = now;
     changed();
   };
   void look();

@@ -25,6 +25,8 @@ interface ClientTraits {
   readonly isWritten: boolean;
   /** Where its file holds servers. `*` is any key. */
   readonly roots: readonly (readonly string[])[];
+  /** Whether it skips a server with an address whose entry has no `type`. */
+  readonly needsType?: boolean;
   readonly files: (around: Surroundings) => readonly ClientFile[];
   /** How the change takes effect. */
   readonly restart: string;
@@ -45,6 +47,7 @@ export const CLIENT_TRAITS: Readonly<Record<McpClient, ClientTraits>> = {
     title: 'Claude Code',
     isWritten: true,
     roots: [['mcpServers'], ['projects', '*', 'mcpServers']],
+    needsType: true,
     files: ({ home, cwd, env }) => [
       own(join(env.CLAUDE_CONFIG_DIR ?? home, '.claude.json')),
       shared(join(cwd, '.mcp.json')),

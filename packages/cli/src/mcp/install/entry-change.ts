@@ -24,8 +24,12 @@ const shownLines = (head: string, entry: string): readonly string[] => {
 };
 
 /** The last one first, so that the places of the others stay. */
-const secretsIn = (entry: string) =>
-  ['env', 'headers']
-    .flatMap((name) => propertiesOf(propertyOf(treeOf(entry).tree, name)?.value) ?? [])
-    .map(({ value }) => value)
-    .sort((one, other) => other.offset - one.offset);
+const secretsIn = (entry: string) => {
+  const { tree } = treeOf(entry);
+  const members = ['env', 'headers'].flatMap((name) => propertiesOf(propertyOf(tree, name)?.value) ?? []);
+  const args = propertyOf(tree, 'args')?.value.children ?? [];
+  const headers = args.filter(
+    ({ value }, index) => args[index - 1]?.value === '--header' || /^--header=/.test(`${value}`),
+  );
+  return [...members.map(({ value }) => value), ...headers].sort((one, other) => other.offset - one.offset);
+};

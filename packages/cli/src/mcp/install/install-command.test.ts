@@ -230,7 +230,7 @@ describe('what is written', () => {
     expect(JSON.parse(at.read(CODE)).mcpServers).toEqual({
       a: { command: 'uvx', args: ['s', '--', 't'] },
       b: { command: 's', env: {} },
-      c: { url: 'https://a.test/mcp' },
+      c: { type: 'http', url: 'https://a.test/mcp' },
       d: { command: 's' },
       e: { command: 'npx', args: ['breakerbox', 'mcp', 'install'] },
     });
@@ -316,6 +316,31 @@ describe('servers with an address', () => {
 `);
     expect(await uninstall(at, 'claude-code')).toMatchObject({ code: 0 });
     expect(at.read(path)).toBe(HTTP);
+  });
+
+  test('M8: headers that someone has written on the command line are headers again', async () => {
+    const at = machine();
+    const words = ['--header', 'X-Team: a: b', '--header=x-key: lost', '--header-env=X-Key=KEY', '--agent', 'desk'];
+    const entry = { command: 'breakerbox', args: ['mcp', ...words, 'https://a.test/mcp'], env: { KEY: 'k' } };
+    at.put(CODE, JSON.stringify({ mcpServers: { a: entry } }));
+    const { code, out } = await uninstall(at, 'claude-code');
+    expect(code).toBe(0);
+    expect(out).not.toMatch(/a: b|lost|"k"/);
+    expect(JSON.parse(at.read(CODE)).mcpServers.a).toEqual({
+      type: 'http', // Claude Code skips an entry without it.
+      url: 'https://a.test/mcp',
+      headers: { 'X-Key': 'k', 'X-Team': 'a: b' },
+    });
+  });
+
+  test('M8: a header whose variable is set elsewhere is named, and its entry stays', async () => {
+    const at = machine();
+    const args = ['mcp', '--header-env', 'X-Key=KEY', 'https://a.test/mcp'];
+    const source = JSON.stringify({ mcpServers: { a: { command: 'breakerbox', args } } });
+    at.put(CODE, source);
+    const { out } = await uninstall(at, 'claude-code');
+    expect(out).toContain("its header 'X-Key' comes from the variable KEY, which the entry does not set.");
+    expect(at.read(CODE)).toBe(source);
   });
 
   test('M8: variables that someone has added stay', async () => {

@@ -108,7 +108,8 @@ const UNINSTALL: Work = {
   keepsBackup: false,
   nothing: 'No server has the relay.',
   check: () => {},
-  plan: (file, _, flags) => planUninstall(file, rootsOf(flags), namedBy(flags)),
+  plan: (file, _, flags) =>
+    planUninstall(file, rootsOf(flags), namedBy(flags), CLIENT_TRAITS[flags.client].needsType === true),
 };
 
 const run = async (work: Work, flags: Flags, host: InstallHost, given: CommandIo): Promise<void> => {

@@ -5,6 +5,9 @@ import { changedLines } from './entry-change.ts';
 import {
   type HttpServer,
   labelOf,
+  propertiesOf,
+  propertyOf,
+  type RelayedServer,
   readServer,
   type ServerEntry,
   type StdioServer,
@@ -73,7 +76,12 @@ const mayLogIn = ({ url, headers }: HttpServer): boolean =>
   headers === undefined && !/^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/i.test(url.value.value);
 
 /** Takes the relay away from each server of a file. */
-export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named | undefined): Promise<FilePlan> => {
+export const planUninstall = async (
+  file: ConfigFile,
+  roots: Roots,
+  named: Named | undefined,
+  needsType: boolean,
+): Promise<FilePlan> => {
   const backups = await Promise.all((await backupsOf(file)).map((path) => readFile(path, 'utf8').catch(() => '{}')));
   const kept = backups.map((source) => {
     const plain = source.replace(/^\uFEFF/, '');
@@ -90,8 +98,19 @@ export const planUninstall = async (file: ConfigFile, roots: Roots, named: Named
     const server = readServer(entry);
     if (server.kind === 'unreadable') return { left: server.reason };
     if (server.kind !== 'relayed') return { unchanged: 'it does not start the relay.' };
-    return { source: unwrapped(source, entry, server, originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio')) };
+    const elsewhere = headerFromElsewhere(entry, server);
+    if (elsewhere !== undefined) return { left: elsewhere };
+    const original = originalOf(entry.path, server.relay.isHttp ? 'http' : 'stdio');
+    return { source: unwrapped(source, entry, server, { original, needsType }) };
   });
+};
+
+/** A header whose value is not in the entry, because someone has set its variable elsewhere. */
+const headerFromElsewhere = ({ node }: ServerEntry, { relay }: RelayedServer): string | undefined => {
+  const set = propertiesOf(propertyOf(node, 'env')?.value)?.map(({ key }) => key.value) ?? [];
+  const [variable, header] = [...relay.headers].find(([one]) => !set.includes(one)) ?? [];
+  if (header === undefined) return undefined;
+  return `its header '${header}' comes from the variable ${variable}, which the entry does not set. Write its 'url' and 'headers' by hand.`;
 };
 
 /** @throws Error if the file is not JSON, or if a change would touch anything else */

@@ -1,3 +1,4 @@
+import type { HttpFlags } from '../http-options.ts';
 import { mcpCommand } from '../mcp-command.ts';
 import { countLauncherWords } from './launcher.ts';
 
@@ -8,17 +9,23 @@ export interface RelayedWords {
   readonly isHttp: boolean;
   /** Header names by the environment variable that has the value, from `--header-env`. */
   readonly headers: ReadonlyMap<string, string>;
+  /** Header values by name, from `--header`. */
+  readonly plainHeaders: ReadonlyMap<string, string>;
 }
 
-const HEADER_ENV = '--header-env';
+interface Parsed {
+  readonly operands: readonly string[];
+  readonly unknown: readonly string[];
+  readonly flags: HttpFlags;
+}
 
 /** The relay's own parser decides where its options end. */
-const parse = (words: readonly string[]): { operands: string[]; unknown: string[] } | undefined => {
+const parse = (words: readonly string[]): Parsed | undefined => {
   const command = mcpCommand()
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   try {
-    return command.parseOptions([...words]);
+    return { ...command.parseOptions([...words]), flags: command.opts<HttpFlags>() };
   } catch {
     return undefined; // An option's value is wrong.
   }
@@ -28,22 +35,22 @@ const parse = (words: readonly string[]): { operands: string[]; unknown: string[
 export const readRelay = (words: readonly string[]): RelayedWords | 'unreadable' | undefined => {
   const start = countLauncherWords(words);
   if (start === undefined) return undefined;
-  const rest = words.slice(start);
-  const { operands = [], unknown = [''] } = parse(rest) ?? {};
+  const parsed = parse(words.slice(start));
+  if (parsed === undefined) return 'unreadable';
+  const { operands, unknown, flags } = parsed;
   const [first] = operands;
   if (first === undefined || unknown.length > 0) return 'unreadable';
   const isHttp = operands.length === 1 && /^https?:/i.test(first);
-  return { target: operands, isHttp, headers: headersOf(rest.slice(0, rest.length - operands.length)) };
+  const headers = new Map(
+    flags.headerEnv.map((pair) => splitAt(pair, '=')).map(([name, variable]) => [variable, name]),
+  );
+  return { target: operands, isHttp, headers, plainHeaders: new Map(flags.header.map((one) => splitAt(one, ':'))) };
 };
 
-const headersOf = (options: readonly string[]): ReadonlyMap<string, string> =>
-  new Map(
-    options.flatMap((word, index) => {
-      if (options[index - 1] !== HEADER_ENV) return [];
-      const [name = '', variable = ''] = word.split('=');
-      return [[variable, name]];
-    }),
-  );
+const splitAt = (text: string, sign: string): readonly [string, string] => {
+  const [name = ''] = text.split(sign, 1);
+  return [name.trim(), text.slice(name.length + 1).trim()];
+};
 
 /** @throws Error if these are not options of the relay. */
 export const checkRelayOptions = (words: readonly string[]): void => {

@@ -8,9 +8,18 @@ export interface Original {
   readonly node: Node;
 }
 
+/** What says how a server was before the relay was put before it. */
+export interface Before {
+  readonly original?: Original | undefined;
+  /** Whether the client wants a `type` beside an address. */
+  readonly needsType: boolean;
+}
+
 /** The source with one server as it was before the relay was put before it. */
-export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, original?: Original): string =>
-  server.relay.isHttp ? unwrapHttp(source, entry, server, original) : unwrapStdio(source, entry, server, original);
+export const unwrapped = (source: string, entry: ServerEntry, server: RelayedServer, before: Before): string =>
+  server.relay.isHttp
+    ? withPlainHeaders(unwrapHttp(source, entry, server, before), entry, server)
+    : unwrapStdio(source, entry, server, before.original);
 
 const unwrapStdio = (
   source: string,
@@ -59,7 +68,7 @@ const unwrapHttp = (
   source: string,
   { path, node }: ServerEntry,
   { relay }: RelayedServer,
-  original?: Original,
+  { original, needsType }: Before,
 ): string => {
   const members = propertiesOf(propertyOf(node, 'env')?.value) ?? [];
   const isMixed = members.some(({ key }) => !relay.headers.has(key.value));
@@ -73,13 +82,21 @@ const unwrapHttp = (
   const renamed = isOfHeaders && env ? { ...spanOf(env.key), content: '"headers"' } : undefined;
   const names = renamed ? (propertiesOf(env?.value) ?? []) : [];
   const withHeaders = [
-    { ...spanOf(command.key), content: '"url"' },
+    { ...spanOf(command.key), content: !type && !original && needsType ? '"type": "http", "url"' : '"url"' },
     ...(type ? [{ ...spanOf(type.value), content: originalType(original) }] : []),
     ...(renamed ? [renamed] : []),
     ...names.map(({ key }) => ({ ...spanOf(key), content: headerKey(relay.headers.get(key.value) ?? '', original) })),
   ];
   const restored = { ...spanOf(command.value), content: rawOf(sorted, address) };
   return withoutArgs(sorted, path, command, args, restored, withHeaders);
+};
+
+/** Headers that someone has written on the command line, which `install` does not do. */
+const withPlainHeaders = (source: string, { path }: ServerEntry, { relay }: RelayedServer): string => {
+  const given = new Set([...relay.headers.values()].map((name) => name.toLowerCase())); // They win in the relay.
+  return [...relay.plainHeaders]
+    .filter(([name]) => !given.has(name.toLowerCase()))
+    .reduce((changed, [name, value]) => set(changed, [...path, 'headers', name], value), source);
 };
 
 /** Where someone has added variables, the headers become a member of their own again. */
@@ -120,8 +137,13 @@ const endOf = ({ offset, length }: Node): number => offset + length;
 
 const removeMember = (source: string, path: JSONPath): string => set(source, path, undefined);
 
-const set = (source: string, path: JSONPath, value: unknown): string =>
-  jsonc.applyEdits(source, jsonc.modify(source, path, value, { formattingOptions: layoutOf(source) }));
+/** In an entry of one line, the parser's layout would change the lines around it too. */
+const set = (source: string, path: JSONPath, value: unknown): string => {
+  const around = find(source, path.slice(0, -1)) ?? find(source, path.slice(0, -2));
+  const isOneLine = around !== undefined && !/[\r\n]/.test(rawOf(source, around));
+  const options = isOneLine ? {} : { formattingOptions: layoutOf(source) };
+  return jsonc.applyEdits(source, jsonc.modify(source, path, value, options));
+};
 
 /** The indentation and the line ends of a file. */
 const layoutOf = (source: string): jsonc.FormattingOptions => {

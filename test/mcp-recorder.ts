@@ -1,0 +1,59 @@
+/** A recorder of the bytes on each side of `breakerbox mcp`, for the tests of one file. */
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect } from 'vitest';
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+const RELAY = ['--conditions=breakerbox-source', path('../packages/cli/src/main.ts'), 'mcp'];
+
+/** Each test has a folder of its own. */
+export const mcpRecorder = () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'breakerbox-recorder-')));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const tee = (name: string): string[] => [path('conformance/tee.mjs'), folder, name, process.execPath];
+
+  /** The arguments of Node for recorder, relay with options, recorder, server. */
+  const recordedWith = (options: readonly string[], ...server: string[]): string[] => [
+    ...tee('client'),
+    ...RELAY,
+    ...options,
+    '--',
+    process.execPath,
+    ...tee('server'),
+    ...server,
+  ];
+
+  const bytes = (side: string): string => readFileSync(join(folder, side), 'latin1');
+
+  /** The lines of the client's side that the server's side does not have, in order. */
+  const extra = (of: 'in' | 'out'): string[] => {
+    const theirs = bytes(`server.${of}`).split('\n');
+    return bytes(`client.${of}`)
+      .split('\n')
+      .filter((line) => {
+        const isSame = line === theirs[0];
+        if (isSame) theirs.shift();
+        return !isSame;
+      });
+  };
+
+  const expectEqualBytes = (): void => {
+    expect(bytes('client.in')).not.toBe('');
+    expect(bytes('client.in') === bytes('server.in')).toBe(true);
+    expect(bytes('client.out') === bytes('server.out')).toBe(true);
+  };
+
+  return {
+    folder: () => folder,
+    recorded: (...server: string[]) => recordedWith([], ...server),
+    recordedWith,
+    extra,
+    expectEqualBytes,
+  };
+};
