@@ -2,7 +2,7 @@ import { circuitNow, type Model, type ModelBox, type ModelSession } from './mode
 import { type ModelCircuit, NO_PROBE, open } from './model-circuit.ts';
 import { circuitOf, groupOf, isAffected, knownCircuit, usedCircuit } from './model-home.ts';
 import { opened } from './model-moves.ts';
-import { recovered } from './model-sharing.ts';
+import { notice, recovered } from './model-sharing.ts';
 import { EVENT, type ModelOrder, type Wish } from './model-wish.ts';
 
 /** The fleet says something to the box. */
@@ -133,7 +133,9 @@ export const calledCircuit = (model: Model, session: ModelSession, tool: string)
   for (const name of [groupOf(session.box, tool), tool]) {
     if (name === undefined || knownCircuit(session.home, name) !== undefined) continue;
     const made = circuitOf(model, session, name);
-    if (made !== undefined) obeyFleet(model, session, [made]);
+    if (made === undefined) continue;
+    obeyFleet(model, session, [made]);
+    notice(model, session); // B1: an event may have begun.
   }
   return usedCircuit(model, session, tool);
 };
