@@ -1,0 +1,104 @@
+import type { ErrorCategory } from '@breakerbox/core';
+
+/**
+ * What a process says to the store that many processes share, and what it hears. The store may be Redis, or a hub on this machine. All
+ * times are durations in milliseconds: the store has its own clock and nobody else's counts (G9).
+ */
+
+/** Which state of the store a process knows: a store that lost its data has another epoch. `version` grows with each change. */
+export interface Position {
+  readonly epoch: string;
+  readonly version: number;
+}
+
+/** Before the first word of the store. */
+export const NOWHERE: Position = { epoch: '', version: 0 };
+
+/** One circuit as the store has it. */
+export interface StoredCircuit {
+  /** The circuit's name and the digest of its policy. */
+  readonly id: string;
+  readonly version: number;
+  /** `pending`: fewer processes than the quorum have seen it open (G3). */
+  readonly state: 'pending' | 'open' | 'closed';
+  /** Grows with each opening, failed probe and closing. */
+  readonly generation: number;
+  readonly category: ErrorCategory;
+  /** Since it was opened, reopened or closed. */
+  readonly ageMs: number;
+  /** From the opening to the next probe, with what a Retry-After asked for. */
+  readonly waitMs: number;
+  /** How many processes have said so, while pending. */
+  readonly witnesses: number;
+  /** The process that holds the probe, and how long its lease still is. */
+  readonly probe: { readonly holder: string; readonly leaseMs: number } | undefined;
+}
+
+/** A mode that an operator forces on all processes, or an action that each carries out once (G8). */
+export interface StoredAction {
+  /** Unique: an action that arrives twice is done once. */
+  readonly id: string;
+  readonly version: number;
+  /** What it is, as JSON that the sender's release understands. At most 2,000 characters. */
+  readonly body: string;
+  /** Until it is over. */
+  readonly leftMs: number;
+  /** How many processes have carried it out. */
+  readonly applied: number;
+}
+
+/** What has changed since a position. */
+export interface Word {
+  readonly position: Position;
+  /** Empty, without an epoch, if the store knows nothing: unknown, not closed (G7). */
+  readonly circuits: readonly StoredCircuit[];
+  readonly actions: readonly StoredAction[];
+  /** Everything is listed, because the position was of another epoch, or too old. */
+  readonly whole: boolean;
+}
+
+/** A process saw a circuit open. */
+export interface Report {
+  readonly id: string;
+  readonly process: string;
+  readonly category: ErrorCategory;
+  readonly waitMs: number;
+  /** Witnesses that are needed within `windowMs` (G3). */
+  readonly quorum: number;
+  readonly windowMs: number;
+  /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */
+  readonly generation: number;
+}
+
+/** The right to send the one probe, until the lease ends. */
+export interface Grant {
+  readonly epoch: string;
+  readonly generation: number;
+  readonly token: string;
+}
+
+/** How the probe ended. `returned`: it was not used, or said nothing about the tool. */
+export type ProbeResult =
+  | { readonly result: 'success' }
+  | { readonly result: 'failure'; readonly category: ErrorCategory; readonly waitMs: number }
+  | { readonly result: 'returned' };
+
+/**
+ * The protocol: claim, settle, report, control, read. Each call is one round trip, is atomic, and may be repeated: a repetition changes
+ * nothing. A call rejects if the store did not answer in time; then it may or may not have happened.
+ */
+export interface FleetStore {
+  read(since: Position): Promise<Word>;
+  report(report: Report): Promise<StoredCircuit>;
+  /** Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. */
+  claim(id: string, process: string, generation: number, token: string, leaseMs: number): Promise<Grant | undefined>;
+  /** `stale`: the lease, the generation or the epoch is another one now, and nothing was changed (G4). */
+  settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
+  /** Adds an action, or says that this process has carried it out. Returns the action as it is now. */
+  control(action: { readonly id: string; readonly process: string; readonly body?: string; readonly forMs?: number }): Promise<StoredAction | undefined>;
+  /** Number of processes that listen now; undefined if the store cannot tell. */
+  processes(): Promise<number | undefined>;
+  /** Calls `listener` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
+  onHint(listener: () => void): () => void;
+  close(): Promise<void>;
+}
