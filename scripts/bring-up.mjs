@@ -67,6 +67,7 @@ const PACKAGES = [
   'packages/telemetry',
   'packages/instrumentation',
   'packages/control',
+  'packages/fleet',
   'alerts',
   'dashboards',
   'packages/cli',
