@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryStore } from '../memory-store.ts';
+import { boundedMemoryStore } from '../memory-store.ts';
 import type { FleetStore, Position, ProbeResult } from '../protocol.ts';
 import { NOWHERE } from '../protocol.ts';
 import type { RedisConnection } from './connection.ts';
@@ -117,7 +117,7 @@ test('G9: the scripts give the answers of the pure functions, for any sequence o
       let nowMs = 1_700_000_000_000;
       let epoch = 0;
       const seams = { now: () => nowMs, epoch: () => `e${epoch}`, bounds: { circuits: 2, actions: 2 } };
-      const memory = memoryStore(seams);
+      const memory = boundedMemoryStore(seams.bounds, seams);
       const redis = redisStore(connection, { prefix: 'test', name: `n${name}`, commandTimeoutMs: 10_000, ...seams });
       let position = NOWHERE;
       for (const { call, passMs = 0, flush } of calls) {
