@@ -43,6 +43,13 @@ const DEBIAN = [
     tasks: ['test'],
     checks: 'a database tool',
   },
+  {
+    name: 'redis-server',
+    programs: [['redis-server'], ['redis-cli']],
+    services: ['redis-server'],
+    tasks: ['demo', 'test'],
+    checks: 'circuits that processes share through Redis',
+  },
   // A test starts dockerd by hand, in a folder of its own. The service is never used.
   {
     name: 'docker.io',
@@ -67,6 +74,7 @@ const PACKAGES = [
   'packages/telemetry',
   'packages/instrumentation',
   'packages/control',
+  'packages/fleet',
   'alerts',
   'dashboards',
   'packages/cli',
@@ -204,7 +212,7 @@ const debianPackages = async () => {
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium. Tests need initdb and postgres of PostgreSQL. npm run test:all also needs dockerd, docker-compose and ip';
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium. Tests need initdb and postgres of PostgreSQL, and redis-server and redis-cli. npm run test:all also needs dockerd, docker-compose and ip';
     return say(`${names}: not found. ${how}. ${leftOut}`);
   }
   const why = `\`npm run ${task}\` uses these programs, and they are not on PATH: ${names}`;

@@ -20,6 +20,7 @@ const core = of('core');
 const instrumentation = of('instrumentation');
 const telemetry = of('telemetry');
 const control = of('control');
+const fleet = of('fleet');
 
 /** In the order of the page. */
 export const SECTIONS: readonly Section[] = [
@@ -54,6 +55,8 @@ export const SECTIONS: readonly Section[] = [
   control('A TCP port', 'TcpAddress'),
   control('startConsole', 'ConsoleOptions', 'console'),
   control('A control API', 'Target', 'client'),
+  fleet('createFleet', 'FleetOptions'),
+  fleet('memoryStore', 'MemoryStoreOptions'),
   instrumentation('guard', 'GuardOptions'),
   instrumentation('A guarded call', 'ToolCall'),
   instrumentation('The end of a call', 'CallEnd'),
@@ -93,7 +96,12 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
   'FileSettings',
+  'FleetOrder',
   'FreshnessLabel',
+  'Grant',
+  'Position',
+  'ProbeResult',
+  'Report',
   'ReportedAction',
   'Role',
   'SessionReport',

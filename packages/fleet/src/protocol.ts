@@ -2,7 +2,7 @@ import type { ErrorCategory } from '@breakerbox/core';
 
 /**
  * What a process says to the store that many processes share, and what it hears. The store may be Redis, or a hub on this machine. All
- * times are durations in milliseconds: the store has its own clock and nobody else's counts (G9).
+ * times are durations in milliseconds: the store has its own clock and no other clock counts (G9).
  */
 
 /** Which state of the store a process knows: a store that lost its data has another epoch. `version` grows with each change. */
@@ -29,7 +29,7 @@ export interface StoredCircuit {
   /** From the opening to the next probe, with what a Retry-After asked for. */
   readonly waitMs: number;
   /** How many processes have said so, while pending. */
-  readonly witnesses: number;
+  readonly seenBy: number;
   /** The process that holds the probe, and how long its lease still is. */
   readonly probe: { readonly holder: string; readonly leaseMs: number } | undefined;
 }
@@ -39,6 +39,8 @@ export interface StoredAction {
   /** Unique: an action that arrives twice is done once. */
   readonly id: string;
   readonly version: number;
+  /** The version that added it: actions take effect in this order. */
+  readonly made: number;
   /** What it is, as JSON that the sender's release understands. At most 2,000 characters. */
   readonly body: string;
   /** Until it is over. */
@@ -63,7 +65,7 @@ export interface Report {
   readonly process: string;
   readonly category: ErrorCategory;
   readonly waitMs: number;
-  /** Witnesses that are needed within `windowMs` (G3). */
+  /** Processes that must have seen it within `windowMs` (G3). */
   readonly quorum: number;
   readonly windowMs: number;
   /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */
@@ -94,8 +96,15 @@ export interface FleetStore {
   claim(id: string, process: string, generation: number, token: string, leaseMs: number): Promise<Grant | undefined>;
   /** `stale`: the lease, the generation or the epoch is another one now, and nothing was changed (G4). */
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
+  /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
+  end(id: string, generation: number): Promise<boolean>;
   /** Adds an action, or says that this process has carried it out. Returns the action as it is now. */
-  control(action: { readonly id: string; readonly process: string; readonly body?: string; readonly forMs?: number }): Promise<StoredAction | undefined>;
+  control(action: {
+    readonly id: string;
+    readonly process: string;
+    readonly body?: string;
+    readonly forMs?: number;
+  }): Promise<StoredAction | undefined>;
   /** Number of processes that listen now; undefined if the store cannot tell. */
   processes(): Promise<number | undefined>;
   /** Calls `listener` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */

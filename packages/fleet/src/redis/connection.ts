@@ -1,0 +1,61 @@
+/**
+ * What the fleet uses of a Redis client. Each call rejects if the client is not connected: nothing waits in a queue, because a claim
+ * that arrives late is worthless.
+ */
+export interface RedisConnection {
+  /** Sends a command about one key. The client may stop after `timeoutMs`; the store has its own time limit beside it. */
+  send(command: readonly [name: string, ...args: string[]], key: string, timeoutMs: number): Promise<unknown>;
+  /** Listens on a sharded channel, over a connection of its own. Returns a function that closes it. */
+  subscribe(channel: string, listener: () => void): () => void;
+  /** Closes what the adapter has opened. A client that was open already stays open. */
+  close(): void;
+}
+
+type Listener = (...args: unknown[]) => void;
+
+interface Emitter {
+  on(event: string, listener: Listener): unknown;
+}
+
+/** A client or cluster of `redis` (node-redis). */
+export interface NodeRedisClient extends Emitter {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  duplicate(): unknown;
+  sendCommand(...args: never[]): Promise<unknown>;
+  sSubscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+}
+
+/** A client or cluster of `ioredis`. */
+export interface IoredisClient extends Emitter {
+  readonly status: string;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  duplicate(...args: never[]): unknown;
+  call(...args: never[]): Promise<unknown>;
+  ssubscribe(...channels: never[]): Promise<unknown>;
+}
+
+/** Swallows what a client says about its connection. The fleet hears of it by the command that fails. */
+export const ignore = (): void => {};
+
+/** Without Node's reference, a connection does not keep the process alive. */
+export const unreferenced = (connection: object | undefined): void => {
+  if (connection !== undefined && 'unref' in connection && typeof connection.unref === 'function') connection.unref();
+};
+
+/** How often a lost connection is opened again. */
+const RETRY_MS = 1_000;
+
+/** Of one attempt to connect. Between two attempts nothing keeps the process alive. */
+export const CONNECT_MS = 2_000;
+
+/** Runs `check` now and then, without keeping the process alive. Returns a function that ends it. */
+export const repeat = (check: () => void): (() => void) => {
+  const timer = setInterval(check, RETRY_MS);
+  timer.unref();
+  check();
+  return () => clearInterval(timer);
+};

@@ -1,0 +1,73 @@
+import { StoreError } from '../reasons.ts';
+import { CONNECT_MS, type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
+
+type Call = (...args: unknown[]) => Promise<unknown>;
+type Duplicate = (...args: unknown[]) => IoredisClient;
+
+interface Internals {
+  readonly isCluster?: boolean;
+  readonly stream?: object;
+  readonly options?: { readonly keyPrefix?: unknown; readonly redisOptions?: object };
+}
+
+/** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
+const OWN = { lazyConnect: true, connectTimeout: CONNECT_MS, disconnectTimeout: 100, retryStrategy: null };
+
+const ownOf = (client: IoredisClient, more: object = {}): IoredisClient => {
+  const duplicate = client.duplicate.bind(client) as unknown as Duplicate;
+  const { isCluster, options } = client as Internals;
+  if (!isCluster) return duplicate({ ...OWN, ...more });
+  const redisOptions = { ...options?.redisOptions, connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
+  return duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
+};
+
+/** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
+const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => void) => {
+  client.on('error', ignore);
+  client.on('connect', () => unreferenced((client as Internals).stream));
+  const stop = repeat(() => {
+    if (['wait', 'end', 'close'].includes(client.status)) client.connect().catch(ignore);
+    onTry();
+  });
+  return () => {
+    stop();
+    client.disconnect();
+  };
+};
+
+/** Adapts a client or a cluster of `ioredis`. One with `lazyConnect` stays as it is: the fleet has a connection of its own. */
+export const ioredisConnection = (given: IoredisClient): RedisConnection => {
+  const { isCluster, options } = given as Internals;
+  const client = given.status === 'wait' ? ownOf(given) : given;
+  client.on('error', ignore);
+  const close = client === given ? ignore : keepOpen(client);
+  const call: Call = (client.call as unknown as Call).bind(client);
+  const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
+  return {
+    send: async ([name, ...args]) => {
+      if (client.status !== 'ready') throw new StoreError('disconnected', 'The Redis client is not connected.');
+      return call(name, args);
+    },
+    subscribe: (channel, listener) => {
+      // The scripts see keys with the client's prefix, and so publish to that name.
+      const own = ownOf(given, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
+      const ssubscribe: Call = (own.ssubscribe as unknown as Call).bind(own);
+      let isSubscribed = false;
+      const subscribe = (): void => {
+        if (isSubscribed || own.status !== 'ready') return;
+        isSubscribed = true;
+        ssubscribe(prefix + channel).catch(() => {
+          isSubscribed = false;
+        });
+      };
+      own.on('smessage', () => listener());
+      own.on('ready', subscribe);
+      for (const event of ['end', 'close'])
+        own.on(event, () => {
+          isSubscribed = false;
+        });
+      return keepOpen(own, subscribe);
+    },
+    close,
+  };
+};
