@@ -275,6 +275,24 @@ export const METRIC = {
     attributes: [ATTR.availability],
     prometheus: 'breakerbox_prechecks_total',
   },
+  fleetUp: {
+    name: 'breakerbox.fleet.up',
+    unit: '{store}',
+    kind: 'gauge',
+    description: 'Whether the store of the shared circuits answers this process: 1 or 0',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_fleet_up',
+  },
+  fleetReadTime: {
+    name: 'breakerbox.fleet.read.time',
+    unit: 's',
+    kind: 'gauge',
+    description: 'Unix time of the last answer of the store of the shared circuits',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_fleet_read_time_seconds',
+  },
   duration: {
     name: 'gen_ai.execute_tool.duration',
     unit: 's',
@@ -298,6 +316,8 @@ export const EVENT = {
   budgetResumed: 'breakerbox.budget.resumed',
   scopeReduced: 'breakerbox.scope.reduced',
   operatorAction: 'breakerbox.operator.action',
+  fleetDegraded: 'breakerbox.fleet.degraded',
+  fleetRestored: 'breakerbox.fleet.restored',
 } as const;
 
 /** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may begin with it. */
