@@ -197,6 +197,7 @@ describe('names', () => {
       'breakerbox.tasks',
       'breakerbox.freshness',
       'breakerbox.prechecks',
+      'breakerbox.fleet.read.time',
     ]);
   });
 

@@ -146,7 +146,8 @@ const fleetDegraded: AlertDefinition = {
     );
     return `${aggregated('count', BY_AGENT, without)} > 0`;
   },
-  summary: ({ dialect }) => `Processes of agent ${dialect.label('agent')} cannot reach the store of their shared circuits`,
+  summary: ({ dialect }) =>
+    `Processes of agent ${dialect.label('agent')} cannot reach the store of their shared circuits`,
   description: ({ dialect, settings }) =>
     `The store (Redis) has not answered ${dialect.value('count')} processes of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Each of these processes decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.`,
 };

@@ -40,7 +40,11 @@ const PAIRS: readonly Pair[] = [
     why: 'muted alerts would be sent when that ends, only because they are kept for longer',
   },
   { long: 'absentFor', short: 'gap', why: 'a missed scrape would count as a vanished agent' },
-  { long: 'degradedFor', short: 'gap', why: 'a process that loses the store and then ends would always fire the alert' },
+  {
+    long: 'degradedFor',
+    short: 'gap',
+    why: 'a process that loses the store and then ends would always fire the alert',
+  },
   {
     long: 'starvedFor',
     short: 'gap',

@@ -9,9 +9,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxFleetDegraded, every %i s', (inte
 
   it('G7: fires when the store has not answered a process for 5 minutes, and resolves at its next answer', () => {
     const processes = instances(['lost', 'fine'], { fleet: true });
-    const firing = [
-      { alert, after: 900 - interval, by: 900 + 2 * interval, until: 1499, gone: 1500 + 2 * interval },
-    ];
+    const firing = [{ alert, after: 900 - interval, by: 900 + 2 * interval, until: 1499, gone: 1500 + 2 * interval }];
     return run({ interval, of, lasts: 1800, processes, firing }, (now, lost) => {
       if (now === 600) lost.store('degraded');
       if (now === 1500) lost.store('up');
@@ -48,13 +46,10 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxFleetDegraded, evaluated eve
 });
 
 it.concurrent('BreakerboxFleetDegraded counts the processes of each agent', () => {
-  const processes = [
-    ...instances(['1', '2', '3'], { fleet: true }),
-    ...instances(['4'], { fleet: true, agent: 'b' }),
-  ];
+  const processes = [...instances(['1', '2', '3'], { fleet: true }), ...instances(['4'], { fleet: true, agent: 'b' })];
   const says = {
     at: 1200,
-    alert,
+    alert: 'FleetDegraded',
     labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'warning' },
     summary: 'Processes of agent a cannot reach the store of their shared circuits',
     description:
