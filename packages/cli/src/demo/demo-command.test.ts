@@ -55,6 +55,8 @@ test('reads every flag', async () => {
 test('--fleet is another demo, with a time and JSON', async () => {
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '9500'); // It serves no metrics.
   expect(await parse('--fleet', '--for', '20s', '--json')).toEqual({ forMs: 20_000, json: true });
+  const redisUrl = 'redis://redis:6379';
+  expect(await parse('--redis', redisUrl)).toEqual({ forMs: undefined, json: false, redisUrl });
 });
 
 test("reads OpenTelemetry's variables, lets flags override them, and ignores empty ones", async () => {
@@ -77,6 +79,9 @@ describe('rejects a wrong flag, and says what to write', () => {
     ['--pace 101', 'to 100'],
     ['--fleet --agent ops-agent', "'--fleet' cannot be used with option '--agent"],
     ['--pace 2 --fleet', "'--fleet' cannot be used with option '--pace"],
+    ['--redis redis:6379', 'such as redis://127.0.0.1:6379'],
+    ['--redis http://redis:6379', 'such as redis://127.0.0.1:6379'],
+    ['--redis redis://redis:6379 --agent ops-agent', "'--fleet' cannot be used with option '--agent"],
     ['--jsn', 'Did you mean --json?'],
     ['now', 'too many arguments'],
   ])('%s', async (flags, message) => {

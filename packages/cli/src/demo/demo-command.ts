@@ -24,6 +24,7 @@ interface Flags {
   readonly agent?: readonly AgentName[];
   readonly pace: number;
   readonly fleet: boolean;
+  readonly redis?: string;
 }
 
 /** Runs one of the two demos. */
@@ -66,6 +67,11 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
         .default(false)
         .conflicts(['agent', 'pace']),
     )
+    .addOption(
+      new Option('--redis <url>', 'with --fleet: the Redis to use, instead of one of its own')
+        .argParser(redisFlag)
+        .implies({ fleet: true }),
+    )
     .option('--json', 'print one JSON document at the end instead of the view', false)
     .option('--no-stack', "don't run Prometheus and Alertmanager")
     .addOption(
@@ -83,7 +89,7 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
     .showHelpAfterError('(see breakerbox demo --help)')
     .action((flags: Flags, command: Command) =>
       flags.fleet
-        ? runs.fleet({ forMs: flags.for, json: flags.json })
+        ? runs.fleet({ forMs: flags.for, json: flags.json, redisUrl: flags.redis })
         : runs.agents({
             forMs: flags.for,
             json: flags.json,
@@ -96,6 +102,11 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
             pace: flags.pace,
           }),
     );
+
+const redisFlag = (text: string): string => {
+  if (/^rediss?:\/\/./.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Write an address such as redis://127.0.0.1:6379, or rediss:// for TLS.');
+};
 
 const durationFlag = (text: string): number => {
   const ms = parseDuration(text);

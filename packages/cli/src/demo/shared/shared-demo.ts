@@ -18,6 +18,8 @@ export interface SharedDemoOptions {
   /** Milliseconds; undefined: until it is stopped. */
   readonly forMs: number | undefined;
   readonly json: boolean;
+  /** A Redis that runs already. Undefined: the demo starts its own. */
+  readonly redisUrl: string | undefined;
 }
 
 /** What `breakerbox demo --fleet --json` prints. */
@@ -44,7 +46,7 @@ const MISSING =
 
 type Closers = (() => unknown)[];
 
-const startServer = async (closers: Closers, lastMoment: (action: () => void) => void): Promise<number> => {
+const startServer = async (closers: Closers, lastMoment: (action: () => void) => void): Promise<string> => {
   const program = findRedis();
   if (program === undefined) throw new DemoError(MISSING);
   const folder = await mkdtemp(join(tmpdir(), 'breakerbox-demo-'));
@@ -56,7 +58,7 @@ const startServer = async (closers: Closers, lastMoment: (action: () => void) =>
   if (child.pid !== undefined) watchdog.guard([child.pid]);
   closers.push(() => child.stop());
   lastMoment(() => child.kill());
-  if (await redisListens(child, port)) return port;
+  if (await redisListens(child, port)) return `redis://127.0.0.1:${port}`;
   throw new DemoError(`redis-server did not start: ${child.lastWords || 'it printed no error'}`);
 };
 
@@ -74,7 +76,7 @@ const stopAgent = async (child: ChildProcess): Promise<void> => {
  * @throws DemoError for a fault that the user can fix.
  */
 export const runSharedDemo = async (
-  { forMs, json }: SharedDemoOptions,
+  { forMs, json, ...options }: SharedDemoOptions,
   stop: AbortSignal,
   lastMoment: (action: () => void) => void,
 ): Promise<void> => {
@@ -97,11 +99,11 @@ export const runSharedDemo = async (
   };
 
   try {
-    const redisPort = await startServer(closers, lastMoment);
-    say('redis', `127.0.0.1:${redisPort}`);
+    const redisUrl = options.redisUrl ?? (await startServer(closers, lastMoment));
+    say('redis', URL.parse(redisUrl)?.host ?? '');
     const service = await startService('search', (query) => ({ hits: [`about ${query.get('q')}`] }), { usualMs: 20 });
     closers.push(() => service.close());
-    const start: AgentStart = { redisPort, toolUrl: service.url };
+    const start: AgentStart = { redisUrl, toolUrl: service.url };
     const working = new Set<string>();
     for (let number = 1; number <= PROCESSES; number += 1) {
       const name = `process ${number}`;

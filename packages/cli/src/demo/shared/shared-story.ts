@@ -6,7 +6,7 @@ export const THRESHOLD = 3;
 
 /** The orders for a process. */
 export interface AgentStart {
-  readonly redisPort: number;
+  readonly redisUrl: string;
   readonly toolUrl: string;
 }
 
