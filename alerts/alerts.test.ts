@@ -191,13 +191,13 @@ describe('names', () => {
       'breakerbox.errors',
       'breakerbox.budget.consumed',
       'breakerbox.operator.actions',
+      'breakerbox.fleet.read.time',
       'breakerbox.tokens.wasted',
       'breakerbox.tokens.avoided',
       'breakerbox.routes',
       'breakerbox.tasks',
       'breakerbox.freshness',
       'breakerbox.prechecks',
-      'breakerbox.fleet.read.time',
     ]);
   });
 
