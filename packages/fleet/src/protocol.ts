@@ -39,6 +39,8 @@ export interface StoredAction {
   /** Unique: an action that arrives twice is done once. */
   readonly id: string;
   readonly version: number;
+  /** The version that added it: actions take effect in this order. */
+  readonly made: number;
   /** What it is, as JSON that the sender's release understands. At most 2,000 characters. */
   readonly body: string;
   /** Until it is over. */
@@ -94,6 +96,8 @@ export interface FleetStore {
   claim(id: string, process: string, generation: number, token: string, leaseMs: number): Promise<Grant | undefined>;
   /** `stale`: the lease, the generation or the epoch is another one now, and nothing was changed (G4). */
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
+  /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
+  end(id: string, generation: number): Promise<boolean>;
   /** Adds an action, or says that this process has carried it out. Returns the action as it is now. */
   control(action: { readonly id: string; readonly process: string; readonly body?: string; readonly forMs?: number }): Promise<StoredAction | undefined>;
   /** Number of processes that listen now; undefined if the store cannot tell. */

@@ -1,0 +1,62 @@
+import { type Bounds, claimProbe, controlAll, endOutage, type FleetState, type Outcome, readSince, reportOpening, settleProbe } from './fleet-state.ts';
+import type { FleetStore } from './protocol.ts';
+
+export interface MemoryStoreOptions {
+  /** The store's clock in milliseconds. Default: the monotonic clock of this process. */
+  readonly now?: () => number;
+  /** Names a store that has just got its first data. Default: a random name. */
+  readonly epoch?: () => string;
+  readonly bounds?: Bounds;
+}
+
+/** A store in the memory of this process. Several fleets can share it. */
+export interface MemoryStore extends FleetStore {
+  /** Loses all data, as Redis does that is restarted without a file. */
+  clear(): void;
+}
+
+/**
+ * A store in memory, with the semantics of the one in Redis: for tests, and for several boxes of one process.
+ *
+ * @example
+ * ```ts
+ * const store = memoryStore();
+ * const fleets = [createFleet({ client: store }), createFleet({ client: store })];
+ * ```
+ */
+export const memoryStore = ({
+  now = () => performance.now(),
+  epoch = () => crypto.randomUUID(),
+  bounds,
+}: MemoryStoreOptions = {}): MemoryStore => {
+  let state: FleetState | undefined;
+  const listeners = new Set<() => void>();
+
+  const carryOut = async <Answer>(
+    run: (state: FleetState | undefined, moment: { nowMs: number; epoch: string; bounds?: Bounds }) => Outcome<Answer>,
+  ): Promise<Answer> => {
+    const outcome = run(state, { nowMs: now(), epoch: epoch(), ...(bounds && { bounds }) });
+    state = outcome.state;
+    if (outcome.hint) for (const listener of listeners) queueMicrotask(listener);
+    return outcome.answer;
+  };
+
+  return {
+    read: async (since) => readSince(state, since, { nowMs: now() }),
+    report: (report) => carryOut((before, moment) => reportOpening(before, report, moment)),
+    claim: (...claim) => carryOut((before, moment) => claimProbe(before, claim, moment)),
+    settle: (...settlement) => carryOut((before, moment) => settleProbe(before, settlement, moment)),
+    end: (...ending) => carryOut((before, moment) => endOutage(before, ending, moment)),
+    control: (action) => carryOut((before, moment) => controlAll(before, action, moment)),
+    processes: async () => listeners.size,
+    onHint: (listener) => {
+      const one = () => listener();
+      listeners.add(one);
+      return () => void listeners.delete(one);
+    },
+    close: async () => {},
+    clear: () => {
+      state = undefined;
+    },
+  };
+};

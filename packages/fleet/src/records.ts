@@ -1,0 +1,63 @@
+import type { ErrorCategory } from '@breakerbox/core';
+import type { StoredAction, StoredCircuit } from './protocol.ts';
+
+/** A circuit as the store keeps it. In Redis it is JSON, so its names are short. Times are the store's own milliseconds. */
+export interface CircuitRecord {
+  /** State. */
+  readonly s: StoredCircuit['state'];
+  /** Generation. */
+  readonly g: number;
+  /** Category. */
+  readonly c: ErrorCategory;
+  /** When it was opened, reopened or closed. */
+  readonly t: number;
+  /** The wait from then to the next probe. */
+  readonly w: number;
+  /** While pending: when each process last saw it open. */
+  readonly n?: Readonly<Record<string, number>>;
+  /** Who holds the probe, by which token, and until when. */
+  readonly h?: string;
+  readonly k?: string;
+  readonly u?: number;
+}
+
+/** An action as the store keeps it. Who has carried it out is beside it. */
+export interface ActionRecord {
+  /** Body. */
+  readonly b: string;
+  /** When it ends. */
+  readonly u: number;
+  /** How many processes have carried it out. */
+  readonly n: number;
+  /** The version that added it. */
+  readonly m: number;
+}
+
+/** Something that the store keeps, with the version of its last change. */
+export interface Versioned<Record> {
+  readonly version: number;
+  readonly record: Record;
+}
+
+/** A circuit as processes hear of it, at a time of the store. */
+export const storedCircuit = (id: string, { version, record }: Versioned<CircuitRecord>, nowMs: number): StoredCircuit => ({
+  id,
+  version,
+  state: record.s,
+  generation: record.g,
+  category: record.c,
+  ageMs: Math.max(0, nowMs - record.t),
+  waitMs: record.w,
+  witnesses: Object.keys(record.n ?? {}).length,
+  probe: record.h !== undefined && (record.u ?? 0) > nowMs ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs } : undefined,
+});
+
+/** An action as processes hear of it. Undefined if it is over. */
+export const storedAction = (
+  id: string,
+  { version, record }: Versioned<ActionRecord>,
+  nowMs: number,
+): StoredAction | undefined =>
+  record.u > nowMs
+    ? { id, version, made: record.m, body: record.b, leftMs: record.u - nowMs, applied: record.n }
+    : undefined;

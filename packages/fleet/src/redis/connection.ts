@@ -1,0 +1,57 @@
+/**
+ * What the fleet uses of a Redis client. Each call rejects if the client is not connected: nothing waits in a queue, because a claim
+ * that arrives late is worthless.
+ */
+export interface RedisConnection {
+  /** Sends a command about one key. The client may stop after `timeoutMs`; the store has its own time limit beside it. */
+  send(command: readonly [name: string, ...args: string[]], key: string, timeoutMs: number): Promise<unknown>;
+  /** Listens on a sharded channel, over a connection of its own. Returns a function that closes it. */
+  subscribe(channel: string, listener: () => void): () => void;
+  /** Closes what the adapter has opened. A client that was open already stays open. */
+  close(): void;
+}
+
+type Listener = (...args: never[]) => void;
+
+interface Emitter {
+  on(event: string, listener: Listener): unknown;
+}
+
+/** A client or cluster of `redis` (node-redis). */
+export interface NodeRedisClient extends Emitter {
+  readonly isOpen: boolean;
+  readonly isReady: boolean;
+  connect(): Promise<unknown>;
+  destroy(): void;
+  duplicate(): unknown;
+  sendCommand(...args: never[]): Promise<unknown>;
+  sSubscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+}
+
+/** A client or cluster of `ioredis`. */
+export interface IoredisClient extends Emitter {
+  readonly status: string;
+  connect(): Promise<unknown>;
+  disconnect(): void;
+  duplicate(...args: never[]): unknown;
+  call(...args: never[]): Promise<unknown>;
+  ssubscribe(...channels: never[]): Promise<unknown>;
+}
+
+/** Swallows what a client says about its connection. The fleet hears of it by the command that fails. */
+export const ignore = (): void => {};
+
+/** Without Node's reference, a connection does not keep the process alive. */
+export const unreferenced = (connection: object | undefined): void => {
+  if (connection !== undefined && 'unref' in connection && typeof connection.unref === 'function') connection.unref();
+};
+
+/** A function that runs at most once. */
+export const once = (run: () => unknown): (() => void) => {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    run();
+  };
+};

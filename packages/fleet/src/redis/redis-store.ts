@@ -1,0 +1,134 @@
+import type { Bounds } from '../fleet-state.ts';
+import type { FleetStore, Grant, StoredAction, StoredCircuit, Word } from '../protocol.ts';
+import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from '../records.ts';
+import type { RedisConnection } from './connection.ts';
+import { fleetScripts, type ScriptName } from './scripts.ts';
+
+/** Another number is another layout of the data, so that releases with different layouts do not read each other's. */
+const SCHEMA = 1;
+
+export interface RedisStoreOptions {
+  readonly prefix: string;
+  /** Of the fleet. */
+  readonly name: string;
+  readonly commandTimeoutMs: number;
+  /** Tests set the time. Otherwise Redis does. */
+  readonly now?: () => number;
+  readonly epoch?: () => string;
+  readonly bounds?: Bounds;
+}
+
+/** The key of a fleet's hash. All of it is the hash tag. Braces in names are escaped, because they end a hash tag. */
+export const fleetKey = (prefix: string, name: string): string => {
+  const escaped = (part: string) => part.replace(/[%{}:]/g, (one) => encodeURIComponent(one));
+  return `{${escaped(prefix)}:${SCHEMA}:${escaped(name)}}`;
+};
+
+/** The store in Redis. Each call of the protocol is one script, in one round trip. */
+export const redisStore = (connection: RedisConnection, options: RedisStoreOptions): FleetStore => {
+  const { commandTimeoutMs, now = () => '', epoch = () => crypto.randomUUID() } = options;
+  const key = fleetKey(options.prefix, options.name);
+  const scripts = fleetScripts(options.bounds);
+  const stops = new Set<() => void>();
+
+  const send = (...command: [string, ...string[]]): Promise<unknown> =>
+    within(commandTimeoutMs, connection.send(command, key, commandTimeoutMs));
+
+  /** Redis forgets scripts when it restarts or is told to. */
+  const run = async (name: ScriptName, ...given: readonly (string | number)[]): Promise<unknown> => {
+    const { sha, text } = scripts[name];
+    const args = ['1', key, ...[now(), epoch(), ...given].map(String)];
+    try {
+      return await send('EVALSHA', sha, ...args);
+    } catch (error) {
+      if (!String(error).includes('NOSCRIPT')) throw error;
+      return send('EVAL', text, ...args);
+    }
+  };
+
+  return {
+    read: async ({ epoch, version }) => word(list(await run('read', epoch, version))),
+    report: async ({ id, process, category, waitMs, quorum, windowMs, generation }) => {
+      const answer = list(await run('report', id, process, category, waitMs, quorum, windowMs, generation));
+      return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
+    },
+    claim: async (id, process, generation, token, leaseMs) => {
+      const answer = await run('claim', id, process, generation, token, leaseMs);
+      return isNothing(answer) ? undefined : ({ epoch: String(answer), generation, token } satisfies Grant);
+    },
+    settle: async (id, process, grant, result) => {
+      const { category = '', waitMs = '' } = result.result === 'failure' ? result : {};
+      const settlement = [grant.epoch, grant.generation, grant.token, result.result, category, waitMs];
+      return String(await run('settle', id, process, ...settlement)) === 'done' ? 'done' : 'stale';
+    },
+    end: async (id, generation) => Number(await run('end', id, generation)) === 1,
+    control: async ({ id, process, body = '', forMs = 0 }) => {
+      const answer = await run('control', id, process, body, forMs);
+      if (isNothing(answer)) return undefined;
+      const [at, value] = list(answer);
+      return storedAction(id, parsed(String(value)), Number(at));
+    },
+    // The fleet that asks is one of them. If Redis counts none, its subscription has failed.
+    processes: async () => {
+      const count = Number(await run('processes'));
+      return count > 0 ? count : undefined;
+    },
+    onHint: (listener) => {
+      const stop = connection.subscribe(key, listener);
+      stops.add(stop);
+      return () => {
+        if (stops.delete(stop)) stop();
+      };
+    },
+    close: async () => {
+      for (const stop of stops) stop();
+      stops.clear();
+      connection.close();
+    },
+  };
+};
+
+const isNothing = (answer: unknown): boolean => answer === null || answer === undefined || answer === false;
+
+const list = (answer: unknown): readonly unknown[] => {
+  if (!Array.isArray(answer)) throw new TypeError(`Redis answered ${typeof answer} instead of a list.`);
+  return answer;
+};
+
+const parsed = <Record>(value: string): Versioned<Record> => {
+  const space = value.indexOf(' ');
+  return { version: Number(value.slice(0, space)), record: JSON.parse(value.slice(space + 1)) };
+};
+
+const word = ([at, epoch, version, whole, ...fields]: readonly unknown[]): Word => {
+  const nowMs = Number(at);
+  const circuits: StoredCircuit[] = [];
+  const actions: StoredAction[] = [];
+  for (let index = 0; index < fields.length; index += 2) {
+    const [field, value] = [String(fields[index]), String(fields[index + 1])];
+    const id = field.slice(2);
+    if (field.startsWith('c:')) circuits.push(storedCircuit(id, parsed<CircuitRecord>(value), nowMs));
+    const action = field.startsWith('a:') ? storedAction(id, parsed<ActionRecord>(value), nowMs) : undefined;
+    if (action !== undefined) actions.push(action);
+  }
+  return {
+    position: { epoch: String(epoch), version: Number(version) },
+    circuits: circuits.sort((a, b) => a.version - b.version),
+    actions: actions.sort((a, b) => a.made - b.made),
+    whole: Number(whole) === 1,
+  };
+};
+
+/** Rejects when the time is over, whatever the client does. The timer does not keep the process alive. */
+const within = async <Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> => {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms.`)), ms);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,128 @@
+import fc from 'fast-check';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { memoryStore } from '../memory-store.ts';
+import type { FleetStore, Position, ProbeResult } from '../protocol.ts';
+import { NOWHERE } from '../protocol.ts';
+import { connectionOf } from './recognize.ts';
+import { redisStore } from './redis-store.ts';
+import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+
+let server: RedisServer;
+let client: ReturnType<typeof createClient>;
+
+beforeAll(async () => {
+  server = await startRedis();
+  client = createClient({ url: server.url });
+  client.on('error', () => {});
+  await client.connect();
+});
+afterAll(async () => {
+  client.destroy();
+  await server.stop();
+});
+
+const ids = fc.constantFrom('a', 'b', 'c', 'é {x}');
+const processes = fc.constantFrom('p1', 'p2', 'p3');
+const ms = fc.constantFrom(0, 1, 500, 1_000, 5_000);
+const categories = fc.constantFrom('network', 'timeout', 'server' as const);
+const generations = fc.nat(4);
+
+const results: fc.Arbitrary<ProbeResult> = fc.oneof(
+  fc.constant({ result: 'success' } as const),
+  fc.record({ result: fc.constant('failure' as const), category: categories, waitMs: ms }),
+  fc.constant({ result: 'returned' } as const),
+);
+
+type Call = (store: FleetStore, position: Position) => Promise<unknown>;
+
+const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; readonly flush?: boolean }> = fc.oneof(
+  { weight: 4, arbitrary: ms.map((passMs) => ({ passMs })) },
+  { weight: 1, arbitrary: fc.constant({ flush: true }) },
+  {
+    weight: 8,
+    arbitrary: fc
+      .record({
+        id: ids,
+        process: processes,
+        category: categories,
+        waitMs: ms,
+        quorum: fc.nat(2).map((n) => n + 1),
+        windowMs: fc.constantFrom(1_000, 10_000),
+        generation: fc.constantFrom(0, 0, 0, 1, 3),
+      })
+      .map((report) => ({ call: (store: FleetStore) => store.report(report) })),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.tuple(ids, processes, generations, fc.constantFrom('t1', 't2'), ms).map((claim) => ({
+      call: (store: FleetStore) => store.claim(...claim),
+    })),
+  },
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(ids, processes, fc.record({ epoch: fc.constantFrom('e0', 'e1'), generation: generations, token: fc.constantFrom('t1', 't2') }), results)
+      .map((settlement) => ({ call: (store: FleetStore) => store.settle(...settlement) })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.tuple(ids, generations).map((end) => ({ call: (store: FleetStore) => store.end(...end) })),
+  },
+  {
+    weight: 6,
+    arbitrary: fc
+      .record({ id: ids, process: processes, body: fc.constantFrom('x', '{"a":"é\\"}'), forMs: ms })
+      .chain(({ body, forMs, ...ack }) =>
+        fc.constantFrom(ack, { ...ack, body, forMs }).map((action) => ({
+          call: (store: FleetStore) => store.control(action),
+        })),
+      ),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom('here', 'nowhere', 'elsewhere', 'later').map((from) => ({
+      call: (store: FleetStore, { epoch, version }: Position) =>
+        store.read(
+          {
+            here: { epoch, version },
+            nowhere: NOWHERE,
+            elsewhere: { epoch: 'other', version },
+            later: { epoch, version: version + 5 },
+          }[from] ?? NOWHERE,
+        ),
+    })),
+  },
+);
+
+test('G9: the scripts give the answers of the pure functions, for any sequence of calls', async () => {
+  const runs = Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000) / 5;
+  let name = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), async (calls) => {
+      name += 1;
+      let nowMs = 1_700_000_000_000;
+      let epoch = 0;
+      const seams = { now: () => nowMs, epoch: () => `e${epoch}`, bounds: { circuits: 2, actions: 2 } };
+      const memory = memoryStore(seams);
+      const connection = connectionOf(client);
+      if (connection === undefined) throw new Error('The client is not recognized.');
+      const redis = redisStore(connection, { prefix: 'test', name: `n${name}`, commandTimeoutMs: 10_000, ...seams });
+      let position = NOWHERE;
+      for (const { call, passMs = 0, flush } of calls) {
+        nowMs += passMs;
+        if (flush === true) {
+          epoch += 1;
+          memory.clear();
+          await client.sendCommand(['FLUSHALL']);
+        }
+        if (call === undefined) continue;
+        const [expected, found] = [await call(memory, position), await call(redis, position)];
+        expect(found).toEqual(expected);
+        position = (await memory.read(position)).position;
+      }
+      expect(await redis.read(NOWHERE)).toEqual(await memory.read(NOWHERE));
+    }),
+    { numRuns: runs },
+  );
+});

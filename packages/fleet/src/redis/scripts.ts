@@ -1,0 +1,188 @@
+import { createHash } from 'node:crypto';
+import { BOUNDS, type Bounds, MOST_NAMES, MOST_QUORUM } from '../fleet-state.ts';
+
+/**
+ * The protocol as Lua: `fleet-state.ts` says the same in TypeScript, and a property test compares them. Each script uses one key. The
+ * hash has `e` (epoch), `v` (version), `d` (`droppedAt`), `c:ID` for a circuit, `a:ID` for an action, and `k:ID` for the processes that
+ * have carried it out. A circuit or action is its version, a space, and JSON. The channel of hints has the name of the key.
+ */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+/** ARGV: 1 the time, which only tests set; 2 the epoch of a new store; then what each script names. */
+const COMMON = `
+local key, now = KEYS[1], tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local function load(field)
+  local value = redis.call('HGET', key, field)
+  if value then return cjson.decode(string.match(value, ' (.*)')) end
+end
+local function nextVersion()
+  return (tonumber(redis.call('HGET', key, 'v')) or 0) + 1
+end
+local function save(field, record, lifeMs, hint)
+  redis.call('HSETNX', key, 'e', ARGV[2])
+  local value = redis.call('HINCRBY', key, 'v', 1) .. ' ' .. cjson.encode(record)
+  redis.call('HSET', key, field, value)
+  redis.call('PEXPIRE', key, math.ceil(math.max(redis.call('PTTL', key), 3600000, lifeMs)))
+  if hint then redis.pcall('SPUBLISH', key, '') end
+  return { now, value }
+end
+local function found(field)
+  return { now, redis.call('HGET', key, field) }
+end
+`;
+
+/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation. */
+const report = ({ circuits }: Bounds): string => `
+local field, process, wait, generation = 'c:' .. ARGV[3], ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[9])
+local known = load(field)
+local circuit = known or { s = 'closed', g = 0 }
+local after = { s = 'open', c = ARGV[5], t = now, w = wait }
+if generation > circuit.g then
+  after.g = generation
+elseif known and (generation > 0 or circuit.s == 'open') then
+  return found(field)
+else
+  after.g = circuit.g + 1
+  local seen, count = { [process] = now }, 1
+  for other, at in pairs(circuit.n or {}) do
+    if other ~= process and now - at < tonumber(ARGV[8]) then
+      seen[other] = at
+      count = count + 1
+    end
+  end
+  if count < math.min(tonumber(ARGV[7]), ${MOST_QUORUM}) then
+    after.s, after.g, after.n = 'pending', circuit.g, seen
+  end
+end
+if not known and redis.call('HLEN', key) >= ${circuits} then
+  local all, count, least, leastClosed, leastVersion = redis.call('HGETALL', key), 0, nil, false, 0
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 2) == 'c:' then
+      count = count + 1
+      local version, json = string.match(all[i + 1], '^(%d+) (.*)')
+      local closed = cjson.decode(json).s == 'closed'
+      if not least or (closed and not leastClosed) or (closed == leastClosed and tonumber(version) < leastVersion) then
+        least, leastClosed, leastVersion = all[i], closed, tonumber(version)
+      end
+    end
+  end
+  if count >= ${circuits} then
+    redis.call('HDEL', key, least)
+    if not leastClosed then redis.call('HSET', key, 'd', nextVersion()) end
+  end
+end
+return save(field, after, 4 * wait, after.s == 'open')
+`;
+
+/** ARGV: 3 id, 4 process, 5 generation, 6 token, 7 lease. */
+const CLAIM = `
+local field, process, token, lease = 'c:' .. ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7])
+local circuit = load(field)
+if not circuit or circuit.s ~= 'open' or circuit.g ~= tonumber(ARGV[5]) then return false end
+if circuit.h and circuit.u > now then
+  if circuit.h ~= process or circuit.k ~= token then return false end
+elseif now - circuit.t < circuit.w then
+  return false
+else
+  circuit.h, circuit.k, circuit.u = process, token, now + lease
+  save(field, circuit, math.max(lease, 4 * circuit.w), false)
+end
+return redis.call('HGET', key, 'e')
+`;
+
+/** ARGV: 3 id, 4 process, 5 epoch, 6 generation, 7 token, 8 result, 9 category, 10 wait. */
+const SETTLE = `
+local field, result = 'c:' .. ARGV[3], ARGV[8]
+local circuit = load(field)
+if not circuit or redis.call('HGET', key, 'e') ~= ARGV[5] or circuit.g ~= tonumber(ARGV[6]) then return 'stale' end
+if circuit.h ~= ARGV[4] or circuit.k ~= ARGV[7] or circuit.u <= now then return 'stale' end
+circuit.h, circuit.k, circuit.u = nil, nil, nil
+if result ~= 'returned' then circuit.g, circuit.t = circuit.g + 1, now end
+if result == 'success' then circuit.s = 'closed' end
+if result == 'failure' then circuit.c, circuit.w = ARGV[9], tonumber(ARGV[10]) end
+save(field, circuit, 4 * circuit.w, result == 'success')
+return 'done'
+`;
+
+/** ARGV: 3 id, 4 generation. */
+const END = `
+local field = 'c:' .. ARGV[3]
+local circuit = load(field)
+if not circuit or circuit.s ~= 'open' or circuit.g ~= tonumber(ARGV[4]) then return 0 end
+save(field, { s = 'closed', g = circuit.g + 1, c = circuit.c, t = now, w = circuit.w }, 4 * circuit.w, true)
+return 1
+`;
+
+/** ARGV: 3 id, 4 process, 5 body or nothing, 6 life. */
+const control = ({ actions }: Bounds): string => `
+local field, names, process, body, life = 'a:' .. ARGV[3], 'k:' .. ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+local action = load(field)
+local isNew = not action
+if isNew then
+  if body == '' then return false end
+  local all, left = redis.call('HGETALL', key), {}
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 2) == 'a:' then
+      local one = cjson.decode(string.match(all[i + 1], ' (.*)'))
+      left[#left + 1] = { id = string.sub(all[i], 3), m = one.u > now and one.m or 0 }
+    end
+  end
+  table.sort(left, function(a, b) return a.m < b.m end)
+  for i, one in ipairs(left) do
+    if one.m == 0 or i <= #left - ${actions} + 1 then redis.call('HDEL', key, 'a:' .. one.id, 'k:' .. one.id) end
+  end
+  action = { b = body, u = now + life, n = 0, m = nextVersion() }
+end
+local applied = redis.call('HGET', key, names) or ' '
+if action.u <= now and not isNew or string.find(applied, ' ' .. process .. ' ', 1, true) then return found(field) end
+action.n = action.n + 1
+local answer = save(field, action, action.u - now, isNew)
+if action.n <= ${MOST_NAMES} then redis.call('HSET', key, names, applied .. process .. ' ') end
+return answer
+`;
+
+/** ARGV: 3 epoch, 4 version. Its answer: now, epoch, version, whether it is whole, then names and values of what has changed. */
+const READ = `
+local head = redis.call('HMGET', key, 'e', 'v', 'd')
+if not head[1] then return { now, '', 0, 1 } end
+local version, since = tonumber(head[2]), ARGV[3] == head[1] and tonumber(ARGV[4]) or 0
+if since > version or since < tonumber(head[3] or 0) then since = 0 end
+local answer = { now, head[1], version, since == 0 and 1 or 0 }
+if since == version then return answer end
+local all = redis.call('HGETALL', key)
+for i = 1, #all, 2 do
+  local kind = string.sub(all[i], 1, 2)
+  if (kind == 'c:' or kind == 'a:') and tonumber(string.match(all[i + 1], '^%d+')) > since then
+    answer[#answer + 1] = all[i]
+    answer[#answer + 1] = all[i + 1]
+  end
+end
+return answer
+`;
+
+const PROCESSES = `
+local answer = redis.pcall('PUBSUB', 'SHARDNUMSUB', KEYS[1])
+return answer.err and -1 or answer[2]
+`;
+
+const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') });
+
+export type ScriptName = 'report' | 'claim' | 'settle' | 'end' | 'control' | 'read' | 'processes';
+
+/** The scripts for a store with these bounds. */
+export const fleetScripts = (bounds: Bounds = BOUNDS): Readonly<Record<ScriptName, Script>> => ({
+  report: script(COMMON + report(bounds)),
+  claim: script(COMMON + CLAIM),
+  settle: script(COMMON + SETTLE),
+  end: script(COMMON + END),
+  control: script(COMMON + control(bounds)),
+  read: script(COMMON + READ),
+  processes: script(PROCESSES),
+});
