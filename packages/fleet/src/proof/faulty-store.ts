@@ -1,5 +1,6 @@
 import type { MemoryStore } from '../memory-store.ts';
 import { type FleetStore, NOWHERE, type StoredCircuit, type Word } from '../protocol.ts';
+import type { Runtime } from '../runtime.ts';
 import type { Promises } from './promises.ts';
 
 /** What a network does to messages. */
@@ -30,19 +31,20 @@ const ANSWER_LIMIT_MS = 1_000;
 export const faultyStore = (
   store: MemoryStore,
   promises: Promises,
-  { network, random }: { readonly network: () => Network; readonly random: () => number },
+  { now, random, after }: Runtime,
+  network: () => Network,
 ): FaultyStore => {
   const heard = new Map<string, Heard>();
   const hear = (circuits: readonly StoredCircuit[]): void => {
     for (const { id, state, generation } of circuits)
       if (generation >= (heard.get(id)?.generation ?? 0)) heard.set(id, { state, generation });
   };
-  const later = (run: () => void): void => void setTimeout(run, 1 + random() * network().slowMs);
+  const later = (run: () => void): void => void after(1 + random() * network().slowMs, run);
 
   /** Sends a request, which takes effect never, once or twice, and whose answer may be lost. */
   const send = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
     new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error('no answer in time')), ANSWER_LIMIT_MS);
+      after(ANSWER_LIMIT_MS, () => reject(new Error('no answer in time')));
       const { lost, twice, cut } = network();
       if (cut || random() < lost) return;
       const arrive = (): void =>
@@ -59,10 +61,9 @@ export const faultyStore = (
   const checked = async <Answer>(run: () => Promise<Answer>, check: (answer: Answer) => void): Promise<Answer> => {
     const answer = await run();
     check(answer);
-    promises.read(await store.read(NOWHERE), performance.now());
+    promises.read(await store.read(NOWHERE), now());
     return answer;
   };
-  const now = (): number => performance.now();
 
   return {
     read: (since) =>
