@@ -16,12 +16,14 @@ export interface Network {
 }
 
 /** All that a process has heard of one circuit. */
-export type Heard = Pick<StoredCircuit, 'state' | 'generation'>;
+export type HeardState = Pick<StoredCircuit, 'state' | 'generation'>;
 
 /** The store of one process, behind a network that loses, delays, repeats and reorders messages. */
 export interface FaultyStore extends FleetStore {
   /** The newest that any answer said of a circuit. */
-  heard(id: string): Heard | undefined;
+  heard(id: string): HeardState | undefined;
+  /** The name under which the process has spoken; undefined before. */
+  readonly process: string | undefined;
 }
 
 /** As the store in Redis does: a command that was not answered by then rejects, and may still take effect. */
@@ -34,7 +36,8 @@ export const faultyStore = (
   { now, random, after }: Runtime,
   network: () => Network,
 ): FaultyStore => {
-  const heard = new Map<string, Heard>();
+  let process: string | undefined;
+  const heard = new Map<string, HeardState>();
   const hear = (circuits: readonly StoredCircuit[]): void => {
     for (const { id, state, generation } of circuits)
       if (generation >= (heard.get(id)?.generation ?? 0)) heard.set(id, { state, generation });
@@ -60,8 +63,12 @@ export const faultyStore = (
   /** Compares the whole store with what it promises, after each request. */
   const checked = async <Answer>(run: () => Promise<Answer>, check: (answer: Answer) => void): Promise<Answer> => {
     const answer = await run();
-    check(answer);
-    promises.read(await store.read(NOWHERE), now());
+    try {
+      check(answer);
+      promises.read(await store.read(NOWHERE), now());
+    } catch (error) {
+      promises.broken ??= error; // The process would take it for a failure of the store.
+    }
     return answer;
   };
 
@@ -72,13 +79,17 @@ export const faultyStore = (
         hear(word.circuits);
         return word;
       }),
-    report: (one) =>
-      send(() => checked(() => store.report(one), (answer) => promises.report(one, answer, now()))).then((circuit) => {
+    report: (one) => {
+      process = one.process;
+      return send(() => checked(() => store.report(one), (answer) => promises.report(one, answer, now()))).then((circuit) => {
         hear([circuit]);
         return circuit;
-      }),
-    claim: (...claim) =>
-      send(() => checked(() => store.claim(...claim), (answer) => promises.claim(claim, answer, now()))),
+      });
+    },
+    claim: (...claim) => {
+      [, process] = claim;
+      return send(() => checked(() => store.claim(...claim), (answer) => promises.claim(claim, answer, now())));
+    },
     settle: (...settlement) =>
       send(() => checked(() => store.settle(...settlement), (answer) => promises.settle(settlement, answer, now()))),
     end: (id, generation) =>
@@ -92,5 +103,8 @@ export const faultyStore = (
       }),
     close: async () => {},
     heard: (id) => heard.get(id),
+    get process() {
+      return process;
+    },
   };
 };

@@ -37,6 +37,8 @@ export class Promises {
   readonly circuits = new Map<string, PromisedCircuit>();
   /** How often each thing happened: a schedule that reaches nothing proves nothing. */
   readonly reached: Record<string, number> = {};
+  /** The first promise that an answer has broken. */
+  broken: unknown;
   #epoch: string | undefined;
   readonly #settled = new Set<string>();
 
