@@ -99,21 +99,25 @@ export const impactOn = async (world: World): Promise<Impact> => {
   };
 };
 
-/** Fields that two commands of a script set to the same value: something was written twice. */
+/** The part of a circuit's record that says what happened to it, without times and versions. */
+const happened = (value: string): string => {
+  const { s: state, g: generation, k: token, n: seen } = JSON.parse(value.slice(value.indexOf(' ')));
+  return JSON.stringify([state, generation, token, Object.keys(seen ?? {}).toSorted()]);
+};
+
+/** Writes of a circuit that say the same as the write before: something was written twice. */
 export const writtenTwice = (writes: readonly Write[]): number => {
-  const seen = new Set<string>();
-  return writes
-    .filter(({ command }) => command === 'hset')
-    .flatMap(({ args: [key = '', ...rest] }) =>
-      Array.from({ length: rest.length / 2 }, (_, at) => [key, rest[2 * at], rest[2 * at + 1]] as const),
-    )
-    .filter(([, field]) => field?.startsWith('c:') || field?.startsWith('a:'))
-    .filter(([key, field, value]) => {
-      const id = JSON.stringify([key, field, value]);
-      const again = seen.has(id);
-      seen.add(id);
-      return again;
-    }).length;
+  const last = new Map<string, string>();
+  let twice = 0;
+  for (const { command, args } of writes) {
+    const [key = '', field = '', value = ''] = args;
+    if (command === 'hset' && field.startsWith('c:')) {
+      const what = happened(value);
+      if (last.get(key + field) === what) twice += 1;
+      last.set(key + field, what);
+    } else if (command === 'del' || command === 'hdel') last.clear();
+  }
+  return twice;
 };
 
 /** What a fleet costs Redis while its tools work. */

@@ -29,7 +29,7 @@ export interface Figures extends Impact {
 }
 
 /** More than two rounds of probes. */
-const WATCH_MS = 9_000;
+export const WATCH_MS = 9_000;
 
 const singleServer = async (): Promise<Stage> => {
   const servers = [await startRedis()];

@@ -34,6 +34,8 @@ export interface World {
   readonly agents: readonly FleetAgent[];
   /** Starts one more agent, which works at once. */
   join(orders?: Partial<FleetOrders>): Promise<FleetAgent>;
+  /** Ends an agent as a deployment does. Returns the milliseconds that it took. */
+  leave(agent: FleetAgent): Promise<number>;
   facts(): Promise<readonly AgentFacts[]>;
   /** Calls of the shared tool from a moment on. */
   arrivals(fromMs?: number): readonly Arrival[];
@@ -54,12 +56,15 @@ export const startWorld = async (
 ): Promise<World> => {
   const tool = await startSharedTool();
   const agents: FleetAgent[] = [];
+  let made = 0;
   const make = async (name: string, orders: Partial<FleetOrders>): Promise<FleetAgent> => {
+    made += 1;
     const agent = await startFleetAgent({ ...PACE, name, redis, toolUrl: tool.url, ...orders });
     agents.push(agent);
     return agent;
   };
   await Promise.all(Array.from({ length: PROCESSES }, (_, number) => make(`agent-${number}`, ordersOf(number))));
+  agents.sort((one, other) => (one.name < other.name ? -1 : 1));
   // Evenly in time, because processes of a real fleet do not call at the same moment.
   for (const agent of agents) {
     agent.begin();
@@ -69,9 +74,13 @@ export const startWorld = async (
     tool,
     agents,
     join: async (orders = {}) => {
-      const agent = await make(`agent-${agents.length}`, orders);
+      const agent = await make(`agent-${made}`, orders);
       agent.begin();
       return agent;
+    },
+    leave: (agent) => {
+      agents.splice(agents.indexOf(agent), 1);
+      return agent.stop();
     },
     facts: () => Promise.all(agents.map((agent) => agent.facts())),
     arrivals: (fromMs = 0) => tool.arrivals.filter((one) => one.tool === SHARED && one.atMs >= fromMs),
