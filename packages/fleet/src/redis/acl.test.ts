@@ -44,7 +44,7 @@ describe('the user of docs/fleet.md', () => {
     ['ioredis', ioredis],
   ])('may do all that a fleet does, with the client %s', async (name, connect) => {
     const { client } = connect();
-    const connection = connectionOf(client) ?? expect.fail('the client is not recognized');
+    const connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
     const store = redisStore(connection, { prefix: 'breakerbox', name, commandTimeoutMs: 5_000 });
     onTestFinished(() => store.close());
     const hint = vi.fn();
