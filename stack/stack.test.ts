@@ -149,7 +149,7 @@ describe('docker-compose.yml', () => {
     const run: SharedDemoOptions[] = [];
     const demo = demoCommand({ agents: async () => undefined, fleet: async (options) => void run.push(options) });
     await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...(shared?.command ?? [])]);
-    expect(run).toEqual([{ forMs: undefined, json: false, redisUrl: 'redis://redis:6379' }]);
+    expect(run).toEqual([{ forMs: undefined, json: false, pace: 20, redisUrl: 'redis://redis:6379' }]);
     expect(shared?.environment).toMatchObject({ OTEL_METRICS_EXPORTER: 'otlp' });
     expect([redis?.volumes, redis?.ports]).toEqual([undefined, undefined]);
     expect(redis?.command?.join(' ')).toContain('--save  --appendonly no');

@@ -65,7 +65,7 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
         'three processes that share the circuit of one tool through a real Redis, told line by line; needs redis-server',
       )
         .default(false)
-        .conflicts(['agent', 'pace']),
+        .conflicts('agent'),
     )
     .addOption(
       new Option('--redis <url>', 'with --fleet: the Redis to use, instead of one of its own')
@@ -89,7 +89,7 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
     .showHelpAfterError('(see breakerbox demo --help)')
     .action((flags: Flags, command: Command) =>
       flags.fleet
-        ? runs.fleet({ forMs: flags.for, json: flags.json, redisUrl: flags.redis })
+        ? runs.fleet({ forMs: flags.for, json: flags.json, pace: flags.pace, redisUrl: flags.redis })
         : runs.agents({
             forMs: flags.for,
             json: flags.json,

@@ -18,6 +18,8 @@ export interface SharedDemoOptions {
   /** Milliseconds; undefined: until it is stopped. */
   readonly forMs: number | undefined;
   readonly json: boolean;
+  /** How many times longer the tool works between two outages. */
+  readonly pace: number;
   /** A Redis that runs already. Undefined: the demo starts its own. */
   readonly redisUrl: string | undefined;
 }
@@ -118,7 +120,7 @@ export const runSharedDemo = async (
     await until('all processes call the tool', () => working.size === PROCESSES);
     say('all', `${PROCESSES} processes call web_search, and share its circuit`);
     while (!signal.aborted) {
-      await wait(CALM_MS, undefined, { signal });
+      await wait(CALM_MS * options.pace, undefined, { signal });
       story.begin();
       await service.break({ kind: 'refuse' });
       say('the tool', 'refuses connections from now on');
