@@ -43,7 +43,7 @@ export type PanelSource = Builder<Panel>;
 export interface Row {
   /** Without a title the row has no heading, which saves room on a dashboard of one screen. */
   readonly title?: string;
-  /** Closed until somebody opens it, and without queries until then: for what only some users have. Needs a title. Default: false. */
+  /** Closed until a person opens it, and without queries until then: for what only some users have. Needs a title. Default: false. */
   readonly collapsed?: true;
   readonly panels: readonly PanelSource[];
 }
