@@ -35,8 +35,8 @@ const PROCESSES = 3;
 /** Of the story's calm parts. */
 const CALM_MS = 2_500;
 const LOOK_MS = 50;
-/** Longer than any part of the story takes. */
-const PATIENCE_MS = 30_000;
+/** Longer than any part of the story takes, and than processes take to start on a busy machine. */
+const PATIENCE_MS = 120_000;
 const WHO_WIDTH = 10;
 /** The program of a process, in the source or in what is published. */
 const AGENT = fileURLToPath(
