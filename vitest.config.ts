@@ -19,8 +19,8 @@ const MANY_CASES = '10000';
 
 /**
  * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
- * cores busy for minutes, a real Claude process for each call, messages of 65 MB, telemetry backends that hang, docker-compose.yml in containers, the console in
- * a browser, and pictures of the dashboards.
+ * cores busy for minutes, a real Claude process for each call, messages of 65 MB, telemetry backends that hang, docker-compose.yml in
+ * containers, the console in a browser, faults of Redis under a fleet of processes, and pictures of the dashboards.
  */
 const SLOW = [
   ...[
@@ -42,6 +42,7 @@ const SLOW = [
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
   'test/console-{actions,alert,view}.browser.test.ts',
+  'test/fleet/faults.test.ts',
   PREVIEW,
 ];
 

@@ -191,6 +191,7 @@ describe('names', () => {
       'breakerbox.errors',
       'breakerbox.budget.consumed',
       'breakerbox.operator.actions',
+      'breakerbox.fleet.read.time',
       'breakerbox.tokens.wasted',
       'breakerbox.tokens.avoided',
       'breakerbox.routes',

@@ -1,5 +1,5 @@
 // Starts a task, such as `npm test`, on a machine that has only Node and npm. First it installs the workspace's dependencies and a current
-// Node with pnpm, then what the task uses of Debian's Prometheus, Alertmanager, Chromium, PostgreSQL and Docker.
+// Node with pnpm, then what the task uses of Debian's Prometheus, Alertmanager, Redis, Chromium, PostgreSQL and Docker.
 // Plain JavaScript without dependencies, because it runs before anything is installed. start.cjs has checked the version of Node.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -50,6 +50,8 @@ const DEBIAN = [
     tasks: ['demo', 'test'],
     checks: 'circuits that processes share through Redis',
   },
+  // For the certificate of a Redis with TLS.
+  { name: 'openssl', programs: [['openssl']], services: [], tasks: ['test:all'], checks: 'Redis with TLS' },
   // A test starts dockerd by hand, in a folder of its own. The service is never used.
   {
     name: 'docker.io',
@@ -212,7 +214,7 @@ const debianPackages = async () => {
   if (!found('apt-get') || process.getuid?.() !== 0) {
     const how = found('apt-get')
       ? `Run \`sudo apt-get install ${names}\``
-      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH. Tests and pictures also need chromium. Tests need initdb and postgres of PostgreSQL, and redis-server and redis-cli. npm run test:all also needs dockerd, docker-compose and ip';
+      : 'Put prometheus, promtool, alertmanager and amtool from https://prometheus.io/download on PATH, and redis-server and redis-cli of Redis 7. Tests and pictures also need chromium. Tests need initdb and postgres of PostgreSQL. npm run test:all also needs openssl, dockerd, docker-compose and ip';
     return say(`${names}: not found. ${how}. ${leftOut}`);
   }
   const why = `\`npm run ${task}\` uses these programs, and they are not on PATH: ${names}`;

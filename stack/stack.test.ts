@@ -9,6 +9,7 @@ import { AGENT_NAMES } from '../packages/cli/src/demo/agent-names.ts';
 import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
 import { demoCommand } from '../packages/cli/src/demo/demo-command.ts';
 import { CYCLE_MS, INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
+import type { SharedDemoOptions } from '../packages/cli/src/demo/shared/shared-demo.ts';
 import { ATTR, METRIC } from '../packages/core/src/telemetry/semconv.ts';
 import { COMPOSE_SCALE, DEMO_RULES, demoRules } from './demo-rules.ts';
 import {
@@ -130,7 +131,7 @@ describe('docker-compose.yml', () => {
   it('has each agent of the fleet once, all at the same pace, with traces and logs under its own name', async () => {
     const run: DemoOptions[] = [];
     for (const [, { command = [] }] of AGENTS) {
-      const demo = demoCommand(async (options) => void run.push(options));
+      const demo = demoCommand({ agents: async (options) => void run.push(options), fleet: async () => undefined });
       await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...command]);
     }
     expect(run.flatMap(({ names }) => names).sort()).toEqual([...AGENT_NAMES].sort());
@@ -141,6 +142,17 @@ describe('docker-compose.yml', () => {
     for (const environment of environments) {
       expect(environment).toMatchObject({ OTEL_TRACES_EXPORTER: 'otlp', OTEL_LOGS_EXPORTER: 'otlp' });
     }
+  });
+
+  it('has processes that share circuits through its own Redis, which keeps nothing and publishes nothing', async () => {
+    const { redis, 'shared-agents': shared } = compose.services;
+    const run: SharedDemoOptions[] = [];
+    const demo = demoCommand({ agents: async () => undefined, fleet: async (options) => void run.push(options) });
+    await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...(shared?.command ?? [])]);
+    expect(run).toEqual([{ forMs: undefined, json: false, pace: 20, redisUrl: 'redis://redis:6379' }]);
+    expect(shared?.environment).toMatchObject({ OTEL_METRICS_EXPORTER: 'otlp' });
+    expect([redis?.volumes, redis?.ports]).toEqual([undefined, undefined]);
+    expect(redis?.command?.join(' ')).toContain('--save  --appendonly no');
   });
 
   it('loads rules that are fast enough for each outage to be reported and resolved within a round', () => {

@@ -127,6 +127,31 @@ const telemetryAbsent: AlertDefinition = {
     `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.`,
 };
 
+const fleetDegraded: AlertDefinition = {
+  ...common,
+  name: 'BreakerboxFleetDegraded',
+  severity: 'warning',
+  dashboard: 'breakerbox-correlated-failures',
+  says: ({ degradedFor }) =>
+    `a process of the agent has been without the store of its shared circuits for ${inWords(degradedFor)}`,
+  comment:
+    'Each process counts by itself: the store has answered it at no scrape of that time, it reported before that time, and it still reports, with missed scrapes bridged. So a process that has just started does not count, and neither do several that each lose the store for a moment. Agents without a fleet have no such series.',
+  expr: ({ series, settings: { degradedFor, gap } }) => {
+    const up = series(METRIC.fleetUp);
+    const without = joined(
+      'and',
+      `max_over_time(${up}[${degradedFor}]) == 0`,
+      `last_over_time(${up}[${gap}])`,
+      `last_over_time(${up}[${gap}] offset ${degradedFor})`,
+    );
+    return `${aggregated('count', BY_AGENT, without)} > 0`;
+  },
+  summary: ({ dialect }) =>
+    `Processes of agent ${dialect.label('agent')} cannot reach the store of their shared circuits`,
+  description: ({ dialect, settings }) =>
+    `The store (Redis) has not answered ${dialect.value('count')} processes of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Each of these processes decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.`,
+};
+
 /** Alerts about one agent. */
 export const AGENT_ALERTS: readonly AlertDefinition[] = [
   burnFast,
@@ -134,4 +159,5 @@ export const AGENT_ALERTS: readonly AlertDefinition[] = [
   budgetExhausted,
   systemicFailure,
   telemetryAbsent,
+  fleetDegraded,
 ];

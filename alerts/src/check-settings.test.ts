@@ -75,6 +75,7 @@ describe('settings', () => {
       openFor: '6m',
       starvedFor: '11m',
       absentFor: '6m',
+      degradedFor: '6m',
       systemicWithin: '6m',
       exhaustedWithin: '6m',
       correlatedRecent: '6m',

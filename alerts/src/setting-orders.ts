@@ -41,6 +41,11 @@ const PAIRS: readonly Pair[] = [
   },
   { long: 'absentFor', short: 'gap', why: 'a missed scrape would count as a vanished agent' },
   {
+    long: 'degradedFor',
+    short: 'gap',
+    why: 'a process that loses the store and then ends would always fire the alert',
+  },
+  {
     long: 'starvedFor',
     short: 'gap',
     twice: true,

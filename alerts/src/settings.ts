@@ -105,6 +105,8 @@ export interface RuleSettings {
   readonly absentHabit: string;
   /** TelemetryAbsent: an agent that reported for less than this share (0 to 1) of the time since it was first seen comes and goes. */
   readonly absentHabitShare: number;
+  /** FleetDegraded: how long the shared store must not have answered a process. Longer than `gap`, and than a restart or failover of Redis takes. */
+  readonly degradedFor: string;
 }
 
 /** The default thresholds. */
@@ -151,6 +153,7 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   absentLeastReported: '15m',
   absentHabit: '2d',
   absentHabitShare: 0.5,
+  degradedFor: '5m',
 };
 
 /** Windows that are part of the names of recorded series, so that no setting changes them. */

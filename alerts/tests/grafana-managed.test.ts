@@ -130,6 +130,15 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    alert: 'FleetDegraded',
+    lasts: HOUR,
+    processes: [new SimulatedProcess({ fleet: true })],
+    second: (now, one) => {
+      if (now === 605) one.store('degraded');
+      if (now === 2005) one.store('up');
+    },
+  },
+  {
     alert: 'CorrelatedOpenings/agent',
     lasts: HOUR,
     processes: [new SimulatedProcess({ tools: ['x', 'y', 'z'] })],

@@ -22,18 +22,22 @@ export interface ProcessOptions {
   readonly instance?: string;
   /** `group:NAME` is the circuit of a group. */
   readonly tools?: readonly string[];
+  /** Whether it shares circuits through a store. Default: false, without the series of a fleet. */
+  readonly fleet?: boolean;
 }
 
 /** Has the zeros of the real telemetry, and other series from their first use on. All end with the process. */
 export class SimulatedProcess {
   readonly #base: Labels;
   readonly #tools: readonly string[];
+  readonly #fleet: boolean;
   readonly #values = new Map<string, number>();
   #up = true;
 
-  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'] }: ProcessOptions = {}) {
+  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'], fleet = false }: ProcessOptions = {}) {
     this.#base = { job, instance, [label(ATTR.agent)]: agent };
     this.#tools = tools;
+    this.#fleet = fleet;
     this.start();
   }
 
@@ -62,6 +66,12 @@ export class SimulatedProcess {
       this.#set(metric, {}, 0);
     this.#set(METRIC.systemicEvents, { [ATTR.errorType]: '_MIXED' }, 0);
     for (const tool of this.#tools) this.#declare(tool);
+    if (this.#fleet) this.store('up');
+  }
+
+  /** The shared store answers this process, or does not. */
+  store(state: 'up' | 'degraded'): void {
+    this.#set(METRIC.fleetUp, {}, state === 'up' ? 1 : 0);
   }
 
   #declare(tool: string): void {

@@ -5,6 +5,10 @@ import { BASELINES, type CaseResult, isClose, type Results, type Row, type Verdi
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
+/** A table in Markdown, with the first column aligned left and the rest right. */
+export const markdownTable = ([head = [], ...rows]: readonly (readonly string[])[]): string =>
+  [line(head), line(['---', ...head.slice(1).map(() => '--:')]), ...rows.map(line)].join('\n');
+
 const NONE = '–';
 
 /** The table of a case without its title, and the facts below it. `quote` marks the names of facts. */
@@ -33,9 +37,7 @@ const caseText = (result: CaseResult): string => {
   return [
     `### ${result.title}: ${SDK_TITLES[result.sdk]}`,
     '',
-    line(['', ...head]),
-    line(['---', ...head.map(() => '--:')]),
-    ...rows.map(line),
+    markdownTable([['', ...head], ...rows]),
     ...(notes.length > 0 ? ['', ...notes.map((note) => `- ${note}`)] : []),
   ].join('\n');
 };

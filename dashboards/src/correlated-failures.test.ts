@@ -15,6 +15,12 @@ interface PanelJson {
   }[];
 }
 
+interface RowJson {
+  readonly type: string;
+  readonly collapsed?: boolean;
+  readonly panels?: readonly PanelJson[];
+}
+
 const panelsOf = (settings = DEFAULT_SETTINGS) =>
   dashboardPanels(finished(correlatedFailures(settings))) as unknown as readonly PanelJson[];
 
@@ -38,6 +44,14 @@ describe('correlated failures', () => {
 
   it('evaluates no more points of a long range than of a short one', () => {
     for (const { maxDataPoints } of looking) expect(maxDataPoints).toBe(60);
+  });
+
+  it('G7: queries about shared circuits only when a person opens their row, the last one', () => {
+    const top = (finished(correlatedFailures()) as unknown as { panels: readonly RowJson[] }).panels;
+    const about = top.filter((panel) => JSON.stringify(panel).includes('breakerbox_fleet_'));
+    expect(about).toEqual([top.at(-1)]);
+    expect(about[0]).toMatchObject({ type: 'row', collapsed: true });
+    expect(about[0]?.panels).toHaveLength(5);
   });
 
   it('has the columns of its two matrices in the same order', () => {

@@ -3,6 +3,7 @@ import { assembled } from './dashboard.ts';
 import { DEFAULT_SETTINGS, type RuleSettings, togetherOf } from './limits.ts';
 import { UID } from './links.ts';
 import { now } from './rows/correlated-failures/events-now.ts';
+import { openInSeveral, probes, store } from './rows/correlated-failures/fleet.ts';
 import { agentsOfTools, toolsOfAgents } from './rows/correlated-failures/matrices.ts';
 import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openings.ts';
 import { active, events } from './rows/correlated-failures/systemic.ts';
@@ -24,6 +25,11 @@ export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): D
       },
       { title: 'Openings over time', panels: [byError(), byAgent()] },
       { title: 'Systemic failure', panels: [events(), active()] },
+      {
+        title: 'Fleet: circuits that processes share',
+        collapsed: true,
+        panels: [...store(), openInSeveral(), probes()],
+      },
     ],
   });
 };

@@ -44,14 +44,14 @@ export const assembled = ({
     .links(topLinks())
     .variables(variables(moreVariables, oneTool))
     .annotations(annotations());
-  return rows
-    .reduce(
-      (built, row) =>
-        row.panels.reduce(
-          (inRow, panel) => inRow.withPanel(panel),
-          row.title === undefined ? built : built.withRow(new RowBuilder(row.title)),
-        ),
-      builder,
-    )
-    .build();
+  return rows.reduce(added, builder).build();
+};
+
+const added = (built: DashboardBuilder, { title, collapsed, panels }: Row): DashboardBuilder => {
+  if (title !== undefined && collapsed) {
+    const row = new RowBuilder(title).collapsed(true);
+    return built.withRow(panels.reduce((inRow, panel) => inRow.withPanel(panel), row));
+  }
+  const below = title === undefined ? built : built.withRow(new RowBuilder(title));
+  return panels.reduce((inRow, panel) => inRow.withPanel(panel), below);
 };

@@ -40,6 +40,7 @@ interface PanelJson {
     }[];
   };
   readonly options?: { readonly legend?: { readonly showLegend: boolean } };
+  readonly panels?: readonly PanelJson[];
 }
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
@@ -54,6 +55,8 @@ describe('the dashboards', () => {
 
 describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, built) => {
   const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
+  /** Of closed rows, whose queries Grafana sends only when they are opened. */
+  const shared = panels.flatMap((panel) => (panel.panels ?? []).map(({ title }) => title));
   const drawn = panels.filter(({ type }) => type !== 'row');
   const named = drawn.map((panel) => [panel.title, panel] as const);
   it('is committed as the source generates it', () => {
@@ -155,8 +158,13 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(panel.title).not.toBe('');
     expect(panel.description ?? '').toMatch(/\w.{20,}\.$/);
     expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
-    // A histogram cannot report a zero.
-    expect(panel.fieldConfig?.defaults.noValue).toBe(panel.type === 'heatmap' ? 'No calls' : 'No telemetry');
+    // A histogram cannot report a zero. Many agents share no circuits.
+    const empty = shared.includes(panel.title) ? 'No fleet' : 'No telemetry';
+    expect(panel.fieldConfig?.defaults.noValue).toBe(panel.type === 'heatmap' ? 'No calls' : empty);
+  });
+
+  it('has an id for each panel', () => {
+    expect(new Set(panels.map(({ id }) => id))).toEqual(new Set(panels.map((_, index) => index + 1)));
   });
 
   it.each(named)('%s queries the selected data source', (_, panel) => {

@@ -41,6 +41,7 @@ const plain = (value: unknown): Json => {
 const isHidden = (key: string, value: unknown): boolean => key === 'placement' && value === HIDDEN_IN_MENU;
 
 const withOptions = (panel: Panel | RowPanel): Panel | RowPanel => {
+  if ('panels' in panel) return { ...panel, panels: panel.panels.map((one) => withOptions(one) as Panel) };
   // The legend of a heatmap has another format.
   if (!('options' in panel) || panel.options?.legend === undefined || 'show' in panel.options.legend) return panel;
   // The names of a bar gauge are beside its bars.
@@ -61,8 +62,18 @@ export const finished = (dashboard: Dashboard): DashboardJson =>
     ...dashboard,
     id: null,
     templating: { ...dashboard.templating, list: (dashboard.templating?.list ?? []).map(withoutUrl) },
-    panels: (dashboard.panels ?? []).map((panel, index) => ({ ...withOptions(panel), id: index + 1 })),
+    panels: numbered((dashboard.panels ?? []).map(withOptions)),
   }) as DashboardJson;
+
+/** With ids from 1 on, also in collapsed rows. */
+const numbered = (panels: readonly (Panel | RowPanel)[]): readonly (Panel | RowPanel)[] => {
+  let last = 0;
+  const next = <One extends Panel | RowPanel>(panel: One): One => {
+    last += 1;
+    return { ...panel, id: last, ...('panels' in panel && { panels: panel.panels.map(next) }) };
+  };
+  return panels.map(next);
+};
 
 /** The text for the file. */
 export const rendered = (dashboard: DashboardJson): string => `${JSON.stringify(dashboard, null, 2)}\n`;

@@ -23,8 +23,11 @@ export type AttributeKey = (typeof ATTR)[keyof typeof ATTR];
 /** Prometheus' own label for the program that runs an agent. Agents in two jobs may have the same name. */
 export const JOB = 'job';
 
+/** Prometheus' own label for one process of a job. */
+export const INSTANCE = 'instance';
+
 /** The attributes that series are grouped by. */
-export type GroupKey = AttributeKey | typeof JOB;
+export type GroupKey = AttributeKey | typeof JOB | typeof INSTANCE;
 
 /**
  * The Prometheus label of an attribute.

@@ -33,6 +33,9 @@ import { DATASOURCE } from './variables.ts';
 /** Shown if a query has no result. Existing series are exported as zero, so no result means that no agent reports. */
 export const NO_TELEMETRY = 'No telemetry';
 
+/** The same for panels about circuits that processes share. */
+export const NO_FLEET = 'No fleet';
+
 /** A panel of a row. The row arranges its panels from left to right. */
 export type PanelSource = Builder<Panel>;
 
@@ -40,6 +43,8 @@ export type PanelSource = Builder<Panel>;
 export interface Row {
   /** Without a title the row has no heading, which saves room on a dashboard of one screen. */
   readonly title?: string;
+  /** Closed until a person opens it, and without queries until then: for what only some users have. Needs a title. Default: false. */
+  readonly collapsed?: true;
   readonly panels: readonly PanelSource[];
 }
 

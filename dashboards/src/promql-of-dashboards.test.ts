@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ALERT } from './alert-state.ts';
 import { OPENED_AT } from './correlation.ts';
 import { builtDashboards } from './dashboards.ts';
-import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
+import { ATTR, INSTANCE, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 import { WINDOWS } from './promql.ts';
 import { dashboardQueries, substitute, variableQueries } from './queries.ts';
 import { LEVELS, RECORDED } from './recorded.ts';
@@ -93,7 +93,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
       const asked = [...text.matchAll(/(\w+)(?:=~?|!=)"/g)].map(([, name]) => name);
       expect(labels).toEqual(expect.arrayContaining(asked));
     }
-    const known = [...definitions.flatMap(labelsOf), 'le', JOB, OPENED_AT, ALERT.name, ALERT.state, 'born'];
+    const known = [...definitions.flatMap(labelsOf), 'le', JOB, INSTANCE, OPENED_AT, ALERT.name, ALERT.state, 'born'];
     for (const { text } of nodes.filter(({ name }) => name === 'GroupingLabels')) {
       expect(known).toEqual(expect.arrayContaining(text.match(/\w+/g) ?? []));
     }

@@ -79,6 +79,16 @@ const ALERTS_TAKE_TIME = 'alerts exist only if rules are loaded, and fire after 
 const FLEET = { dashboard: UID.fleetOverview };
 const CORRELATED = { dashboard: UID.correlatedFailures };
 
+const FLEET_PANELS = [
+  ['Processes with the store', 'A'],
+  ['Processes without it', 'A'],
+  ['Last answer of the store', 'A'],
+  ['Tools that are open in several processes', 'A'],
+  ['Tools that are open in several processes', 'B'],
+  ['Probes by process', 'A'],
+  ['Probes by process', 'B'],
+] as const;
+
 /** All such queries. */
 export const QUIET_QUERIES: readonly QuietQuery[] = [
   { ...FLEET, panel: 'Vanished', refId: 'A', why: 'the agents of the fleet report to the end' },
@@ -86,6 +96,12 @@ export const QUIET_QUERIES: readonly QuietQuery[] = [
   { ...FLEET, panel: 'Firing alerts', refId: 'B', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts of a shared cause', refId: 'A', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts over time', refId: 'A', why: ALERTS_TAKE_TIME },
+  ...FLEET_PANELS.map(([panel, refId]) => ({
+    ...CORRELATED,
+    panel,
+    refId,
+    why: 'only processes that share circuits have a store',
+  })),
 ];
 
 /**

@@ -49,10 +49,11 @@ describe.each(builtDashboards().map(({ uid, json }) => [uid, json] as const))('%
     expect(faults('properties/dashboard', rest)).toEqual([]);
   });
 
+  // The panels of a closed row are checked below.
   it.each(panels.filter(({ type }) => type === 'row').map((row) => [row.title, row] as const))(
     '%s is a valid row',
     (_title, row) => {
-      expect(faults('properties/row', row)).toEqual([]);
+      expect(faults('properties/row', { ...row, panels: [] })).toEqual([]);
     },
   );
 

@@ -18,6 +18,7 @@ export const AROUND: readonly Around[] = [
   { file: 'packages/instrumentation/README.md', has: '/anthropic', gives: 'anthropic' },
   { file: 'packages/instrumentation/README.md', has: '/google-adk', gives: 'google-adk' },
   { file: 'packages/control/README.md', has: 'await readState(target)', gives: 'control' },
+  { file: 'docs/fleet.md', has: 'createFleet({ client', gives: 'fleet' },
   { file: 'docs/frameworks.md', has: "app.post('/chat'", gives: 'chat' },
   { file: 'docs/recipes.md', has: 'log.warn({ ...event }', gives: 'recipes' },
   { file: 'docs/recipes.md', has: 'readPage', gives: 'recipes' },

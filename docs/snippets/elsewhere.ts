@@ -46,6 +46,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   instrumentation('guardMcpClient(client'),
   instrumentation('httpEndpoint('),
   {
+    file: 'docs/fleet.md',
+    has: 'ACL SETUSER',
+    by: 'packages/fleet/src/redis/acl.test.ts',
+  },
+  {
     file: 'packages/cli/README.md',
     has: 'capabilities.yaml: 3 tools',
     by: 'packages/cli/src/capabilities/capabilities-command.test.ts',

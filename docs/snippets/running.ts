@@ -39,7 +39,9 @@ export const runProgram = (
 
 /** Whether it may share a process: it starts nothing for the whole of it, and doesn't end it. */
 const sharesProcess = ({ code }: Fence): boolean =>
-  !/startTelemetry|NodeSDK|diag\.|process\.exit|setInterval|breakerbox\/(?:instrumentation|telemetry)\/\w/.test(code);
+  !/startTelemetry|createFleet|NodeSDK|diag\.|process\.exit|setInterval|breakerbox\/(?:instrumentation|telemetry)\/\w/.test(
+    code,
+  );
 
 /** Runs those that may share a process in one, the others each in its own. `cwdOf` gives the folder that a program runs in. */
 export const runAll = async (

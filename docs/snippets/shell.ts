@@ -177,7 +177,7 @@ const faultInFlags = async (script: string, given: readonly string[]): Promise<s
 };
 
 const faultInDemo = async (flags: readonly string[]): Promise<string | undefined> => {
-  const command = demoCommand(async () => {})
+  const command = demoCommand({ agents: async () => {}, fleet: async () => {} })
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   const given = flags.filter((one) => !one.endsWith('.json'));

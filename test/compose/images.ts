@@ -74,6 +74,9 @@ export const buildSubstitutes = async (engine: Engine, context: string): Promise
   const alertmanager = join(context, 'alertmanager');
   await copyProgram(requireProgram(ALERTMANAGER), alertmanager, '/usr/bin/prometheus-alertmanager');
   await copyProgram(requireProgram(['amtool']), alertmanager, '/usr/bin/amtool');
+  for (const program of ['redis-server', 'redis-cli']) {
+    await copyProgram(requireProgram([program]), join(context, 'redis'), `/usr/bin/${program}`);
+  }
   // Debian's Alertmanager reads its own templates from there. Others contain them.
   if (existsSync(TEMPLATES)) cpSync(TEMPLATES, join(alertmanager, TEMPLATES), { recursive: true, dereference: true });
   const { services } = readCompose();
@@ -83,6 +86,7 @@ export const buildSubstitutes = async (engine: Engine, context: string): Promise
     grafana: services.grafana?.image,
     tempo: services.tempo?.image,
     collector: services['otel-collector']?.image,
+    redis: services.redis?.image,
   };
   const build = ['build', '--quiet', '--build-arg', `NODE=${NODE_IMAGE}`];
   for (const [target, image = ''] of Object.entries(images)) {

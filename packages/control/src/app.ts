@@ -10,7 +10,14 @@ import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
 import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
 import { openApi } from './open-api.ts';
-import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
+import {
+  ActionRequest,
+  type ActionResponse,
+  type BoxState,
+  FleetState,
+  type ProcessState,
+  type Report,
+} from './schema.ts';
 import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
@@ -19,6 +26,7 @@ import { matching, type Role, readTokens } from './tokens.ts';
 /** What the endpoint serves. */
 export interface Endpoint {
   readonly boxes: Boxes;
+  readonly fleet?: OperatedFleet | undefined;
   /** For boxes that are made later. */
   readonly modes: AgentModes;
   readonly audit: Audit;
@@ -27,6 +35,11 @@ export interface Endpoint {
   readonly tokens: string | undefined;
   /** More names in `Host` than those of this machine. */
   readonly hosts: readonly string[];
+}
+
+/** A fleet of `@breakerbox/fleet`, as far as operators see it. */
+export interface OperatedFleet {
+  status(): unknown;
 }
 
 /** Largest body of a request. */
@@ -76,7 +89,12 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
 
   const state = shareState(endpoint.boxes);
   app.get('/v1/state', (c) => {
-    const own = { pid: process.pid, startedUnixMs, role: c.get('role') } satisfies Omit<ProcessState, 'boxes'>;
+    const own = {
+      pid: process.pid,
+      startedUnixMs,
+      role: c.get('role'),
+      fleet: fleetState(endpoint.fleet),
+    } satisfies Omit<ProcessState, 'boxes'>;
     const session = c.req.query('session');
     if (session !== undefined)
       return c.json({ ...own, boxes: [...boxStates(endpoint.boxes, { session })] } satisfies ProcessState);
@@ -133,6 +151,15 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     );
   });
   return app;
+};
+
+/** Without what another release of the fleet adds. Undefined if it is not what this release knows. */
+const fleetState = (fleet: OperatedFleet | undefined): FleetState | undefined => {
+  try {
+    return FleetState.safeParse(fleet?.status()).data;
+  } catch {
+    return undefined;
+  }
 };
 
 /** Records the request, acts, and records what became of it (A6). */

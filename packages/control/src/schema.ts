@@ -126,8 +126,54 @@ export const BoxState = z
   .register(SCHEMAS, { id: 'Box' });
 export type BoxState = z.infer<typeof BoxState>;
 
+const ms = z.number().describe('Milliseconds.');
+
+/** G8: what the process knows of the circuits and actions that it shares with others. */
+export const FleetState = z
+  .object({
+    process: z.string().describe('The name of this process in the store.'),
+    mode: z
+      .enum(['starting', 'up', 'degraded'])
+      .describe('`degraded`: the store does not answer, and the process decides alone.'),
+    why: z.string().optional(),
+    ageMs: z.number().optional().describe('Milliseconds since the last answer of the store.'),
+    processes: z.number().optional().describe('How many processes share the store now, if it can tell.'),
+    circuits: z.array(
+      z.object({
+        fleet: z.string(),
+        name: z.string().describe('The tool, or `group:NAME`.'),
+        state: z.enum(['pending', 'open', 'closed']).describe('`pending`: too few processes have seen it open.'),
+        category: z.string(),
+        ageMs: ms,
+        seenBy: z.number().describe('While pending: how many processes have seen it open.'),
+        holder: z.string().optional().describe('The process that holds the probe.'),
+      }),
+    ),
+    actions: z.array(
+      z.object({
+        fleet: z.string(),
+        action: z.enum(['force', 'release']),
+        tool: z.string(),
+        owner: z.string(),
+        mode: z.enum(['forced_open', 'disabled', 'observe_only']).optional(),
+        reason: z.string().optional(),
+        leftMs: ms,
+        applied: z.number().describe('How many processes have carried it out.'),
+        processes: z.number().optional().describe('Of how many, if the store can tell.'),
+      }),
+    ),
+  })
+  .register(SCHEMAS, { id: 'Fleet' });
+export type FleetState = z.infer<typeof FleetState>;
+
 export const ProcessState = z
-  .object({ pid: z.number(), startedUnixMs: z.number(), role: z.enum(['view', 'operate']), boxes: z.array(BoxState) })
+  .object({
+    pid: z.number(),
+    startedUnixMs: z.number(),
+    role: z.enum(['view', 'operate']),
+    fleet: FleetState.optional().describe('Only if `startControl` was given a fleet.'),
+    boxes: z.array(BoxState),
+  })
   .register(SCHEMAS, { id: 'Process' });
 export type ProcessState = z.infer<typeof ProcessState>;
 

@@ -4,13 +4,14 @@ import type { Breakerbox } from '@breakerbox/core';
 import { onNewBox } from '@breakerbox/core/control';
 import { getRequestListener } from '@hono/node-server';
 import { createAgentModes } from './agent-modes.ts';
-import { createApp } from './app.ts';
+import { createApp, type OperatedFleet } from './app.ts';
 import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
 import { answers, checkListen, isTcp, type Listen, openServer } from './listen.ts';
 import { operatedBoxes } from './operated-boxes.ts';
 import { makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 
+export type { OperatedFleet } from './app.ts';
 export type { Listen } from './listen.ts';
 
 export interface ControlOptions {
@@ -19,6 +20,8 @@ export interface ControlOptions {
    * next use.
    */
   readonly boxes?: readonly Breakerbox[] | undefined;
+  /** The fleet of the boxes, from `@breakerbox/fleet`: operators then see its shared circuits, and how many processes have carried out an action. */
+  readonly fleet?: OperatedFleet | undefined;
   /** Default: a Unix socket that `breakerbox ctl` finds, for your user alone. */
   readonly listen?: Listen | undefined;
   /** The audit file, which is appended to (A6). Default: `audit.jsonl` beside the socket. */
@@ -52,7 +55,12 @@ const defaultSocket = async (): Promise<string> => {
  * const control = await startControl({ boxes: [box] }); // then: npx breakerbox ctl list
  * ```
  */
-export const startControl = async ({ boxes, listen = {}, audit: auditFile }: ControlOptions = {}): Promise<Control> => {
+export const startControl = async ({
+  boxes,
+  fleet,
+  listen = {},
+  audit: auditFile,
+}: ControlOptions = {}): Promise<Control> => {
   checkListen(listen);
   const given = isTcp(listen) ? undefined : listen.socket;
   const socket = given ?? (await defaultSocket());
@@ -74,6 +82,7 @@ export const startControl = async ({ boxes, listen = {}, audit: auditFile }: Con
       modes,
       audit,
       boxes: all,
+      fleet,
       tokens: isTcp(listen) ? listen.tokens : undefined,
       hosts: (isTcp(listen) && listen.hosts) || [],
     });

@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startControl } from '@breakerbox/control';
+import { type OperatedFleet, startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../test-support-command.ts';
 import { ctlCommand } from './ctl-command.ts';
 
-const agent = async (name = 'research') => {
+const agent = async (name = 'research', fleet?: OperatedFleet) => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-ctl-'));
   const socket = join(folder, 'a.sock');
   const box = createBreakerbox({ agent: name, tools: { search: {}, fetch: {}, mail: {} } });
-  const control = await startControl({ boxes: [box], listen: { socket } });
+  const control = await startControl({ boxes: [box], fleet, listen: { socket } });
   onTestFinished(async () => {
     await control.close();
     rmSync(folder, { recursive: true });
@@ -114,6 +114,70 @@ test('A7: modes are forced with a reason, listed and released', async () => {
     'no circuit of a tool or group serach',
   );
   expect((await ctl('disable', 'writer', 'search', '--reason', 'x')).code).toBe(4);
+});
+
+test('G8, A7: a person sees the store, who probes, and how many processes have applied an action', async () => {
+  const shared = {
+    fleet: 'research',
+    category: 'network',
+    ageMs: 4_000,
+    waitMs: 60_000,
+    generation: 1,
+    leaseMs: undefined,
+  };
+  const status = {
+    process: 'p1',
+    mode: 'up',
+    why: undefined,
+    ageMs: 400,
+    processes: 3,
+    circuits: [
+      { ...shared, name: 'search', state: 'open', seenBy: 0, holder: 'p2' },
+      { ...shared, name: 'fetch', state: 'pending', seenBy: 1, holder: undefined },
+      { ...shared, name: 'mail', state: 'closed', seenBy: 0, holder: undefined },
+    ],
+    actions: [
+      {
+        fleet: 'research',
+        id: 'x',
+        action: 'force',
+        tool: 'mail',
+        owner: 'ada',
+        mode: 'disabled',
+        reason: 'a\x1btest',
+        leftMs: 60_000,
+        applied: 2,
+        processes: 3,
+      },
+    ],
+  };
+  const { ctl } = await agent('research', { status: () => status });
+  const { out } = await ctl('list');
+  expect(out).toMatch(/process +store +answered +processes\n\d+ +up +0 s ago +3\n/);
+  expect(out).toMatch(
+    /fleet +shared +state +for +probe\nresearch +search +open \(network\) +4 s +by p2\nresearch +fetch +seen by 1 +4 s +-\n/,
+  );
+  expect(out).toMatch(/research +mail +disabled +ada +by 2 of 3 +60 s +a\S*test\n/);
+  expect(out).not.toContain('\x1b');
+  expect(out.match(/mail/g)).toHaveLength(1);
+  const [{ state }] = JSON.parse((await ctl('list', '--json')).out);
+  expect(state.fleet).toMatchObject({ mode: 'up', actions: [{ applied: 2, processes: 3 }] });
+});
+
+test('G7, A7: a store that does not answer is named with the reason, and a fleet that cannot tell is left out', async () => {
+  const down = {
+    process: 'p1',
+    mode: 'degraded',
+    why: 'Redis did not answer within 1000 ms.',
+    circuits: [],
+    actions: [],
+  };
+  const { out } = await (await agent('research', { status: () => down })).ctl('list');
+  expect(out).toMatch(/\d+ +degraded: Redis did not answer within 1000 ms\. +- +-\n/);
+  for (const status of [() => 'later', () => expect.fail('it cannot tell')]) {
+    const { code, out } = await (await agent('research', { status })).ctl('list');
+    expect({ code, out }).toEqual({ code: 0, out: expect.not.stringContaining('store') });
+  }
 });
 
 test('A7: an agent that does not answer is named, and scripts see the exit code', async () => {

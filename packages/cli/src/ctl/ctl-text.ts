@@ -43,6 +43,68 @@ const table = (rows: readonly (readonly string[])[], columns: number): string =>
     false,
   );
 
+type FleetState = NonNullable<NonNullable<Found['state']>['fleet']>;
+
+const fleetRow = (pid: number, { mode, why, ageMs, processes }: FleetState): readonly string[] => [
+  `${pid}`,
+  why === undefined ? mode : `${mode}: ${why}`,
+  ageMs === undefined ? '-' : `${duration(ageMs)} ago`,
+  `${processes ?? '-'}`,
+];
+
+/** G8: what the fleet shares, as the process that heard of it last tells. */
+const fleetTables = (found: readonly Found[], columns: number): readonly string[] => {
+  const members = found.flatMap(({ state }) =>
+    state?.fleet === undefined ? [] : [{ pid: state.pid, fleet: state.fleet }],
+  );
+  if (members.length === 0) return [];
+  const [latest] = members.map(({ fleet }) => fleet).toSorted((a, b) => (a.ageMs ?? Infinity) - (b.ageMs ?? Infinity));
+  const circuits = (latest?.circuits ?? []).filter(({ state }) => state !== 'closed');
+  const actions = latest?.actions ?? [];
+  return [
+    table(
+      [['process', 'store', 'answered', 'processes'], ...members.map(({ pid, fleet }) => fleetRow(pid, fleet))],
+      columns,
+    ),
+    ...(circuits.length === 0
+      ? []
+      : [
+          table(
+            [
+              ['fleet', 'shared', 'state', 'for', 'probe'],
+              ...circuits.map(({ fleet, name, state, category, seenBy, ageMs, holder }) => [
+                fleet,
+                name,
+                state === 'open' ? `open (${category})` : `seen by ${seenBy}`,
+                duration(ageMs),
+                holder === undefined ? '-' : `by ${holder}`,
+              ]),
+            ],
+            columns,
+          ),
+        ]),
+    ...(actions.length === 0
+      ? []
+      : [
+          table(
+            [
+              ['fleet', 'tool', 'action', 'owner', 'applied', 'ends in', 'reason'],
+              ...actions.map(({ fleet, tool, action, mode, owner, applied, processes, leftMs, reason }) => [
+                fleet,
+                tool,
+                mode ?? action,
+                owner,
+                `by ${applied}${processes === undefined ? '' : ` of ${processes}`}`,
+                duration(leftMs),
+                reason ?? '-',
+              ]),
+            ],
+            columns,
+          ),
+        ]),
+  ];
+};
+
 /** `breakerbox ctl list`: paused sessions first. */
 export const listText = (found: readonly Found[], columns: number, now = Date.now()): string => {
   const boxes = found.flatMap(({ state }) => state?.boxes ?? []);
@@ -68,6 +130,7 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
     ...(modes.length === 0
       ? []
       : [table([['agent', 'tool', 'mode', 'for', 'owner', 'ends in', 'reason'], ...modes], columns)]),
+    ...fleetTables(found, columns),
     ...found.flatMap(({ error }) => (error === undefined ? [] : [onOneLine(error)])),
   ];
   return `${parts.join('\n\n')}\n`;

@@ -2,6 +2,7 @@ import { Command, type CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DemoOptions } from './demo.ts';
 import { demoCommand } from './demo-command.ts';
+import type { SharedDemoOptions } from './shared/shared-demo.ts';
 
 beforeEach(() => {
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', undefined);
@@ -9,11 +10,12 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-const parse = async (...flags: string[]): Promise<DemoOptions | undefined> => {
-  let given: DemoOptions | undefined;
-  const demo = demoCommand(async (options) => {
+const parse = async (...flags: string[]): Promise<DemoOptions | SharedDemoOptions | undefined> => {
+  let given: DemoOptions | SharedDemoOptions | undefined;
+  const keep = async (options: DemoOptions | SharedDemoOptions): Promise<void> => {
     given = options;
-  });
+  };
+  const demo = demoCommand({ agents: keep, fleet: keep });
   demo.exitOverride().configureOutput({ writeErr: () => undefined });
   await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', 'demo', ...flags]);
   return given;
@@ -50,6 +52,13 @@ test('reads every flag', async () => {
   });
 });
 
+test('--fleet is another demo, with a time and JSON', async () => {
+  vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '9500'); // It serves no metrics.
+  expect(await parse('--fleet', '--for', '20s', '--json')).toEqual({ forMs: 20_000, json: true, pace: 1 });
+  const redisUrl = 'redis://redis:6379';
+  expect(await parse('--redis', redisUrl)).toEqual({ forMs: undefined, json: false, pace: 1, redisUrl });
+});
+
 test("reads OpenTelemetry's variables, lets flags override them, and ignores empty ones", async () => {
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_PORT', '9500');
   vi.stubEnv('OTEL_EXPORTER_PROMETHEUS_HOST', '');
@@ -68,6 +77,10 @@ describe('rejects a wrong flag, and says what to write', () => {
     ['--pace 0.5', 'Write a number from 1'],
     ['--pace slow', 'Write a number from 1'],
     ['--pace 101', 'to 100'],
+    ['--fleet --agent ops-agent', "'--fleet' cannot be used with option '--agent"],
+    ['--redis redis:6379', 'such as redis://127.0.0.1:6379'],
+    ['--redis http://redis:6379', 'such as redis://127.0.0.1:6379'],
+    ['--redis redis://redis:6379 --agent ops-agent', "'--fleet' cannot be used with option '--agent"],
     ['--jsn', 'Did you mean --json?'],
     ['now', 'too many arguments'],
   ])('%s', async (flags, message) => {

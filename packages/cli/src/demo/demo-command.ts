@@ -4,6 +4,7 @@ import type { DemoOptions } from './demo.ts';
 import { parseDuration } from './duration.ts';
 import { DemoError } from './errors.ts';
 import { watchParent } from './parent-watch.ts';
+import type { SharedDemoOptions } from './shared/shared-demo.ts';
 
 /** Timers can't wait longer than 24.8 days. */
 const LONGEST_MS = 20 * 86_400_000;
@@ -22,10 +23,25 @@ interface Flags {
   readonly color: boolean;
   readonly agent?: readonly AgentName[];
   readonly pace: number;
+  readonly fleet: boolean;
+  readonly redis?: string;
 }
 
+/** Runs one of the two demos. */
+export interface DemoRuns {
+  readonly agents: (options: DemoOptions) => Promise<void>;
+  readonly fleet: (options: SharedDemoOptions) => Promise<void>;
+}
+
+// Agents and servers take a second to load, and no other command needs them.
+const RUNS: DemoRuns = {
+  agents: (options) => runToTheEnd(async (...rest) => (await import('./demo.ts')).runDemo(options, ...rest)),
+  fleet: (options) =>
+    runToTheEnd(async (...rest) => (await import('./shared/shared-demo.ts')).runSharedDemo(options, ...rest)),
+};
+
 /** `breakerbox demo`. */
-export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runToTheEnd): Command =>
+export const demoCommand = (runs: DemoRuns = RUNS): Command =>
   new Command('demo')
     .description(
       'Run agents with scripted models on real tools that fail, with Prometheus and Alertmanager if they are installed.',
@@ -43,6 +59,19 @@ export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runTo
       ).argParser(agentFlag),
     )
     .addOption(new Option('--pace <times>', 'run the script this many times slower').default(1).argParser(paceFlag))
+    .addOption(
+      new Option(
+        '--fleet',
+        'three processes that share the circuit of one tool through a real Redis, told line by line; needs redis-server',
+      )
+        .default(false)
+        .conflicts('agent'),
+    )
+    .addOption(
+      new Option('--redis <url>', 'with --fleet: the Redis to use, instead of one of its own')
+        .argParser(redisFlag)
+        .implies({ fleet: true }),
+    )
     .option('--json', 'print one JSON document at the end instead of the view', false)
     .option('--no-stack', "don't run Prometheus and Alertmanager")
     .addOption(
@@ -59,18 +88,25 @@ export const demoCommand = (run: (options: DemoOptions) => Promise<void> = runTo
     .option('--no-color', 'no colours in the view; NO_COLOR does the same')
     .showHelpAfterError('(see breakerbox demo --help)')
     .action((flags: Flags, command: Command) =>
-      run({
-        forMs: flags.for,
-        json: flags.json,
-        stack: flags.stack,
-        host: flags.host || DEFAULT_HOST,
-        port: flags.port,
-        isPortWanted: command.getOptionValueSource('port') !== 'default',
-        color: flags.color,
-        names: AGENT_NAMES.filter((name) => flags.agent === undefined || flags.agent.includes(name)),
-        pace: flags.pace,
-      }),
+      flags.fleet
+        ? runs.fleet({ forMs: flags.for, json: flags.json, pace: flags.pace, redisUrl: flags.redis })
+        : runs.agents({
+            forMs: flags.for,
+            json: flags.json,
+            stack: flags.stack,
+            host: flags.host || DEFAULT_HOST,
+            port: flags.port,
+            isPortWanted: command.getOptionValueSource('port') !== 'default',
+            color: flags.color,
+            names: AGENT_NAMES.filter((name) => flags.agent === undefined || flags.agent.includes(name)),
+            pace: flags.pace,
+          }),
     );
+
+const redisFlag = (text: string): string => {
+  if (/^rediss?:\/\/./.test(text) && URL.canParse(text)) return text;
+  throw new InvalidArgumentError('Write an address such as redis://127.0.0.1:6379, or rediss:// for TLS.');
+};
 
 const durationFlag = (text: string): number => {
   const ms = parseDuration(text);
@@ -109,7 +145,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const LINGER_MS = 2000;
 
 /** Runs the demo in this process: until a signal. It restores the terminal and leaves nothing running. */
-const runToTheEnd = async (options: DemoOptions): Promise<void> => {
+const runToTheEnd = async (
+  run: (stop: AbortSignal, lastMoment: (action: () => void) => void) => Promise<void>,
+): Promise<void> => {
   const stop = new AbortController();
   const lastActions: (() => void)[] = [];
   const inHaste = (): void => {
@@ -130,9 +168,7 @@ const runToTheEnd = async (options: DemoOptions): Promise<void> => {
   process.stderr.on('error', () => undefined);
   watchParent(() => stop.abort(), process.env);
   try {
-    // Its agents and servers take a second to load, and no other command needs them.
-    const { runDemo } = await import('./demo.ts');
-    await runDemo(options, stop.signal, (action) => lastActions.push(action));
+    await run(stop.signal, (action) => lastActions.push(action));
   } catch (error) {
     if (!(error instanceof DemoError)) throw error;
     process.stderr.write(`breakerbox demo: ${error.message}\n`);

@@ -11,7 +11,7 @@ export interface RedisConnection {
   close(): void;
 }
 
-type Listener = (...args: unknown[]) => void;
+type Listener = () => void;
 
 interface Emitter {
   on(event: string, listener: Listener): unknown;

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Phase, play, type Schedule } from './play.ts';
+
+/** Random cases of a run. A case that fails prints the seed and path that bring it back. One takes as long as a hundred of core's. */
+const CASES = Math.ceil(Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000) / 20);
+
+/** What cases must reach, or they prove nothing: so many times at least in 50 cases. */
+const REACHED: Readonly<Record<string, number>> = {
+  opened: 30,
+  pending: 30,
+  'claim granted': 50,
+  'claim refused': 5,
+  'claim that came twice': 2,
+  'settlement dropped': 5,
+  'probe: success': 20,
+  'probe: failure': 30,
+  'report that changes nothing': 5,
+  'opening brought back': 2,
+  'data lost': 5,
+  'probe of the fleet': 50,
+};
+
+const phase: fc.Arbitrary<Phase> = fc.record({
+  ms: fc.integer({ min: 500, max: 9_000 }),
+  works: fc.boolean(),
+  lost: fc.constantFrom(0, 0, 0.1, 0.5),
+  twice: fc.constantFrom(0, 0.3),
+  hintsLost: fc.constantFrom(0, 0.5, 1),
+  // The longest are slower than a command may take.
+  slowMs: fc.constantFrom(5, 50, 900, 3_000),
+  cut: fc.subarray([0, 1, 2, 3]),
+  loses: fc.constantFrom(false, false, false, true),
+});
+
+const schedule: fc.Arbitrary<Schedule> = fc.record({
+  seed: fc.integer(),
+  processes: fc.integer({ min: 2, max: 4 }),
+  phases: fc.array(phase, { minLength: 1, maxLength: 6 }),
+});
+
+test('G3, G4, G5, G7: at most one probe while leases hold, closed never overwrites open, and all agree when messages flow again', async () => {
+  const sum: Record<string, number> = {};
+  await fc.assert(
+    fc.asyncProperty(schedule, async (one) => {
+      for (const [what, times] of Object.entries(await play(one))) sum[what] = (sum[what] ?? 0) + times;
+    }),
+    { numRuns: CASES },
+  );
+  const rare = Object.entries(REACHED).filter(([what, least]) => (sum[what] ?? 0) < (least * CASES) / 50);
+  expect(rare, JSON.stringify(sum)).toEqual([]);
+}, 600_000);

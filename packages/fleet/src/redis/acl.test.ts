@@ -1,0 +1,84 @@
+/** The rights that docs/fleet.md gives to the user of a fleet. */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { NOWHERE } from '../protocol.ts';
+import { connectionOf } from './recognize.ts';
+import { redisStore } from './redis-store.ts';
+import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+
+const PAGE = readFileSync(`${import.meta.dirname}/../../../../docs/fleet.md`, 'utf8');
+const [SET_USER = expect.fail('docs/fleet.md has no ACL SETUSER')] = /^redis-cli ACL SETUSER .*$/m.exec(PAGE) ?? [];
+
+let server: RedisServer;
+let url: string;
+beforeAll(async () => {
+  server = await startRedis();
+  const command = SET_USER.replace('redis-cli', `redis-cli -e -p ${server.port}`);
+  await promisify(execFile)('sh', ['-c', command]);
+  url = server.url.replace('redis://', 'redis://breakerbox:PASSWORD@');
+});
+afterAll(() => server.stop());
+
+const ioredis = () => {
+  const client = new Redis(url, { lazyConnect: true });
+  return { client, close: () => client.disconnect() };
+};
+const nodeRedis = () => {
+  const client = createClient({ url });
+  return { client, close: () => client.destroy() };
+};
+
+/** Everything that has been refused so far. */
+const refused = async (): Promise<string> => {
+  const { stdout } = await promisify(execFile)('redis-cli', ['-p', `${server.port}`, 'ACL', 'LOG']);
+  return stdout.trim();
+};
+
+describe('the user of docs/fleet.md', () => {
+  test.each([
+    ['redis', nodeRedis],
+    ['ioredis', ioredis],
+  ])('may do all that a fleet does, with the client %s', async (name, connect) => {
+    const { client } = connect();
+    const connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+    const store = redisStore(connection, { prefix: 'breakerbox', name, commandTimeoutMs: 5_000 });
+    onTestFinished(() => store.close());
+    const hint = vi.fn();
+    store.onHint(hint);
+    await vi.waitFor(() => store.read(NOWHERE), 10_000);
+    await vi.waitFor(async () => expect(await store.processes()).toBe(1), 10_000);
+    const report = { id: 'web_search', process: 'p', category: 'network', waitMs: 0, windowMs: 1_000 } as const;
+    expect(await store.report({ ...report, quorum: 1, generation: 0 })).toMatchObject({ state: 'open' });
+    await vi.waitFor(() => expect(hint).toHaveBeenCalled(), 10_000);
+    const grant = (await store.claim('web_search', 'p', 1, 'token', 1_000)) ?? expect.fail('no grant');
+    expect(await store.settle('web_search', 'p', grant, { result: 'failure', category: 'network', waitMs: 0 })).toBe(
+      'done',
+    );
+    expect(await store.end('web_search', 2)).toBe(true);
+    expect(await store.control({ id: 'a', process: 'p', body: '{}', forMs: 1_000 })).toMatchObject({ applied: 1 });
+    expect(await refused()).toBe('');
+  });
+
+  test.each([
+    [['GET', 'other']],
+    [['HGET', 'other', 'x']],
+    [['HGET', '{breakerbox:2:a}', 'x']],
+    [['EVAL', "return redis.call('HGET', 'other', 'x')", '0']],
+    [['KEYS', '*']],
+    [['FLUSHALL']],
+    [['CONFIG', 'GET', '*']],
+    [['ACL', 'LIST']],
+    [['CLIENT', 'LIST']],
+    [['SSUBSCRIBE', 'other']],
+    [['SCRIPT', 'FLUSH']],
+  ])('may not do anything else: %j', async (command) => {
+    const { client, close } = nodeRedis();
+    onTestFinished(close);
+    await client.connect();
+    await expect(client.sendCommand(command)).rejects.toThrow(/NOPERM|user executing the script can't/);
+  });
+});
