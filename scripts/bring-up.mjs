@@ -76,6 +76,7 @@ const PACKAGES = [
   'packages/telemetry',
   'packages/instrumentation',
   'packages/control',
+  'packages/fleet',
   'alerts',
   'dashboards',
   'packages/cli',

@@ -1,4 +1,13 @@
-import type { FleetStore, Grant, Position, ProbeResult, Report, StoredAction, StoredCircuit, Word } from './protocol.ts';
+import type {
+  FleetStore,
+  Grant,
+  Position,
+  ProbeResult,
+  Report,
+  StoredAction,
+  StoredCircuit,
+  Word,
+} from './protocol.ts';
 import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from './records.ts';
 
 /** What the store keeps at most. More circuits or actions push out others: the closed ones first, then the oldest. */
@@ -91,7 +100,8 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
     return unchanged(state, storedCircuit(report.id, found, nowMs));
   const seen = Object.entries(circuit.n ?? {}).filter(([, ms]) => nowMs - ms < report.windowMs);
   const n = { ...Object.fromEntries(seen), [report.process]: nowMs };
-  if (Object.keys(n).length >= Math.min(report.quorum, MOST_QUORUM)) return changed({ ...open, g: circuit.g + 1 }, true);
+  if (Object.keys(n).length >= Math.min(report.quorum, MOST_QUORUM))
+    return changed({ ...open, g: circuit.g + 1 }, true);
   return changed({ ...open, s: 'pending', g: circuit.g, n }, false);
 };
 
@@ -180,7 +190,9 @@ export const controlAll = (
 
 /** Drops what is over, and the oldest action if there are too many. */
 const room = (actions: FleetState['actions'], { nowMs, bounds = BOUNDS }: Moment): FleetState['actions'] => {
-  const left = [...actions].filter(([, { record }]) => record.u > nowMs).sort(([, a], [, b]) => a.record.m - b.record.m);
+  const left = [...actions]
+    .filter(([, { record }]) => record.u > nowMs)
+    .sort(([, a], [, b]) => a.record.m - b.record.m);
   return new Map(left.slice(Math.max(0, left.length - bounds.actions + 1)));
 };
 

@@ -1,4 +1,14 @@
-import { type Bounds, claimProbe, controlAll, endOutage, type FleetState, type Outcome, readSince, reportOpening, settleProbe } from './fleet-state.ts';
+import {
+  type Bounds,
+  claimProbe,
+  controlAll,
+  endOutage,
+  type FleetState,
+  type Outcome,
+  readSince,
+  reportOpening,
+  settleProbe,
+} from './fleet-state.ts';
 import type { FleetStore } from './protocol.ts';
 
 export interface MemoryStoreOptions {

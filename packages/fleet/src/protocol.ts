@@ -99,7 +99,12 @@ export interface FleetStore {
   /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
   end(id: string, generation: number): Promise<boolean>;
   /** Adds an action, or says that this process has carried it out. Returns the action as it is now. */
-  control(action: { readonly id: string; readonly process: string; readonly body?: string; readonly forMs?: number }): Promise<StoredAction | undefined>;
+  control(action: {
+    readonly id: string;
+    readonly process: string;
+    readonly body?: string;
+    readonly forMs?: number;
+  }): Promise<StoredAction | undefined>;
   /** Number of processes that listen now; undefined if the store cannot tell. */
   processes(): Promise<number | undefined>;
   /** Calls `listener` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */

@@ -40,7 +40,11 @@ export interface Versioned<Record> {
 }
 
 /** A circuit as processes hear of it, at a time of the store. */
-export const storedCircuit = (id: string, { version, record }: Versioned<CircuitRecord>, nowMs: number): StoredCircuit => ({
+export const storedCircuit = (
+  id: string,
+  { version, record }: Versioned<CircuitRecord>,
+  nowMs: number,
+): StoredCircuit => ({
   id,
   version,
   state: record.s,
@@ -49,7 +53,10 @@ export const storedCircuit = (id: string, { version, record }: Versioned<Circuit
   ageMs: Math.max(0, nowMs - record.t),
   waitMs: record.w,
   witnesses: Object.keys(record.n ?? {}).length,
-  probe: record.h !== undefined && (record.u ?? 0) > nowMs ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs } : undefined,
+  probe:
+    record.h !== undefined && (record.u ?? 0) > nowMs
+      ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs }
+      : undefined,
 });
 
 /** An action as processes hear of it. Undefined if it is over. */

@@ -5,9 +5,10 @@ import { nodeRedisConnection } from './node-redis.ts';
 const has = (client: object, ...methods: readonly string[]): boolean =>
   methods.every((name) => typeof (client as Record<string, unknown>)[name] === 'function');
 
-/** How to talk to this client. Undefined if it is a client of neither `redis` nor `ioredis`. */
-export const connectionOf = (client: object): RedisConnection | undefined => {
-  if (has(client, 'sSubscribe', 'sendCommand', 'duplicate')) return nodeRedisConnection(client as NodeRedisClient);
-  if (has(client, 'ssubscribe', 'call', 'duplicate')) return ioredisConnection(client as IoredisClient);
+/** How to talk to this client, once it is called. Undefined if it is a client of neither `redis` nor `ioredis`. */
+export const connectionOf = (client: object): (() => RedisConnection) | undefined => {
+  if (has(client, 'sSubscribe', 'sendCommand', 'duplicate'))
+    return () => nodeRedisConnection(client as NodeRedisClient);
+  if (has(client, 'ssubscribe', 'call', 'duplicate')) return () => ioredisConnection(client as IoredisClient);
   return undefined;
 };

@@ -83,7 +83,6 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
     close: async () => {
       for (const stop of stops) stop();
       stops.clear();
-      connection.close();
     },
   };
 };

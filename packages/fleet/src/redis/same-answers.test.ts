@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { memoryStore } from '../memory-store.ts';
 import type { FleetStore, Position, ProbeResult } from '../protocol.ts';
 import { NOWHERE } from '../protocol.ts';
+import type { RedisConnection } from './connection.ts';
 import { connectionOf } from './recognize.ts';
 import { redisStore } from './redis-store.ts';
 import { type RedisServer, startRedis } from './test-support.redis-server.ts';
@@ -62,7 +63,12 @@ const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; reado
   {
     weight: 8,
     arbitrary: fc
-      .tuple(ids, processes, fc.record({ epoch: fc.constantFrom('e0', 'e1'), generation: generations, token: fc.constantFrom('t1', 't2') }), results)
+      .tuple(
+        ids,
+        processes,
+        fc.record({ epoch: fc.constantFrom('e0', 'e1'), generation: generations, token: fc.constantFrom('t1', 't2') }),
+        results,
+      )
       .map((settlement) => ({ call: (store: FleetStore) => store.settle(...settlement) })),
   },
   {
@@ -95,8 +101,15 @@ const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; reado
   },
 );
 
+const connected = (): RedisConnection => {
+  const connect = connectionOf(client);
+  if (connect === undefined) throw new Error('The client is not recognized.');
+  return connect();
+};
+
 test('G9: the scripts give the answers of the pure functions, for any sequence of calls', async () => {
   const runs = Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000) / 5;
+  const connection = connected();
   let name = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), async (calls) => {
@@ -105,8 +118,6 @@ test('G9: the scripts give the answers of the pure functions, for any sequence o
       let epoch = 0;
       const seams = { now: () => nowMs, epoch: () => `e${epoch}`, bounds: { circuits: 2, actions: 2 } };
       const memory = memoryStore(seams);
-      const connection = connectionOf(client);
-      if (connection === undefined) throw new Error('The client is not recognized.');
       const redis = redisStore(connection, { prefix: 'test', name: `n${name}`, commandTimeoutMs: 10_000, ...seams });
       let position = NOWHERE;
       for (const { call, passMs = 0, flush } of calls) {

@@ -1,0 +1,176 @@
+import type { ForcedMode, ForcedModeView, Operator } from '@breakerbox/core/control';
+import { isObject, safely } from '@breakerbox/core/internal';
+import type { StoredAction, Word } from './protocol.ts';
+import type { Reader } from './reader.ts';
+import type { Runtime } from './runtime.ts';
+
+/** An action of an operator on all processes, as JSON in the store. */
+export type FleetAction =
+  | {
+      readonly do: 'force';
+      readonly tool: string;
+      readonly owner: string;
+      readonly mode: ForcedMode;
+      readonly reason: string;
+    }
+  | { readonly do: 'release'; readonly tool: string; readonly owner: string };
+
+const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
+
+/** The store keeps no longer texts. */
+const LONGEST_BODY = 2_000;
+const LONGEST_REASON = 500;
+
+/** Reads what another process wrote. Undefined for an action that this release does not know. */
+export const parseAction = (body: string): FleetAction | undefined => {
+  const action: unknown = safely('reading an action of the fleet', () => JSON.parse(body));
+  if (!isObject(action)) return undefined;
+  const { do: what, tool, owner, mode, reason } = action as Record<string, unknown>;
+  if (typeof tool !== 'string' || typeof owner !== 'string') return undefined;
+  if (what === 'release') return { do: 'release', tool, owner };
+  const known = MODES.find((one) => one === mode);
+  return what === 'force' && known !== undefined && typeof reason === 'string'
+    ? { do: 'force', tool, owner, mode: known, reason }
+    : undefined;
+};
+
+/** Carries the forced modes of one box to the other processes, and theirs to this box (G8). */
+export interface ActionSync {
+  /** Carries out what the store lists and this box has not done, in the order in which it was asked for. */
+  onWord(word: Word): void;
+  /** Sends what was forced or released in this box, and what it has carried out. */
+  send(): void;
+}
+
+/** A mode of a whole box that the fleet has. */
+interface SharedMode {
+  readonly id: string;
+  readonly body: string;
+  readonly sinceUnixMs: number;
+  readonly untilMs: number;
+}
+
+/** Something that the store does not know yet. Without a body: that an action was carried out here. */
+interface Message {
+  readonly id: string;
+  readonly body?: string;
+  readonly untilMs: number;
+}
+
+/** More wait only where a store has been away for long. The oldest is dropped. */
+const MOST_MESSAGES = 400;
+/** Longer than any store keeps. The oldest is forgotten. */
+const MOST_DONE = 1_000;
+
+export const syncActions = (operator: Operator, process: string, reader: Reader, runtime: Runtime): ActionSync => {
+  /** By tool and owner, because an owner has at most one mode for each tool. */
+  const modes = new Map<string, SharedMode>();
+  const done = new Set<string>();
+  const messages = new Map<string, Message>();
+  let seenVersion: number | undefined;
+  let isSending = false;
+
+  const keyOf = ({ tool, owner }: { readonly tool: string; readonly owner: string }): string => `${owner}\n${tool}`;
+
+  const queue = (message: Message): void => {
+    const [oldest] = messages.keys();
+    if (messages.size >= MOST_MESSAGES && oldest !== undefined) messages.delete(oldest);
+    messages.set(message.id, message);
+  };
+
+  const finish = (id: string): void => {
+    const [oldest] = done;
+    if (done.size >= MOST_DONE && oldest !== undefined) done.delete(oldest);
+    done.add(id);
+  };
+
+  const publish = (action: FleetAction, untilMs: number): Pick<SharedMode, 'id' | 'body'> | undefined => {
+    const body = JSON.stringify(action);
+    if (body.length > LONGEST_BODY) return undefined;
+    const id = runtime.id();
+    finish(id);
+    queue({ id, body, untilMs });
+    return { id, body };
+  };
+
+  /** Finds what was forced or released here. What came from the fleet is in `modes` already, and is not sent again. */
+  const findOwn = (): void => {
+    if (operator.version === seenVersion) return;
+    const now = new Map(operator.modes().flatMap((mode) => (mode.session === undefined ? [[keyOf(mode), mode]] : [])));
+    for (const [key, mode] of now) if (modes.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(key, mode);
+    for (const [key, { body, untilMs }] of modes) {
+      if (now.has(key)) continue;
+      modes.delete(key);
+      const forced = parseAction(body);
+      if (forced !== undefined && untilMs > runtime.now())
+        publish({ do: 'release', tool: forced.tool, owner: forced.owner }, untilMs);
+    }
+    seenVersion = operator.version;
+  };
+
+  const publishMode = (key: string, { tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
+    const untilMs = runtime.now() + untilUnixMs - Date.now();
+    const action = { do: 'force', tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
+    const published = publish(action, untilMs);
+    if (published !== undefined) modes.set(key, { ...published, sinceUnixMs, untilMs });
+  };
+
+  const carryOut = ({ id, body, leftMs }: StoredAction): void => {
+    const action = parseAction(body);
+    finish(id);
+    if (action === undefined) return;
+    const { tool, owner } = action;
+    const untilMs = runtime.now() + leftMs;
+    queue({ id, untilMs });
+    if (action.do === 'release') {
+      modes.delete(keyOf(action));
+      operator.release(tool, { owner, isCounted: false });
+      return;
+    }
+    const { mode, reason } = action;
+    const expiresInMs = leftMs;
+    const { sinceUnixMs } = operator.force(tool, {
+      mode,
+      owner,
+      reason,
+      expiresInMs,
+      isDeclared: false,
+      isCounted: false,
+    });
+    modes.set(keyOf(action), { id, body, sinceUnixMs, untilMs });
+  };
+
+  /** G7: a store that has lost the actions gets back those that still count. */
+  const restore = (listed: ReadonlySet<string>): void => {
+    for (const { id, body, untilMs } of modes.values()) if (!listed.has(id)) queue({ id, body, untilMs });
+  };
+
+  const sendAll = async (): Promise<void> => {
+    for (const [id, { body, untilMs }] of messages) {
+      const forMs = Math.ceil(untilMs - runtime.now());
+      if (forMs > 0) {
+        const action = body === undefined ? { id, process } : { id, process, body, forMs };
+        if ((await reader.run((store) => store.control(action))) === undefined) return;
+      }
+      messages.delete(id);
+    }
+  };
+
+  return {
+    onWord: ({ actions, whole }) => {
+      safely('an action of the fleet', findOwn);
+      for (const action of actions) if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
+      seenVersion = operator.version;
+      if (whole) restore(new Set(actions.map(({ id }) => id)));
+    },
+    send: () => {
+      safely('an action of the fleet', findOwn);
+      if (isSending || messages.size === 0 || !reader.knowledge.answers) return;
+      isSending = true;
+      const sent = sendAll().then(() => {
+        isSending = false;
+      });
+      void sent;
+    },
+  };
+};

@@ -1,0 +1,288 @@
+import type { ErrorCategory } from '@breakerbox/core';
+import type { FleetOrder, SharedChange, SharedCircuit } from '@breakerbox/core/fleet';
+import type { Grant, ProbeResult, StoredCircuit } from './protocol.ts';
+import type { FleetMode, Heard } from './reader.ts';
+
+/** G2: these belong to one user, one machine or one call. */
+const NEVER_SHARED: ReadonlySet<ErrorCategory> = new Set([
+  'permission',
+  'filesystem',
+  'invalid_input',
+  'denied',
+  'cancelled',
+]);
+
+/** A probe is claimed only if a call was rejected so lately. */
+const DEMAND_MS = 5_000;
+/** The next call within this time is the probe. */
+const USE_MS = 10_000;
+const LONGEST_USE_MS = 3_600_000;
+/** The store's lease ends so much later than the local one. */
+const MARGIN_MS = 1_000;
+/** After this time every process may call again (G5). */
+const STAGGER_MS = 1_000;
+
+/** What one box keeps about one circuit of the fleet. */
+export interface Track {
+  readonly id: string;
+  readonly name: string;
+  /** The order that the box has, and for what: the same order is not fed twice. */
+  fed: string;
+  /** The latest opening of the fleet that this process knows. After a loss it is reported again (G7). */
+  heard: (Pick<StoredCircuit, 'generation' | 'category' | 'waitMs'> & { readonly epoch: string }) | undefined;
+  /** It opened here, which the fleet has to know. */
+  opened: boolean;
+  /** Its outage was ended here, for all. */
+  ended: boolean;
+  /** A claim that was sent. It is sent again with the same token until it is answered. */
+  claim:
+    | { readonly token: string; readonly sentMs: number; readonly useMs: number; readonly generation: number }
+    | undefined;
+  claimAtMs: number | undefined;
+  grant: { readonly grant: Grant; readonly untilMs: number; readonly leaseEndMs: number } | undefined;
+  /** How the granted probe ended, which the store does not know yet. */
+  result: ProbeResult | undefined;
+  /** What this process knows may be too old: it waits for a read that is sent after this one. */
+  afterRead: number | undefined;
+}
+
+export const newTrack = (id: string, name: string): Track => ({
+  id,
+  name,
+  fed: '',
+  heard: undefined,
+  opened: false,
+  ended: false,
+  claim: undefined,
+  claimAtMs: undefined,
+  grant: undefined,
+  result: undefined,
+  afterRead: undefined,
+});
+
+/** All that a step depends on. */
+export interface Situation {
+  readonly nowMs: number;
+  readonly mode: FleetMode;
+  /** The store answered the last command. */
+  readonly answers: boolean;
+  readonly epoch: string;
+  readonly processes: number | undefined;
+  /** The number of the latest read that was answered. */
+  readonly read: number;
+  /** The circuit as the box has it; undefined if it is not in use there. */
+  readonly circuit: SharedCircuit | undefined;
+  /** The circuit as the store had it when this process last heard. */
+  readonly stored: Heard<StoredCircuit> | undefined;
+  /** From 0 to less than 1, for jitter. */
+  readonly chance: number;
+}
+
+/** What to send to the store next. */
+export type Step =
+  | { readonly send: 'settle'; readonly grant: Grant; readonly result: ProbeResult }
+  | { readonly send: 'end'; readonly generation: number }
+  | {
+      readonly send: 'report';
+      readonly generation: number;
+      readonly category: ErrorCategory;
+      readonly waitMs: number;
+    }
+  | { readonly send: 'claim'; readonly generation: number; readonly useMs: number; readonly leaseMs: number }
+  /** Look again then. */
+  | { readonly send: 'nothing'; readonly atMs: number };
+
+const NOTHING: Step = { send: 'nothing', atMs: Number.POSITIVE_INFINITY };
+
+/** The box has an order that may no longer fit: it is fed again, whatever it is. */
+const HELD_AGAIN = 'hold again';
+
+const ageMs = ({ ageMs, heardMs }: Heard<StoredCircuit>, nowMs: number): number => ageMs + nowMs - heardMs;
+
+/** Notes what happened in the box. */
+export const noteChange = (track: Track, change: SharedChange, circuit: SharedCircuit | undefined): void => {
+  switch (change.change) {
+    case 'opened':
+      track.opened = true;
+      // A circuit that was due, and failed, goes by its own schedule again.
+      if (track.fed.startsWith('recover')) track.fed = HELD_AGAIN;
+      break;
+    case 'probe_failed':
+      track.result = {
+        result: 'failure',
+        category: circuit?.category ?? track.heard?.category ?? 'unknown',
+        waitMs: Math.max(circuit?.waitMs ?? 0, circuit?.retryAfterMs ?? 0),
+      };
+      break;
+    case 'closed':
+      if (change.granted && track.grant !== undefined) track.result = { result: 'success' };
+      // G7: a local closing does not overwrite a shared opening, which is fed again.
+      else track.fed = HELD_AGAIN;
+      break;
+    case 'recovered':
+      if (track.grant !== undefined && change.by === 'probe') track.result = { result: 'success' };
+      // 'fleet': the store has said so.
+      else if (change.by !== 'probe' && (change.by as string) !== 'fleet') track.ended = true;
+      break;
+    case 'probing':
+      break;
+  }
+};
+
+/** Notes what the store says. A store that has lost its data counts its generations anew. */
+export const noteStored = (track: Track, { stored, epoch, mode }: Situation): void => {
+  if (stored === undefined || mode !== 'up') return;
+  const isOlder = track.heard?.epoch === epoch && stored.generation < track.heard.generation;
+  if (stored.state === 'pending' || isOlder) return;
+  const { generation, category, waitMs } = stored;
+  track.heard = stored.state === 'open' ? { generation, category, waitMs, epoch } : undefined;
+};
+
+/** What the box has to send. It drops from the track what has become pointless. */
+export const nextStep = (track: Track, situation: Situation): Step => {
+  const { nowMs, answers, circuit, stored } = situation;
+  endGrant(track, situation);
+  if (isBehind(track, situation)) return NOTHING;
+  if (!answers) return track.grant === undefined ? NOTHING : { send: 'nothing', atMs: endOf(track.grant, nowMs) };
+  if (track.grant !== undefined)
+    return track.result === undefined
+      ? { send: 'nothing', atMs: endOf(track.grant, nowMs) }
+      : { send: 'settle', grant: track.grant.grant, result: track.result };
+  if (stored?.state !== 'open') track.ended = false;
+  if (track.ended && stored !== undefined) return { send: 'end', generation: stored.generation };
+  return opening(track, situation) ?? claiming(track, situation, circuit) ?? NOTHING;
+};
+
+const isBehind = ({ afterRead }: Track, { read }: Situation): boolean => afterRead !== undefined && read <= afterRead;
+
+const endOf = ({ untilMs, leaseEndMs }: NonNullable<Track['grant']>, nowMs: number): number =>
+  nowMs < untilMs ? untilMs : leaseEndMs;
+
+/** A grant that ran out unused is given back. One whose lease has ended is forgotten, because the store has forgotten it too. */
+const endGrant = (track: Track, { nowMs, circuit }: Situation): void => {
+  const { grant } = track;
+  if (grant === undefined) {
+    track.result = undefined;
+    return;
+  }
+  if (track.result === undefined && nowMs >= grant.untilMs && circuit?.leaseMs === undefined)
+    track.result = { result: 'returned' };
+  if (nowMs >= grant.leaseEndMs) forgetGrant(track);
+};
+
+export const forgetGrant = (track: Track): void => {
+  track.grant = undefined;
+  track.result = undefined;
+  track.fed = HELD_AGAIN;
+};
+
+/** G3, G7: an opening here, or one of the fleet that the store has lost. */
+const opening = (track: Track, { circuit, stored }: Situation): Step | undefined => {
+  if (circuit === undefined || circuit.state === 'closed') {
+    track.opened = false;
+    return undefined;
+  }
+  const { heard } = track;
+  const isLost = stored === undefined || stored.state === 'pending' || stored.generation < (heard?.generation ?? 0);
+  if (heard !== undefined && isLost)
+    return { send: 'report', generation: heard.generation, category: heard.category, waitMs: heard.waitMs };
+  const { category = 'unknown' } = circuit;
+  if (stored?.state === 'open' || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
+  if (!track.opened) return undefined;
+  return { send: 'report', generation: 0, category, waitMs: Math.max(circuit.waitMs, circuit.retryAfterMs) };
+};
+
+/** Its state comes from its calls, be it for a dry run. */
+const goesByFailures = ({ mode }: SharedCircuit): boolean => mode === 'automatic' || mode === 'observe_only';
+
+/** G4: whether this process asks for the probe, or when to look again. */
+const claiming = (track: Track, situation: Situation, circuit: SharedCircuit | undefined): Step | undefined => {
+  const { nowMs, stored, processes, chance } = situation;
+  if (stored?.state !== 'open' || circuit === undefined || circuit.state === 'closed') return undefined;
+  const dueMs = nowMs + stored.waitMs - ageMs(stored, nowMs);
+  const freeMs = stored.probe === undefined ? dueMs : Math.max(dueMs, stored.heardMs + stored.probe.leaseMs);
+  const isOurs = track.claim?.generation === stored.generation && nowMs < track.claim.sentMs + track.claim.useMs;
+  if (!isOurs) track.claim = undefined;
+  if (freeMs > nowMs && !isOurs) {
+    track.claimAtMs = undefined;
+    return { send: 'nothing', atMs: freeMs };
+  }
+  const isWanted = circuit.rejectedMs !== undefined && circuit.rejectedMs <= DEMAND_MS;
+  if (!isWanted || !goesByFailures(circuit) || circuit.leaseMs !== undefined || circuit.retryAfterMs > 0)
+    return undefined;
+  // The more processes there are, the longer they wait for one of them to come first.
+  track.claimAtMs ??= nowMs + chance * Math.min(STAGGER_MS, 50 * ((processes ?? 20) - 1));
+  if (track.claimAtMs > nowMs) return { send: 'nothing', atMs: track.claimAtMs };
+  // A probe that is overdue is wanted rarely, so the next call may be as far away.
+  const useMs = track.claim?.useMs ?? Math.min(LONGEST_USE_MS, Math.max(USE_MS, nowMs - dueMs));
+  const leaseMs = useMs + circuit.policy.probeLeaseMs + MARGIN_MS;
+  return { send: 'claim', generation: stored.generation, useMs, leaseMs };
+};
+
+/** Notes the answer to a claim. The grant counts from before the claim was sent, so that it ends before the store's lease. */
+export const noteClaim = (
+  track: Track,
+  grant: Grant | undefined,
+  { useMs, leaseMs }: Extract<Step, { send: 'claim' }>,
+  nowMs: number,
+): void => {
+  const sentMs = track.claim?.sentMs ?? nowMs;
+  track.claim = undefined;
+  track.claimAtMs = undefined;
+  if (grant === undefined) return;
+  track.result = undefined;
+  track.grant = { grant, untilMs: sentMs + useMs, leaseEndMs: sentMs + leaseMs };
+};
+
+/** What to tell the box now, if that is something else than before. */
+export const nextOrder = (track: Track, situation: Situation): FleetOrder | undefined => {
+  const chosen = order(track, situation);
+  if (chosen === undefined || chosen.key === track.fed) return undefined;
+  track.fed = chosen.key;
+  return chosen.order;
+};
+
+type Keyed = { readonly key: string; readonly order: FleetOrder };
+
+const order = (track: Track, situation: Situation): Keyed | undefined => {
+  const { nowMs, mode, stored, epoch } = situation;
+  if (mode === 'up' && isBehind(track, situation)) return undefined;
+  if (track.grant !== undefined)
+    return nowMs < track.grant.untilMs
+      ? { key: `grant ${track.grant.grant.token}`, order: { order: 'grant', forMs: track.grant.untilMs - nowMs } }
+      : undefined;
+  if (mode === 'starting') return undefined;
+  if (mode === 'degraded') return isHeld(track) ? release(track, situation) : undefined;
+  const of = `${epoch} ${stored?.generation}`;
+  if (stored?.state === 'open') {
+    const { category, waitMs } = stored;
+    return { key: `hold ${of}`, order: { order: 'hold', category, ageMs: ageMs(stored, nowMs), waitMs } };
+  }
+  if (stored?.state === 'closed') return recover(track, situation, stored, of);
+  // The store does not know it. It is released, unless this box is about to report it again.
+  const isReported =
+    track.heard !== undefined && situation.circuit !== undefined && situation.circuit.state !== 'closed';
+  return isHeld(track) && !isReported ? release(track, situation) : undefined;
+};
+
+/** Whether the box waits for the fleet. */
+export const isHeld = ({ fed }: Track): boolean => fed.startsWith('hold') || fed.startsWith('grant');
+
+/** G5: a circuit that opened before the fleet's closed is due soon. One that opened later is another outage, with its own schedule. */
+const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit>, of: string): Keyed | undefined => {
+  const { circuit, nowMs, chance } = situation;
+  const closedMs = ageMs(stored, nowMs);
+  const isOpen = circuit !== undefined && circuit.state !== 'closed';
+  const isOlder = isOpen && (circuit.ageMs ?? 0) >= closedMs;
+  if (!isOlder && !isHeld(track)) return undefined;
+  if (isOpen && !isOlder) return release(track, situation);
+  return { key: `recover ${of}`, order: { order: 'recover', dueInMs: Math.max(0, chance * STAGGER_MS - closedMs) } };
+};
+
+/** G7: the local clock goes on with what is left of the wait. */
+const release = (track: Track, { stored, nowMs, chance }: Situation): Keyed => {
+  const waitMs = stored?.waitMs ?? track.heard?.waitMs ?? 0;
+  const leftMs = stored?.state === 'open' ? Math.max(0, waitMs - ageMs(stored, nowMs)) : 0;
+  const notBeforeMs = leftMs + chance * Math.max(STAGGER_MS, waitMs / 10);
+  return { key: 'release', order: { order: 'release', notBeforeMs } };
+};

@@ -1,0 +1,273 @@
+import type { Breakerbox } from '@breakerbox/core';
+import { describe, expect, test } from 'vitest';
+import { type Fleet, fleetWith } from './fleet.ts';
+import { memoryStore } from './memory-store.ts';
+import type { FleetStore } from './protocol.ts';
+import { type FakeCircuits, fakeCircuits } from './test-support.circuits.ts';
+import { virtualRuntime } from './test-support.virtual.ts';
+
+/** A store that can hang, and that counts its calls. */
+const observed = (store: FleetStore) => {
+  const counts = { read: 0, written: 0 };
+  const state = { hangs: false };
+  const hanging =
+    <Given extends unknown[], Answer>(what: 'read' | 'written', run: (...given: Given) => Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      counts[what] += 1;
+      if (state.hangs) throw new Error('Redis did not answer within 1000 ms.');
+      return run(...given);
+    };
+  const wrapped: FleetStore = {
+    ...store,
+    read: hanging('read', store.read),
+    report: hanging('written', store.report),
+    claim: hanging('written', store.claim),
+    settle: hanging('written', store.settle),
+    end: hanging('written', store.end),
+    control: hanging('written', store.control),
+    processes: hanging('read', store.processes),
+  };
+  return { store: wrapped, counts, state };
+};
+
+const NO_OPERATOR = { version: 0, modes: () => [] };
+
+/** Processes that share a store, each with circuits of its own. */
+const fleetOf = (size: number, { names = ['a'], quorum }: { names?: readonly string[]; quorum?: number } = {}) => {
+  const runtime = virtualRuntime();
+  const memory = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => runtime.id() });
+  const { store, counts, state } = observed(memory);
+  const start = (): { readonly fleet: Fleet; readonly circuits: FakeCircuits } => {
+    const circuits = fakeCircuits(runtime.now, names);
+    const seams = { runtime, share: () => circuits, operate: () => NO_OPERATOR as never };
+    const fleet = fleetWith({ client: store, ...(quorum !== undefined && { quorum }) }, seams);
+    fleet.join({ on: () => () => {} } as unknown as Breakerbox);
+    return { fleet, circuits };
+  };
+  const processes = Array.from({ length: size }, start);
+  return { runtime, memory, store, counts, state, processes, start, all: processes.map(({ circuits }) => circuits) };
+};
+
+const failThrice = (circuits: FakeCircuits | undefined): void => {
+  for (let call = 0; call < 3; call += 1) circuits?.call('a', false);
+};
+
+describe('G3: a quorum opens for all', () => {
+  test('G3: one process opens alone, the second one opens all', async () => {
+    const { runtime, all, processes } = fleetOf(4);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    await runtime.pass(2_000);
+    expect(processes[3]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'pending', seenBy: 1 }]);
+    expect(all[3]?.call('a', true)).toBe('called');
+    failThrice(all[1]);
+    await runtime.pass(200);
+    expect(all.map((one) => one.call('a', true))).toEqual(['rejected', 'rejected', 'rejected', 'rejected']);
+    expect(processes[2]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'open', generation: 1 }]);
+  });
+
+  test('G3: where one process lives, it is the quorum', async () => {
+    const { runtime, all, processes } = fleetOf(1);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    await runtime.pass(200);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('G1: a process that starts later is told before its first call', async () => {
+    const { runtime, all, start } = fleetOf(2);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(2_000);
+    const late = start();
+    await runtime.pass(100);
+    expect(late.circuits.call('a', true)).toBe('rejected');
+  });
+});
+
+describe('G4: one probe for the fleet', () => {
+  const opened = async (size: number) => {
+    const fleet = fleetOf(size);
+    await fleet.runtime.pass(2_000);
+    failThrice(fleet.all[0]);
+    failThrice(fleet.all[1]);
+    await fleet.runtime.pass(500);
+    return fleet;
+  };
+
+  /** All processes call every 100 ms. What became of the calls. */
+  const callAll = async (fleet: Awaited<ReturnType<typeof opened>>, ms: number, isUp: boolean) => {
+    const results: string[] = [];
+    for (let passed = 0; passed < ms; passed += 100) {
+      for (const one of fleet.all) results.push(one.call('a', isUp));
+      await fleet.runtime.pass(100);
+    }
+    return results;
+  };
+
+  test('G4: a round has one probe, and each failed probe is one more generation', async () => {
+    const fleet = await opened(5);
+    const results = await callAll(fleet, 190_000, false);
+    expect(results.filter((one) => one === 'probe failed')).toHaveLength(3);
+    expect(results.filter((one) => one !== 'rejected')).toHaveLength(3);
+    expect(fleet.processes[4]?.fleet.status().circuits).toMatchObject([{ state: 'open', generation: 4 }]);
+  });
+
+  test('G5: a probe that succeeds lets all processes call again within 2 s', async () => {
+    const fleet = await opened(5);
+    await callAll(fleet, 59_000, false);
+    const results: string[] = [];
+    let probedMs = 0;
+    const called = new Set<number>();
+    for (let passed = 0; passed < 5_000 && called.size < 5; passed += 20) {
+      for (const [index, one] of fleet.all.entries()) {
+        const result = one.call('a', true);
+        results.push(result);
+        if (result !== 'rejected') called.add(index);
+        if (result === 'probed' && probedMs === 0) probedMs = fleet.runtime.now();
+      }
+      await fleet.runtime.pass(20);
+    }
+    expect(called.size).toBe(5);
+    expect(fleet.runtime.now() - probedMs).toBeLessThan(2_000);
+  });
+
+  test('G4: without a rejected call nothing is claimed', async () => {
+    const fleet = await opened(3);
+    const { written } = fleet.counts;
+    await fleet.runtime.pass(120_000);
+    expect(fleet.counts.written).toBe(written);
+  });
+
+  test('G4: a grant that is not used in time is given back, and the next rejected call gets another', async () => {
+    const fleet = await opened(3);
+    await fleet.runtime.pass(61_000);
+    expect(fleet.all[0]?.call('a', true)).toBe('rejected');
+    await fleet.runtime.pass(2_500);
+    expect(fleet.all[0]?.orders.at(-1)).toBe('a grant');
+    expect(fleet.all[1]?.call('a', true)).toBe('rejected');
+    await fleet.runtime.pass(12_000);
+    expect(fleet.processes[1]?.fleet.status().circuits).toMatchObject([{ state: 'open', holder: undefined }]);
+    expect(fleet.all[0]?.call('a', true)).toBe('rejected');
+    expect(fleet.all[1]?.call('a', true)).toBe('rejected');
+    await fleet.runtime.pass(2_500);
+    expect(
+      fleet.all
+        .slice(0, 2)
+        .map((one) => one.call('a', true))
+        .sort(),
+    ).toEqual(['probed', 'rejected']);
+  });
+
+  test('G4: a tool that is called once in ten minutes is probed, too', async () => {
+    const fleet = await opened(2);
+    const results: string[] = [];
+    for (let call = 0; call < 5; call += 1) {
+      await fleet.runtime.pass(600_000);
+      results.push(fleet.all[0]?.call('a', true) ?? '');
+    }
+    expect(results).toContain('probed');
+  });
+
+  test('G4: the settlement of a prober that was stopped beyond its lease is dropped', async () => {
+    const fleet = await opened(2);
+    const [stopped, other] = fleet.all;
+    await fleet.runtime.pass(61_000);
+    stopped?.call('a', true);
+    await fleet.runtime.pass(2_500);
+    expect(stopped?.take('a')).toBe(true);
+    await fleet.runtime.pass(75_000);
+    expect(other?.call('a', false)).toBe('rejected');
+    await fleet.runtime.pass(2_500);
+    expect(other?.call('a', false)).toBe('probe failed');
+    stopped?.finish('a', true);
+    await fleet.runtime.pass(2_500);
+    expect(fleet.processes[1]?.fleet.status().circuits).toMatchObject([{ state: 'open', generation: 2 }]);
+    expect(fleet.all.map((one) => one.call('a', true))).toEqual(['rejected', 'rejected']);
+  });
+});
+
+describe('G6: cost', () => {
+  test('G6: a healthy fleet writes nothing, and each process reads at most once a second', async () => {
+    const { runtime, counts, all } = fleetOf(4);
+    for (let second = 0; second < 120; second += 1) {
+      for (const one of all) one.call('a', true);
+      await runtime.pass(1_000);
+    }
+    expect(counts.written).toBe(0);
+    expect(counts.read).toBeLessThanOrEqual(4 * 120);
+    expect(counts.read).toBeGreaterThan(4 * 90);
+  });
+});
+
+describe('G7: without the store', () => {
+  test('G7: after 3 s the boxes go on by their own clocks, and afterwards the shared opening comes back', async () => {
+    const { runtime, all, state, processes } = fleetOf(2);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(1_000);
+    state.hangs = true;
+    await runtime.pass(2_500);
+    expect(processes[0]?.fleet.status().mode).toBe('up');
+    await runtime.pass(3_000);
+    expect(processes[0]?.fleet.status()).toMatchObject({ mode: 'degraded', why: expect.stringContaining('1000 ms') });
+    expect(all[0]?.orders.at(-1)).toBe('a release');
+    expect(all[0]?.modes).toEqual(['up', 'degraded']);
+    expect(all[0]?.call('a', true)).toBe('rejected');
+    await runtime.pass(70_000);
+    expect(all[0]?.call('a', true)).toBe('probed');
+    state.hangs = false;
+    await runtime.pass(6_000);
+    expect(all[0]?.modes).toEqual(['up', 'degraded', 'up']);
+    expect(all[0]?.call('a', true)).toBe('rejected');
+    for (let call = 0; call < 30; call += 1) {
+      all[0]?.call('a', true);
+      await runtime.pass(100);
+    }
+    expect(all[0]?.call('a', true)).toBe('called');
+  });
+
+  test('G7: a store that has lost its data hears again what the processes hold, with its generation', async () => {
+    const { runtime, all, memory, processes } = fleetOf(3);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(1_000);
+    memory.clear();
+    await runtime.pass(2_500);
+    expect(processes[2]?.fleet.status().circuits).toMatchObject([{ state: 'open', generation: 1 }]);
+    expect(all[2]?.call('a', true)).toBe('rejected');
+  });
+
+  test('G7: an empty store closes nothing', async () => {
+    const { runtime, all, memory, store } = fleetOf(2);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(1_000);
+    memory.clear();
+    const seen: string[] = [];
+    for (let passed = 0; passed < 5_000; passed += 100) {
+      seen.push(all[1]?.call('a', true) ?? '');
+      await runtime.pass(100);
+    }
+    expect(new Set(seen)).toEqual(new Set(['rejected']));
+    expect((await store.read({ epoch: '', version: 0 })).circuits).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('close gives the probe back, and the boxes go on alone', async () => {
+    const { runtime, all, processes, store } = fleetOf(2);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(61_000);
+    all[0]?.call('a', true);
+    await runtime.pass(2_500);
+    expect(all[0]?.orders.at(-1)).toBe('a grant');
+    await processes[0]?.fleet.close();
+    expect(all[0]?.orders.at(-1)).toBe('a release');
+    expect((await store.read({ epoch: '', version: 0 })).circuits).toMatchObject([{ state: 'open', probe: undefined }]);
+  });
+});

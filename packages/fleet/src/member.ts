@@ -1,0 +1,233 @@
+import type { Breakerbox } from '@breakerbox/core';
+import type { Operator } from '@breakerbox/core/control';
+import type { FleetOrder, SharedChange, SharedCircuits } from '@breakerbox/core/fleet';
+import { EVENT_CIRCUIT } from '@breakerbox/core/fleet';
+import { reportThrown, safely } from '@breakerbox/core/internal';
+import { syncActions } from './actions.ts';
+import { circuitId, circuitName } from './circuit-id.ts';
+import {
+  forgetGrant,
+  isHeld,
+  newTrack,
+  nextOrder,
+  nextStep,
+  noteChange,
+  noteClaim,
+  noteStored,
+  type Situation,
+  type Step,
+  type Track,
+} from './circuit-sync.ts';
+import type { Word } from './protocol.ts';
+import type { Reader } from './reader.ts';
+import type { Runtime } from './runtime.ts';
+
+export interface MemberOptions {
+  /** This process. */
+  readonly process: string;
+  readonly quorum: number;
+  readonly windowMs: number;
+}
+
+/** One box in the fleet. */
+export interface Member {
+  onWord(word: Word): void;
+  onFailure(): void;
+  /** Gives back what it holds, and lets the box go on alone. Resolves when the store has answered. */
+  leave(): Promise<void>;
+}
+
+export const joinFleet = (
+  shared: SharedCircuits,
+  box: Pick<Breakerbox, 'on'>,
+  operator: Operator,
+  reader: Reader,
+  runtime: Runtime,
+  { process, quorum, windowMs }: MemberOptions,
+): Member => {
+  const tracks = new Map<string, Track>();
+  const busy = new Set<Track>();
+  const actions = syncActions(operator, process, reader, runtime);
+  let cancel = (): void => {};
+  let wakeMs = Number.POSITIVE_INFINITY;
+  let hasLeft = false;
+
+  const trackOf = (id: string): Track => {
+    const known = tracks.get(id);
+    if (known !== undefined) return known;
+    const made = newTrack(id, circuitName(id));
+    tracks.set(id, made);
+    return made;
+  };
+
+  const situationOf = (track: Track): Situation => {
+    const { mode, answers, epoch, read, processes, circuits } = reader.knowledge;
+    const circuit = shared.circuit(track.name);
+    const isOther = circuit !== undefined && circuitId(circuit) !== track.id;
+    return {
+      nowMs: runtime.now(),
+      mode,
+      answers,
+      epoch,
+      processes,
+      read,
+      circuit: isOther ? undefined : circuit,
+      stored: isOther ? undefined : circuits.get(track.id),
+      chance: runtime.random(),
+    };
+  };
+
+  const feed = (track: Track, order: FleetOrder | undefined): void => {
+    if (order !== undefined) safely('an order of the fleet', () => shared.feed(track.name, order));
+  };
+
+  /** Sends what there is to send, one message for each circuit at a time, and tells the box what to do. */
+  const advance = (track: Track): void => {
+    if (busy.has(track) || hasLeft) return;
+    const situation = situationOf(track);
+    if (situation.circuit === undefined && situation.stored === undefined && !isHeld(track)) {
+      tracks.delete(track.id);
+      return;
+    }
+    noteStored(track, situation);
+    const step = nextStep(track, situation);
+    feed(track, nextOrder(track, situation));
+    if (step.send === 'nothing') {
+      wake(step.atMs);
+      return;
+    }
+    busy.add(track);
+    send(track, step)
+      .catch((error) => {
+        reportThrown('the fleet', error);
+        return false;
+      })
+      .then((isAnswered) => {
+        busy.delete(track);
+        // After a failure it waits until the next read is answered.
+        if (isAnswered) safely('the fleet', () => advance(track));
+      });
+  };
+
+  const send = async (track: Track, step: Exclude<Step, { send: 'nothing' }>): Promise<boolean> => {
+    switch (step.send) {
+      case 'settle':
+        return settle(track, step);
+      case 'end': {
+        const ended = await reader.run((store) => store.end(track.id, step.generation));
+        if (ended === undefined) return false;
+        track.ended = false;
+        waitForRead(track);
+        return true;
+      }
+      case 'report':
+        return report(track, step);
+      case 'claim':
+        return claim(track, step);
+    }
+  };
+
+  const settle = async (track: Track, { grant, result }: Extract<Step, { send: 'settle' }>): Promise<boolean> => {
+    const settled = await reader.run((store) => store.settle(track.id, process, grant, result));
+    if (settled === undefined) return false;
+    forgetGrant(track);
+    waitForRead(track);
+    return true;
+  };
+
+  /** Until then this process knows the state before its message. */
+  const waitForRead = (track: Track): void => {
+    track.afterRead = reader.knowledge.sentRead;
+    reader.readSoon();
+  };
+
+  const report = async (
+    track: Track,
+    { generation, category, waitMs }: Extract<Step, { send: 'report' }>,
+  ): Promise<boolean> => {
+    const living = track.name === EVENT_CIRCUIT ? 1 : ((await reader.countProcesses()) ?? quorum);
+    const { id } = track;
+    const needed = Math.min(quorum, living);
+    const stored = await reader.run((store) =>
+      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation }),
+    );
+    if (stored === undefined) return false;
+    if (generation === 0) track.opened = false;
+    else track.heard = undefined;
+    reader.learn(stored.answer);
+    return true;
+  };
+
+  const claim = async (track: Track, step: Extract<Step, { send: 'claim' }>): Promise<boolean> => {
+    const { generation, useMs, leaseMs } = step;
+    track.claim ??= { token: runtime.id(), sentMs: runtime.now(), useMs, generation };
+    const { token } = track.claim;
+    const claimed = await reader.run((store) => store.claim(track.id, process, generation, token, leaseMs));
+    if (claimed === undefined) return false;
+    noteClaim(track, claimed.answer, step, runtime.now());
+    if (claimed.answer === undefined) track.afterRead = reader.knowledge.sentRead;
+    return true;
+  };
+
+  const wake = (atMs: number): void => {
+    if (atMs >= wakeMs || hasLeft) return;
+    cancel();
+    wakeMs = atMs;
+    cancel = runtime.after(Math.max(0, atMs - runtime.now()), () => {
+      wakeMs = Number.POSITIVE_INFINITY;
+      safely('the fleet', advanceAll);
+    });
+  };
+
+  const advanceAll = (): void => {
+    for (const circuit of shared.all()) trackOf(circuitId(circuit));
+    for (const id of reader.knowledge.circuits.keys()) trackOf(id);
+    for (const track of [...tracks.values()]) safely('the fleet', () => advance(track));
+    actions.send();
+  };
+
+  const onChange = (change: SharedChange): void => {
+    const circuit = shared.circuit(change.name);
+    if (circuit === undefined) return;
+    const track = trackOf(circuitId(circuit));
+    noteChange(track, change, circuit);
+    advance(track);
+  };
+
+  const reportMode = (): void => {
+    const { mode, why } = reader.knowledge;
+    if (mode !== 'starting') safely('the mode of the fleet', () => shared.reportMode(mode, why));
+  };
+
+  const stops = [
+    shared.onChange((change) => safely('the fleet', () => onChange(change))),
+    box.on('operator.action', () => actions.send()),
+  ];
+
+  return {
+    onWord: (word) => {
+      reportMode();
+      actions.onWord(word);
+      advanceAll();
+    },
+    onFailure: () => {
+      reportMode();
+      advanceAll();
+    },
+    leave: async () => {
+      if (hasLeft) return;
+      hasLeft = true;
+      cancel();
+      for (const stop of stops) safely('leaving the fleet', stop);
+      const given = [...tracks.values()].map(async (track) => {
+        const situation = { ...situationOf(track), mode: 'degraded', answers: false } as const;
+        const { grant, result = { result: 'returned' } } = track;
+        track.grant = undefined;
+        feed(track, nextOrder(track, situation));
+        if (grant === undefined || situation.circuit?.leaseMs !== undefined) return;
+        await reader.run((store) => store.settle(track.id, process, grant.grant, result));
+      });
+      await Promise.all(given);
+    },
+  };
+};

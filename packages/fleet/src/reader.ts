@@ -1,0 +1,198 @@
+import { reportThrown, safely } from '@breakerbox/core/internal';
+import {
+  type FleetStore,
+  NOWHERE,
+  type Position,
+  type StoredAction,
+  type StoredCircuit,
+  type Word,
+} from './protocol.ts';
+import type { Runtime } from './runtime.ts';
+
+/** Something of the store, and when this process heard of it. */
+export type Heard<Stored> = Stored & { readonly heardMs: number };
+
+export type FleetMode = 'starting' | 'up' | 'degraded';
+
+/** What this process knows of the store. */
+export interface Knowledge {
+  readonly mode: FleetMode;
+  /** Why it is degraded. */
+  readonly why: string | undefined;
+  /** Whether the last command was answered. */
+  readonly answers: boolean;
+  readonly epoch: string;
+  /** The numbers of the latest read that was sent, and of the latest that was answered. */
+  readonly sentRead: number;
+  readonly read: number;
+  /** Monotonic milliseconds of the last answer. */
+  readonly answeredMs: number | undefined;
+  readonly processes: number | undefined;
+  readonly circuits: ReadonlyMap<string, Heard<StoredCircuit>>;
+  readonly actions: ReadonlyMap<string, Heard<StoredAction>>;
+}
+
+/** One for each fleet name of a process: reads what has changed, and knows whether the store answers. */
+export interface Reader {
+  readonly knowledge: Knowledge;
+  /** Runs a command. Undefined if it failed, which counts as a failure of the store. */
+  run<Answer>(command: (store: FleetStore) => Promise<Answer>): Promise<{ readonly answer: Answer } | undefined>;
+  /** A circuit as the store has just answered. */
+  learn(circuit: StoredCircuit): void;
+  /** Reads soon, at most every 100 ms. */
+  readSoon(): void;
+  /** Number of processes, asked for now. */
+  countProcesses(): Promise<number | undefined>;
+  close(): void;
+}
+
+/** What a reader calls. It calls nothing after it is closed. */
+export interface ReaderListener {
+  /** After each answer of a read. */
+  onWord(word: Word): void;
+  /** After each failure, and when the mode has changed. */
+  onFailure(): void;
+}
+
+/** Between two reads (G6). The jitter keeps processes from reading at the same moment. */
+const READ_MS = 1_000;
+const READ_JITTER_MS = 200;
+const HINTED_MS = 100;
+const HINT_JITTER_MS = 50;
+/** A store that has failed for so long is degraded (G7). */
+const DEGRADED_MS = 3_000;
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 5_000;
+const COUNT_MS = 30_000;
+
+export const startReader = (store: FleetStore, runtime: Runtime, listener: ReaderListener): Reader => {
+  const circuits = new Map<string, Heard<StoredCircuit>>();
+  const actions = new Map<string, Heard<StoredAction>>();
+  let position: Position = NOWHERE;
+  let mode: FleetMode = 'starting';
+  let why: string | undefined;
+  let failingSinceMs: number | undefined;
+  let failures = 0;
+  let answeredMs: number | undefined;
+  let processes: number | undefined;
+  let countedMs = Number.NEGATIVE_INFINITY;
+  let sentRead = 0;
+  let answeredRead = 0;
+  let isClosed = false;
+  let isReading = false;
+  let isHinted = false;
+  let lastReadMs = Number.NEGATIVE_INFINITY;
+  let cancel = (): void => {};
+
+  const succeeded = (): void => {
+    failingSinceMs = undefined;
+    failures = 0;
+    answeredMs = runtime.now();
+  };
+
+  const failed = (sentMs: number, error: unknown): void => {
+    failingSinceMs ??= sentMs;
+    failures += 1;
+    if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
+      mode = 'degraded';
+      why = error instanceof Error ? error.message : String(error);
+    }
+    safely('the fleet', () => listener.onFailure());
+  };
+
+  const run: Reader['run'] = async (command) => {
+    const sentMs = runtime.now();
+    try {
+      const answer = await command(store);
+      if (!isClosed) succeeded();
+      return { answer };
+    } catch (error) {
+      if (!isClosed) failed(sentMs, error);
+      return undefined;
+    }
+  };
+
+  const hear = <Stored>(stored: Stored): Heard<Stored> => ({ ...stored, heardMs: runtime.now() });
+
+  const apply = (word: Word): void => {
+    if (word.whole) {
+      circuits.clear();
+      actions.clear();
+    }
+    position = word.position;
+    answeredRead = sentRead;
+    for (const circuit of word.circuits) circuits.set(circuit.id, hear(circuit));
+    for (const action of word.actions) actions.set(action.id, hear(action));
+    for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
+    mode = 'up';
+    why = undefined;
+    listener.onWord(word);
+  };
+
+  const schedule = (ms: number): void => {
+    cancel();
+    if (!isClosed) cancel = runtime.after(ms, () => void read());
+  };
+
+  const waitMs = (): number => {
+    const soonestMs = lastReadMs + HINTED_MS - runtime.now();
+    if (failures > 0) {
+      const backoff = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 10));
+      const degradedInMs =
+        mode === 'degraded' ? backoff : (failingSinceMs ?? runtime.now()) + DEGRADED_MS - runtime.now();
+      return Math.max(soonestMs, Math.min(degradedInMs, backoff * (0.5 + runtime.random() / 2)));
+    }
+    if (isHinted) return Math.max(0, soonestMs) + runtime.random() * HINT_JITTER_MS;
+    return READ_MS + runtime.random() * READ_JITTER_MS;
+  };
+
+  const countProcesses = async (): Promise<number | undefined> => {
+    countedMs = runtime.now();
+    const counted = await run((one) => one.processes());
+    if (counted !== undefined) processes = counted.answer;
+    return counted?.answer;
+  };
+
+  /** Never rejects. Only one read is under way at a time, so answers arrive in order. */
+  const read = async (): Promise<void> => {
+    if (isClosed || isReading) return;
+    isReading = true;
+    isHinted = false;
+    lastReadMs = runtime.now();
+    sentRead += 1;
+    const word = await run((one) => one.read(position));
+    if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer));
+    if (word !== undefined && runtime.now() - countedMs >= COUNT_MS) await countProcesses();
+    isReading = false;
+    schedule(waitMs());
+  };
+
+  const readSoon = (): void => {
+    if (isHinted || isClosed) return;
+    isHinted = true;
+    if (!isReading && failures === 0) schedule(waitMs());
+  };
+
+  const stopHints = safely('listening to the fleet', () => store.onHint(readSoon));
+  void read().catch((error) => reportThrown('reading the fleet', error));
+
+  return {
+    get knowledge() {
+      const { epoch } = position;
+      const answers = failures === 0 && mode === 'up';
+      return { mode, why, answers, epoch, sentRead, read: answeredRead, answeredMs, processes, circuits, actions };
+    },
+    run,
+    learn: (circuit) => {
+      const known = circuits.get(circuit.id);
+      if (known === undefined || known.version < circuit.version) circuits.set(circuit.id, hear(circuit));
+    },
+    readSoon,
+    countProcesses,
+    close: () => {
+      isClosed = true;
+      cancel();
+      safely('leaving the fleet', () => stopHints?.());
+    },
+  };
+};
