@@ -1,4 +1,7 @@
 import { createBreakerbox } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
+import { shareCircuits } from '@breakerbox/core/fleet';
+import { fleetWith } from '../fleet.ts';
 import { memoryStore } from '../memory-store.ts';
 import { NOWHERE } from '../protocol.ts';
 import { faultyStore, type Network } from './faulty-store.ts';
@@ -57,7 +60,7 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
 
   const start = (number: number): Player => {
     const own = faultyStore(store, promises, time, () => ({ ...phase, cut: phase.cut.includes(number) }));
-    const fleet = FLEET(own, time);
+    const fleet = fleetWith({ client: own, name: 'agents' }, { runtime: time, share: shareCircuits, operate });
     const box = createBreakerbox({
       agent: 'agent',
       scope: 'process',
