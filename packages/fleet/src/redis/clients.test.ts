@@ -34,7 +34,10 @@ const report = (id: string, process: string) =>
   ({ id, process, category: 'server', waitMs: 1_000, quorum: 2, windowMs: 60_000, generation: 0 }) as const;
 
 /** Three masters on loopback that share all slots. */
-const startCluster = async (): Promise<{ readonly servers: readonly RedisServer[]; readonly ports: readonly number[] }> => {
+const startCluster = async (): Promise<{
+  readonly servers: readonly RedisServer[];
+  readonly ports: readonly number[];
+}> => {
   const servers: RedisServer[] = [];
   for (let node = 0; node < 3; node += 1) {
     const bus = await freePort();
@@ -63,10 +66,17 @@ const CLIENTS: readonly (readonly [string, () => object])[] = [
   ['redis with buffers', () => createClient({ url: server.url, commandOptions: { typeMapping: { 36: Buffer } } })],
   ['ioredis', () => new Redis(server.port, '127.0.0.1', { lazyConnect: true })],
   ['ioredis with keyPrefix', () => new Redis(server.port, '127.0.0.1', { lazyConnect: true, keyPrefix: 'app:' })],
-  ['redis, cluster', () => createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })],
+  [
+    'redis, cluster',
+    () => createCluster({ rootNodes: cluster.ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) }),
+  ],
   [
     'ioredis, cluster',
-    () => new Cluster(cluster.ports.map((port) => ({ host: '127.0.0.1', port })), { lazyConnect: true }),
+    () =>
+      new Cluster(
+        cluster.ports.map((port) => ({ host: '127.0.0.1', port })),
+        { lazyConnect: true },
+      ),
   ],
 ];
 
@@ -130,21 +140,69 @@ describe('G10: connections', () => {
   test.each([
     ['redis', (port: number) => createClient({ url: `redis://127.0.0.1:${port}` })],
     ['ioredis', (port: number) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
-  ] as const)('G7: %s rejects within the time limit where Redis is stopped or hangs, and answers when it is back', async (name, make) => {
-    const own = await startRedis();
-    const store = storeOf(make(own.port), name, 200);
-    await until(answers(store));
-    own.child.kill('SIGSTOP');
-    const startMs = performance.now();
+  ] as const)(
+    'G7: %s rejects within the time limit where Redis is stopped or hangs, and answers when it is back',
+    async (name, make) => {
+      const own = await startRedis();
+      const store = storeOf(make(own.port), name, 200);
+      await until(answers(store));
+      own.child.kill('SIGSTOP');
+      const startMs = performance.now();
+      await expect(store.read(NOWHERE)).rejects.toThrow();
+      await expect(store.report(report('c', 'p1'))).rejects.toThrow();
+      expect(performance.now() - startMs).toBeLessThan(2_000);
+      own.child.kill('SIGCONT');
+      await until(answers(store));
+      await own.stop();
+      await until(async () => !(await answers(store)()));
+      const again = await startRedis([], own.port);
+      await until(answers(store));
+      await again.stop();
+    },
+  );
+});
+
+describe('G10: a Redis with a password', () => {
+  test.each([
+    ['redis', (port: number, password: string) => createClient({ url: `redis://:${password}@127.0.0.1:${port}` })],
+    ['ioredis', (port: number, password: string) => new Redis(port, '127.0.0.1', { lazyConnect: true, password })],
+  ] as const)('G7: %s with a wrong password rejects, and connects once it is right', async (name, make) => {
+    const own = await startRedis(['--requirepass', 'right']);
+    const store = storeOf(make(own.port, 'wrong'), name, 200);
+    store.onHint(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 500));
     await expect(store.read(NOWHERE)).rejects.toThrow();
-    await expect(store.report(report('c', 'p1'))).rejects.toThrow();
-    expect(performance.now() - startMs).toBeLessThan(2_000);
-    own.child.kill('SIGCONT');
-    await until(answers(store));
+    const set = ['-p', String(own.port), '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong'];
+    execFileSync('redis-cli', set, { stdio: 'pipe' });
+    await until(answers(store), 15_000);
+    await until(async () => (await store.processes()) === 1, 15_000);
     await own.stop();
-    await until(async () => !(await answers(store)()));
-    const again = await startRedis([], own.port);
-    await until(answers(store));
-    await again.stop();
+  });
+
+  test('G10: the permissions of the README are enough', async () => {
+    const rules = 'on >secret resetkeys ~{breakerbox:1:* resetchannels &{breakerbox:1:* -@all';
+    const commands =
+      '+eval +evalsha +time +hget +hset +hsetnx +hmget +hgetall +hincrby +hdel +hlen +pttl +pexpire +spublish +ssubscribe +pubsub|shardnumsub';
+    const connecting = '+hello +auth +client|setname +ping +info';
+    const own = await startRedis();
+    const acl = ['ACL', 'SETUSER', 'fleet', ...`${rules} ${commands} ${connecting}`.split(' ')];
+    execFileSync('redis-cli', ['-p', String(own.port), ...acl], { stdio: 'pipe' });
+    for (const client of [
+      createClient({ url: `redis://fleet:secret@127.0.0.1:${own.port}` }),
+      new Redis(own.port, '127.0.0.1', { lazyConnect: true, username: 'fleet', password: 'secret' }),
+    ]) {
+      const store = storeOf(client, `permitted ${client.constructor.name}`);
+      let hints = 0;
+      store.onHint(() => {
+        hints += 1;
+      });
+      await until(answers(store));
+      await until(async () => ((await store.processes()) ?? 0) >= 1);
+      await store.report({ ...report('c', 'p1'), quorum: 1 });
+      await store.control({ id: String(Math.random()), process: 'p1', body: '{}', forMs: 1_000 });
+      await until(() => hints >= 2);
+      expect((await store.read(NOWHERE)).circuits).toMatchObject([{ state: 'open' }]);
+    }
+    await own.stop();
   });
 });

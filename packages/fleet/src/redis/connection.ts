@@ -46,12 +46,13 @@ export const unreferenced = (connection: object | undefined): void => {
   if (connection !== undefined && 'unref' in connection && typeof connection.unref === 'function') connection.unref();
 };
 
-/** A function that runs at most once. */
-export const once = (run: () => unknown): (() => void) => {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    run();
-  };
+/** How often a connection that its client has given up is opened again. */
+const RETRY_MS = 5_000;
+
+/** Runs `check` now and then, without keeping the process alive. Returns a function that ends it. */
+export const repeat = (check: () => void): (() => void) => {
+  const timer = setInterval(check, RETRY_MS);
+  timer.unref();
+  check();
+  return () => clearInterval(timer);
 };

@@ -1,4 +1,4 @@
-import { type IoredisClient, ignore, once, type RedisConnection, unreferenced } from './connection.ts';
+import { type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
@@ -8,12 +8,27 @@ interface Internals {
   readonly options?: { readonly keyPrefix?: unknown };
 }
 
+/**
+ * Connects without waiting, and again where the client has given up. The socket does not keep the process alive. Returns a function that
+ * closes it.
+ */
+const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => void) => {
+  client.on('connect', () => unreferenced((client as Internals).stream));
+  const stop = repeat(() => {
+    if (client.status === 'wait' || client.status === 'end') client.connect().catch(ignore);
+    onTry();
+  });
+  return () => {
+    stop();
+    client.disconnect();
+  };
+};
+
 /** Adapts a client or a cluster of `ioredis`. A client with `lazyConnect` is connected here. */
 export const ioredisConnection = (client: IoredisClient): RedisConnection => {
   const { isCluster, options } = client as Internals;
-  const isOurs = client.status === 'wait';
   client.on('error', ignore);
-  if (isOurs) client.connect().catch(ignore);
+  const close = client.status === 'wait' ? keepOpen(client) : ignore;
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
@@ -27,16 +42,24 @@ export const ioredisConnection = (client: IoredisClient): RedisConnection => {
       const own = isCluster
         ? duplicate([], { shardedSubscribers: true, keyPrefix: '', lazyConnect: true })
         : duplicate({ keyPrefix: '', lazyConnect: true });
+      const ssubscribe: Call = (own.ssubscribe as unknown as Call).bind(own);
+      let isSubscribed = false;
+      // Once it has subscribed, the client subscribes again by itself when it connects again.
+      const subscribe = (): void => {
+        if (isSubscribed || own.status !== 'ready') return;
+        isSubscribed = true;
+        ssubscribe(prefix + channel).catch(() => {
+          isSubscribed = false;
+        });
+      };
       own.on('error', ignore);
-      own.on('connect', () => unreferenced((own as Internals).stream));
       own.on('smessage', () => listener());
-      const subscribe = once(() => (own.ssubscribe as unknown as Call).call(own, prefix + channel).catch(ignore));
       own.on('ready', subscribe);
-      own.connect().catch(ignore);
-      return () => own.disconnect();
+      own.on('end', () => {
+        isSubscribed = false;
+      });
+      return keepOpen(own, subscribe);
     },
-    close: () => {
-      if (isOurs) client.disconnect();
-    },
+    close,
   };
 };

@@ -1,34 +1,40 @@
-import { ignore, type NodeRedisClient, once, type RedisConnection, unreferenced } from './connection.ts';
+import { ignore, type NodeRedisClient, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 
 const isCluster = (client: object): client is { readonly masters: Iterable<{ readonly client?: object }> } =>
   'nodeByAddress' in client && 'masters' in client;
 
-/** Connects without waiting. The client tries again by itself, by its own strategy. Its sockets do not keep the process alive. */
-const connectSoon = (client: NodeRedisClient): void => {
-  client.on('error', ignore);
+/**
+ * Connects without waiting, and again where the client has given up, such as after a wrong password. Its sockets do not keep the process
+ * alive. Returns a function that closes it.
+ */
+const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore): (() => void) => {
   if (isCluster(client)) {
     const { masters } = client;
-    client.on('node-ready', () => [...masters].forEach((node) => void unreferenced(node.client)));
+    client.on('node-ready', () => {
+      for (const node of masters) unreferenced(node.client);
+    });
   }
   unreferenced(client);
-  client.connect().catch(ignore);
-};
-
-const closeNow = (client: NodeRedisClient): void => {
-  try {
-    client.destroy();
-  } catch {
-    // It was closed already.
-  }
+  const stop = repeat(() => {
+    if (!client.isOpen) client.connect().catch(ignore);
+    onTry();
+  });
+  return () => {
+    stop();
+    try {
+      client.destroy();
+    } catch {
+      // It was closed already.
+    }
+  };
 };
 
 /** Adapts a client or a cluster of `redis`. It is connected here if it is not open. */
 export const nodeRedisConnection = (client: NodeRedisClient): RedisConnection => {
-  const isOurs = !client.isOpen;
   client.on('error', ignore);
-  if (isOurs) connectSoon(client);
+  const close = client.isOpen ? ignore : keepOpen(client);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     send: async (command, key, timeout) => {
@@ -38,14 +44,24 @@ export const nodeRedisConnection = (client: NodeRedisClient): RedisConnection =>
     },
     subscribe: (channel, listener) => {
       const own = client.duplicate() as NodeRedisClient;
-      // It subscribes again by itself when it connects again.
-      const subscribe = once(() => void own.sSubscribe(channel, () => listener()).catch(ignore));
+      let isSubscribed = false;
+      // Once it has subscribed, the client subscribes again by itself when it connects again.
+      const subscribe = (): void => {
+        if (isSubscribed || !own.isReady) return;
+        isSubscribed = true;
+        own
+          .sSubscribe(channel, () => listener())
+          .catch(() => {
+            isSubscribed = false;
+          });
+      };
+      own.on('error', ignore);
       own.on(isCluster(own) ? 'connect' : 'ready', subscribe);
-      connectSoon(own);
-      return () => closeNow(own);
+      own.on('end', () => {
+        isSubscribed = false;
+      });
+      return keepOpen(own, subscribe);
     },
-    close: () => {
-      if (isOurs) closeNow(client);
-    },
+    close,
   };
 };
