@@ -7,6 +7,8 @@ const KEY = '{breakerbox:1:research-agent}';
 const ID = 'd1f2e3a4:web_search';
 const PROCESS = 'a'.repeat(16);
 
+const SHA = fleetScripts().read.sha;
+
 const bulk = (text: string): number => `$${text.length}\r\n${text}\r\n`.length;
 
 /** Bytes of a command as Redis receives it. */
@@ -26,8 +28,7 @@ const ARGS: Readonly<Partial<Record<keyof FleetStore, readonly string[]>>> = {
 
 /** Bytes of a request, without the headers of the network. */
 export const requestBytes = (kind: keyof FleetStore): number => {
-  const sha = fleetScripts().read.sha;
-  return command(['EVALSHA', sha, '1', KEY, '', UUID, ...(ARGS[kind] ?? [])]);
+  return command(['EVALSHA', SHA, '1', KEY, '', UUID, ...(ARGS[kind] ?? [])]);
 };
 
 /** Bytes of a read's answer: the time, the epoch, the version, whether it is whole, and what has changed. Other answers are smaller. */

@@ -2,6 +2,7 @@ import { type CircuitView, createBreakerbox, type Session } from '@breakerbox/co
 import { operate } from '@breakerbox/core/control';
 import { shareCircuits } from '@breakerbox/core/fleet';
 import { type FleetStore, memoryStore, type StoredCircuit } from '@breakerbox/fleet';
+import { NOWHERE } from '../../../packages/fleet/src/protocol.ts';
 import { fleetWith } from '../../../packages/fleet/src/fleet.ts';
 import { seededRandom, type VirtualTime, virtualTime } from '../../../packages/fleet/src/proof/virtual-time.ts';
 import { TOOL } from '../tool.ts';
@@ -41,7 +42,10 @@ export interface Simulated {
   readonly againP99Ms: number;
 }
 
-const HEALTHY_MS = 35_000; // More than one count of the processes.
+/** The processes start in this time, and then their reads are spread. */
+const START_MS = 5_000;
+/** Each counts the processes once in this time. */
+const HEALTHY_MS = 30_000;
 const RECOVERY_MS = 5_000;
 const NETWORK_MS = 0.5;
 const TENTH_MS = 100;
@@ -59,31 +63,29 @@ const mayCall = (view: CircuitView | undefined): boolean => {
 
 /** Redis as one queue: it works on one script at a time. */
 const queuedStore = (store: FleetStore, time: VirtualTime, { scriptMs, hints }: FleetShape) => {
-  const counts = { scripts: 0, writes: 0, bytes: 0 };
+  const counts = { scripts: 0, bytes: 0 };
   const tenths = new Map<number, number>();
   let freeMs = 0;
   const later = <Answer>(ms: number, answer: Answer): Promise<Answer> =>
     new Promise((resolve) => time.after(ms, () => resolve(answer)));
-  const work = async <Answer>(kind: keyof FleetStore, run: () => Promise<Answer>, isWrite: boolean): Promise<Answer> => {
-    await later(NETWORK_MS, undefined);
-    freeMs = Math.max(freeMs, time.now()) + scriptMs;
+  const work = async <Answer>(kind: keyof FleetStore, run: () => Promise<Answer>): Promise<Answer> => {
+    freeMs = Math.max(freeMs, time.now() + NETWORK_MS) + scriptMs;
     await later(freeMs - time.now(), undefined);
     const answer = await run();
     counts.scripts += 1;
-    if (isWrite) counts.writes += 1;
     counts.bytes += requestBytes(kind) + answerBytes(answer);
     const tenth = Math.floor(time.now() / TENTH_MS);
     tenths.set(tenth, (tenths.get(tenth) ?? 0) + 1);
     return later(NETWORK_MS, answer);
   };
   const connect = (): FleetStore => ({
-    read: (since) => work('read', () => store.read(since), false),
-    report: (report) => work('report', () => store.report(report), true),
-    claim: (...claim) => work('claim', () => store.claim(...claim), true),
-    settle: (...settlement) => work('settle', () => store.settle(...settlement), true),
-    end: (...ending) => work('end', () => store.end(...ending), true),
-    control: (action) => work('control', () => store.control(action), true),
-    processes: () => work('processes', () => store.processes(), false),
+    read: (since) => work('read', () => store.read(since)),
+    report: (report) => work('report', () => store.report(report)),
+    claim: (...claim) => work('claim', () => store.claim(...claim)),
+    settle: (...settlement) => work('settle', () => store.settle(...settlement)),
+    end: (...ending) => work('end', () => store.end(...ending)),
+    control: (action) => work('control', () => store.control(action)),
+    processes: () => work('processes', () => store.processes()),
     onHint: (listener) => store.onHint(() => void (hints && time.after(NETWORK_MS, listener))),
     close: async () => {},
   });
@@ -98,7 +100,10 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
   const { seed, processes, callsPerSecond, threshold, quorum, shared, cooldownMs, outageMs } = simulation;
   const random = seededRandom(seed);
   const time = virtualTime(random);
-  const redis = queuedStore(memoryStore({ now: time.now, epoch: time.id }), time, simulation);
+  const store = memoryStore({ now: time.now, epoch: time.id });
+  const redis = queuedStore(store, time, simulation);
+  /** The store's version grows with each write. */
+  const writes = async (): Promise<number> => (await store.read(NOWHERE)).position.version;
   let works = true;
   let openedMs: number | undefined;
   let closedMs: number | undefined;
@@ -153,7 +158,8 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
   const next = (session: Session): void =>
     void time.after((-Math.log(1 - random()) / callsPerSecond) * 1_000, () => call(session));
 
-  const sessions = Array.from({ length: processes }, () => {
+  const sessions: Session[] = [];
+  const start = (): void => {
     const store = listening(redis.connect());
     const seams = { runtime: time, share: shareCircuits, operate };
     const fleet = shared ? fleetWith({ client: store, name: 'fleet', quorum }, seams) : undefined;
@@ -161,25 +167,24 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
     const box = createBreakerbox({
       agent: 'agent',
       scope: 'process',
-      clock: { now: time.now },
+      clock: { now: time.now, unixNow: time.now },
       budget: { failures: 1_000_000 },
       ...(fleet && { fleet }),
       tools: { [TOOL]: fleet ? { ...policy, share: 'fleet' } : policy },
     });
     const session = box.session();
     next(session);
-    return session;
-  });
+    sessions.push(session);
+  };
+  for (let number = 0; number < processes; number += 1) time.after((random() * START_MS) / 2, start);
 
-  // The processes start at one moment. After two rounds their reads are spread.
-  await time.runUntil(HEALTHY_MS);
+  await time.runUntil(START_MS);
   const before = { ...redis.counts };
-  const healthyFromMs = time.now();
-  await time.runUntil(healthyFromMs + HEALTHY_MS);
+  await time.runUntil(START_MS + HEALTHY_MS);
   const seconds = HEALTHY_MS / 1_000;
   const healthy = {
     scriptsPerSecond: (redis.counts.scripts - before.scripts) / seconds,
-    writes: redis.counts.writes - before.writes,
+    writes: await writes(),
     bytesPerSecond: (redis.counts.bytes - before.bytes) / seconds,
   };
 
@@ -209,7 +214,7 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
     knownP50Ms: quantileOf(known, 0.5) - openMs,
     knownP99Ms: quantileOf(known, 0.99) - openMs,
     probes,
-    writes: redis.counts.writes - before.writes,
+    writes: await writes(),
     peakPerSecond: redis.peakPerSecond(deadMs),
     againP50Ms: again.length < processes * 0.5 ? Number.NaN : quantileOf(again, 0.5),
     againP99Ms: again.length < processes * 0.99 ? Number.NaN : quantileOf(again, 0.99),

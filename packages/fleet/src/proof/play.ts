@@ -64,7 +64,7 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
     const box = createBreakerbox({
       agent: 'agent',
       scope: 'process',
-      clock: { now: time.now },
+      clock: { now: time.now, unixNow: time.now },
       budget: { failures: 1_000_000 },
       fleet,
       tools: { [TOOL]: { ...POLICY, share: 'fleet' } },
