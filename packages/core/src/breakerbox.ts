@@ -104,7 +104,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     const name = typeof given === 'string' ? shortened(given) : given; // A server may list a very long name. Calls cut it the same way.
     unused.delete(name);
     if (tools.has(name)) return;
-    validateTool(name, toolConfig, config.defaults, capabilities);
+    validateTool(name, toolConfig, config, capabilities);
     checkBudget(config.budget, [put(name, toolConfig)]);
     followProviders();
   };
@@ -290,6 +290,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     },
   };
   announce(box);
+  safely('the fleet', () => config.fleet?.join(box));
   return box;
 };
 

@@ -1,4 +1,4 @@
-import type { BoxContext } from './box-context.ts';
+import type { BoxContext, CircuitChanges } from './box-context.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
 import { latestOf, type Opening } from './budget/systemic.ts';
 import {
@@ -51,7 +51,7 @@ const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'k
  * The circuits that a session uses, its own or those of its box (C12). Moves them, enters in the ledgers which circuits opened and
  * closed, and tells the observer. Every `at` is a moment of the session.
  */
-export class CircuitRegistry {
+export class CircuitRegistry implements CircuitChanges {
   readonly store: CircuitStore;
   readonly #box: BoxContext;
   readonly #ledgers: FailureLedgers;
@@ -78,18 +78,18 @@ export class CircuitRegistry {
   }
 
   /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it (C11). */
-  track(name: string): TrackedCircuit | undefined {
+  track(name: string, at?: Moment): TrackedCircuit | undefined {
     const found = this.store.circuits.get(name);
     if (found !== undefined || !this.#box.keepsCircuits) return found;
     const tool = this.#box.tool(name);
-    if (tool?.group !== undefined) this.#put(tool.group);
+    if (tool?.group !== undefined) this.#put(tool.group, at);
     const spec = tool ?? this.#box.group(name);
-    return spec && this.#put(spec);
+    return spec && this.#put(spec, at);
   }
 
   /** The circuit of a tool's group (C13). */
-  trackGroup(spec: CircuitSpec | undefined): TrackedCircuit | undefined {
-    return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec);
+  trackGroup(spec: CircuitSpec | undefined, at: Moment): TrackedCircuit | undefined {
+    return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec, at);
   }
 
   /** A circuit as its first use would find it. It is not kept. */
@@ -99,13 +99,15 @@ export class CircuitRegistry {
     return made;
   }
 
-  #put(spec: CircuitSpec): TrackedCircuit {
+  #put(spec: CircuitSpec, at?: Moment): TrackedCircuit {
     const found = this.store.circuits.get(spec.name);
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.#box.clock);
-    this.#box.operator.apply(this.#session, [tracked]);
+    const { operator } = this.#box;
+    operator.apply(this.#session, [tracked]);
     this.#observer.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#ledgers.observe(); // From its first use, whatever that use is (C1).
+    if (at !== undefined) operator.apply(this.#session, [tracked], this, at); // A fleet may open it (G1).
     return tracked;
   }
 
@@ -142,7 +144,7 @@ export class CircuitRegistry {
   #lease(tracked: TrackedCircuit, asking: Asking, at: Moment): Lease | undefined {
     const admission = admit(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at), asking);
     if (admission.verdict !== 'probe') return undefined;
-    this.#move(tracked, admission.circuit, at);
+    this.move(tracked, admission.circuit, at);
     return admission.lease;
   }
 
@@ -184,8 +186,7 @@ export class CircuitRegistry {
     const isOperated = operator.version !== this.#operated || at.ms >= operator.untilMs;
     if (at.ms < probing.soonestMs && !isOperated && !this.#ledgers.hasPending) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
-    if (isOperated)
-      this.#operated = operator.apply(this.#session, circuits.values(), (...change) => this.takeOver(...change));
+    if (isOperated) this.#operated = operator.apply(this.#session, circuits.values(), this, at);
     this.#ledgers.pass(at);
     const event = this.#ledgers.event ?? this.#ledgers.correlationOf(true).correlation.event;
     if (event === undefined) return;
@@ -277,7 +278,7 @@ export class CircuitRegistry {
     const { circuit } = tracked;
     const next = this.#next(tracked, permit, judged, at);
     if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
-    this.#move(tracked, next, at);
+    this.move(tracked, next, at);
   }
 
   #answerGroup(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
@@ -295,7 +296,7 @@ export class CircuitRegistry {
       next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
-    this.#move(group, next, at);
+    this.move(group, next, at);
   }
 
   /** S5: the probe of an event has settled. */
@@ -394,7 +395,7 @@ export class CircuitRegistry {
   }
 
   /** Puts a circuit into its next state, and compares an opening with the others. */
-  #move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
+  move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;

@@ -36,6 +36,8 @@ export interface CorrelationState {
 /** A circuit around a systemic event: open while it lasts, half-open while its probe is under way. */
 export interface Gate {
   circuit: Circuit;
+  /** What it has taken up of a fleet's orders (G8). */
+  ordered?: object | undefined;
 }
 
 export interface SharedSteps {

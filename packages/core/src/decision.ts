@@ -1,6 +1,6 @@
 import type { BoxContext } from './box-context.ts';
 import type { CallHistory } from './call-history.ts';
-import { admits, type Circuit, type CircuitMode } from './circuit/circuit.ts';
+import { admits, type Circuit, type CircuitMode, isWaiting } from './circuit/circuit.ts';
 import { keyCircuit, keyPolicyOf } from './circuit/key-circuits.ts';
 import type { CircuitPolicy } from './circuit/policy.ts';
 import type { CircuitRegistry } from './circuit-registry.ts';
@@ -165,7 +165,7 @@ export class Decider {
     if (admits(circuit, group.tool.policy, circuitMoment(this.#store, at), asking)) {
       return feeds(group, mode) ? 'group_probe_due' : undefined;
     }
-    return circuit.state === 'open' ? 'group_open' : 'probe_in_flight';
+    return isWaiting(circuit) ? 'group_open' : 'probe_in_flight';
   }
 
   /** C14: the reason from the circuit of the call's key. */
@@ -176,7 +176,7 @@ export class Decider {
   #ofCircuit(circuit: Circuit, policy: CircuitPolicy, says: Says, at: Moment): Reason | undefined {
     if (circuit.state === 'closed') return undefined;
     if (admits(circuit, policy, circuitMoment(this.#store, at))) return says.due;
-    return circuit.state === 'open' ? says.open : 'probe_in_flight';
+    return isWaiting(circuit) ? says.open : 'probe_in_flight';
   }
 
   /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */

@@ -60,8 +60,11 @@ export interface SystemicDetectedEvent extends EventBase {
   readonly event: SystemicEvent;
 }
 
-/** How a systemic event ended: a person confirmed it, a probe succeeded (scope `process`), or in a configured way (S5). */
-export type RecoveredBy = 'operator' | 'probe' | RecoveryCause;
+/**
+ * How a systemic event ended: a person confirmed it, a probe succeeded (scope `process`), in a configured way, or in another process
+ * of the fleet (S5, G8).
+ */
+export type RecoveredBy = 'operator' | 'probe' | 'fleet' | RecoveryCause;
 
 export interface SystemicResolvedEvent extends EventBase {
   readonly event: SystemicEvent;
@@ -104,7 +107,15 @@ export interface OperatorActionEvent extends Omit<EventBase, 'session'> {
   readonly session: string | undefined;
 }
 
-/** The events that `box.on` offers. `circuit`, `systemic`, `budget`, `scope` and `operator` events are also log events, under `breakerbox.`. */
+/** The process goes on without the fleet's store (G7), or has it again. */
+export interface FleetEvent extends Omit<EventBase, 'session'> {
+  /** It concerns all sessions. */
+  readonly session: undefined;
+  /** Why the store is not used; undefined once it is again. */
+  readonly why: string | undefined;
+}
+
+/** The events that `box.on` offers. All but `decision` and `outcome` are also log events, under `breakerbox.`. */
 export interface BreakerboxEvents {
   decision: DecisionEvent;
   outcome: OutcomeEvent;
@@ -115,6 +126,8 @@ export interface BreakerboxEvents {
   'budget.resumed': BudgetResumedEvent;
   'scope.reduced': ScopeReducedEvent;
   'operator.action': OperatorActionEvent;
+  'fleet.degraded': FleetEvent;
+  'fleet.restored': FleetEvent;
 }
 
 const EVENTS = {
@@ -127,6 +140,8 @@ const EVENTS = {
   'budget.resumed': true,
   'scope.reduced': true,
   'operator.action': true,
+  'fleet.degraded': true,
+  'fleet.restored': true,
 } satisfies Record<keyof BreakerboxEvents, true>;
 
 /** Names of all events. */

@@ -22,13 +22,14 @@ export {
 } from './classify/taxonomy.ts';
 export type { Clock, Moment } from './clock.ts';
 export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/checks.ts';
-export type { BreakerboxConfig, GroupConfig, SessionOptions, ToolConfig } from './config/config.ts';
+export type { BoxFleet, BreakerboxConfig, GroupConfig, SessionOptions, Share, ToolConfig } from './config/config.ts';
 export type {
   BreakerboxEvents,
   BudgetExhaustedEvent,
   BudgetResumedEvent,
   DecisionEvent,
   EventBase,
+  FleetEvent,
   OperatorAction,
   OperatorActionEvent,
   OperatorResult,

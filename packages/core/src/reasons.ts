@@ -78,3 +78,7 @@ export const wouldDecide = (reason: Reason): Decision => {
   if (reason === 'would_skip') return 'skip';
   return reason === 'would_pause' ? 'pause' : REASONS[reason];
 };
+
+/** G4: whether a call that is rejected for this reason could have been a probe. */
+export const asksForProbe = (reason: Reason): boolean =>
+  reason === 'open' || reason === 'group_open' || reason === 'probe_in_flight' || reason === 'systemic';

@@ -19,7 +19,7 @@ import { type Judged, judge, type Settlement } from './outcome.ts';
 import { keyPassOf, NO_PASSES } from './passes.ts';
 import { type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
-import { isCounted } from './reasons.ts';
+import { asksForProbe, isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { safely } from './safely.ts';
@@ -120,7 +120,7 @@ class Session implements SessionApi {
 
   acquire(tool: string, options?: AcquireOptions): Permit {
     const at = this.#arrive(true);
-    const entry = this.#entries.find(tool) ?? this.#enter(tool);
+    const entry = this.#entries.find(tool) ?? this.#enter(tool, at);
     const call = options === undefined ? NO_CALL : this.#describe(entry, options);
     const mode = (entry.tracked ?? entry.spec ?? this.#box.undeclared).mode;
     if (mode === 'observe_only') this.#ledgers.observe();
@@ -129,6 +129,7 @@ class Session implements SessionApi {
     if (this.#serial === this.#nextLook) this.#look(false);
     const permit = this.#permit(entry, mode, decided, call, at);
     tallyDecision(entry.tally, permit.reason, permit.route);
+    if (entry.tracked !== undefined && asksForProbe(permit.reason)) entry.tracked.rejectedMs = at.ms;
     this.#observer.decided(permit, options, at.step);
     return permit;
   }
@@ -146,12 +147,12 @@ class Session implements SessionApi {
   }
 
   /** The first call of a tool, or the first since it was declared. */
-  #enter(tool: string): SessionTool {
+  #enter(tool: string, at: Moment): SessionTool {
     const name = this.#entries.nameOf(tool);
     this.#box.unused.delete(name);
     // A model may make up any name, even the name of a group's circuit.
-    const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name) : undefined;
-    return this.#entries.make(name, tracked, this.#circuits.trackGroup(this.#box.tool(name)?.group));
+    const tracked = groupNameOf(name) === undefined ? this.#circuits.track(name, at) : undefined;
+    return this.#entries.make(name, tracked, this.#circuits.trackGroup(this.#box.tool(name)?.group, at));
   }
 
   #describe({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
@@ -222,8 +223,7 @@ class Session implements SessionApi {
     this.#box.declare(tool, options?.group);
     const name = this.#entries.nameOf(tool);
     if (!this.#circuits.store.kept.has(name)) return;
-    this.#arrive(); // The session counts in the gauges again, before its circuits do.
-    this.#circuits.track(name);
+    this.#circuits.track(name, this.#arrive()); // The session counts in the gauges again, before its circuits do.
     this.#observer.flush();
   }
 
@@ -262,8 +262,7 @@ class Session implements SessionApi {
   control(tool: string, mode: CircuitMode): void {
     const name = this.#entries.nameOf(tool);
     checkControl(tool, mode, this.#box.tool(name) ?? this.#box.group(name), this.#box.keepsCircuits);
-    this.#arrive();
-    const tracked = this.#circuits.track(name);
+    const tracked = this.#circuits.track(name, this.#arrive());
     // A4: while an operator's mode covers the circuit, the change is made beneath it.
     const own = tracked?.covered ?? tracked;
     if (tracked !== undefined && own !== undefined && own.mode !== mode) {

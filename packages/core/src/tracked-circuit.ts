@@ -13,6 +13,10 @@ export interface TrackedCircuit extends Keyed {
   openedBy: SpanContext | undefined;
   /** What an operator's mode covers: the circuit as it was, and the mode that was set in code (A4). Undefined without such a mode. */
   covered?: TrackedCircuit | undefined;
+  /** When a call that a probe may be was last rejected, in monotonic ms: a fleet sends no probe that is not asked for (G4). */
+  rejectedMs?: number | undefined;
+  /** What the circuit has taken up of a fleet's orders (G1). */
+  ordered?: object | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
   settled?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }

@@ -6,6 +6,7 @@ import {
   climb,
   countsSteps,
   firstOutage,
+  isWithin,
   nextOutage,
   type Outage,
   probeDue,
@@ -107,17 +108,27 @@ export type Admission =
 
 const NO_SURROUNDINGS: Surroundings = {};
 
-/** Whether a call may pass now: C5, C6, P1. `asking` is the tool that calls, if several share the circuit (C15). */
+/** Whether a call may pass now: C5, C6, P1, G4. `asking` is the tool that calls, if several share the circuit (C15). */
 export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
   switch (circuit.state) {
     case 'closed':
       return true;
     case 'open':
       return probeDue(circuit.outage, policy, at, asking);
-    case 'half_open':
+    case 'half_open': {
+      const { held } = circuit.outage;
+      if (held !== undefined && !isWithin(held, at)) return false;
       return circuit.leases.length + circuit.succeeded < policy.probes;
+    }
   }
 };
+
+/**
+ * Whether calls wait for a probe, and none is under way. A half-open circuit does so only if the fleet's probe was given back (C8,
+ * G4).
+ */
+export const isWaiting = (circuit: Circuit): circuit is Open | HalfOpen =>
+  circuit.state === 'open' || (circuit.state === 'half_open' && circuit.leases.length === 0);
 
 /** The same, with the circuit after the call has taken its slot. A probe's lease is that of the tool that asks (C9, C15). */
 export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): Admission => {

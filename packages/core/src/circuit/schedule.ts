@@ -20,7 +20,19 @@ export interface Outage {
   readonly ladder?: Ladder | undefined;
   /** The tool whose probe failed last, if another tool must probe next (C15). */
   readonly probedBy?: string | undefined;
+  /** When a probe may go, if a fleet decides that (G4). Then nothing else of the schedule counts. */
+  readonly held?: Held | undefined;
 }
+
+/** When a probe of a circuit that many processes share may go: from the first moment on, and before the second (G4). Monotonic ms. */
+export interface Held {
+  readonly fromMs: number;
+  /** Infinity: the fleet's circuit is closed. A probe that fails then makes the own schedule count again (G5). */
+  readonly untilMs: number;
+}
+
+/** G4: no probe may go from this process. */
+export const NEVER: Held = { fromMs: 0, untilMs: 0 };
 
 /** P3: how a circuit probes by steps once a systemic event is over. */
 export interface Ladder {
@@ -52,6 +64,7 @@ export interface ProbeWait {
  * (C15).
  */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): ProbeWait => {
+  if (outage.held !== undefined) return { ms: heldLeft(outage, outage.held, at), notBeforeMs: 0 };
   const now = momentFor(outage, at, asking);
   const steps = stepsLeft(outage, policy, now);
   const ms = msLeft(outage, policy, now);
@@ -64,10 +77,18 @@ export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, ask
 
 /** Whether a probe may go now. With `asking`, a probe of that tool (C15). */
 export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
+  if (outage.held !== undefined) return isWithin(outage.held, at);
   const now = momentFor(outage, at, asking);
   if (notBeforeLeft(outage, now) > 0) return false;
   return (stepsLeft(outage, policy, now) ?? 1) <= 0 || (msLeft(outage, policy, now) ?? 1) <= 0;
 };
+
+/** Whether the fleet lets a probe go now (G4). */
+export const isWithin = ({ fromMs, untilMs }: Held, { ms }: Moment): boolean => fromMs <= ms && ms < untilMs;
+
+/** At least a second, for the fleet to say who probes, once its wait is over by this process's clock. */
+const heldLeft = ({ openedAt, waitMs }: Outage, held: Held, at: Moment): number =>
+  isWithin(held, at) ? 0 : Math.max(1_000, (held.fromMs > at.ms ? held.fromMs : openedAt.ms + waitMs) - at.ms);
 
 /** C15: the tool whose probe failed waits longer than the others, by its own wait, so that another tool probes first. */
 const momentFor = ({ probedBy }: Outage, at: Moment, asking: Asking | undefined): Moment => {
@@ -140,10 +161,10 @@ export const firstOutage = (
 
 /**
  * After a failed probe: the wait by time doubles (P2), and the wait by steps climbs the ladder (P3). A circuit that prefers other
- * tools remembers which tool probed (C15).
+ * tools remembers which tool probed (C15). If a fleet holds the circuit, the fleet decides about the next probe too (G4).
  */
 export const nextOutage = (
-  { waitMs, ladder }: Outage,
+  { waitMs, ladder, held }: Outage,
   { category, tool }: { readonly category: ErrorCategory; readonly tool?: string | undefined },
   notBeforeMs: number,
   policy: CircuitPolicy,
@@ -157,6 +178,7 @@ export const nextOutage = (
   notBeforeMs,
   ...(ladder && { ladder: climb(ladder, policy, at, freeFrom) }),
   ...(policy.prefersOthers && { probedBy: tool }),
+  ...(held && held.untilMs < Number.POSITIVE_INFINITY && { held: NEVER }),
 });
 
 /** The steps on which no tool probes (P3). */

@@ -177,7 +177,7 @@ export const functions =
       : [
           {
             path,
-            message: `is ${show(value)} without the functions ${names.join(' and ')}. Give an object that has both: ${why}`,
+            message: `is ${show(value)} without the functions ${names.join(' and ')}. Give an object that has ${names.length > 1 ? 'both' : 'it'}: ${why}`,
           },
         ];
 

@@ -9,6 +9,15 @@ import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
 import type { Classifier, KeyOf, ResultJudge } from '../tool-callbacks.ts';
 
+/** Who shares a circuit: all processes of the fleet, or the sessions of one box (G2). */
+export type Share = 'fleet' | 'box';
+
+/** The processes that share circuits. `createFleet` of `@breakerbox/fleet` makes one. */
+export interface BoxFleet {
+  /** Called once with each new box, as `createBreakerbox` returns it. An error goes to OpenTelemetry's `diag` (E5). */
+  join(box: object): void;
+}
+
 /** Settings of one tool. */
 export interface ToolConfig extends CircuitConfig, Capability {
   /**
@@ -16,6 +25,12 @@ export interface ToolConfig extends CircuitConfig, Capability {
    * in production without rejecting a call.
    */
   readonly mode?: CircuitMode;
+  /**
+   * Who shares the tool's circuit (G2): all processes of the `fleet`, or only the sessions of this box (`box`). `fleet` needs the option
+   * `fleet`. Openings by failures that belong to one user or one machine are not shared: `permission`, `filesystem`,
+   * `invalid_input`, `denied` and `cancelled`. Default `box`.
+   */
+  readonly share?: Share;
   /**
    * The group that this tool belongs to, such as its MCP server (C13). Failures of the group's tools open one circuit for all of
    * them. `false` means no group, even if an adapter names one. Default: the group that the adapter names. Not allowed in
@@ -55,6 +70,8 @@ export interface ToolConfig extends CircuitConfig, Capability {
 export interface GroupConfig extends GroupPolicyConfig {
   /** The circuit's mode: who decides (C1). Default `automatic`. */
   readonly mode?: CircuitMode;
+  /** Who shares the group's circuit, as for a tool (G2). Default `box`. */
+  readonly share?: Share;
 }
 
 /** Options of `createBreakerbox`. */
@@ -98,6 +115,11 @@ export interface BreakerboxConfig {
    * are no circuits, and only the budget counts. Default `session`.
    */
   readonly scope?: 'session' | 'process' | 'none';
+  /**
+   * The processes that share circuits through a store, such as `createFleet({ client })` of `@breakerbox/fleet` (G1). Circuits with
+   * `share: 'fleet'` are theirs. Needs scope `process`. Default: none.
+   */
+  readonly fleet?: BoxFleet;
   /**
    * Skips a call that fails again and again with the same arguments (O5). `false` turns this off. Default: on, with the settings
    * below.

@@ -50,11 +50,12 @@ export const validateRestoreOptions = (options: RestoreOptions): void =>
 export const validateTool = (
   tool: string,
   config: ToolConfig,
-  defaults: ToolConfig | undefined,
+  { defaults, fleet }: BreakerboxConfig,
   others: () => Readonly<Record<string, Capability>>,
 ): void => {
   reject([...name('tool', tool), ...notAGroup('tool', tool)]);
-  reject(checkTools(defaults)('tools', { [tool]: config }));
+  const tools = { [tool]: config };
+  reject([...checkTools(defaults)('tools', tools), ...checkShare(fleet, { tools })]);
   // A tool that points to no other tool closes no cycle. This keeps declaring thousands of tools one by one fast.
   if (config.alternatives === undefined && config.dependsOn === undefined) return;
   reject(checkCapabilityMap({ ...others(), [tool]: config }));
@@ -136,12 +137,30 @@ const unknownOption = (key: string): string =>
     ? 'is not a setting. Set tools: (await loadCapabilities(path)).tools, of @breakerbox/instrumentation/capabilities'
     : 'is not a setting';
 
-/** Checks the settings that only make sense if sessions share their circuits (S2, S5). */
-const checkScope = ({ scope = 'session', systemic }: BreakerboxConfig): readonly ConfigIssue[] => {
-  if (scope === 'process' || systemic === false || systemic === undefined) return [];
+/** G2: circuits that a fleet shares need a fleet. */
+const checkShare = (fleet: unknown, { defaults, tools, groups }: Partial<BreakerboxConfig>): readonly ConfigIssue[] =>
+  fleet === undefined
+    ? [...sharing('', { defaults }), ...sharing('tools.', tools), ...sharing('groups.', groups)].map((path) => ({
+        path: `${path}.share`,
+        message: "is 'fleet', but the box has no fleet. Set fleet and scope: 'process', or remove this setting.",
+      }))
+    : [];
+
+const sharing = (
+  under: string,
+  all: Readonly<Record<string, { readonly share?: unknown } | undefined>> = {},
+): readonly string[] => Object.keys(all).flatMap((name) => (all[name]?.share === 'fleet' ? [under + name] : []));
+
+/** Checks the settings that only make sense if sessions share their circuits (S2, S5, G1). */
+const checkScope = (config: BreakerboxConfig): readonly ConfigIssue[] => {
+  const { scope = 'session', systemic, fleet } = config;
+  if (scope === 'process') return checkShare(fleet, config);
   const need =
     "needs scope 'process', where sessions share their circuits. Set scope: 'process', or remove this setting.";
+  if (fleet !== undefined) return [{ path: 'fleet', message: need }];
+  if (systemic === false || systemic === undefined) return checkShare(fleet, config);
   return [
+    ...checkShare(fleet, config),
     ...(systemic.pause === 'affected' ? [{ path: 'systemic.pause', message: `is 'affected', which ${need}` }] : []),
     ...(systemic.recovery?.probeAfterMs === undefined
       ? []
@@ -167,6 +186,7 @@ const checkConfig: Check = (path, value) => {
     maxTools: number(1, orLeaveOut('It limits how many tools have metrics of their own.'), { whole: true }),
     sessionIdleMs: number(0, orLeaveOut('After this time, gauges no longer count an idle session.'), { above: true }),
     clock: functions(['now', 'unixNow'], 'both return milliseconds.'),
+    fleet: functions(['join'], 'createFleet({ client }) makes one.'),
   } satisfies Record<keyof BreakerboxConfig, Check>;
   const issues = object(checks, "{ agent: 'research-agent' }", unknownOption)(path, value);
   return [
@@ -198,6 +218,7 @@ const groupName: Check = (path, value) =>
 const shared = {
   profile: oneOf(Object.keys(PROFILES), orLeaveOut('A profile is a set of thresholds.')),
   mode: oneOf(CIRCUIT_MODES, orLeaveOut('By default, the circuit decides.')),
+  share: oneOf(['fleet', 'box'], orLeaveOut('By default, the box shares it with no other process.')),
 };
 
 const waits = {

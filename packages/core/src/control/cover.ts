@@ -17,13 +17,14 @@ export const cover = (tracked: TrackedCircuit, mode: ForcedMode | undefined): vo
   takeOver(tracked, mode);
 };
 
-const uncover = (tracked: TrackedCircuit, { mode, circuit, openedBy, keys }: TrackedCircuit): void => {
+const uncover = (tracked: TrackedCircuit, { mode, circuit, openedBy, keys, ordered }: TrackedCircuit): void => {
   const forgotten = forgetKeys(tracked.keys);
   tracked.mode = mode;
   tracked.circuit = idle(circuit, tracked.circuit.generation + 1);
   tracked.openedBy = openedBy;
   tracked.keys = keys === undefined ? forgotten : laterKeys(keys, forgotten?.generation ?? 0);
   tracked.covered = undefined;
+  tracked.ordered = ordered;
 };
 
 /** The circuit in a later generation. Its probes under way are late, so their slots are free. */

@@ -70,17 +70,17 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
 
   operator.version += 1; // Sessions that began before are listed from their next use.
   operator.ended = roster.remove;
-  operator.apply = (session, given, report) => {
+  operator.apply = (session, given, changes, at) => {
     const circuits = [...given];
-    apply(session, circuits, report); // Settings that changed take effect beneath the operators' modes.
+    apply(session, circuits, changes, at); // Settings that changed take effect beneath the operators' modes.
     const modes = current();
     roster.add(session);
     for (const tracked of circuits) {
       const mode = modeFor(modes, tracked.tool.name, session.id);
       if (mode === (tracked.covered && tracked.mode)) continue;
       const covers = () => cover(tracked, mode);
-      if (report === undefined) covers();
-      else report(tracked, covers);
+      if (changes === undefined) covers();
+      else changes.takeOver(tracked, covers);
     }
     return operator.version;
   };

@@ -1,4 +1,4 @@
-import type { BoxContext } from '../box-context.ts';
+import type { BoxContext, CircuitChanges } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import { adopted, type Circuit } from '../circuit/circuit.ts';
 import { adoptKeys } from '../circuit/key-circuits.ts';
@@ -135,10 +135,10 @@ const rememberFirst = (context: BoxContext): void => {
   }
   const { operator, clock } = context;
   const { apply } = operator;
-  operator.apply = (session, given, report) => {
+  operator.apply = (session, given, changes, at) => {
     const circuits = [...given];
-    for (const tracked of circuits) takeUp(tracked, first.get(tracked.tool), clock.now(), report);
-    apply(session, circuits, report);
+    for (const tracked of circuits) takeUp(tracked, first.get(tracked.tool), clock.now(), changes);
+    apply(session, circuits, changes, at);
     return operator.version;
   };
 };
@@ -148,7 +148,7 @@ const takeUp = (
   tracked: TrackedCircuit,
   first: Settled | undefined,
   ms: number,
-  report: ((tracked: TrackedCircuit, change: () => void) => void) | undefined,
+  changes: CircuitChanges | undefined,
 ): void => {
   const { mode, policy } = tracked.tool;
   const before = tracked.settled ?? first;
@@ -159,7 +159,7 @@ const takeUp = (
   const own = tracked.covered ?? tracked;
   if (before.mode !== mode && own.mode === before.mode) {
     const change = () => takeOver(own, mode);
-    if (own === tracked && report !== undefined) report(tracked, change);
+    if (own === tracked && changes !== undefined) changes.takeOver(tracked, change);
     else change();
   }
   if (isSame(before.policy, policy)) return;

@@ -83,6 +83,8 @@ export interface SharedCircuits {
   feed(name: string, order: FleetOrder): void;
   /** Calls `listener` soon after each change, never within a decision. Returns a function that ends it. */
   onChange(listener: (change: SharedChange) => void): () => void;
-  /** What `breakerbox.fleet.up` and the age of the fleet's last word export; logs and typed events when it changes. */
+  /** The store has answered now: `breakerbox.fleet.read.time`. */
+  heard(): void;
+  /** `breakerbox.fleet.up`, and a log record and a typed event when it changes. `why`: a few fixed words, such as `timeout`. */
   reportMode(mode: 'up' | 'degraded', why?: string): void;
 }

@@ -1,7 +1,7 @@
 import { remaining } from '../budget/budget.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import type { Circuit, CircuitMode } from '../circuit/circuit.ts';
+import { type Circuit, type CircuitMode, isWaiting } from '../circuit/circuit.ts';
 import { type CircuitPolicy, groupNameOf } from '../circuit/policy.ts';
 import { type Outage, type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
@@ -119,6 +119,8 @@ const causeOf = ({ trip, category }: Outage): string => {
       return `too many of its calls failed (last failure: ${category})`;
     case 'wasted_tokens':
       return `its failed calls (${category}) cost too many tokens`;
+    case 'fleet':
+      return `its calls failed in other processes (${category})`;
     default:
       return `the last calls failed (${category})`;
   }
@@ -148,12 +150,13 @@ export const waitOf = ({
 }: RejectionFacts): ProbeWait | undefined => {
   const ofKey = reason === 'key_open' ? key : undefined;
   const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : ofKey;
-  if (shared?.circuit.state === 'open') {
+  if (shared !== undefined && isWaiting(shared.circuit)) {
     const wait = probeWait(shared.circuit.outage, shared.policy, at, { tool, policy });
     const own = circuit?.state === 'open' ? circuit.outage.notBeforeMs - at.ms : 0; // O3: its own Retry-After holds as well.
     return { ...wait, notBeforeMs: Math.max(wait.notBeforeMs, own) };
   }
-  return reason === 'open' && circuit?.state === 'open' ? probeWait(circuit.outage, policy, at) : undefined;
+  const isOwn = reason === 'open' && circuit !== undefined && isWaiting(circuit);
+  return isOwn ? probeWait(circuit.outage, policy, at) : undefined;
 };
 
 /** What to do instead of a call that is skipped. */

@@ -61,9 +61,15 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
       ...(tool !== undefined && { [ATTR.tool]: tool }),
     }),
   },
+  'fleet.degraded': {
+    eventName: EVENT.fleetDegraded,
+    severity: () => 'WARN',
+    attributes: ({ why = '' }) => ({ [ATTR.reason]: why }),
+  },
+  'fleet.restored': { eventName: EVENT.fleetRestored, severity: () => 'INFO', attributes: () => ({}) },
 };
 
-/** The fields that every event has. An operator's action may concern all sessions. */
+/** The fields that every event has. An operator's action, and an event of the fleet, may concern all sessions. */
 type AnyEvent = Omit<EventBase, 'session'> & { readonly session: string | undefined };
 
 /** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */

@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 6;
+export const SHAPE = 7;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -133,6 +133,8 @@ export const AGENT_READINGS = {
   systemicEvents: (agent): Iterable<Series> => agent.systemicEvents.values(),
   tasks: (agent): Iterable<Series> => agent.tasks.values(),
   operatorActions: (agent): Iterable<Series> => agent.operatorActions.values(),
+  fleetUp: (agent): Iterable<Series> => agent.fleetUp.values(),
+  fleetReadTime: (agent): Iterable<Series> => agent.fleetReadTime.values(),
 } as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];

@@ -221,6 +221,24 @@ export const METRIC = {
     attributes: [ATTR.action, ATTR.result],
     prometheus: 'breakerbox_operator_actions_total',
   },
+  fleetUp: {
+    name: 'breakerbox.fleet.up',
+    unit: '{store}',
+    kind: 'gauge',
+    description: "1 while the fleet's store answers, 0 while the process goes on without it",
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_fleet_up',
+  },
+  fleetReadTime: {
+    name: 'breakerbox.fleet.read.time',
+    unit: 's',
+    kind: 'gauge',
+    description: "Unix time at which the fleet's store last answered",
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_fleet_read_time_seconds',
+  },
   tokensWasted: {
     name: 'breakerbox.tokens.wasted',
     unit: '{token}',
@@ -298,6 +316,8 @@ export const EVENT = {
   budgetResumed: 'breakerbox.budget.resumed',
   scopeReduced: 'breakerbox.scope.reduced',
   operatorAction: 'breakerbox.operator.action',
+  fleetDegraded: 'breakerbox.fleet.degraded',
+  fleetRestored: 'breakerbox.fleet.restored',
 } as const;
 
 /** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may begin with it. */

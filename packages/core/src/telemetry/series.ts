@@ -105,6 +105,10 @@ export interface AgentSeries {
   readonly systemicEvents: SeriesBy<ErrorCategory | typeof MIXED_CATEGORY>;
   readonly tasks: SeriesBy<Disposition>;
   readonly operatorActions: SeriesBy<`${OperatorAction}/${OperatorResult}`>;
+  /** Empty without a fleet. */
+  readonly fleetUp: SeriesBy<''>;
+  /** Unix seconds. */
+  readonly fleetReadTime: SeriesBy<''>;
 }
 
 /** A series at zero. */
@@ -148,6 +152,8 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     systemicEvents: new Map(),
     tasks: new Map(),
     operatorActions: new Map(),
+    fleetUp: new Map(),
+    fleetReadTime: new Map(),
   };
   systemicSeries(made, undefined);
   return made;

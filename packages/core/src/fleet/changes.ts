@@ -1,0 +1,128 @@
+import type { BoxContext } from '../box-context.ts';
+import type { Breakerbox } from '../breakerbox.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import { CIRCUIT_MODES, type Circuit, type ReportedState } from '../circuit/circuit.ts';
+import type { Held } from '../circuit/schedule.ts';
+import type { Gate } from '../circuit-store.ts';
+import type { TransitionEvent } from '../events.ts';
+import { safely } from '../safely.ts';
+import { EVENT_CIRCUIT, type SharedChange } from './shared-circuits.ts';
+
+/** What the watch asks, and what it causes. */
+export interface WatchedOrders {
+  isShared(name: string): boolean;
+  isOfFleet(event: SystemicEvent): boolean;
+  /** Whether this is the probe that the fleet granted to this circuit. */
+  isGranted(name: string, held: Held | undefined): boolean;
+  /** The circuits look at their orders again at the next use. */
+  refresh(): void;
+  /** An order to end the event is done. */
+  eventOver(): void;
+}
+
+/** Tells listeners what happened to shared circuits. */
+export interface Changes {
+  onChange(listener: (change: SharedChange) => void): () => void;
+  /** An order is about to change the state of a circuit. Its event is no news for the fleet. */
+  moving(name: string, before: Circuit, next: Circuit): void;
+}
+
+const MODES: ReadonlySet<ReportedState> = new Set(CIRCUIT_MODES as readonly string[] as readonly ReportedState[]);
+
+/** Watches the events of a box. */
+export const watchChanges = (box: Breakerbox, context: BoxContext, orders: WatchedOrders): Changes => {
+  const listeners = new Set<(change: SharedChange) => void>();
+  /** Changes of state that orders have made, and whose events have not arrived. */
+  const own: string[] = [];
+  /** Circuits whose granted probe is under way. */
+  const granted = new Set<string>();
+  const watched = new WeakSet<Gate>();
+
+  const tell = (change: SharedChange): void =>
+    queueMicrotask(() => {
+      for (const listener of [...listeners]) safely("a listener of the fleet's circuits", () => listener(change));
+    });
+
+  const began = (name: string, held: Held | undefined): void => {
+    granted.delete(name);
+    if (!orders.isGranted(name, held)) return;
+    granted.add(name);
+    tell({ change: 'probing', name });
+  };
+
+  const reopened = (name: string): void => tell({ change: granted.delete(name) ? 'probe_failed' : 'opened', name });
+
+  const moved = ({ tool: name, from, to, observed }: TransitionEvent): void => {
+    if (!orders.isShared(name)) return;
+    const index = own.indexOf(`${name} ${from} ${to}`);
+    if (index >= 0) own.splice(index, 1);
+    else if (MODES.has(from) || MODES.has(to)) {
+      granted.delete(name);
+      orders.refresh(); // In another mode, the circuit starts again.
+    } else if (!observed) report(name, from, to);
+  };
+
+  const report = (name: string, from: ReportedState, to: ReportedState): void => {
+    if (to === 'half_open') began(name, heldOf(context.shared?.circuits.get(name)?.circuit));
+    else if (to === 'open') reopened(name);
+    else if (from === 'half_open') {
+      const isGranted = granted.delete(name);
+      if (!isAbsorbed(context, name)) tell({ change: 'closed', name, granted: isGranted });
+    }
+  };
+
+  /** The gate of an event is in no metric and has no events. */
+  const watchGate = (gate: Gate): void => {
+    if (watched.has(gate)) return;
+    watched.add(gate);
+    let { circuit } = gate;
+    Object.defineProperty(gate, 'circuit', {
+      enumerable: true,
+      get: () => circuit,
+      set: (next: Circuit) => {
+        const before = circuit.state;
+        circuit = next;
+        if (before === next.state) return;
+        if (next.state === 'half_open') began(EVENT_CIRCUIT, next.outage.held);
+        else reopened(EVENT_CIRCUIT);
+      },
+    });
+  };
+
+  box.on('circuit.transition', moved);
+  box.on('systemic.detected', ({ event }) => {
+    const { gate } = context.shared?.correlations.real ?? {};
+    if (gate === undefined || !orders.isOfFleet(event)) return;
+    watchGate(gate);
+    tell({ change: 'opened', name: EVENT_CIRCUIT });
+    orders.refresh(); // The gate takes up what was ordered before.
+  });
+  box.on('systemic.resolved', ({ event, by }) => {
+    orders.eventOver();
+    granted.delete(EVENT_CIRCUIT);
+    if (by !== 'fleet' && orders.isOfFleet(event)) tell({ change: 'recovered', name: EVENT_CIRCUIT, by });
+  });
+
+  return {
+    onChange: (listener) => {
+      const one = (change: SharedChange) => listener(change);
+      listeners.add(one);
+      return () => void listeners.delete(one);
+    },
+    moving: (name, before, next) => {
+      if (before.state === next.state) return;
+      // A dropped event must not hide a later one.
+      if (own.length === 0) queueMicrotask(() => own.splice(0));
+      own.push(`${name} ${before.state} ${next.state}`);
+    },
+  };
+};
+
+const heldOf = (circuit: Circuit | undefined): Held | undefined =>
+  circuit === undefined || circuit.state === 'closed' ? undefined : circuit.outage.held;
+
+/** C15: whether the tool's group has just opened and represents it. */
+const isAbsorbed = (context: BoxContext, name: string): boolean => {
+  const group = context.tool(name)?.group;
+  return group !== undefined && context.shared?.circuits.get(group.name)?.circuit.state === 'open';
+};

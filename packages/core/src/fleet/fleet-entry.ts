@@ -1,0 +1,10 @@
+/** What `@breakerbox/fleet` needs of a box whose circuits many processes share. */
+
+export { shareCircuits } from './share-circuits.ts';
+export {
+  EVENT_CIRCUIT,
+  type FleetOrder,
+  type SharedChange,
+  type SharedCircuit,
+  type SharedCircuits,
+} from './shared-circuits.ts';

@@ -1,0 +1,112 @@
+import type { Breakerbox } from '../breakerbox.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import { groupNameOf } from '../circuit/policy.ts';
+import { type BoxInternals, boxInternals } from '../session-internals.ts';
+import { watchChanges } from './changes.ts';
+import { isGrant, type Wanted, wantedAfter } from './orders.ts';
+import { modeReporter, reportHeard } from './report-mode.ts';
+import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './shared-circuits.ts';
+import { takeOrders } from './take-orders.ts';
+import { circuitView, eventView } from './views.ts';
+
+/** Names that no tool has yet, and whose orders are kept. */
+const MOST_UNKNOWN = 1_000;
+
+/** One for each box, because two fleets would give it contrary orders. */
+const shared = new WeakMap<object, SharedCircuits>();
+
+/**
+ * The circuits of a box that many processes share: feeds them the fleet's orders, and drains what happens to them (G1). All calls for
+ * one box return the same object. A box that was never given to this function pays nothing for it. Without `share: 'fleet'` and scope
+ * `process`, a box has no such circuits.
+ *
+ * @throws BreakerboxUsageError if `box` is not a box.
+ */
+export const shareCircuits = (box: Breakerbox): SharedCircuits => {
+  const internals = boxInternals(box, 'shareCircuits(box)');
+  const known = shared.get(internals.context);
+  if (known !== undefined) return known;
+  const made = createSharedCircuits(box, internals);
+  shared.set(internals.context, made);
+  return made;
+};
+
+const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxInternals): SharedCircuits => {
+  const { clock, operator } = context;
+  const orders = new Map<string, Wanted>();
+  const { apply } = operator;
+
+  const isShared = (name: string): boolean => {
+    if (scope !== 'process') return false;
+    const group = groupNameOf(name);
+    if (group !== undefined) return config.groups?.[group]?.share === 'fleet';
+    return (context.tool(name)?.own.share ?? config.defaults?.share) === 'fleet';
+  };
+
+  /** Other processes can derive an event of two shared openings. */
+  const isOfFleet = ({ openings }: SystemicEvent): boolean => openings.filter(({ tool }) => isShared(tool)).length >= 2;
+
+  const changes = watchChanges(box, context, {
+    isShared,
+    isOfFleet,
+    /** An outer grant lets a circuit through as well (C15). That probe is not the circuit's own. */
+    isGranted: (name, held) => isGrant(held) && orders.get(name)?.held === held,
+    refresh: () => {
+      operator.version += 1;
+    },
+    eventOver: () => {
+      if (orders.get(EVENT_CIRCUIT)?.opening === undefined) orders.delete(EVENT_CIRCUIT);
+    },
+  });
+  const book = {
+    context,
+    wanted: (name: string) => (name === EVENT_CIRCUIT || isShared(name) ? orders.get(name) : undefined),
+    isOfFleet,
+    moving: changes.moving,
+  };
+
+  operator.apply = (session, given, moves, at) => {
+    const circuits = [...given];
+    apply(session, circuits, moves, at);
+    if (orders.size > 0) takeOrders(book, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
+    return operator.version;
+  };
+
+  const isKnown = (name: string): boolean =>
+    name === EVENT_CIRCUIT || context.tool(name) !== undefined || context.group(name) !== undefined;
+
+  /** The oldest one first. */
+  const dropUnknown = (): void => {
+    const unknown = [...orders.keys()].filter((name) => !isKnown(name));
+    for (const name of unknown.slice(0, Math.max(0, unknown.length - MOST_UNKNOWN))) orders.delete(name);
+  };
+
+  const feed = (name: string, order: FleetOrder): void => {
+    const hasEvent = context.shared?.correlations.real.correlation.event !== undefined;
+    const isDone = name === EVENT_CIRCUIT && order.order === 'recover' && !hasEvent; // The next event is another one.
+    const wanted = wantedAfter(orders.get(name), order, clock.now());
+    orders.delete(name);
+    if (!isDone) orders.set(name, wanted);
+    if (orders.size > MOST_UNKNOWN) dropUnknown();
+    operator.version += 1;
+  };
+
+  const circuit = (name: string): SharedCircuit | undefined => {
+    if (name === EVENT_CIRCUIT) {
+      const event = context.shared?.correlations.real.correlation.event;
+      return scope === 'process' ? eventView(context, event !== undefined && isOfFleet(event)) : undefined;
+    }
+    const tracked = isShared(name) ? context.shared?.circuits.get(name) : undefined;
+    return tracked && circuitView(context, tracked);
+  };
+
+  return {
+    agent: context.agent,
+    all: () => [...(context.shared?.circuits.keys() ?? []), EVENT_CIRCUIT].flatMap((name) => circuit(name) ?? []),
+    circuit,
+    feed,
+    onChange: changes.onChange,
+    heard: () => reportHeard(context),
+    reportMode: modeReporter(context),
+  };
+};

@@ -1,0 +1,121 @@
+import type { BoxContext, CircuitChanges } from '../box-context.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import type { Circuit } from '../circuit/circuit.ts';
+import { type Held, isWithin } from '../circuit/schedule.ts';
+import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
+import type { Moment } from '../clock.ts';
+import type { TrackedCircuit } from '../tracked-circuit.ts';
+import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
+import { EVENT_CIRCUIT } from './shared-circuits.ts';
+
+/** What a circuit has taken up. In another mode it starts again, so it takes it up again. */
+interface Taken {
+  readonly wanted: Wanted;
+  readonly mode: TrackedCircuit['mode'];
+}
+
+/** Where orders are looked up, and whom a change is told. */
+export interface OrderBook {
+  readonly context: BoxContext;
+  /** The desired state of a shared circuit; undefined for one that is not shared, and before the first order. */
+  wanted(name: string): Wanted | undefined;
+  /** Whether an event is one of the fleet. */
+  isOfFleet(event: SystemicEvent): boolean;
+  /** Right before a circuit of the box changes its state because of an order. */
+  moving(name: string, before: Circuit, next: Circuit): void;
+}
+
+/**
+ * Gives circuits what the fleet wants of them, once. Without `changes` the circuits are new: those that the box keeps take it up
+ * right afterwards, when they can report it.
+ */
+export const takeOrders = (
+  book: OrderBook,
+  circuits: readonly TrackedCircuit[],
+  changes: CircuitChanges | undefined,
+  at: Moment,
+): void => {
+  const store = changes?.store ?? book.context.shared;
+  if (store === undefined) return;
+  if (changes !== undefined) takeEvent(book, changes, at);
+  for (const tracked of circuits) {
+    if (changes === undefined && store.circuits.get(tracked.tool.name) === tracked) continue;
+    const wanted = book.wanted(tracked.tool.name);
+    if (wanted !== undefined) take(book, tracked, wanted, store, changes, at);
+  }
+  for (const tracked of circuits) follow(book, tracked, store, at);
+};
+
+const take = (
+  { context, moving }: OrderBook,
+  tracked: TrackedCircuit,
+  wanted: Wanted,
+  store: CircuitStore,
+  changes: CircuitChanges | undefined,
+  at: Moment,
+): void => {
+  // A look ahead works on copies, but shares what is covered (C11).
+  if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
+  const own = tracked.covered ?? tracked;
+  const { mode, circuit } = own;
+  const taken = own.ordered as Taken | undefined;
+  if (taken?.wanted === wanted && taken.mode === mode) return;
+  own.ordered = { wanted, mode } satisfies Taken;
+  if (mode === 'forced_open' || mode === 'disabled') return;
+  const isNew = taken?.wanted.opening !== wanted.opening || taken?.mode !== mode;
+  const next = ordered(circuit, wanted, isNew, circuitMoment(store, at));
+  if (next === circuit) return;
+  if (own !== tracked || changes === undefined) {
+    own.circuit = next;
+    return;
+  }
+  if (store === context.shared) moving(tracked.tool.name, circuit, next);
+  const ms = next.state === 'open' && circuit.state === 'closed' ? next.outage.openedAt.ms : at.ms;
+  changes.move(tracked, next, { ...at, ms });
+};
+
+/** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over (G8). */
+const takeEvent = ({ wanted: wantedOf, isOfFleet }: OrderBook, changes: CircuitChanges, at: Moment): void => {
+  const wanted = wantedOf(EVENT_CIRCUIT);
+  const { gate, correlation } = changes.store.correlations.real;
+  const { event } = correlation;
+  if (wanted === undefined || gate === undefined || event === undefined || !isOfFleet(event)) return;
+  const taken = gate.ordered as Taken | undefined;
+  if (taken?.wanted === wanted) return;
+  gate.ordered = { wanted, mode: 'automatic' } satisfies Taken;
+  if (wanted.held !== undefined && wanted.held.untilMs === Number.POSITIVE_INFINITY) changes.recovered('fleet', at);
+  else gate.circuit = ordered(gate.circuit, wanted, taken?.wanted.opening !== wanted.opening, { ...at, step: 0 });
+};
+
+/**
+ * C15, S5: a call that may probe a group or an event takes the slots of its tool's circuit too. No other process can, because it has
+ * not been granted the outer probe.
+ */
+const follow = ({ context }: OrderBook, tracked: TrackedCircuit, store: CircuitStore, at: Moment): void => {
+  const { circuit, mode, covered, tool } = tracked;
+  if (circuit.state === 'closed' || mode !== 'automatic' || covered !== undefined) return;
+  const own = circuit.outage.held;
+  if (own === undefined || own.untilMs === Number.POSITIVE_INFINITY) return;
+  const longest = outerGrants(context, tool.name, store)
+    .filter((held) => isWithin(held, at))
+    .reduce((most, held) => (held.untilMs > most.untilMs ? held : most), own);
+  if (longest !== own) tracked.circuit = heldBy(circuit, longest);
+};
+
+const outerGrants = (context: BoxContext, name: string, store: CircuitStore): readonly Held[] => {
+  const group = context.tool(name)?.group;
+  const ofGroup = group && store.circuits.get(group.name);
+  const { correlation, gate } = store.correlations.real;
+  const outer = [
+    ofGroup?.mode === 'automatic' ? ofGroup.circuit : undefined,
+    gate !== undefined && isPartOf(context, correlation.event, name) ? gate.circuit : undefined,
+  ];
+  return outer.flatMap((one) => {
+    const held = one === undefined || one.state === 'closed' ? undefined : one.outage.held;
+    return isGrant(held) ? [held] : [];
+  });
+};
+
+/** Whether an event affects a tool, or the circuit of a group (S2). */
+export const isPartOf = ({ systemic }: BoxContext, event: SystemicEvent | undefined, name: string): boolean =>
+  event !== undefined && systemic?.affectedBy(event).has(name) === true;
