@@ -41,6 +41,7 @@ test('a release publishes these, and everything else in the workspace is private
     '@breakerbox/control',
     '@breakerbox/core',
     '@breakerbox/dashboards',
+    '@breakerbox/fleet',
     '@breakerbox/instrumentation',
     '@breakerbox/telemetry',
     'breakerbox',

@@ -20,6 +20,7 @@ const core = of('core');
 const instrumentation = of('instrumentation');
 const telemetry = of('telemetry');
 const control = of('control');
+const fleet = of('fleet');
 
 /** In the order of the page. */
 export const SECTIONS: readonly Section[] = [
@@ -53,6 +54,8 @@ export const SECTIONS: readonly Section[] = [
   control('A TCP port', 'TcpAddress'),
   control('startConsole', 'ConsoleOptions', 'console'),
   control('A control API', 'Target', 'client'),
+  fleet('createFleet', 'FleetOptions'),
+  fleet('memoryStore', 'MemoryStoreOptions'),
   instrumentation('guard', 'GuardOptions'),
   instrumentation('A guarded call', 'ToolCall'),
   instrumentation('The end of a call', 'CallEnd'),

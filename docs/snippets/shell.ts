@@ -224,6 +224,7 @@ const MANIFESTS = [
   'packages/instrumentation/',
   'packages/telemetry/',
   'packages/control/',
+  'packages/fleet/',
   'packages/cli/',
   'examples/',
   'docs/',
