@@ -31,8 +31,8 @@ const PROCESSES = 3;
 /** Of the story's calm parts. */
 const CALM_MS = 2_500;
 const LOOK_MS = 50;
-/** Longer than any part of the story takes. */
-const PATIENCE_MS = 30_000;
+/** Longer than any part of the story takes, on a busy machine too. */
+const PATIENCE_MS = 120_000;
 const WHO_WIDTH = 10;
 /** The program of a process, in the source or in what is published. */
 const AGENT = fileURLToPath(
@@ -79,7 +79,8 @@ export const runSharedDemo = async (
   lastMoment: (action: () => void) => void,
 ): Promise<void> => {
   const closers: Closers = [];
-  const signal = forMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(forMs)]);
+  const timeIsUp = new AbortController();
+  const signal = AbortSignal.any([stop, timeIsUp.signal]);
   const begun = performance.now();
   const now = (): number => performance.now() - begun;
   const say = (who: string, text: string): void => {
@@ -115,6 +116,10 @@ export const runSharedDemo = async (
     }
     await until('all processes call the tool', () => working.size === PROCESSES);
     say('all', `${PROCESSES} processes call web_search, and share its circuit`);
+    if (forMs !== undefined) {
+      const timer = setTimeout(() => timeIsUp.abort(), forMs);
+      closers.push(() => clearTimeout(timer));
+    }
     while (!signal.aborted) {
       await wait(CALM_MS, undefined, { signal });
       story.begin();
