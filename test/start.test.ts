@@ -197,7 +197,9 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'echo "$@" >> service.log' });
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env: { PATH } });
     expect(status).toBe(0);
-    expect(stderr).toMatch(/not on PATH: prometheus prometheus-alertmanager chromium postgresql redis-server\..*tests ran/s);
+    expect(stderr).toMatch(
+      /not on PATH: prometheus prometheus-alertmanager chromium postgresql redis-server\..*tests ran/s,
+    );
     expect(stderr).toContain('To prevent this, set BREAKERBOX_INSTALL=0. Left out without them: alert rules');
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
       /^install --yes --no-remove --no-install-recommends .*prometheus prometheus-alertmanager chromium postgresql redis-server\n$/,
@@ -211,8 +213,12 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     const npm = npmOf(':');
     const PATH = programs(folder, { 'apt-get': aptLog, npm, systemctl, service });
     const { stderr } = start(folder, 'test:all', { preload: as('root'), env: { PATH } });
-    expect(stderr).toContain('; circuits that processes share through Redis; Redis with TLS; docker-compose.yml in containers.');
-    expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(/ postgresql redis-server openssl docker.io docker-compose iproute2\n$/);
+    expect(stderr).toContain(
+      '; circuits that processes share through Redis; Redis with TLS; docker-compose.yml in containers.',
+    );
+    expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
+      / postgresql redis-server openssl docker.io docker-compose iproute2\n$/,
+    );
     const stopped = readFileSync(join(folder, 'services.log'), 'utf8');
     for (const name of ['docker', 'docker.socket', 'containerd']) expect(stopped).toMatch(new RegExp(`\\b${name}\\b`));
   });
@@ -223,7 +229,9 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     const env = { PATH, BREAKERBOX_INSTALL: '0' };
     const { status, stderr } = start(folder, 'test', { preload: as('root'), env });
     expect(status).toBe(0);
-    expect(stderr).toMatch(/Left out without them: alert rules .*; a database tool; circuits that processes share through Redis\.\ntests ran/);
+    expect(stderr).toMatch(
+      /Left out without them: alert rules .*; a database tool; circuits that processes share through Redis\.\ntests ran/,
+    );
     expect(existsSync(join(folder, 'apt.log'))).toBe(false);
   });
 
@@ -255,7 +263,9 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     expect(existsSync(join(folder, 'apt.log'))).toBe(true);
     const log = join(folder, 'services.log');
     const said = existsSync(log) ? readFileSync(log, 'utf8') : '';
-    expect(said).toBe(wasThere ? '' : 'prometheus stop\nprometheus-alertmanager stop\npostgresql stop\nredis-server stop\n');
+    expect(said).toBe(
+      wasThere ? '' : 'prometheus stop\nprometheus-alertmanager stop\npostgresql stop\nredis-server stop\n',
+    );
   });
 
   test.each([true, false])('with systemd, masks only services that were not there before: %j', (wasThere) => {
@@ -282,7 +292,9 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     const PATH = programs(folder, { 'apt-get': aptLog });
     const { status, stderr } = start(folder, 'test', { preload: as('user'), env: { PATH } });
     expect(status).toBe(0);
-    expect(stderr).toContain('Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql redis-server`. Left');
+    expect(stderr).toContain(
+      'Run `sudo apt-get install prometheus prometheus-alertmanager chromium postgresql redis-server`. Left',
+    );
     expect(stderr).toContain('tests ran');
   });
 

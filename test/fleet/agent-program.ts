@@ -8,7 +8,9 @@ const orders = JSON.parse(process.argv[2] ?? '') as FleetOrders;
 // Before anything else is loaded, so that all of it sees the wrong wall clock.
 globalThis.Date = class extends Date {
   constructor(...given: readonly unknown[]) {
-    super(...((given.length === 0 ? [performance.timeOrigin + performance.now() + orders.wallClockMs] : given) as [number]));
+    super(
+      ...((given.length === 0 ? [performance.timeOrigin + performance.now() + orders.wallClockMs] : given) as [number]),
+    );
   }
   static override now(): number {
     return new this().getTime();
@@ -47,7 +49,9 @@ const CALL_LIMIT_MS = 60_000;
 const { failureThreshold, cooldownMs, maxCooldownMs, probeLeaseMs } = orders;
 const policy = { failureThreshold, cooldownMs, maxCooldownMs, probeLeaseMs };
 const fleet =
-  orders.redis === undefined ? undefined : createFleet({ client: (await clientOf(orders.redis)) as never, name: 'agents' });
+  orders.redis === undefined
+    ? undefined
+    : createFleet({ client: (await clientOf(orders.redis)) as never, name: 'agents' });
 const own = fleet === undefined ? policy : { ...policy, share: 'fleet' as const };
 const box = createBreakerbox({
   agent: 'fleet-agent',

@@ -56,7 +56,9 @@ export const watchProbes = async (world: World, forMs: number): Promise<Probes> 
   await wait(forMs);
   const arrived = world.arrivals(from);
   const probes = arrived.filter(({ decision }) => decision === 'probe');
-  const perRound = probes.map(({ atMs }) => probes.filter((one) => one.atMs >= atMs && one.atMs < atMs + ROUND_MS).length);
+  const perRound = probes.map(
+    ({ atMs }) => probes.filter((one) => one.atMs >= atMs && one.atMs < atMs + ROUND_MS).length,
+  );
   return { probes: probes.length, perRound: Math.max(0, ...perRound), others: arrived.length - probes.length };
 };
 

@@ -67,12 +67,13 @@ const evict = async (redis: Redis): Promise<void> => {
   await redis.cli('CONFIG', 'SET', 'maxmemory', '0');
 };
 
-
-const hung = (stop: (redis: Redis) => unknown, go: (redis: Redis) => unknown) => async (stage: Stage): Promise<void> => {
-  await stop(first(stage));
-  await wait(LONG_MS);
-  await go(first(stage));
-};
+const hung =
+  (stop: (redis: Redis) => unknown, go: (redis: Redis) => unknown) =>
+  async (stage: Stage): Promise<void> => {
+    await stop(first(stage));
+    await wait(LONG_MS);
+    await go(first(stage));
+  };
 
 const killed = async (stage: Stage): Promise<void> => {
   await first(stage).kill();
@@ -83,14 +84,26 @@ const killed = async (stage: Stage): Promise<void> => {
 /** Each thing that may happen to Redis, and each other way to run it. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   none: { title: 'nothing' },
-  frozen: { title: 'Redis hangs for 5 s (SIGSTOP)', happen: hung((redis) => redis.freeze(), (redis) => redis.thaw()) },
+  frozen: {
+    title: 'Redis hangs for 5 s (SIGSTOP)',
+    happen: hung(
+      (redis) => redis.freeze(),
+      (redis) => redis.thaw(),
+    ),
+  },
   paused: {
     title: 'CLIENT PAUSE of 5 s',
-    happen: hung((redis) => redis.cli('CLIENT', 'PAUSE', `${LONG_MS}`, 'ALL'), () => undefined),
+    happen: hung(
+      (redis) => redis.cli('CLIENT', 'PAUSE', `${LONG_MS}`, 'ALL'),
+      () => undefined,
+    ),
   },
   sleeping: {
     title: 'DEBUG SLEEP of 5 s',
-    happen: (stage) => first(stage).cli('DEBUG', 'SLEEP', `${LONG_MS / 1_000}`).then(() => undefined),
+    happen: (stage) =>
+      first(stage)
+        .cli('DEBUG', 'SLEEP', `${LONG_MS / 1_000}`)
+        .then(() => undefined),
   },
   killed: { title: 'kill -9 without AOF, back after 5 s', happen: killed },
   'killed-aof': {
@@ -98,8 +111,20 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     stage: single({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] }),
     happen: killed,
   },
-  flushed: { title: 'FLUSHALL', happen: (stage) => first(stage).cli('FLUSHALL').then(() => undefined) },
-  'no-scripts': { title: 'SCRIPT FLUSH', happen: (stage) => first(stage).cli('SCRIPT', 'FLUSH').then(() => undefined) },
+  flushed: {
+    title: 'FLUSHALL',
+    happen: (stage) =>
+      first(stage)
+        .cli('FLUSHALL')
+        .then(() => undefined),
+  },
+  'no-scripts': {
+    title: 'SCRIPT FLUSH',
+    happen: (stage) =>
+      first(stage)
+        .cli('SCRIPT', 'FLUSH')
+        .then(() => undefined),
+  },
   evicted: { title: 'maxmemory evicts the key', happen: (stage) => evict(first(stage)) },
   full: {
     title: 'maxmemory, and every write is refused for 5 s',
@@ -164,6 +189,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ioredis: {
     title: 'redis and ioredis in one fleet, and Redis hangs for 5 s',
     orders: (number, address) => ({ redis: { ...address, library: number % 2 === 0 ? 'redis' : 'ioredis' } }),
-    happen: hung((redis) => redis.freeze(), (redis) => redis.thaw()),
+    happen: hung(
+      (redis) => redis.freeze(),
+      (redis) => redis.thaw(),
+    ),
   },
 };

@@ -15,10 +15,12 @@ export const startForwarder = async (first: number): Promise<Forwarder> => {
   const sockets = new Set<Socket>();
   const keep = (socket: Socket, other: () => Socket): void => {
     sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => {
-      sockets.delete(socket);
-      other().destroy();
-    });
+    socket
+      .on('error', () => undefined)
+      .on('close', () => {
+        sockets.delete(socket);
+        other().destroy();
+      });
   };
   const server = createServer((near) => {
     const far = connect(target, '127.0.0.1');

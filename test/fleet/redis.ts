@@ -56,7 +56,19 @@ const CLI_LIMIT_MS = 10_000;
 
 /** What MONITOR prints: `time [0 lua] "HSET" "key" "field" "value"`, with quotes and bytes escaped. */
 const MONITORED = /^\d+\.\d+ \[\d+ (\S+?)\] (.*)$/;
-const CHANGES = new Set(['hset', 'hsetnx', 'hmset', 'hdel', 'hincrby', 'set', 'del', 'unlink', 'incr', 'publish', 'spublish']);
+const CHANGES = new Set([
+  'hset',
+  'hsetnx',
+  'hmset',
+  'hdel',
+  'hincrby',
+  'set',
+  'del',
+  'unlink',
+  'incr',
+  'publish',
+  'spublish',
+]);
 const QUOTED = /"((?:[^"\\]|\\.)*)"/g;
 
 const writeOf = (line: string): Write | undefined => {
@@ -77,9 +89,15 @@ const selfSigned = async (folder: string): Promise<{ readonly key: string; reado
  * Makes and starts a server.
  * @throws Error if redis-server is not installed, or does not start
  */
-export const startRedis = async ({ args = [], password, tls = false, isMonitored = true }: RedisOptions = {}): Promise<Redis> => {
+export const startRedis = async ({
+  args = [],
+  password,
+  tls = false,
+  isMonitored = true,
+}: RedisOptions = {}): Promise<Redis> => {
   const program = findRedis();
-  if (program === undefined) throw new Error('Redis is not installed: `npm test` installs it if you are root on Debian.');
+  if (program === undefined)
+    throw new Error('Redis is not installed: `npm test` installs it if you are root on Debian.');
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-redis-'));
   const watchdog = startWatchdog(folder);
   const port = await freePort();
@@ -142,10 +160,9 @@ export const startRedis = async ({ args = [], password, tls = false, isMonitored
     cli,
     commands: async () =>
       Object.fromEntries(
-        [...(await cli('INFO', 'commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name = '', calls]) => [
-          name,
-          Number(calls),
-        ]),
+        [...(await cli('INFO', 'commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(
+          ([, name = '', calls]) => [name, Number(calls)],
+        ),
       ),
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),

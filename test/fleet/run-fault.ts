@@ -1,4 +1,15 @@
-import { breakTool, healthyCost, type HealthyCost, type Impact, impactOn, type Opening, type Probes, repairTool, watchProbes, writtenTwice } from './course.ts';
+import {
+  breakTool,
+  type HealthyCost,
+  healthyCost,
+  type Impact,
+  impactOn,
+  type Opening,
+  type Probes,
+  repairTool,
+  watchProbes,
+  writtenTwice,
+} from './course.ts';
 import type { Fault, Stage } from './faults.ts';
 import { startRedis } from './redis.ts';
 import { addressOf, startWorld, until, type World } from './world.ts';

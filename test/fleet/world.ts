@@ -1,5 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type AgentFacts, type FleetAgent, type FleetOrders, type RedisAddress, startFleetAgent } from './agent-process.ts';
+import {
+  type AgentFacts,
+  type FleetAgent,
+  type FleetOrders,
+  type RedisAddress,
+  startFleetAgent,
+} from './agent-process.ts';
 import type { Redis } from './redis.ts';
 import { type Arrival, type SharedTool, startSharedTool } from './shared-tool.ts';
 

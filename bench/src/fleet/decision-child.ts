@@ -18,7 +18,8 @@ const HANG_MS = 4_000;
 const boxOn = (redis: Redis | undefined): { readonly box: Breakerbox; readonly close: () => Promise<void> } => {
   const policy = { cooldownMs: HOUR_MS, maxCooldownMs: HOUR_MS };
   const base = { agent: AGENT, scope: 'process', budget: { failures: NEVER } } as const;
-  if (redis === undefined) return { box: createBreakerbox({ ...base, tools: { [TOOL]: policy } }), close: async () => {} };
+  if (redis === undefined)
+    return { box: createBreakerbox({ ...base, tools: { [TOOL]: policy } }), close: async () => {} };
   const client = createClient({ url: `redis://127.0.0.1:${redis.port}` });
   const fleet = createFleet({ client, name: `bench-${redis.port}`, quorum: 1 });
   const box = createBreakerbox({ ...base, fleet, tools: { [TOOL]: { ...policy, share: 'fleet' } } });
@@ -58,7 +59,12 @@ for (let left = 3; left > 0; left -= 1) await executeDead();
 const findings = {
   closed: await race(
     [
-      { id: 'cockatiel', title: 'a call that succeeds: cockatiel', by: 'cockatiel', run: () => cockatiel.execute(() => tool(1)) },
+      {
+        id: 'cockatiel',
+        title: 'a call that succeeds: cockatiel',
+        by: 'cockatiel',
+        run: () => cockatiel.execute(() => tool(1)),
+      },
       ...closed.map(({ id, title, box }) => {
         const hand = byHand(box.session(), tool);
         return ours(id, `a call that succeeds: Breakerbox ${title}`, () => hand(1), false);

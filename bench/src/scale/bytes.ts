@@ -33,7 +33,10 @@ export const requestBytes = (kind: keyof FleetStore): number => {
 
 /** Bytes of a read's answer: the time, the epoch, the version, whether it is whole, and what has changed. Other answers are smaller. */
 export const answerBytes = (answer: unknown): number => {
-  const { circuits = [], actions = [] } = (answer ?? {}) as { circuits?: readonly unknown[]; actions?: readonly unknown[] };
+  const { circuits = [], actions = [] } = (answer ?? {}) as {
+    circuits?: readonly unknown[];
+    actions?: readonly unknown[];
+  };
   const head = '*4\r\n:1750000000000\r\n'.length + bulk(UUID) + ':12345\r\n:0\r\n'.length;
   return head + [...circuits, ...actions].reduce((sum: number, one) => sum + bulk(ID) + bulk(JSON.stringify(one)), 0);
 };

@@ -19,7 +19,8 @@ export interface Measured {
 const SETTLE_MS = 15_000;
 const MEASURE_MS = 15_000;
 
-const numberOf = (text: string, name: string): number => Number(new RegExp(`${name}[:=](\\d+(\\.\\d+)?)`).exec(text)?.[1]);
+const numberOf = (text: string, name: string): number =>
+  Number(new RegExp(`${name}[:=](\\d+(\\.\\d+)?)`).exec(text)?.[1]);
 
 /** Connects many fleets of this process, each with a client of its own, and reads what Redis says of them. */
 export const measureRedis = async (fleets: number): Promise<Measured> => {

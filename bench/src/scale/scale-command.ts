@@ -5,7 +5,7 @@ import { table } from '../print.ts';
 import { markdownTable } from '../tables.ts';
 import { answerBytes, requestBytes } from './bytes.ts';
 import { type Measured, measureRedis } from './measure-redis.ts';
-import { callsUntilKnown, type FleetShape, knownMs, meanQuorumMs, readsPerSecond } from './model.ts';
+import { callsUntilKnown, type FleetShape, knownMs, readsPerSecond } from './model.ts';
 import { type Simulated, type Simulation, simulate } from './simulate.ts';
 
 const PAGE = new URL('../../../docs/scale.md', import.meta.url);
@@ -74,11 +74,25 @@ const outageRows = (found: readonly (readonly [FleetShape, Simulated, Simulated]
   ]),
 ];
 
-const memoryRows = ({ fleets, scriptsPerSecond, bytesPerScript, microsecondsPerScript, memoryBytes }: Measured): Rows => [
+const memoryRows = ({
+  fleets,
+  scriptsPerSecond,
+  bytesPerScript,
+  microsecondsPerScript,
+  memoryBytes,
+}: Measured): Rows => [
   ['A real Redis, for each process', 'measured', 'for 10,000'],
   ['scripts a second', scriptsPerSecond.toFixed(2), many(scriptsPerSecond * 10_000)],
-  ['bytes of a read and its answer', many(bytesPerScript), `${many((scriptsPerSecond * bytesPerScript * 10_000) / 1_000)} KB a second`],
-  ['microseconds of a read, as Redis measures it', microsecondsPerScript.toFixed(1), `${many(scriptsPerSecond * microsecondsPerScript)} % of a core`],
+  [
+    'bytes of a read and its answer',
+    many(bytesPerScript),
+    `${many((scriptsPerSecond * bytesPerScript * 10_000) / 1_000)} KB a second`,
+  ],
+  [
+    'microseconds of a read, as Redis measures it',
+    microsecondsPerScript.toFixed(1),
+    `${many(scriptsPerSecond * microsecondsPerScript)} % of a core`,
+  ],
   ['memory of its two connections, KB', many(memoryBytes / 1_000), `${many((memoryBytes * 10_000) / 1e6)} MB`],
   ['connections', '2', '20,000'],
   [`fleets that were connected`, many(fleets), NONE],

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { callsAfter, callsUntilKnown, type FleetShape, knownMs, meanQuorumMs, quorumChance, readsPerSecond } from './model.ts';
+import {
+  callsAfter,
+  callsUntilKnown,
+  type FleetShape,
+  knownMs,
+  meanQuorumMs,
+  quorumChance,
+  readsPerSecond,
+} from './model.ts';
 import { OUTAGE, SHAPE } from './scale-command.ts';
 import { simulate } from './simulate.ts';
 

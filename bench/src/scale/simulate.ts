@@ -2,9 +2,9 @@ import { type CircuitView, createBreakerbox, type Session } from '@breakerbox/co
 import { operate } from '@breakerbox/core/control';
 import { shareCircuits } from '@breakerbox/core/fleet';
 import { type FleetStore, memoryStore, type StoredCircuit } from '@breakerbox/fleet';
-import { NOWHERE } from '../../../packages/fleet/src/protocol.ts';
 import { fleetWith } from '../../../packages/fleet/src/fleet.ts';
 import { seededRandom, type VirtualTime, virtualTime } from '../../../packages/fleet/src/proof/virtual-time.ts';
+import { NOWHERE } from '../../../packages/fleet/src/protocol.ts';
 import { TOOL } from '../tool.ts';
 import { answerBytes, requestBytes } from './bytes.ts';
 import type { FleetShape } from './model.ts';

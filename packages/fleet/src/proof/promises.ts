@@ -27,7 +27,14 @@ export const assertPromise = (isKept: boolean, promise: string, what: unknown): 
   if (!isKept) throw new BrokenPromise(`${promise}: ${JSON.stringify(what)}`);
 };
 
-const NEW: PromisedCircuit = { state: 'closed', generation: 0, sinceMs: 0, waitMs: 0, seen: new Map(), lease: undefined };
+const NEW: PromisedCircuit = {
+  state: 'closed',
+  generation: 0,
+  sinceMs: 0,
+  waitMs: 0,
+  seen: new Map(),
+  lease: undefined,
+};
 
 /**
  * What a store promises (G3, G4, G7), written from the rules and not from the store. It sees each request at the moment when it takes
@@ -96,7 +103,13 @@ export class Promises {
     const isDue = nowMs - before.sinceMs >= before.waitMs;
     const isGranted =
       before.state === 'open' && before.generation === generation && (isAgain || (held === undefined && isDue));
-    assertPromise((answer !== undefined) === isGranted, 'G4: one probe at a time', { id, process, answer, before, nowMs });
+    assertPromise((answer !== undefined) === isGranted, 'G4: one probe at a time', {
+      id,
+      process,
+      answer,
+      before,
+      nowMs,
+    });
     if (!isGranted) return this.#count('claim refused');
     if (isAgain) return this.#count('claim that came twice');
     this.#epoch ??= answer?.epoch;
@@ -138,8 +151,7 @@ export class Promises {
     const before = this.circuit(id);
     const isSeen = before.state === 'open' && before.generation === generation;
     assertPromise(answer === isSeen, 'G8: the end of an outage', { id, generation, answer, before });
-    if (isSeen)
-      this.circuits.set(id, { ...NEW, generation: generation + 1, sinceMs: nowMs, waitMs: before.waitMs });
+    if (isSeen) this.circuits.set(id, { ...NEW, generation: generation + 1, sinceMs: nowMs, waitMs: before.waitMs });
   }
 
   /** G6: a read shows all of it as it is. */
@@ -153,7 +165,8 @@ export class Promises {
         return [id, { state, generation, holder: this.holder(id, nowMs) }];
       }),
     );
-    const sorted = (all: object): string => JSON.stringify(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const sorted = (all: object): string =>
+      JSON.stringify(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     assertPromise(sorted(shown) === sorted(promised), 'G6: a read', { shown, promised });
   }
 }

@@ -34,7 +34,8 @@ const demo = async (
 };
 
 test.concurrent('--fleet tells the story of an outage that two processes see: it opens for all three, one probes, and all recover', async () => {
-  const summary = /all {9}(\d) calls into the dead tool \(9 if each process learns alone\), (\d) told by Redis, .*, (\d) probes in all, all call again within (\d+) ms$/m;
+  const summary =
+    /all {9}(\d) calls into the dead tool \(9 if each process learns alone\), (\d) told by Redis, .*, (\d) probes in all, all call again within (\d+) ms$/m;
   const { code, out, err } = await demo([], { until: summary });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   for (const line of [

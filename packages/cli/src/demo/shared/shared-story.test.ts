@@ -32,7 +32,11 @@ test('two processes see the outage, the third is told, one probes, and all recov
   at(3_000).hear('two', fails);
   at(3_000).hear('two', opens(false, 3));
   expect(at(3_000).hasProbed()).toBe(true);
-  for (const [process, ms] of [['one', 9_000], ['three', 9_200], ['two', 9_700]] as const) {
+  for (const [process, ms] of [
+    ['one', 9_000],
+    ['three', 9_200],
+    ['two', 9_700],
+  ] as const) {
     at(ms).hear(process, probes);
     at(ms).hear(process, closes);
     at(ms).hear(process, { kind: 'called', ok: true });
