@@ -109,7 +109,7 @@ export const syncActions = (operator: Operator, process: string, reader: Reader,
   };
 
   const publishMode = (key: string, { tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
-    const untilMs = runtime.now() + untilUnixMs - Date.now();
+    const untilMs = runtime.now() + untilUnixMs - runtime.unixNow();
     const action = { do: 'force', tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
     const published = publish(action, untilMs);
     if (published !== undefined) modes.set(key, { ...published, sinceUnixMs, untilMs });

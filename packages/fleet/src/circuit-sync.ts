@@ -122,7 +122,7 @@ export const noteChange = (track: Track, change: SharedChange, circuit: SharedCi
     case 'recovered':
       if (track.grant !== undefined && change.by === 'probe') track.result = { result: 'success' };
       // 'fleet': the store has said so.
-      else if (change.by !== 'probe' && (change.by as string) !== 'fleet') track.ended = true;
+      else if (change.by !== 'probe' && change.by !== 'fleet') track.ended = true;
       break;
     case 'probing':
       break;

@@ -13,5 +13,6 @@ export type {
   Word,
 } from './protocol.ts';
 export type { FleetMode } from './reader.ts';
+export type { StoreReason } from './reasons.ts';
 export type { IoredisClient, NodeRedisClient } from './redis/connection.ts';
 export type { FleetActionStatus, FleetCircuit, FleetStatus } from './status.ts';

@@ -212,6 +212,7 @@ export const joinFleet = (
 
   return {
     onWord: (word) => {
+      safely('the mode of the fleet', shared.heard);
       reportMode();
       actions.onWord(word);
       advanceAll();

@@ -7,6 +7,7 @@ import {
   type StoredCircuit,
   type Word,
 } from './protocol.ts';
+import { reasonOf, type StoreReason } from './reasons.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Something of the store, and when this process heard of it. */
@@ -18,7 +19,7 @@ export type FleetMode = 'starting' | 'up' | 'degraded';
 export interface Knowledge {
   readonly mode: FleetMode;
   /** Why it is degraded. */
-  readonly why: string | undefined;
+  readonly why: StoreReason | undefined;
   /** Whether the last command was answered. */
   readonly answers: boolean;
   readonly epoch: string;
@@ -70,7 +71,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   const actions = new Map<string, Heard<StoredAction>>();
   let position: Position = NOWHERE;
   let mode: FleetMode = 'starting';
-  let why: string | undefined;
+  let why: StoreReason | undefined;
   let failingSinceMs: number | undefined;
   let failures = 0;
   let answeredMs: number | undefined;
@@ -95,7 +96,8 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     failures += 1;
     if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
       mode = 'degraded';
-      why = error instanceof Error ? error.message : String(error);
+      why = reasonOf(error);
+      reportThrown('the store of the fleet', error);
     }
     safely('the fleet', () => listener.onFailure());
   };

@@ -4,6 +4,7 @@ import { parseAction } from './actions.ts';
 import { circuitName } from './circuit-id.ts';
 import type { StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard, Knowledge } from './reader.ts';
+import type { StoreReason } from './reasons.ts';
 
 /** A circuit that processes share, as this process knows it. */
 export interface FleetCircuit {
@@ -47,8 +48,8 @@ export interface FleetStatus {
   readonly process: string;
   /** `starting`: no answer yet. `degraded`: the store has not answered for 3 s, and the boxes decide alone (G7). */
   readonly mode: FleetMode;
-  /** Why it is degraded. */
-  readonly why: string | undefined;
+  /** Why it is degraded: `timeout`, `disconnected`, `permission`, `memory`, `readonly`, `loading`, `cluster` or `error`. */
+  readonly why: StoreReason | undefined;
   /** Milliseconds since the last answer of the store. Undefined before the first. */
   readonly ageMs: number | undefined;
   /** Processes that listen now, counted at most 30 s ago. Undefined if the store cannot tell. */

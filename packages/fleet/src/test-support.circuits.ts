@@ -117,6 +117,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
+    heard: () => {},
     reportMode: (mode) => {
       if (modes.at(-1) !== mode) modes.push(mode);
     },

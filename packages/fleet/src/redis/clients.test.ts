@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import Redis, { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FleetStore, NOWHERE } from '../protocol.ts';

@@ -1,3 +1,4 @@
+import { StoreError } from '../reasons.ts';
 import { type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
@@ -33,7 +34,7 @@ export const ioredisConnection = (client: IoredisClient): RedisConnection => {
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
     send: async ([name, ...args]) => {
-      if (client.status !== 'ready') throw new Error('The Redis client is not connected.');
+      if (client.status !== 'ready') throw new StoreError('disconnected', 'The Redis client is not connected.');
       return call(name, args);
     },
     subscribe: (channel, listener) => {

@@ -1,3 +1,4 @@
+import { StoreError } from '../reasons.ts';
 import { ignore, type NodeRedisClient, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
@@ -38,7 +39,7 @@ export const nodeRedisConnection = (client: NodeRedisClient): RedisConnection =>
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     send: async (command, key, timeout) => {
-      if (!client.isReady) throw new Error('The Redis client is not connected.');
+      if (!client.isReady) throw new StoreError('disconnected', 'The Redis client is not connected.');
       const options = { timeout, typeMapping: {} };
       return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },

@@ -1,5 +1,6 @@
 import type { Bounds } from '../fleet-state.ts';
 import type { FleetStore, Grant, StoredAction, StoredCircuit, Word } from '../protocol.ts';
+import { StoreError } from '../reasons.ts';
 import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from '../records.ts';
 import type { RedisConnection } from './connection.ts';
 import { fleetScripts, type ScriptName } from './scripts.ts';
@@ -122,7 +123,7 @@ const word = ([at, epoch, version, whole, ...fields]: readonly unknown[]): Word 
 const within = async <Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> => {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Redis did not answer within ${ms} ms.`)), ms);
+    timer = setTimeout(() => reject(new StoreError('timeout', `Redis did not answer within ${ms} ms.`)), ms);
     timer.unref();
   });
   try {

@@ -1,0 +1,215 @@
+import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
+import { shareCircuits } from '@breakerbox/core/fleet';
+import { createClient } from 'redis';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createFleet, type Fleet, fleetWith } from './fleet.ts';
+import { type MemoryStore, memoryStore } from './memory-store.ts';
+import { type RedisServer, startRedis } from './redis/test-support.redis-server.ts';
+import { settleAll, type VirtualRuntime, virtualRuntime } from './test-support.virtual.ts';
+
+interface Process {
+  readonly fleet: Fleet;
+  readonly box: Breakerbox;
+  readonly session: Session;
+}
+
+const TOOLS = { web_search: { share: 'fleet' }, mail: {}, a: { share: 'fleet' }, b: { share: 'fleet' } } as const;
+
+const processWith = (runtime: VirtualRuntime, store: MemoryStore): Process => {
+  const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
+  const fleet = fleetWith({ client: store }, { runtime, share: shareCircuits, operate });
+  const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools: TOOLS });
+  return { fleet, box, session: box.session() };
+};
+
+const fleetOf = async (size: number) => {
+  const runtime = virtualRuntime();
+  const store = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => runtime.id() });
+  const processes = Array.from({ length: size }, () => processWith(runtime, store));
+  await runtime.pass(2_000);
+  return { runtime, store, processes, start: () => processWith(runtime, store) };
+};
+
+/** One call. What was decided, or `ok` and `failed` for a call that ran. */
+const call = ({ session }: Process, isUp: boolean, tool = 'web_search'): string => {
+  const permit = session.acquire(tool);
+  if (permit.decision !== 'call' && permit.decision !== 'probe') return permit.decision;
+  permit.settle(isUp ? { outcome: 'success' } : { outcome: 'failure', category: 'server' });
+  return permit.decision === 'probe' ? (isUp ? 'probe ok' : 'probe failed') : isUp ? 'ok' : 'failed';
+};
+
+const kill = (process: Process | undefined, tool?: string): void => {
+  for (let count = 0; count < 3; count += 1) if (process !== undefined) call(process, false, tool);
+};
+
+const opened = async (size: number) => {
+  const fleet = await fleetOf(size);
+  kill(fleet.processes[0]);
+  kill(fleet.processes[1]);
+  await fleet.runtime.pass(500);
+  return fleet;
+};
+
+describe('boxes that share a store', () => {
+  test('G3: the whole fleet makes at most N x (threshold - 1) + quorum calls into a dead tool', async () => {
+    const { runtime, processes } = await fleetOf(5);
+    let failed = 0;
+    for (let round = 0; round < 100; round += 1) {
+      for (const one of processes) failed += call(one, false) === 'failed' ? 1 : 0;
+      await runtime.pass(200);
+    }
+    expect(failed).toBeLessThanOrEqual(5 * 2 + 2 + 3);
+    expect(processes.map((one) => call(one, true))).toEqual(Array(5).fill('skip'));
+    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(Array(5).fill('ok'));
+  });
+
+  test('G4, G5: one probe for each round; afterwards all call again within 2 s', async () => {
+    const { runtime, processes } = await opened(5);
+    const seen: string[] = [];
+    for (let passed = 0; passed < 310_000; passed += 200) {
+      for (const one of processes) seen.push(call(one, false));
+      await runtime.pass(200);
+    }
+    expect(new Set(seen)).toEqual(new Set(['skip', 'probe failed']));
+    // The waits double: 60, 120, 120 or more.
+    expect(seen.filter((one) => one === 'probe failed').length).toBeLessThanOrEqual(4);
+    expect(seen.filter((one) => one === 'probe failed').length).toBeGreaterThanOrEqual(2);
+    let probedMs = 0;
+    const back = new Set<Process>();
+    for (let passed = 0; passed < 200_000 && back.size < 5; passed += 50) {
+      for (const one of processes) {
+        const result = call(one, true);
+        if (result === 'probe ok') probedMs ||= runtime.now();
+        if (result !== 'skip') back.add(one);
+      }
+      await runtime.pass(50);
+    }
+    expect(back.size).toBe(5);
+    expect(runtime.now() - probedMs).toBeLessThan(2_000);
+  });
+
+  test('G1: a process that starts later skips from its first call', async () => {
+    const { runtime, start } = await opened(2);
+    const late = start();
+    await runtime.pass(100);
+    expect(call(late, true)).toBe('skip');
+  });
+
+  test('G2: what belongs to one process alone stays there', async () => {
+    const { runtime, processes } = await fleetOf(3);
+    for (const { session } of processes.slice(0, 2))
+      for (let count = 0; count < 3; count += 1)
+        session.acquire('web_search').settle({ outcome: 'failure', category: 'permission' });
+    await runtime.pass(3_000);
+    expect(processes.map((one) => call(one, true))).toEqual(['skip', 'skip', 'ok']);
+    expect(processes[2]?.fleet.status().circuits).toEqual([]);
+  });
+
+  test('G7: without the store each process probes for itself, and the shared opening comes back', async () => {
+    const { runtime, store, processes } = await opened(2);
+    const { read, report, claim } = store;
+    const hang = () => Promise.reject(new Error('Redis did not answer.'));
+    Object.assign(store, { read: hang, report: hang, claim: hang });
+    await runtime.pass(6_000);
+    expect(processes[0]?.fleet.status().mode).toBe('degraded');
+    expect(processes.map((one) => call(one, true))).toEqual(['skip', 'skip']);
+    await runtime.pass(70_000);
+    expect(processes.map((one) => call(one, false))).toEqual(['probe failed', 'probe failed']);
+    Object.assign(store, { read, report, claim });
+    await runtime.pass(8_000);
+    expect(processes[0]?.fleet.status().mode).toBe('up');
+    const results: string[] = [];
+    for (let passed = 0; passed < 130_000; passed += 100) {
+      for (const one of processes) results.push(call(one, true));
+      await runtime.pass(100);
+    }
+    expect(results.at(-1)).toBe('ok');
+    expect(results.at(-2)).toBe('ok');
+  });
+
+  test('G8: a forced mode reaches all processes, those that start later included, until it is released', async () => {
+    const { runtime, processes, start } = await fleetOf(3);
+    const [first] = processes;
+    if (first === undefined) return;
+    operate(first.box).force('mail', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(1_500);
+    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['skip', 'skip', 'skip']);
+    const late = start();
+    await runtime.pass(3_000);
+    expect(call(late, true, 'mail')).toBe('skip');
+    const [action] = processes[2]?.fleet.status().actions ?? [];
+    expect(action).toMatchObject({ action: 'force', tool: 'mail', owner: 'ada', applied: 4 });
+    expect(operate(late.box).modes()).toMatchObject([{ tool: 'mail', owner: 'ada', reason: 'maintenance' }]);
+    const [other] = processes.slice(1);
+    if (other !== undefined) operate(other.box).release('mail', { owner: 'ada' });
+    await runtime.pass(2_500);
+    expect([...processes, late].map((one) => call(one, true, 'mail'))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    const later = start();
+    await runtime.pass(1_500);
+    expect(call(later, true, 'mail')).toBe('ok');
+    // Five processes of which two came later: one action to force, one to release, and no echo.
+    expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['force', 'release']);
+  });
+
+  test('G8, S5: a correlated failure that a person ends in one process is over in all', async () => {
+    const { runtime, processes } = await fleetOf(3);
+    for (const tool of ['a', 'b']) for (const one of processes.slice(0, 2)) kill(one, tool);
+    await runtime.pass(3_000);
+    for (const tool of ['a', 'b']) expect(processes.map((one) => call(one, true, tool))).toEqual(Array(3).fill('skip'));
+    const events = processes.map(({ session }) => session.view().systemic !== undefined);
+    expect(events).toEqual([true, true, true]);
+    processes[2]?.session.confirmRecovered();
+    await runtime.pass(3_000);
+    for (const one of processes) call(one, true, 'mail');
+    expect(processes.map(({ session }) => session.view().systemic !== undefined)).toEqual([false, false, false]);
+    expect(processes[0]?.fleet.status().circuits).toContainEqual(
+      expect.objectContaining({ name: 'event:systemic', state: 'closed' }),
+    );
+  });
+});
+
+describe('boxes that share a real Redis', () => {
+  const ends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const end of ends.splice(0)) await end();
+  });
+
+  const start = (server: RedisServer, index: number): Process => {
+    const fleet = createFleet({ client: createClient({ url: server.url }) });
+    const clock = { now: () => performance.now() + index * 3_600_000, unixNow: () => Date.now() - index * 3_600_000 };
+    const tools = { web_search: { share: 'fleet', cooldownMs: 2_000, maxCooldownMs: 2_000 } } as const;
+    const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools });
+    ends.push(fleet.close);
+    return { fleet, box, session: box.session() };
+  };
+
+  const until = async (check: () => boolean): Promise<void> => {
+    for (let waited = 0; waited < 15_000; waited += 20) {
+      if (check()) return;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    throw new Error('It did not happen in time.');
+  };
+
+  test('G9: processes whose clocks are hours apart open together, probe once for each round, and close together', async () => {
+    const server = await startRedis();
+    ends.push(server.stop);
+    const processes = [0, 1, 2].map((index) => start(server, index));
+    await until(() => processes.every(({ fleet }) => fleet.status().mode === 'up'));
+    await until(() => processes[0]?.fleet.status().mode === 'up');
+    await settleAll();
+    kill(processes[0]);
+    kill(processes[1]);
+    await until(() => call(processes[2] as Process, false) === 'skip');
+    let probes = 0;
+    const startMs = performance.now();
+    while (performance.now() - startMs < 7_000) {
+      for (const one of processes) probes += call(one, false) === 'probe failed' ? 1 : 0;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(probes).toBeGreaterThanOrEqual(1);
+    expect(probes).toBeLessThanOrEqual(3);
+    await until(() => processes.map((one) => call(one, true)).every((one) => one === 'ok'));
+  });
+});
