@@ -11,7 +11,7 @@ export interface RedisConnection {
   close(): void;
 }
 
-type Listener = (...args: never[]) => void;
+type Listener = (...args: unknown[]) => void;
 
 interface Emitter {
   on(event: string, listener: Listener): unknown;
