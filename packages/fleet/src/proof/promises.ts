@@ -110,8 +110,10 @@ export class Promises {
       before,
       nowMs,
     });
-    if (!isGranted) return this.#count('claim refused');
-    if (isAgain) return this.#count('claim that came twice');
+    if (!isGranted || isAgain) {
+      this.#count(isAgain ? 'claim that came twice' : 'claim refused');
+      return;
+    }
     this.#epoch ??= answer?.epoch;
     assertPromise(answer?.epoch === this.#epoch, 'G4: one epoch', { answer, epoch: this.#epoch });
     this.circuits.set(id, { ...before, lease: { process, token, untilMs: nowMs + leaseMs } });
@@ -133,7 +135,10 @@ export class Promises {
       lease.token === grant.token &&
       lease.untilMs > nowMs;
     assertPromise((answer === 'done') === isOurs, 'G4: a settlement', { id, process, grant, result, answer, before });
-    if (!isOurs) return this.#count('settlement dropped');
+    if (!isOurs) {
+      this.#count('settlement dropped');
+      return;
+    }
     assertPromise(!this.#settled.has(grant.token), 'G4: a settlement counts once', grant);
     this.#settled.add(grant.token);
     this.#count(`probe: ${result.result}`);
