@@ -50,16 +50,18 @@ describe.each([true, false])(`${PROCESSES} simulated processes, hints arrive: %s
     near(found.calls, callsUntilKnown(shape, found.quorumMs), 0.1, 4 * Math.sqrt(found.calls));
     near(found.knownP50Ms, knownMs(shape, 0.5), 0.2, 30);
     near(found.knownP99Ms, knownMs(shape, 0.99), 0.2, 60);
-    // One in each of two rounds.
-    expect(found.probes).toBe(2);
+    // One in a round, of which there is time for three at most.
+    expect(found.probes).toBeGreaterThanOrEqual(1);
+    expect(found.probes).toBeLessThanOrEqual(OUTAGE.outageMs / OUTAGE.cooldownMs);
     expect(found.againP99Ms).toBeLessThanOrEqual(2_000 + (hints ? 0 : 300));
   });
 });
 
 it('processes that learn alone make all the calls, and a probe each', { timeout: 20 * MINUTES }, async () => {
   const found = await simulate({ ...SHAPE, processes: PROCESSES, ...OUTAGE, seed: 7, shared: false });
-  // A few do not call three times while it is dead.
+  const shape: FleetShape = { ...SHAPE, processes: PROCESSES };
+  // Some do not call three times while it is dead.
   expect(found.calls).toBeLessThanOrEqual(PROCESSES * SHAPE.threshold);
-  expect(found.calls).toBeGreaterThan(PROCESSES * SHAPE.threshold * 0.98);
+  near(found.calls, callsAfter(shape, OUTAGE.outageMs), 0.02, 4 * Math.sqrt(PROCESSES));
   expect(found.probes).toBeGreaterThan(PROCESSES);
 });

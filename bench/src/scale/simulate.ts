@@ -43,13 +43,12 @@ export interface Simulated {
 }
 
 /** The processes start in this time, and then their reads are spread. */
-const START_MS = 5_000;
-/** Each counts the processes once in this time. */
-const HEALTHY_MS = 30_000;
-const RECOVERY_MS = 5_000;
+const START_MS = 3_000;
+const HEALTHY_MS = 12_000;
+const RECOVERY_MS = 3_000;
 const NETWORK_MS = 0.5;
 const TENTH_MS = 100;
-const SAMPLE_MS = 50;
+const SAMPLE_MS = 100;
 
 const quantileOf = (values: readonly number[], share: number): number =>
   values.toSorted((one, other) => one - other)[Math.ceil(values.length * share) - 1] ?? Number.NaN;
