@@ -107,7 +107,8 @@ export class CircuitRegistry implements CircuitChanges {
     operator.apply(this.#session, [tracked]);
     this.#observer.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#ledgers.observe(); // From its first use, whatever that use is (C1).
-    if (at !== undefined) operator.apply(this.#session, [tracked], this, at); // A fleet may open it (G1).
+    // A fleet may open it (G1).
+    if (at !== undefined && operator.apply(this.#session, [tracked], this, at) > 0) this.#ledgers.settle();
     return tracked;
   }
 

@@ -202,7 +202,7 @@ export class Decider {
     const { circuits } = this.#store;
     const group = this.#box.keepsCircuits ? spec?.group : undefined;
     const known = circuits.get(tool);
-    // A tool without a circuit is decided by its settings, unless an operator forces a mode on it.
+    // A tool without a circuit is decided by its settings, unless an operator forces a mode on it, or a fleet holds it open.
     const forced =
       known === undefined && spec !== undefined && this.#box.operator.version > 0
         ? this.#circuits.unused(spec)
@@ -210,7 +210,7 @@ export class Decider {
     return {
       tool,
       spec,
-      tracked: forced?.covered ? forced : known,
+      tracked: known ?? forced,
       group: group && (circuits.get(group.name) ?? this.#circuits.unused(group)),
     };
   }

@@ -15,7 +15,7 @@ export interface TrackedCircuit extends Keyed {
   covered?: TrackedCircuit | undefined;
   /** When a call that a probe may be was last rejected, in monotonic ms: a fleet sends no probe that is not asked for (G4). */
   rejectedMs?: number | undefined;
-  /** What the circuit has taken up of a fleet's orders (G1). */
+  /** The orders of a fleet that the circuit has taken up (G1). */
   ordered?: object | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
   settled?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
@@ -36,6 +36,7 @@ export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
   tracked.mode = mode;
   tracked.circuit = closedCircuit(tracked.circuit.generation + 1);
   tracked.openedBy = undefined;
+  tracked.ordered = undefined; // It takes them up again.
   tracked.keys = forgetKeys(tracked.keys);
 };
 

@@ -28,6 +28,8 @@ export interface ReleaseOptions extends Counted {
   readonly owner: string;
   /** The session that `force` named. Default: the mode of the whole box. */
   readonly session?: string | undefined;
+  /** False: the tool need not be declared. Default true: a name that is not declared is an error. */
+  readonly isDeclared?: boolean | undefined;
 }
 
 /** A mode that is forced now. */

@@ -116,7 +116,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       return view(made);
     },
     release: (given, options) => {
-      const tool = circuitName(given, 'release', context, scope);
+      const tool = circuitName(given, 'release', context, scope, options.isDeclared);
       const { session } = options;
       const owner = required(options.owner, 'owner', `release(${show(tool)}, …)`);
       const before = current();

@@ -4,7 +4,7 @@ import { adopted, type Circuit } from '../circuit/circuit.ts';
 import { adoptKeys } from '../circuit/key-circuits.ts';
 import { groupNameOf } from '../circuit/policy.ts';
 import { type ConfigIssue, isRecord, reject } from '../config/checks.ts';
-import type { BreakerboxConfig, ToolConfig } from '../config/config.ts';
+import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
@@ -18,6 +18,7 @@ type Key = keyof BreakerboxConfig;
 const FIXED: readonly Key[] = [
   'agent',
   'scope',
+  'fleet',
   'systemic',
   'loopGuard',
   'precheckMaxAgeMs',
@@ -38,7 +39,8 @@ export interface ReconfigureOptions {
  *
  * `tools`, `defaults` and `groups` take effect from the next use of each session. Circuits keep their state and their counts: an open one
  * stays open. A circuit whose `mode` changes starts again, as by `session.control()`; a mode that was set by `session.control()` stays.
- * `budget` and `allowedTools` are for sessions that begin later. All else, and the group of a tool, cannot change.
+ * `budget` and `allowedTools` are for sessions that begin later. All else, and the group of a tool and who shares its circuit, cannot
+ * change.
  *
  * @throws BreakerboxConfigError if the settings cannot work, or cannot change while the box lives. Then nothing changes.
  * @throws BreakerboxUsageError if `box` is not a box.
@@ -59,7 +61,8 @@ export const reconfigure = (
   validateConfig(next);
   const tools = toolsWith(internals, next);
   validateConfig({ ...next, tools });
-  reject([...fixedIssues(config, next, [...FIXED, ...fixed]), ...groupIssues(context, tools)], CHANGE);
+  const fixedOfAll = fixedIssues(config, next, [...FIXED, ...fixed]);
+  reject([...fixedOfAll, ...groupIssues(context, tools), ...shareIssues(config, next, tools)], CHANGE);
 
   rememberFirst(context);
   for (const key of Object.keys(config)) delete (config as unknown as Record<string, unknown>)[key];
@@ -100,6 +103,29 @@ const groupIssues = (context: BoxContext, tools: Readonly<Record<string, ToolCon
       ? []
       : [{ path: `tools.${name}.group`, message: `has changed, but a tool stays in its group. ${RESTART}` }];
   });
+
+/** G2: circuits that are in use cannot move between the box and the fleet. */
+const shareIssues = (
+  before: BreakerboxConfig,
+  next: BreakerboxConfig,
+  tools: Readonly<Record<string, ToolConfig>>,
+): readonly ConfigIssue[] => {
+  const share = (own: { readonly share?: Share } | undefined, { defaults }: Partial<BreakerboxConfig> = {}) =>
+    own?.share ?? defaults?.share ?? 'box';
+  const names = { ...before.tools, ...tools };
+  const groups = { ...before.groups, ...next.groups };
+  return [
+    ...Object.keys(names)
+      .filter((name) => share(before.tools?.[name] ?? tools[name], before) !== share(tools[name], next))
+      .map((name) => `tools.${name}`),
+    ...Object.keys(groups)
+      .filter((name) => share(before.groups?.[name]) !== share(next.groups?.[name]))
+      .map((name) => `groups.${name}`),
+  ].map((path) => ({
+    path: `${path}.share`,
+    message: `has changed, but cannot change while the box lives. ${RESTART}`,
+  }));
+};
 
 const groupsOf = (context: BoxContext): ReadonlySet<CircuitSpec> =>
   new Set([...context.tools()].flatMap((name) => context.tool(name)?.group ?? []));

@@ -53,13 +53,13 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
   const reopened = (name: string): void => tell({ change: granted.delete(name) ? 'probe_failed' : 'opened', name });
 
   const moved = ({ tool: name, from, to, observed }: TransitionEvent): void => {
+    orders.refresh(); // In another mode a circuit starts again, a grant for a group may be over, and an event may have grown.
+    watchEvent();
     if (!orders.isShared(name)) return;
     const index = own.indexOf(`${name} ${from} ${to}`);
     if (index >= 0) own.splice(index, 1);
-    else if (MODES.has(from) || MODES.has(to)) {
-      granted.delete(name);
-      orders.refresh(); // In another mode, the circuit starts again.
-    } else if (!observed) report(name, from, to);
+    else if (MODES.has(from) || MODES.has(to)) granted.delete(name);
+    else if (!observed) report(name, from, to);
   };
 
   const report = (name: string, from: ReportedState, to: ReportedState): void => {
@@ -71,10 +71,17 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
     }
   };
 
+  const watchEvent = (): void => {
+    const { gate, correlation } = context.shared?.correlations.real ?? {};
+    if (gate === undefined || correlation?.event === undefined) return;
+    if (watched.has(gate) || !orders.isOfFleet(correlation.event)) return;
+    watched.add(gate);
+    watchGate(gate);
+    tell({ change: 'opened', name: EVENT_CIRCUIT });
+  };
+
   /** The gate of an event is in no metric and has no events. */
   const watchGate = (gate: Gate): void => {
-    if (watched.has(gate)) return;
-    watched.add(gate);
     let { circuit } = gate;
     Object.defineProperty(gate, 'circuit', {
       enumerable: true,
@@ -90,15 +97,13 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
   };
 
   box.on('circuit.transition', moved);
-  box.on('systemic.detected', ({ event }) => {
-    const { gate } = context.shared?.correlations.real ?? {};
-    if (gate === undefined || !orders.isOfFleet(event)) return;
-    watchGate(gate);
-    tell({ change: 'opened', name: EVENT_CIRCUIT });
-    orders.refresh(); // The gate takes up what was ordered before.
+  box.on('systemic.detected', () => {
+    orders.refresh();
+    watchEvent();
   });
   box.on('systemic.resolved', ({ event, by }) => {
     orders.eventOver();
+    orders.refresh();
     granted.delete(EVENT_CIRCUIT);
     if (by !== 'fleet' && orders.isOfFleet(event)) tell({ change: 'recovered', name: EVENT_CIRCUIT, by });
   });

@@ -46,22 +46,29 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
   /** Other processes can derive an event of two shared openings. */
   const isOfFleet = ({ openings }: SystemicEvent): boolean => openings.filter(({ tool }) => isShared(tool)).length >= 2;
 
+  /** A hold is for the next event too. */
+  const eventOver = (): void => {
+    if (orders.get(EVENT_CIRCUIT)?.opening === undefined) orders.delete(EVENT_CIRCUIT);
+  };
+
   const changes = watchChanges(box, context, {
     isShared,
     isOfFleet,
-    /** An outer grant lets a circuit through as well (C15). That probe is not the circuit's own. */
-    isGranted: (name, held) => isGrant(held) && orders.get(name)?.held === held,
+    /** A grant of the group or the event lets a circuit through as well (C15). That probe is not the circuit's own. */
+    isGranted: (name, held) => {
+      const own = orders.get(name)?.held;
+      return isGrant(held) && isGrant(own) && (own === held || own.untilMs > clock.now());
+    },
     refresh: () => {
       operator.version += 1;
     },
-    eventOver: () => {
-      if (orders.get(EVENT_CIRCUIT)?.opening === undefined) orders.delete(EVENT_CIRCUIT);
-    },
+    eventOver,
   });
   const book = {
     context,
     wanted: (name: string) => (name === EVENT_CIRCUIT || isShared(name) ? orders.get(name) : undefined),
     isOfFleet,
+    eventOver,
     moving: changes.moving,
   };
 

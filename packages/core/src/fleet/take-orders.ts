@@ -1,18 +1,12 @@
 import type { BoxContext, CircuitChanges } from '../box-context.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import type { Circuit } from '../circuit/circuit.ts';
-import { type Held, isWithin } from '../circuit/schedule.ts';
+import { type Held, NEVER } from '../circuit/schedule.ts';
 import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
 import { EVENT_CIRCUIT } from './shared-circuits.ts';
-
-/** What a circuit has taken up. In another mode it starts again, so it takes it up again. */
-interface Taken {
-  readonly wanted: Wanted;
-  readonly mode: TrackedCircuit['mode'];
-}
 
 /** Where orders are looked up, and whom a change is told. */
 export interface OrderBook {
@@ -21,6 +15,8 @@ export interface OrderBook {
   wanted(name: string): Wanted | undefined;
   /** Whether an event is one of the fleet. */
   isOfFleet(event: SystemicEvent): boolean;
+  /** The order to end an event is done. */
+  eventOver(): void;
   /** Right before a circuit of the box changes its state because of an order. */
   moving(name: string, before: Circuit, next: Circuit): void;
 }
@@ -37,13 +33,13 @@ export const takeOrders = (
 ): void => {
   const store = changes?.store ?? book.context.shared;
   if (store === undefined) return;
-  if (changes !== undefined) takeEvent(book, changes, at);
   for (const tracked of circuits) {
     if (changes === undefined && store.circuits.get(tracked.tool.name) === tracked) continue;
     const wanted = book.wanted(tracked.tool.name);
     if (wanted !== undefined) take(book, tracked, wanted, store, changes, at);
   }
-  for (const tracked of circuits) follow(book, tracked, store, at);
+  if (changes !== undefined) takeEvent(book, changes, at); // An opening may have begun it.
+  for (const tracked of circuits) follow(book, tracked, store);
 };
 
 const take = (
@@ -58,12 +54,10 @@ const take = (
   if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
   const own = tracked.covered ?? tracked;
   const { mode, circuit } = own;
-  const taken = own.ordered as Taken | undefined;
-  if (taken?.wanted === wanted && taken.mode === mode) return;
-  own.ordered = { wanted, mode } satisfies Taken;
-  if (mode === 'forced_open' || mode === 'disabled') return;
-  const isNew = taken?.wanted.opening !== wanted.opening || taken?.mode !== mode;
-  const next = ordered(circuit, wanted, isNew, circuitMoment(store, at));
+  const taken = own.ordered as Wanted | undefined;
+  if (taken === wanted || mode === 'forced_open' || mode === 'disabled') return;
+  own.ordered = wanted;
+  const next = ordered(circuit, wanted, taken?.opening !== wanted.opening, circuitMoment(store, at));
   if (next === circuit) return;
   if (own !== tracked || changes === undefined) {
     own.circuit = next;
@@ -75,31 +69,37 @@ const take = (
 };
 
 /** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over (G8). */
-const takeEvent = ({ wanted: wantedOf, isOfFleet }: OrderBook, changes: CircuitChanges, at: Moment): void => {
-  const wanted = wantedOf(EVENT_CIRCUIT);
+const takeEvent = (book: OrderBook, changes: CircuitChanges, at: Moment): void => {
+  const wanted = book.wanted(EVENT_CIRCUIT);
   const { gate, correlation } = changes.store.correlations.real;
   const { event } = correlation;
-  if (wanted === undefined || gate === undefined || event === undefined || !isOfFleet(event)) return;
-  const taken = gate.ordered as Taken | undefined;
-  if (taken?.wanted === wanted) return;
-  gate.ordered = { wanted, mode: 'automatic' } satisfies Taken;
-  if (wanted.held !== undefined && wanted.held.untilMs === Number.POSITIVE_INFINITY) changes.recovered('fleet', at);
-  else gate.circuit = ordered(gate.circuit, wanted, taken?.wanted.opening !== wanted.opening, { ...at, step: 0 });
+  if (wanted === undefined || gate === undefined || event === undefined || !book.isOfFleet(event)) return;
+  const taken = gate.ordered as Wanted | undefined;
+  if (taken === wanted) return;
+  gate.ordered = wanted;
+  if (wanted.held?.untilMs !== Number.POSITIVE_INFINITY) {
+    gate.circuit = ordered(gate.circuit, wanted, taken?.opening !== wanted.opening, { ...at, step: 0 });
+    return;
+  }
+  changes.recovered('fleet', at);
+  if (changes.store === book.context.shared) book.eventOver();
 };
 
 /**
  * C15, S5: a call that may probe a group or an event takes the slots of its tool's circuit too. No other process can, because it has
  * not been granted the outer probe.
  */
-const follow = ({ context }: OrderBook, tracked: TrackedCircuit, store: CircuitStore, at: Moment): void => {
+const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
   const { circuit, mode, covered, tool } = tracked;
   if (circuit.state === 'closed' || mode !== 'automatic' || covered !== undefined) return;
-  const own = circuit.outage.held;
-  if (own === undefined || own.untilMs === Number.POSITIVE_INFINITY) return;
-  const longest = outerGrants(context, tool.name, store)
-    .filter((held) => isWithin(held, at))
-    .reduce((most, held) => (held.untilMs > most.untilMs ? held : most), own);
-  if (longest !== own) tracked.circuit = heldBy(circuit, longest);
+  const { held } = circuit.outage;
+  if (held === undefined || held.untilMs === Number.POSITIVE_INFINITY) return;
+  const own = wanted(tool.name)?.held === held ? held : NEVER; // Else an outer grant that may be over.
+  const longest = outerGrants(context, tool.name, store).reduce(
+    (most, outer) => (outer.untilMs > most.untilMs ? outer : most),
+    own,
+  );
+  if (longest !== held) tracked.circuit = heldBy(circuit, longest);
 };
 
 const outerGrants = (context: BoxContext, name: string, store: CircuitStore): readonly Held[] => {

@@ -211,6 +211,31 @@ export const sharedConfigs: fc.Arbitrary<CaseConfig> = fc
     budget: { ...own, failures: own.failures * 10 },
   }));
 
+const share = fc.constantFrom<NonNullable<ToolConfig['share']>>('fleet', 'fleet', 'fleet', 'box');
+
+/** Processes of a fleet: circuits that it shares, and others (G2). */
+export const fleetConfigs: fc.Arbitrary<CaseConfig> = fc
+  .record({
+    own: sharedConfigs,
+    systemic: fc.oneof(
+      fc.constant(false as const),
+      fc.constant({}),
+      fc.record({ ...sharing, pause, recovery: byProbe }, { requiredKeys: [] }),
+    ),
+    shares: fc.record({ a: share, b: share, c: share, g: share, defaults: share }),
+    isObserved: fc.constantFrom(false, false, false, false, true),
+  })
+  .map(({ own, systemic, shares, isObserved }) => ({
+    ...own,
+    systemic,
+    fleet: { join: () => {} },
+    defaults: { share: shares.defaults, ...(isObserved && { mode: 'observe_only' as const }) },
+    groups: { ...own.groups, g: { ...own.groups?.g, share: shares.g } },
+    tools: Object.fromEntries(
+      Object.entries(own.tools).map(([name, tool]) => [name, { ...tool, share: shares[name as 'a' | 'b' | 'c'] }]),
+    ),
+  }));
+
 /** Budgets that a few calls do not empty. */
 export const largeBudgets: fc.Arbitrary<CaseConfig> = fc.record({
   tools: fc.constant({ a: { failureThreshold: 3 }, b: { failureThreshold: 3 }, c: { failureThreshold: 250 } }),

@@ -6,6 +6,7 @@ import { compareMetrics, same } from './drive-metrics.ts';
 import { type Happening, SLOTS } from './happenings.ts';
 import { acquire, settle } from './model-calls.ts';
 import { confirmRecovered, control, declare, end, resume, step } from './model-control.ts';
+import { hear } from './model-fleet.ts';
 import { type How, judged } from './model-judge.ts';
 import { force } from './model-operator.ts';
 import { keep, restored } from './model-sessions.ts';
@@ -118,6 +119,10 @@ const toSession = (world: World, index: number, what: ToSession): void => {
       break;
     case 'force':
       forceBoth(world, slot, what);
+      break;
+    case 'order':
+      slot.process.circuits.feed(what.name, what.order);
+      hear(world.model, slot.process.modelBox, what.name, what.order);
       break;
     case 'end':
       session.end();

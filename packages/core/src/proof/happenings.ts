@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { type Availability, CIRCUIT_MODES, type CircuitMode } from '../index.ts';
 import type { Ended } from './model.ts';
 import type { How, Returned } from './model-judge.ts';
+import { EVENT, type ModelOrder } from './model-wish.ts';
 
 /** What may happen, in any order. Numbers choose among what is there at that time, so that every sequence makes sense. */
 export type Happening =
@@ -46,7 +47,9 @@ export type Happening =
       readonly owner: 'ada' | 'bob';
       readonly mode?: Exclude<CircuitMode, 'automatic'>;
       readonly expiresInMs: number;
-    };
+    }
+  /** The fleet says something to the box of the session (G1). */
+  | { readonly kind: 'order'; readonly slot: number; readonly name: string; readonly order: ModelOrder };
 
 /** Sessions that are looked at at the same time. */
 export const SLOTS = 2;
@@ -271,6 +274,58 @@ export const events: fc.Arbitrary<readonly Happening[]> = fc.array(
     },
   ),
   { minLength: 5, maxLength: 60, size: 'max' },
+);
+
+const order: fc.Arbitrary<ModelOrder> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      order: fc.constant('hold' as const),
+      category: fc.constantFrom('network' as const, 'network' as const, 'timeout' as const, 'server' as const),
+      ageMs: fc.constantFrom(0, 1_000, 50_000, 200_000),
+      waitMs: fc.constantFrom(1_000, 45_000, 60_000, 240_000),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({ order: fc.constant('grant' as const), forMs: fc.constantFrom(1, 10_000, 60_000) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ order: fc.constant('recover' as const), dueInMs: fc.constantFrom(0, 1, 500) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ order: fc.constant('release' as const), notBeforeMs: fc.constantFrom(0, 1, 60_000) }),
+  },
+);
+
+/** Orders of a fleet among all else that happens (G1 to G8). */
+export const orders: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.oneof(
+    { weight: 5, arbitrary: happening },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: kind('order'),
+        slot,
+        name: fc.constantFrom('a', 'a', 'b', 'b', 'c', 'late', 'group:g', 'group:g', EVENT, EVENT),
+        order,
+      }),
+    },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        kind: kind('call'),
+        slot,
+        tool: fc.constantFrom('a', 'b', 'c'),
+        how: fc.constantFrom<Ended>(network, success, success, { outcome: 'ignored', category: 'cancelled' }),
+        times: fc.constantFrom(1, 1, 3),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: kind('wait'), ms: fc.constantFrom(1, 500, 10_000, 60_000) }) },
+  ),
+  { maxLength: 100, size: 'max' },
 );
 
 /** Failures by the hundred, and tools that open among them. */

@@ -5,7 +5,8 @@ import { halfOpen, type ModelCircuit } from './model-circuit.ts';
 import { conclude } from './model-conclude.ts';
 import { latestOf } from './model-correlation.ts';
 import { type Answer, decide, type Question } from './model-decide.ts';
-import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun, usedCircuit } from './model-home.ts';
+import { calledCircuit, obeyFleet } from './model-fleet.ts';
+import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
@@ -19,6 +20,7 @@ export const arrive = (model: Model, session: ModelSession): void => {
     conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);
     show(model, hung.session);
   }
+  obeyFleet(model, session, [...home.circuits]);
   obey(model, session);
   pass(model, session);
   show(model, session); // Time may have given all of it back before this use takes from it.
@@ -45,7 +47,7 @@ export const acquire = (
 ): ModelPermit => {
   session.live = true; // E7
   arrive(model, session);
-  const circuit = usedCircuit(model, session, tool);
+  const circuit = calledCircuit(model, session, tool);
   if (modeOf(model, session, tool, circuit) === 'observe_only') startDryRun(session);
   const keyName = keyNamed(model, tool, input, hint);
   const key = circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;

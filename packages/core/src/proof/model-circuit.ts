@@ -35,7 +35,7 @@ export interface ModelCircuit {
   /** What it opened with, if it is not closed. */
   category: ErrorCategory | undefined;
   /** Which policy opened it (C3), a failed probe, the end of the transport (C13), or failures on several keys (C14). */
-  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | undefined;
+  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | 'fleet' | undefined;
   openedAt: When;
   /** P3: where the wait started again, at the end of an event, and its place on the ladder since. */
   waitFrom: When | undefined;
@@ -46,9 +46,23 @@ export interface ModelCircuit {
   avoids: string | undefined;
   /** No probe before (O3). */
   notBeforeMs: number;
+  /** G4: when a probe may go, where a fleet says so. */
+  held: HeldTime | undefined;
+  /** The wait of the fleet's opening, if that is not the cooldown. */
+  firstWaitMs: number | undefined;
+  /** G1: what the fleet wanted when the circuit last did it. */
+  obeyed: { readonly outage: object | undefined } | undefined;
   /** A4: what the mode of an operator covers; nothing changes it but control(). */
   covered: Covered | undefined;
 }
+
+/** G4: a probe may go from the first time on, and before the second. */
+export interface HeldTime {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+export const NO_PROBE: HeldTime = { fromMs: 0, untilMs: 0 };
 
 /** The circuit of a key (C14). */
 export interface ModelKey {
@@ -83,6 +97,9 @@ export const newCircuit = (tool: string, rules: Rules): ModelCircuit => ({
   failedProbes: 0,
   avoids: undefined,
   notBeforeMs: ANY_TIME,
+  held: undefined,
+  firstWaitMs: undefined,
+  obeyed: undefined,
   covered: undefined,
 });
 
@@ -105,6 +122,8 @@ export const close = (circuit: ModelCircuit): void => {
   circuit.failedProbes = 0;
   circuit.avoids = undefined;
   circuit.notBeforeMs = ANY_TIME;
+  circuit.held = undefined;
+  circuit.firstWaitMs = undefined;
 };
 
 export const halfOpen = (circuit: ModelCircuit): void => enter(circuit, 'half_open');
@@ -153,6 +172,8 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
     circuit.waitFrom = undefined;
     open(circuit, result.category, around.at, result.notBeforeMs);
     circuit.failedProbes = failedProbes + 1;
+    // G4, G5: the fleet says when the next one may go, unless its own circuit is closed.
+    circuit.held = circuit.held === undefined || circuit.held.untilMs === Infinity ? undefined : NO_PROBE;
     if (result.tool !== circuit.tool) circuit.avoids = result.tool; // C15
     if (ladder !== undefined) climb(circuit, ladder.rung, around);
     return 'opens';
@@ -224,10 +245,15 @@ export const open = (circuit: ModelCircuit, category: ErrorCategory, at: When, n
   circuit.notBeforeMs = notBeforeMs;
 };
 
-/** P1, P2, O3: what is left of each wait. */
-export const waits = (circuit: ModelCircuit, { ms, step }: When, lastStepMs: number): ProbeWait => {
-  const { rules, openedAt, failedProbes, notBeforeMs } = circuit;
-  const wait = Math.min(rules.cooldownMs * 2 ** failedProbes, rules.maxCooldownMs);
+/** P1, P2, O3, G4: what is left of each wait. `isGranted`: a grant of another circuit lets its probe through. */
+export const waits = (circuit: ModelCircuit, { ms, step }: When, lastStepMs: number, isGranted = false): ProbeWait => {
+  const { rules, openedAt, failedProbes, notBeforeMs, held, firstWaitMs = rules.cooldownMs } = circuit;
+  const wait = failedProbes === 0 ? firstWaitMs : Math.min(firstWaitMs * 2 ** failedProbes, rules.maxCooldownMs);
+  if (held !== undefined) {
+    if (isGranted || (held.fromMs <= ms && ms < held.untilMs)) return { ms: 0, notBeforeMs: 0 };
+    const dueMs = held.fromMs > ms ? held.fromMs : openedAt.ms + wait;
+    return { ms: Math.max(1_000, dueMs - ms), notBeforeMs: 0 };
+  }
   const from = circuit.waitFrom ?? openedAt;
   const since = rules.byTime === 'while_steps_stand' ? Math.max(from.ms, lastStepMs) : from.ms;
   return {

@@ -3,7 +3,8 @@ import { count, flush, type Model, type ModelSession } from './model.ts';
 import { newCycle } from './model-budget.ts';
 import { arrive } from './model-calls.ts';
 import { close, reported } from './model-circuit.ts';
-import { circuitOf, isKnown, sidesOf, startDryRun } from './model-home.ts';
+import { calledCircuit } from './model-fleet.ts';
+import { circuitOf, isKnown, knownCircuit, sidesOf, startDryRun } from './model-home.ts';
 import { forgetKeys } from './model-keys.ts';
 import { closed } from './model-moves.ts';
 import { controlCovered } from './model-operator.ts';
@@ -40,12 +41,13 @@ export const confirmRecovered = (model: Model, session: ModelSession): void => {
 export const control = (model: Model, session: ModelSession, tool: string, mode: CircuitMode): boolean => {
   if (!isKnown(session.box, tool) || !session.box.keepsCircuits) return false;
   arrive(model, session);
-  const circuit = circuitOf(model, session, tool);
+  const circuit = knownCircuit(session.home, tool) ?? calledCircuit(model, session, tool);
   if (circuit?.covered !== undefined) controlCovered(circuit, mode);
   else if (circuit !== undefined && circuit.mode !== mode) {
     const from = reported(circuit);
     const { category } = circuit;
     close(circuit);
+    circuit.obeyed = undefined; // G1: it starts again.
     forgetKeys(session.home, tool);
     circuit.mode = mode;
     closed(session, circuit, false);

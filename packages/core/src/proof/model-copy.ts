@@ -52,7 +52,7 @@ const ownCopy = (
 ): ModelSession => ({
   ...session,
   home,
-  box: { ...session.box, scores: new Map(session.box.scores) },
+  box: { ...session.box, scores: new Map(session.box.scores), wishes: new Map(session.box.wishes) },
   kept: session.kept.map(circuit),
   real: copyOfBudget(session.real),
   dryRun: session.dryRun && copyOfBudget(session.dryRun),

@@ -3,6 +3,7 @@ import { REASONS } from '../index.ts';
 import { circuitNow, type Model, type ModelSession } from './model.ts';
 import { isRepeat, scoreNow } from './model-advice.ts';
 import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
+import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
 import { deciding, feeds, groupOf, isAffected, knownCircuit, modeOf } from './model-home.ts';
 import type { Rules } from './rules.ts';
 
@@ -107,6 +108,12 @@ const byCircuit = (
 ): Says => {
   if (circuit.state === 'closed') return {};
   const { when, stepMs } = circuitNow(model, session);
+  if (circuit.held !== undefined) {
+    const mayGo = isHeldOpen(circuit, when.ms) || isGrantedOutside(model, session, circuit);
+    if (mayGo && slotsTaken(circuit) < circuit.rules.probes) return { slot: circuit };
+    // G4: the probe was given back, and no other may go yet.
+    return { reason: circuit.probing.length === 0 ? whenOpen : whenFull };
+  }
   const own: Rules = session.box.tools.get(tool) ?? model.undeclared;
   if (circuit.state === 'open')
     return isDueFor(circuit, tool, own, when, stepMs) ? { slot: circuit } : { reason: whenOpen };

@@ -57,6 +57,7 @@ export const controlCovered = (circuit: ModelCircuit, mode: CircuitMode): void =
   if (covered === undefined || covered.circuit.mode === mode) return;
   const beneath = { ...covered.circuit, mode };
   close(beneath);
+  beneath.obeyed = undefined;
   const home = { keys: [...covered.keys], keyGenerations: new Map<string, number>() };
   if (covered.keyGeneration !== undefined) home.keyGenerations.set(circuit.tool, covered.keyGeneration);
   forgetKeys(home as unknown as ModelHome, circuit.tool);

@@ -3,6 +3,7 @@ import { followEvent, left, noticeExhaustion, passTime } from './model-budget.ts
 import { type ModelCircuit, restage } from './model-circuit.ts';
 import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
 import { correlating, type Side, sidesOf } from './model-home.ts';
+import { EVENT } from './model-wish.ts';
 
 /** Whether an event pauses the sessions that it concerns (S2). */
 export const pauses = (model: Model, { event }: Correlation): boolean =>
@@ -57,7 +58,7 @@ export const show = (model: Model, session: ModelSession): void => {
   if (remaining === real.by.limit) session.low = false;
 };
 
-type By = 'operator' | 'time' | 'probe';
+type By = 'operator' | 'time' | 'probe' | 'fleet';
 
 /** S5, P3: an event is over, and each circuit of it waits again. */
 export const recovered = (model: Model, session: ModelSession, by: By, observed = false): void => {
@@ -72,6 +73,8 @@ export const recovered = (model: Model, session: ModelSession, by: By, observed 
   }
   for (const { correlation } of sidesOf(session, observed)) endEvent(correlation);
   if (event === undefined) return;
+  // G8: what was said about this event is not about the next one, unless it is open for all.
+  if (session.box.wishes.get(EVENT)?.outage === undefined) session.box.wishes.delete(EVENT);
   session.box.scores.clear();
   flush(model, session, 'systemic.resolved', JSON.stringify(eventReport(event)), by);
 };

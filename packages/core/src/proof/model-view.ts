@@ -5,6 +5,7 @@ import { arrive } from './model-calls.ts';
 import { failuresInARow, type ModelCircuit, reported, waits } from './model-circuit.ts';
 import { copyOfSession } from './model-copy.ts';
 import { eventReport } from './model-correlation.ts';
+import { isGrantedOutside } from './model-fleet.ts';
 import { groupOf, modeOf } from './model-home.ts';
 import { openKeys } from './model-keys.ts';
 import { stateOf } from './model-sharing.ts';
@@ -41,7 +42,12 @@ export const circuitView = (model: Model, session: ModelSession, circuit: ModelC
   openForMs: circuit.state === 'closed' ? undefined : model.ms - circuit.openedAt.ms,
   nextProbe:
     circuit.state === 'open'
-      ? waits(circuit, circuitNow(model, session).when, circuitNow(model, session).stepMs)
+      ? waits(
+          circuit,
+          circuitNow(model, session).when,
+          circuitNow(model, session).stepMs,
+          isGrantedOutside(model, session, circuit),
+        )
       : undefined,
   openKeys: circuit.rules.isKey ? 0 : openKeys(session.home, circuit.tool),
 });

@@ -26,6 +26,7 @@ const cover = (home: ModelHome, circuit: ModelCircuit, mode: CircuitMode): void 
     keyGeneration: home.keyGenerations.get(tool),
   };
   close(circuit);
+  circuit.obeyed = undefined; // G1: it starts again.
   forgetKeys(home, tool);
   circuit.mode = mode;
 };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configs, largeBudgets, sharedConfigs } from './configurations.ts';
+import { configs, fleetConfigs, largeBudgets, sharedConfigs } from './configurations.ts';
 import { finish, happen } from './drive.ts';
-import { events, floods, happenings } from './happenings.ts';
+import { events, floods, happenings, orders } from './happenings.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { newWorld } from './world.ts';
 
@@ -45,6 +45,11 @@ const REACHED: Readonly<Record<string, number>> = {
   'resolved time': 50,
   budgetExhaustions: 500,
   budgetLow: 1_000,
+};
+
+/** The same for orders of a fleet, in 1,000 cases. */
+const REACHED_IN_FLEETS: Readonly<Record<string, number>> = {
+  'decisions open': 1,
 };
 
 /** The kinds of a metric's series, whatever its tool. */
@@ -106,6 +111,23 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     );
     // Six runs of 1,000 cases had 81 on average and 63 at least: this is low enough that luck fails no build.
     expect(resolved.probe ?? 0).toBeGreaterThanOrEqual(CASES / 200);
+  });
+
+  test('G1 to G8: the same holds for processes to which a fleet gives orders', () => {
+    const reached: Record<string, number> = {};
+    fc.assert(
+      fc.property(fleetConfigs, orders, (config, all) => {
+        const world = newWorld(config);
+        for (const one of all) happen(world, one);
+        finish(world);
+        for (const [key, value] of Object.entries(modelMetrics(world.model, 0)))
+          for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
+        for (const [by, times] of world.resolved) reached[`resolved ${by}`] = (reached[`resolved ${by}`] ?? 0) + times;
+      }),
+      { numRuns: CASES / 2 },
+    );
+    for (const [what, atLeast] of Object.entries(REACHED_IN_FLEETS))
+      expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual((atLeast * CASES) / 1_000);
   });
 
   test('B1, S3: the same holds for large budgets, with more failures than are kept one by one', () => {

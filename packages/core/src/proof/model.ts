@@ -10,6 +10,7 @@ import type {
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
+import type { Wish } from './model-wish.ts';
 import {
   type BudgetRules,
   budgetRulesOf,
@@ -57,6 +58,8 @@ export interface ModelBox {
   readonly scores: Map<string, { readonly availability: Availability; readonly ms: number }>;
   /** A3: what operators force now, in any session. */
   forced: readonly ModelForced[];
+  /** G1: what the fleet wants of each circuit. */
+  readonly wishes: Map<string, Wish>;
   /** B5: false where the budget alone counts. */
   readonly keepsCircuits: boolean;
   /** C12: the circuits that all of its sessions share. */
@@ -201,6 +204,7 @@ export const newBox = ({ config, undeclared }: Model): ModelBox => {
     ),
     scores: new Map(),
     forced: [],
+    wishes: new Map(),
     keepsCircuits: config.scope !== 'none',
     shared: config.scope === 'process' ? { ...newHome(), steps: { step: 0, ms: 0 } } : undefined,
   };

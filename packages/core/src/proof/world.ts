@@ -1,3 +1,5 @@
+import { shareCircuits } from '../fleet/share-circuits.ts';
+import type { SharedCircuits } from '../fleet/shared-circuits.ts';
 import {
   type Availability,
   type Breakerbox,
@@ -17,6 +19,8 @@ export interface Process {
   readonly box: Breakerbox;
   readonly modelBox: ModelBox;
   readonly originMs: number;
+  /** Where a fleet gives its orders. */
+  readonly circuits: SharedCircuits;
 }
 
 export interface Slot {
@@ -65,7 +69,7 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
     const clock = { now: () => originMs + model.ms, unixNow: () => UNIX_START + model.ms };
     const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });
     listen(box, told, originMs);
-    return { box, modelBox: newBox(model), originMs };
+    return { box, modelBox: newBox(model), originMs, circuits: shareCircuits(box) };
   });
   const world: World = {
     model,

@@ -9,7 +9,7 @@ export const functionIssues = (value: unknown): readonly ConfigIssue[] => {
   if (!isRecord(value)) return [];
   const { tools, defaults } = value;
   return [
-    ...('clock' in value ? [issue('clock')] : []),
+    ...['clock', 'fleet'].filter((name) => name in value).map((name) => issue(name)),
     ...toolIssues('defaults', defaults),
     ...(isRecord(tools) ? Object.entries(tools).flatMap(([name, tool]) => toolIssues(`tools.${name}`, tool)) : []),
   ];
@@ -32,4 +32,5 @@ const issue = (path: string, also = ''): ConfigIssue => ({
   message: `is a function, which a file cannot contain. Leave it out here, and set it in code.${also}`,
 });
 
-const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value);
+/** Whether it is an object with keys. */
+export const isRecord = (value: unknown): value is Record<string, unknown> => isObject(value) && !Array.isArray(value);

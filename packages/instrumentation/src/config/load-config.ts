@@ -14,10 +14,10 @@ import {
   unreadable,
 } from '../settings-file.ts';
 import { MOST_BYTES, tooMuch } from '../settings-limits.ts';
-import { functionIssues } from './functions-in-file.ts';
+import { functionIssues, isRecord } from './functions-in-file.ts';
 
-/** The settings of a box that a file can have: everything but the agent's name and the clock. */
-export type FileSettings = Omit<BreakerboxConfig, 'agent' | 'clock'>;
+/** The settings of a box that a file can have: everything but the agent's name, the clock and the fleet. */
+export type FileSettings = Omit<BreakerboxConfig, 'agent' | 'clock' | 'fleet'>;
 
 /** What a configuration file says. */
 export interface ConfigFile {
@@ -112,19 +112,23 @@ const faultsOf = (value: unknown): readonly ConfigIssue[] => {
 };
 
 /**
- * The agent is named in code, and so may be the scope. `process` allows all settings; whether they fit the scope in code is for
- * `createBreakerbox` to say.
+ * The agent and the fleet are named in code, and so may be the scope. `process` with a fleet allows all settings; whether they fit the
+ * scope in code is for `createBreakerbox` to say.
  */
 const boxIssues = (value: unknown): readonly ConfigIssue[] => {
   try {
-    const isObject = typeof value === 'object' && !Array.isArray(value);
-    validateConfig((isObject ? { agent: 'agent', scope: 'process', ...value } : value) as BreakerboxConfig);
+    validateConfig((isRecord(value) ? { ...IN_CODE, ...value, ...fleetIn(value) } : value) as BreakerboxConfig);
     return [];
   } catch (error) {
     if (error instanceof BreakerboxConfigError) return error.issues;
     throw error;
   }
 };
+
+const IN_CODE: Partial<BreakerboxConfig> = { agent: 'agent', scope: 'process' };
+
+const fleetIn = ({ scope }: Readonly<Record<string, unknown>>): Partial<BreakerboxConfig> =>
+  scope === undefined || scope === 'process' ? { fleet: { join: () => {} } } : {};
 
 const placed = ({ path, message }: ConfigIssue, lineOf: Parsed['lineOf']): ConfigIssue => {
   const line = lineOf(path);
