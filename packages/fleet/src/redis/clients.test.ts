@@ -145,6 +145,10 @@ describe('G10: connections', () => {
     async (name, make) => {
       const own = await startRedis();
       const store = storeOf(make(own.port), name, 200);
+      let hints = 0;
+      store.onHint(() => {
+        hints += 1;
+      });
       await until(answers(store));
       own.child.kill('SIGSTOP');
       const startMs = performance.now();
@@ -157,6 +161,10 @@ describe('G10: connections', () => {
       await until(async () => !(await answers(store)()));
       const again = await startRedis([], own.port);
       await until(answers(store));
+      await until(async () => (await store.processes()) === 1);
+      const before = hints;
+      await store.report({ ...report('d', 'p1'), quorum: 1 });
+      await until(() => hints > before);
       await again.stop();
     },
   );

@@ -46,8 +46,11 @@ export const unreferenced = (connection: object | undefined): void => {
   if (connection !== undefined && 'unref' in connection && typeof connection.unref === 'function') connection.unref();
 };
 
-/** How often a connection that its client has given up is opened again. */
-const RETRY_MS = 5_000;
+/** How often a lost connection is opened again. */
+const RETRY_MS = 1_000;
+
+/** Of one attempt to connect. Between two attempts nothing keeps the process alive. */
+export const CONNECT_MS = 2_000;
 
 /** Runs `check` now and then, without keeping the process alive. Returns a function that ends it. */
 export const repeat = (check: () => void): (() => void) => {

@@ -1,22 +1,32 @@
 import { StoreError } from '../reasons.ts';
-import { type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
+import { CONNECT_MS, type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
+type Duplicate = (...args: unknown[]) => IoredisClient;
 
 interface Internals {
   readonly isCluster?: boolean;
   readonly stream?: object;
-  readonly options?: { readonly keyPrefix?: unknown };
+  readonly options?: { readonly keyPrefix?: unknown; readonly redisOptions?: object };
 }
 
-/**
- * Connects without waiting, and again where the client has given up. The socket does not keep the process alive. Returns a function that
- * closes it.
- */
+/** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
+const OWN = { lazyConnect: true, connectTimeout: CONNECT_MS, disconnectTimeout: 100, retryStrategy: null };
+
+const ownOf = (client: IoredisClient, more: object = {}): IoredisClient => {
+  const duplicate = client.duplicate.bind(client) as unknown as Duplicate;
+  const { isCluster, options } = client as Internals;
+  if (!isCluster) return duplicate({ ...OWN, ...more });
+  const redisOptions = { ...options?.redisOptions, connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
+  return duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
+};
+
+/** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
 const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => void) => {
+  client.on('error', ignore);
   client.on('connect', () => unreferenced((client as Internals).stream));
   const stop = repeat(() => {
-    if (client.status === 'wait' || client.status === 'end') client.connect().catch(ignore);
+    if (['wait', 'end', 'close'].includes(client.status)) client.connect().catch(ignore);
     onTry();
   });
   return () => {
@@ -25,11 +35,12 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => voi
   };
 };
 
-/** Adapts a client or a cluster of `ioredis`. A client with `lazyConnect` is connected here. */
-export const ioredisConnection = (client: IoredisClient): RedisConnection => {
-  const { isCluster, options } = client as Internals;
+/** Adapts a client or a cluster of `ioredis`. One with `lazyConnect` stays as it is: the fleet has a connection of its own. */
+export const ioredisConnection = (given: IoredisClient): RedisConnection => {
+  const { isCluster, options } = given as Internals;
+  const client = given.status === 'wait' ? ownOf(given) : given;
   client.on('error', ignore);
-  const close = client.status === 'wait' ? keepOpen(client) : ignore;
+  const close = client === given ? ignore : keepOpen(client);
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
@@ -38,14 +49,10 @@ export const ioredisConnection = (client: IoredisClient): RedisConnection => {
       return call(name, args);
     },
     subscribe: (channel, listener) => {
-      const duplicate = client.duplicate.bind(client) as unknown as (...args: unknown[]) => IoredisClient;
       // The scripts see keys with the client's prefix, and so publish to that name.
-      const own = isCluster
-        ? duplicate([], { shardedSubscribers: true, keyPrefix: '', lazyConnect: true })
-        : duplicate({ keyPrefix: '', lazyConnect: true });
+      const own = ownOf(given, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
       const ssubscribe: Call = (own.ssubscribe as unknown as Call).bind(own);
       let isSubscribed = false;
-      // Once it has subscribed, the client subscribes again by itself when it connects again.
       const subscribe = (): void => {
         if (isSubscribed || own.status !== 'ready') return;
         isSubscribed = true;
@@ -53,12 +60,12 @@ export const ioredisConnection = (client: IoredisClient): RedisConnection => {
           isSubscribed = false;
         });
       };
-      own.on('error', ignore);
       own.on('smessage', () => listener());
       own.on('ready', subscribe);
-      own.on('end', () => {
-        isSubscribed = false;
-      });
+      for (const event of ['end', 'close'])
+        own.on(event, () => {
+          isSubscribed = false;
+        });
       return keepOpen(own, subscribe);
     },
     close,

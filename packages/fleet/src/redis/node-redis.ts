@@ -1,16 +1,26 @@
 import { StoreError } from '../reasons.ts';
-import { ignore, type NodeRedisClient, type RedisConnection, repeat, unreferenced } from './connection.ts';
+import { CONNECT_MS, ignore, type NodeRedisClient, type RedisConnection, repeat, unreferenced } from './connection.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
+type Duplicate = (overrides?: object) => NodeRedisClient;
 
 const isCluster = (client: object): client is { readonly masters: Iterable<{ readonly client?: object }> } =>
   'nodeByAddress' in client && 'masters' in client;
 
 /**
- * Connects without waiting, and again where the client has given up, such as after a wrong password. Its sockets do not keep the process
- * alive. Returns a function that closes it.
+ * A connection of the fleet's own, with the options of the client. The fleet itself connects it again, because the timers of the client
+ * would keep the process alive while Redis is away. A cluster finds its nodes by its own rules.
  */
+const ownOf = (client: NodeRedisClient): NodeRedisClient => {
+  const duplicate = client.duplicate.bind(client) as Duplicate;
+  if (isCluster(client)) return duplicate();
+  const { socket } = (client as { readonly options?: { readonly socket?: object } }).options ?? {};
+  return duplicate({ socket: { ...socket, reconnectStrategy: false, connectTimeout: CONNECT_MS } });
+};
+
+/** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
 const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore): (() => void) => {
+  client.on('error', ignore);
   if (isCluster(client)) {
     const { masters } = client;
     client.on('node-ready', () => {
@@ -32,10 +42,11 @@ const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore): (() => v
   };
 };
 
-/** Adapts a client or a cluster of `redis`. It is connected here if it is not open. */
-export const nodeRedisConnection = (client: NodeRedisClient): RedisConnection => {
+/** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own. */
+export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
+  const client = given.isOpen ? given : ownOf(given);
   client.on('error', ignore);
-  const close = client.isOpen ? ignore : keepOpen(client);
+  const close = client === given ? ignore : keepOpen(client);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     send: async (command, key, timeout) => {
@@ -44,23 +55,21 @@ export const nodeRedisConnection = (client: NodeRedisClient): RedisConnection =>
       return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },
     subscribe: (channel, listener) => {
-      const own = client.duplicate() as NodeRedisClient;
+      const own = ownOf(given);
+      const onMessage = () => listener();
       let isSubscribed = false;
-      // Once it has subscribed, the client subscribes again by itself when it connects again.
       const subscribe = (): void => {
         if (isSubscribed || !own.isReady) return;
         isSubscribed = true;
-        own
-          .sSubscribe(channel, () => listener())
-          .catch(() => {
-            isSubscribed = false;
-          });
+        own.sSubscribe(channel, onMessage).catch(() => {
+          isSubscribed = false;
+        });
       };
-      own.on('error', ignore);
-      own.on(isCluster(own) ? 'connect' : 'ready', subscribe);
-      own.on('end', () => {
+      const lost = (): void => {
         isSubscribed = false;
-      });
+      };
+      own.on(isCluster(own) ? 'connect' : 'ready', subscribe);
+      if (!isCluster(own)) for (const event of ['end', 'error', 'terminated']) own.on(event, lost);
       return keepOpen(own, subscribe);
     },
     close,
