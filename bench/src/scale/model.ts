@@ -80,4 +80,5 @@ export const meanQuorumMs = (shape: FleetShape): number => {
 };
 
 /** Reads a second of a fleet whose tools work. It writes nothing, and counts its processes once in 30 s. */
-export const readsPerSecond = ({ processes }: FleetShape): number => (processes * 2_000) / (READ_MS.least + READ_MS.most);
+export const readsPerSecond = ({ processes }: FleetShape): number =>
+  (processes * 2_000) / (READ_MS.least + READ_MS.most);
