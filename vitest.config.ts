@@ -14,7 +14,7 @@ const retry = process.env.CI === 'true' ? 1 : 0;
 const PREVIEW = 'dashboards/preview/**/*.test.ts';
 
 /** Random cases: `npm test` runs a tenth of what `npm run test:all` does. The seed of a case that fails is printed. */
-const MODEL = 'packages/core/src/proof/model.test.ts';
+const MODELS = ['packages/core/src/proof/model.test.ts', 'packages/fleet/src/proof/promises.test.ts'];
 const MANY_CASES = '10000';
 
 /**
@@ -102,7 +102,7 @@ export default defineConfig({
             // Alerts in a demonstration, which scrapes each second, and at the longest interval.
             BREAKERBOX_ALERT_INTERVALS: '1,60',
           },
-          include: [...SLOW, MODEL, 'alerts/tests/*.test.ts'],
+          include: [...SLOW, ...MODELS, 'alerts/tests/*.test.ts'],
           // One after the other, with the machine to themselves: npm installs, and memory is measured.
           fileParallelism: false,
           testTimeout: 180_000,

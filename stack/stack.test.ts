@@ -131,7 +131,7 @@ describe('docker-compose.yml', () => {
   it('has each agent of the fleet once, all at the same pace, with traces and logs under its own name', async () => {
     const run: DemoOptions[] = [];
     for (const [, { command = [] }] of AGENTS) {
-      const demo = demoCommand({ agents: async (options) => void run.push(options), fleet: async () => undefined });
+      const demo = demoCommand(async (options) => void run.push(options));
       await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...command]);
     }
     expect(run.flatMap(({ names }) => names).sort()).toEqual([...AGENT_NAMES].sort());
@@ -147,7 +147,10 @@ describe('docker-compose.yml', () => {
   it('has processes that share circuits through its own Redis, which keeps nothing and publishes nothing', async () => {
     const { redis, 'shared-agents': shared } = compose.services;
     const run: SharedDemoOptions[] = [];
-    const demo = demoCommand({ agents: async () => undefined, fleet: async (options) => void run.push(options) });
+    const demo = demoCommand(
+      async () => undefined,
+      async (options) => void run.push(options),
+    );
     await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...(shared?.command ?? [])]);
     expect(run).toEqual([{ forMs: undefined, json: false, pace: 20, redisUrl: 'redis://redis:6379' }]);
     expect(shared?.environment).toMatchObject({ OTEL_METRICS_EXPORTER: 'otlp' });

@@ -28,7 +28,8 @@ Other measurements:
   pnpm bench -- relay               time and memory of \`breakerbox mcp\` beside a direct connection; builds the packages first
   pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million events
   pnpm bench -- scrape              what reading /metrics costs an agent with 92,000 series
-  pnpm bench -- fleet [--write]     what a decision costs in a fleet, and with a Redis that hangs; --faults: real processes through all that may happen to Redis
+  pnpm bench -- fleet [--write]     what a decision costs in a fleet, and with a Redis that hangs
+  pnpm bench -- faults [--only …]   five real processes through all that may happen to Redis
   pnpm bench -- scale [--write]     10,000 simulated processes that share a circuit, beside processes that learn alone
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
@@ -89,6 +90,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   bundle: async (args) => (await import('../bundle/command.ts')).runBundle(args, print),
   scrape: async (args) => print(await (await import('./scrape.ts')).scrapeReport(args)),
   fleet: async (args) => print(await (await import('./fleet/fleet-command.ts')).fleetReport(args)),
+  faults: async (args) => print(await (await import('./fleet/fleet-command.ts')).faultsReport(args)),
   scale: async (args) => print(await (await import('./scale/scale-command.ts')).scaleReport(args)),
   size: async (args) => print(await (await import('./size.ts')).sizeReport(args)),
 };

@@ -177,7 +177,8 @@ const faultInFlags = async (script: string, given: readonly string[]): Promise<s
 };
 
 const faultInDemo = async (flags: readonly string[]): Promise<string | undefined> => {
-  const command = demoCommand({ agents: async () => {}, fleet: async () => {} })
+  const nothing = async (): Promise<void> => {};
+  const command = demoCommand(nothing, nothing)
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   const given = flags.filter((one) => !one.endsWith('.json'));

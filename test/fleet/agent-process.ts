@@ -40,7 +40,7 @@ export interface AgentFacts {
   readonly latestTimerMs: number;
   /** State of the circuit of the shared tool. */
   readonly state: string;
-  readonly mode: 'up' | 'degraded' | 'off';
+  readonly mode: 'starting' | 'up' | 'degraded' | 'off';
   /** What `fleet.status()` returns. */
   readonly status: unknown;
 }

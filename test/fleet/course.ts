@@ -99,23 +99,26 @@ export const impactOn = async (world: World): Promise<Impact> => {
   };
 };
 
-/** The part of a circuit's record that says what happened to it, without times and versions. */
-const happened = (value: string): string => {
+/** The version of a record, and the part that says what happened to its circuit, without times. */
+const recordOf = (value: string): { readonly version: number; readonly what: string } => {
   const { s: state, g: generation, k: token, n: seen } = JSON.parse(value.slice(value.indexOf(' ')));
-  return JSON.stringify([state, generation, token, Object.keys(seen ?? {}).toSorted()]);
+  const what = JSON.stringify([state, generation, token, Object.keys(seen ?? {}).toSorted()]);
+  return { version: Number.parseInt(value, 10), what };
 };
 
 /** Writes of a circuit that say the same as the write before: something was written twice. */
 export const writtenTwice = (writes: readonly Write[]): number => {
   const last = new Map<string, string>();
+  let newest = 0;
   let twice = 0;
   for (const { command, args } of writes) {
-    const [key = '', field = '', value = ''] = args;
-    if (command === 'hset' && field.startsWith('c:')) {
-      const what = happened(value);
-      if (last.get(key + field) === what) twice += 1;
-      last.set(key + field, what);
-    } else if (command === 'del' || command === 'hdel') last.clear();
+    const [, field = '', value = ''] = args;
+    if (command !== 'hset' || !field.startsWith('c:')) continue;
+    const { version, what } = recordOf(value);
+    if (version <= newest) last.clear(); // Redis had lost its data, and has them again.
+    newest = version;
+    if (last.get(field) === what) twice += 1;
+    last.set(field, what);
   }
   return twice;
 };

@@ -67,7 +67,7 @@ export const runFault = async (
       convergedMs,
       probes,
       recoveredMs,
-      writtenTwice: writtenTwice(stage.servers.flatMap(({ writes }) => writes)),
+      writtenTwice: stage.servers.reduce((sum, { writes }) => sum + writtenTwice(writes), 0),
       ...impact,
       ...(healthy && { healthy }),
     };

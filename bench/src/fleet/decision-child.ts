@@ -15,12 +15,16 @@ const pace = process.argv[2] === 'quick' ? QUICK : FULL;
 /** Longer than a fleet waits before it says that it is degraded. */
 const HANG_MS = 4_000;
 
-const boxOn = (redis: Redis | undefined): { readonly box: Breakerbox; readonly close: () => Promise<void> } => {
+const boxOn = (
+  redis: Redis | undefined,
+  name: string,
+): { readonly box: Breakerbox; readonly close: () => Promise<void> } => {
   const policy = { cooldownMs: HOUR_MS, maxCooldownMs: HOUR_MS };
   const base = { agent: AGENT, scope: 'process', budget: { failures: NEVER } } as const;
-  if (redis === undefined) return { box: createBreakerbox({ ...base, tools: { [TOOL]: policy } }), close: async () => {} };
+  if (redis === undefined)
+    return { box: createBreakerbox({ ...base, tools: { [TOOL]: policy } }), close: async () => {} };
   const client = createClient({ url: `redis://127.0.0.1:${redis.port}` });
-  const fleet = createFleet({ client, name: `bench-${redis.port}`, quorum: 1 });
+  const fleet = createFleet({ client, name, quorum: 1 });
   const box = createBreakerbox({ ...base, fleet, tools: { [TOOL]: { ...policy, share: 'fleet' } } });
   return { box, close: () => fleet.close() };
 };
@@ -36,8 +40,8 @@ const ways = [
   { id: 'fleet', title: 'in a fleet', redis: working },
   { id: 'hung', title: 'in a fleet whose Redis hangs', redis: hanging },
 ] as const;
-const closed = ways.map((way) => ({ ...way, ...boxOn(way.redis) }));
-const open = ways.map((way) => ({ ...way, ...boxOn(way.redis) }));
+const closed = ways.map((way) => ({ ...way, ...boxOn(way.redis, 'closed') }));
+const open = ways.map((way) => ({ ...way, ...boxOn(way.redis, 'open') }));
 for (const { box } of open) await fails(box.session());
 await wait(1_000); // The fleets hear of each other.
 hanging.freeze();
@@ -58,7 +62,12 @@ for (let left = 3; left > 0; left -= 1) await executeDead();
 const findings = {
   closed: await race(
     [
-      { id: 'cockatiel', title: 'a call that succeeds: cockatiel', by: 'cockatiel', run: () => cockatiel.execute(() => tool(1)) },
+      {
+        id: 'cockatiel',
+        title: 'a call that succeeds: cockatiel',
+        by: 'cockatiel',
+        run: () => cockatiel.execute(() => tool(1)),
+      },
       ...closed.map(({ id, title, box }) => {
         const hand = byHand(box.session(), tool);
         return ours(id, `a call that succeeds: Breakerbox ${title}`, () => hand(1), false);

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import type { Figures } from '../../../test/fleet/run-fault.ts';
 import { withMarked } from '../marked.ts';
@@ -31,30 +32,24 @@ const runFaults = async (names: readonly string[], say: (text: string) => void):
   return found;
 };
 
-/**
- * `npm run bench -- fleet`: what a decision costs with and without a fleet, and with a Redis that hangs. With `--faults`, real processes
- * go through everything that may happen to Redis.
- */
+/** `npm run bench -- faults`: five real processes go through everything that may happen to Redis. */
+export const faultsReport = async (args: string[]): Promise<string> => {
+  const options = { only: { type: 'string' }, write: { type: 'boolean', default: false } } as const;
+  const { only, write: isWritten } = parseArgs({ args, options }).values;
+  const names = only?.split(',') ?? Object.keys(SCENARIOS);
+  const found = await runFaults(names, (text) => void process.stderr.write(`${text}\n`));
+  const notes = found.map(healthyText).filter((text) => text !== '');
+  const rows = [HEAD, ...found.map(cellsOf)];
+  if (isWritten && only === undefined) write('faults', [markdownTable(rows), ...notes].join('\n\n'));
+  return [table(rows), ...notes].join('\n\n');
+};
+
+/** `npm run bench -- fleet`: what a decision costs with and without a fleet, and with a Redis that hangs. */
 export const fleetReport = async (args: string[]): Promise<string> => {
-  const { values } = parseArgs({
-    args,
-    options: {
-      faults: { type: 'boolean', default: false },
-      only: { type: 'string' },
-      quick: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-    },
-  });
-  if (values.faults) {
-    const names = values.only?.split(',') ?? Object.keys(SCENARIOS);
-    const found = await runFaults(names, (text) => void process.stderr.write(`${text}\n`));
-    const notes = found.map(healthyText).filter((text) => text !== '');
-    const rows = [HEAD, ...found.map(cellsOf)];
-    if (values.write && values.only === undefined) write('faults', [markdownTable(rows), ...notes].join('\n\n'));
-    return [table(rows), ...notes].join('\n\n');
-  }
-  const child = new URL('decision-child.ts', import.meta.url).pathname;
-  const rows = decisionCells(await reportOf(child, [values.quick ? 'quick' : 'full']));
-  if (values.write && !values.quick) write('fleet', markdownTable(rows));
+  const options = { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } } as const;
+  const { quick, write: isWritten } = parseArgs({ args, options }).values;
+  const child = fileURLToPath(new URL('decision-child.ts', import.meta.url));
+  const rows = decisionCells(await reportOf(child, [quick ? 'quick' : 'full']));
+  if (isWritten && !quick) write('fleet', markdownTable(rows));
   return table(rows);
 };

@@ -10,7 +10,7 @@ import { virtualRuntime } from './test-support.virtual.ts';
 /** A store that can hang, and that counts its calls. */
 const observed = (store: FleetStore) => {
   const counts = { read: 0, written: 0 };
-  const state = { hangs: false };
+  const state = { hangs: false, report: undefined as Promise<void> | undefined };
   const hanging =
     <Given extends unknown[], Answer>(what: 'read' | 'written', run: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
@@ -21,7 +21,11 @@ const observed = (store: FleetStore) => {
   const wrapped: FleetStore = {
     ...store,
     read: hanging('read', store.read),
-    report: hanging('written', store.report),
+    report: hanging('written', async (report) => {
+      const answer = await store.report(report);
+      await state.report;
+      return answer;
+    }),
     claim: hanging('written', store.claim),
     settle: hanging('written', store.settle),
     end: hanging('written', store.end),
@@ -132,6 +136,17 @@ describe('G4: one probe for the fleet', () => {
     }
     expect(called.size).toBe(5);
     expect(fleet.runtime.now() - probedMs).toBeLessThan(2_000);
+  });
+
+  test('G4: a box does not probe by its own clock while a message of its process is under way', async () => {
+    const { runtime, all, state } = fleetOf(2);
+    await runtime.pass(2_000);
+    state.report = new Promise(() => {});
+    failThrice(all[0]);
+    await runtime.pass(100);
+    failThrice(all[1]);
+    await runtime.pass(61_000);
+    expect(all.map((one) => one.call('a', true))).toEqual(['rejected', 'rejected']);
   });
 
   test('G4: without a rejected call nothing is claimed', async () => {

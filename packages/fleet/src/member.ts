@@ -83,8 +83,14 @@ export const joinFleet = (
 
   /** Sends what there is to send, one message for each circuit at a time, and tells the box what to do. */
   const advance = (track: Track): void => {
-    if (busy.has(track) || hasLeft) return;
+    if (hasLeft) return;
     const situation = situationOf(track);
+    if (busy.has(track)) {
+      // A message may take longer than a wait of the box, which must not probe meanwhile.
+      noteStored(track, situation);
+      feed(track, nextOrder(track, situation));
+      return;
+    }
     if (situation.circuit === undefined && situation.stored === undefined && !isHeld(track)) {
       tracks.delete(track.id);
       return;

@@ -15,7 +15,7 @@ const parse = async (...flags: string[]): Promise<DemoOptions | SharedDemoOption
   const keep = async (options: DemoOptions | SharedDemoOptions): Promise<void> => {
     given = options;
   };
-  const demo = demoCommand({ agents: keep, fleet: keep });
+  const demo = demoCommand(keep, keep);
   demo.exitOverride().configureOutput({ writeErr: () => undefined });
   await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', 'demo', ...flags]);
   return given;

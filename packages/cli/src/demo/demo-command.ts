@@ -27,21 +27,16 @@ interface Flags {
   readonly redis?: string;
 }
 
-/** Runs one of the two demos. */
-export interface DemoRuns {
-  readonly agents: (options: DemoOptions) => Promise<void>;
-  readonly fleet: (options: SharedDemoOptions) => Promise<void>;
-}
+type Run<Options> = (options: Options) => Promise<void>;
 
 // Agents and servers take a second to load, and no other command needs them.
-const RUNS: DemoRuns = {
-  agents: (options) => runToTheEnd(async (...rest) => (await import('./demo.ts')).runDemo(options, ...rest)),
-  fleet: (options) =>
-    runToTheEnd(async (...rest) => (await import('./shared/shared-demo.ts')).runSharedDemo(options, ...rest)),
-};
+const runAgents: Run<DemoOptions> = (options) =>
+  runToTheEnd(async (...rest) => (await import('./demo.ts')).runDemo(options, ...rest));
+const runShared: Run<SharedDemoOptions> = (options) =>
+  runToTheEnd(async (...rest) => (await import('./shared/shared-demo.ts')).runSharedDemo(options, ...rest));
 
-/** `breakerbox demo`. */
-export const demoCommand = (runs: DemoRuns = RUNS): Command =>
+/** `breakerbox demo`, and with `--fleet` another demo. */
+export const demoCommand = (run: Run<DemoOptions> = runAgents, runFleet: Run<SharedDemoOptions> = runShared): Command =>
   new Command('demo')
     .description(
       'Run agents with scripted models on real tools that fail, with Prometheus and Alertmanager if they are installed.',
@@ -89,8 +84,8 @@ export const demoCommand = (runs: DemoRuns = RUNS): Command =>
     .showHelpAfterError('(see breakerbox demo --help)')
     .action((flags: Flags, command: Command) =>
       flags.fleet
-        ? runs.fleet({ forMs: flags.for, json: flags.json, pace: flags.pace, redisUrl: flags.redis })
-        : runs.agents({
+        ? runFleet({ forMs: flags.for, json: flags.json, pace: flags.pace, redisUrl: flags.redis })
+        : run({
             forMs: flags.for,
             json: flags.json,
             stack: flags.stack,

@@ -81,19 +81,39 @@ export const faultyStore = (
       }),
     report: (one) => {
       process = one.process;
-      return send(() => checked(() => store.report(one), (answer) => promises.report(one, answer, now()))).then((circuit) => {
+      return send(() =>
+        checked(
+          () => store.report(one),
+          (answer) => promises.report(one, answer, now()),
+        ),
+      ).then((circuit) => {
         hear([circuit]);
         return circuit;
       });
     },
     claim: (...claim) => {
       [, process] = claim;
-      return send(() => checked(() => store.claim(...claim), (answer) => promises.claim(claim, answer, now())));
+      return send(() =>
+        checked(
+          () => store.claim(...claim),
+          (answer) => promises.claim(claim, answer, now()),
+        ),
+      );
     },
     settle: (...settlement) =>
-      send(() => checked(() => store.settle(...settlement), (answer) => promises.settle(settlement, answer, now()))),
+      send(() =>
+        checked(
+          () => store.settle(...settlement),
+          (answer) => promises.settle(settlement, answer, now()),
+        ),
+      ),
     end: (id, generation) =>
-      send(() => checked(() => store.end(id, generation), (answer) => promises.end(id, generation, answer, now()))),
+      send(() =>
+        checked(
+          () => store.end(id, generation),
+          (answer) => promises.end(id, generation, answer, now()),
+        ),
+      ),
     control: (action) => send(() => store.control(action)),
     processes: () => send(() => store.processes()),
     onHint: (listener) =>

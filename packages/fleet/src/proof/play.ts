@@ -1,4 +1,7 @@
 import { createBreakerbox } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
+import { shareCircuits } from '@breakerbox/core/fleet';
+import { fleetWith } from '../fleet.ts';
 import { memoryStore } from '../memory-store.ts';
 import { NOWHERE } from '../protocol.ts';
 import { faultyStore, type Network } from './faulty-store.ts';
@@ -57,11 +60,11 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
 
   const start = (number: number): Player => {
     const own = faultyStore(store, promises, time, () => ({ ...phase, cut: phase.cut.includes(number) }));
-    const fleet = FLEET(own, time);
+    const fleet = fleetWith({ client: own, name: 'agents' }, { runtime: time, share: shareCircuits, operate });
     const box = createBreakerbox({
       agent: 'agent',
       scope: 'process',
-      clock: { now: time.now },
+      clock: { now: time.now, unixNow: time.now },
       budget: { failures: 1_000_000 },
       fleet,
       tools: { [TOOL]: { ...POLICY, share: 'fleet' } },
@@ -74,7 +77,10 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
         const heard = own.heard(id);
         const isHolder = own.process !== undefined && promises.holder(id, time.now()) === own.process;
         const knows =
-          state === 'open' && heard?.state === 'open' && heard.generation === generation && fleet.status().mode === 'up';
+          state === 'open' &&
+          heard?.state === 'open' &&
+          heard.generation === generation &&
+          fleet.status().mode === 'up';
         const what = { number, decision, heard, generation, atMs: time.now() };
         assertPromise(!knows || isHolder, 'G4: only the holder of the probe calls the tool', what);
         if (!knows) count(`${decision} of a process that does not know`);
@@ -122,8 +128,16 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
   through = { call: 0, probe: 0 };
   await spend({ ...CALM, ms: REST_MS, works: false });
   const dead = { modes: all(({ mode }) => mode()), states: all(({ state }) => state()), through };
-  assertPromise(dead.modes.every((mode) => mode === 'up'), 'G7: all hear of the store again', dead);
-  assertPromise(dead.states.every((state) => state !== 'closed'), 'G3: all know that the tool is dead', dead);
+  assertPromise(
+    dead.modes.every((mode) => mode === 'up'),
+    'G7: all hear of the store again',
+    dead,
+  );
+  assertPromise(
+    dead.states.every((state) => state !== 'closed'),
+    'G3: all know that the tool is dead',
+    dead,
+  );
   assertPromise(through.call === 0 && through.probe <= 2, 'G4: one probe a round', dead);
 
   await spend({ ...CALM, ms: CONVERGED_MS, works: true });
@@ -131,9 +145,17 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
   through = { call: 0, probe: 0 };
   await spend({ ...CALM, ms: REST_MS, works: true });
   const well = { states: all(({ state }) => state()), through, stored: [...promises.circuits.values()] };
-  assertPromise(well.states.every((state) => state === 'closed'), 'G5: all recover', well);
+  assertPromise(
+    well.states.every((state) => state === 'closed'),
+    'G5: all recover',
+    well,
+  );
   assertPromise(well.through.call >= 2 * processes && well.through.probe === 0, 'G5: all call again', well);
-  assertPromise([...promises.circuits.values()].every(({ state }) => state === 'closed'), 'G5: the store closes', well);
+  assertPromise(
+    [...promises.circuits.values()].every(({ state }) => state === 'closed'),
+    'G5: the store closes',
+    well,
+  );
   const after = await store.read(NOWHERE);
   assertPromise(after.position.version === position.version, 'G6: a healthy fleet writes nothing', { position, after });
   return reached;

@@ -22,8 +22,8 @@ const REACHED: Readonly<Record<string, number>> = {
 };
 
 const phase: fc.Arbitrary<Phase> = fc.record({
-  ms: fc.integer({ min: 500, max: 9_000 }),
-  works: fc.boolean(),
+  ms: fc.integer({ min: 1_000, max: 15_000 }),
+  works: fc.constantFrom(false, false, true),
   lost: fc.constantFrom(0, 0, 0.1, 0.5),
   twice: fc.constantFrom(0, 0.3),
   hintsLost: fc.constantFrom(0, 0.5, 1),
@@ -36,7 +36,7 @@ const phase: fc.Arbitrary<Phase> = fc.record({
 const schedule: fc.Arbitrary<Schedule> = fc.record({
   seed: fc.integer(),
   processes: fc.integer({ min: 2, max: 4 }),
-  phases: fc.array(phase, { minLength: 1, maxLength: 6 }),
+  phases: fc.array(phase, { minLength: 2, maxLength: 6 }),
 });
 
 test('G3, G4, G5, G7: at most one probe while leases hold, closed never overwrites open, and all agree when messages flow again', async () => {

@@ -27,7 +27,14 @@ export const assertPromise = (isKept: boolean, promise: string, what: unknown): 
   if (!isKept) throw new BrokenPromise(`${promise}: ${JSON.stringify(what)}`);
 };
 
-const NEW: PromisedCircuit = { state: 'closed', generation: 0, sinceMs: 0, waitMs: 0, seen: new Map(), lease: undefined };
+const NEW: PromisedCircuit = {
+  state: 'closed',
+  generation: 0,
+  sinceMs: 0,
+  waitMs: 0,
+  seen: new Map(),
+  lease: undefined,
+};
 
 /**
  * What a store promises (G3, G4, G7), written from the rules and not from the store. It sees each request at the moment when it takes
@@ -96,9 +103,17 @@ export class Promises {
     const isDue = nowMs - before.sinceMs >= before.waitMs;
     const isGranted =
       before.state === 'open' && before.generation === generation && (isAgain || (held === undefined && isDue));
-    assertPromise((answer !== undefined) === isGranted, 'G4: one probe at a time', { id, process, answer, before, nowMs });
-    if (!isGranted) return this.#count('claim refused');
-    if (isAgain) return this.#count('claim that came twice');
+    assertPromise((answer !== undefined) === isGranted, 'G4: one probe at a time', {
+      id,
+      process,
+      answer,
+      before,
+      nowMs,
+    });
+    if (!isGranted || isAgain) {
+      this.#count(isAgain ? 'claim that came twice' : 'claim refused');
+      return;
+    }
     this.#epoch ??= answer?.epoch;
     assertPromise(answer?.epoch === this.#epoch, 'G4: one epoch', { answer, epoch: this.#epoch });
     this.circuits.set(id, { ...before, lease: { process, token, untilMs: nowMs + leaseMs } });
@@ -120,7 +135,10 @@ export class Promises {
       lease.token === grant.token &&
       lease.untilMs > nowMs;
     assertPromise((answer === 'done') === isOurs, 'G4: a settlement', { id, process, grant, result, answer, before });
-    if (!isOurs) return this.#count('settlement dropped');
+    if (!isOurs) {
+      this.#count('settlement dropped');
+      return;
+    }
     assertPromise(!this.#settled.has(grant.token), 'G4: a settlement counts once', grant);
     this.#settled.add(grant.token);
     this.#count(`probe: ${result.result}`);
@@ -138,8 +156,7 @@ export class Promises {
     const before = this.circuit(id);
     const isSeen = before.state === 'open' && before.generation === generation;
     assertPromise(answer === isSeen, 'G8: the end of an outage', { id, generation, answer, before });
-    if (isSeen)
-      this.circuits.set(id, { ...NEW, generation: generation + 1, sinceMs: nowMs, waitMs: before.waitMs });
+    if (isSeen) this.circuits.set(id, { ...NEW, generation: generation + 1, sinceMs: nowMs, waitMs: before.waitMs });
   }
 
   /** G6: a read shows all of it as it is. */
@@ -153,7 +170,8 @@ export class Promises {
         return [id, { state, generation, holder: this.holder(id, nowMs) }];
       }),
     );
-    const sorted = (all: object): string => JSON.stringify(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const sorted = (all: object): string =>
+      JSON.stringify(Object.entries(all).toSorted(([a], [b]) => (a < b ? -1 : 1)));
     assertPromise(sorted(shown) === sorted(promised), 'G6: a read', { shown, promised });
   }
 }

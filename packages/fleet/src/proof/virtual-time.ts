@@ -73,6 +73,7 @@ export const virtualTime = (random: () => number): VirtualTime => {
   let ids = 0;
   return {
     now: () => nowMs,
+    unixNow: () => nowMs,
     random,
     id: () => {
       ids += 1;

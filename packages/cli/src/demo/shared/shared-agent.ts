@@ -30,9 +30,12 @@ const box = createBreakerbox({
 
 const notify = (notice: AgentNotice): void => void process.send?.(notice);
 let failures = 0;
-box.on('circuit.transition', ({ from, to }) => notify({ kind: 'state', from, to, failures }));
+const session = box.session();
+box.on('circuit.transition', ({ to }) =>
+  notify({ kind: 'state', to, told: session.peek(SHARED_TOOL)?.trip === 'fleet', failures }),
+);
 
-const search = guard(box.session(), SHARED_TOOL, async (input: { readonly q: string }) =>
+const search = guard(session, SHARED_TOOL, async (input: { readonly q: string }) =>
   getJson(toolUrl, input, undefined),
 );
 

@@ -35,7 +35,7 @@ const PROCESSES = 3;
 /** Of the story's calm parts. */
 const CALM_MS = 2_500;
 const LOOK_MS = 50;
-/** Longer than any part of the story takes, and than processes take to start on a busy machine. */
+/** Longer than any part of the story takes, on a busy machine too. */
 const PATIENCE_MS = 120_000;
 const WHO_WIDTH = 10;
 /** The program of a process, in the source or in what is published. */
@@ -83,7 +83,8 @@ export const runSharedDemo = async (
   lastMoment: (action: () => void) => void,
 ): Promise<void> => {
   const closers: Closers = [];
-  const signal = forMs === undefined ? stop : AbortSignal.any([stop, AbortSignal.timeout(forMs)]);
+  const timeIsUp = new AbortController();
+  const signal = AbortSignal.any([stop, timeIsUp.signal]);
   const begun = performance.now();
   const now = (): number => performance.now() - begun;
   const say = (who: string, text: string): void => {
@@ -119,6 +120,10 @@ export const runSharedDemo = async (
     }
     await until('all processes call the tool', () => working.size === PROCESSES);
     say('all', `${PROCESSES} processes call web_search, and share its circuit`);
+    if (forMs !== undefined) {
+      const timer = setTimeout(() => timeIsUp.abort(), forMs);
+      closers.push(() => clearTimeout(timer));
+    }
     while (!signal.aborted) {
       await wait(CALM_MS * options.pace, undefined, { signal });
       story.begin();

@@ -13,24 +13,24 @@ const story = (processes = 3) => {
 };
 
 const fails = { kind: 'called', ok: false } as const;
-const opens = (failures: number) => ({ kind: 'state', from: 'closed', to: 'open', failures }) as const;
-const probes = { kind: 'state', from: 'open', to: 'half_open', failures: 3 } as const;
-const closes = { kind: 'state', from: 'half_open', to: 'closed', failures: 3 } as const;
+const opens = (told: boolean, failures: number) => ({ kind: 'state', to: 'open', told, failures }) as const;
+const probes = { kind: 'state', to: 'half_open', told: false, failures: 3 } as const;
+const closes = { kind: 'state', to: 'closed', told: false, failures: 3 } as const;
 
 test('two processes see the outage, the third is told, one probes, and all recover', () => {
   const { said, at } = story();
   at(0).begin();
   for (const process of ['one', 'two']) {
     for (let call = 0; call < 3; call += 1) at(10).hear(process, fails);
-    at(process === 'one' ? 10 : 50).hear(process, opens(3));
+    at(process === 'one' ? 10 : 50).hear(process, opens(false, 2));
   }
   at(60).hear('three', fails);
   expect(at(60).isOpen()).toBe(false);
-  at(90).hear('three', opens(1));
+  at(90).hear('three', opens(true, 1));
   expect(at(90).isOpen()).toBe(true);
   at(3_000).hear('two', probes);
   at(3_000).hear('two', fails);
-  at(3_000).hear('two', { ...opens(3), from: 'half_open' });
+  at(3_000).hear('two', opens(false, 3));
   expect(at(3_000).hasProbed()).toBe(true);
   for (const [process, ms] of [
     ['one', 9_000],
@@ -61,6 +61,6 @@ test('two processes see the outage, the third is told, one probes, and all recov
 test('says nothing before the first outage', () => {
   const { said, at } = story();
   at(0).hear('one', fails);
-  at(0).hear('one', opens(3));
+  at(0).hear('one', opens(false, 2));
   expect(said).toEqual([]);
 });

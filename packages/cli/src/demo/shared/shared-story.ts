@@ -15,9 +15,10 @@ export type AgentNotice =
   | { readonly kind: 'called'; readonly ok: boolean }
   | {
       readonly kind: 'state';
-      readonly from: string;
       readonly to: string;
-      /** Calls in a row that failed in this process. */
+      /** Other processes found that the tool fails. */
+      readonly told: boolean;
+      /** Calls in a row that failed in this process before. */
       readonly failures: number;
     };
 
@@ -66,19 +67,19 @@ export const createSharedStory = (
   let firstOpenMs = 0;
   let firstSuccessMs = 0;
 
-  const nowOpen = (process: string, failures: number, round: SharedRound): void => {
+  const nowOpen = (process: string, isTold: boolean, failures: number, round: SharedRound): void => {
     open.add(process);
     opened += 1;
     if (opened === 1) firstOpenMs = now();
     if (opened === processes) round.openedMs = Math.round(now() - firstOpenMs);
-    if (failures < THRESHOLD) {
+    if (isTold) {
       round.told += 1;
       say(process, `Redis says that ${SHARED_TOOL} is open. Calls that failed here: ${failures}`);
       return;
     }
     sawIt += 1;
     const seen = sawIt === 1 ? 'Another process must see it too' : 'Two processes have seen it: it is open for all';
-    say(process, `${SHARED_TOOL} failed ${failures} times in a row, and opens here. ${seen}`);
+    say(process, `${SHARED_TOOL} failed ${THRESHOLD} times in a row, and opens here. ${seen}`);
   };
 
   const probed = (process: string, ok: boolean, round: SharedRound): void => {
@@ -113,7 +114,7 @@ export const createSharedStory = (
         if (!notice.ok) round.calls += 1;
         return;
       }
-      if (notice.to === 'open' && !open.has(process)) nowOpen(process, notice.failures, round);
+      if (notice.to === 'open' && !open.has(process)) nowOpen(process, notice.told, notice.failures, round);
       if (notice.to === 'half_open') probing.add(process);
       if (notice.to === 'closed') {
         // The circuit closes before its process says that the call has succeeded.
