@@ -80,7 +80,7 @@ export const OVERVIEW: readonly Recording[] = [
   growth(
     'started',
     METRIC.sessionsStarted,
-    'How much a counter grew since the last evaluation. So the sum of the values over a time range is the exact growth in it. The looks at the past end where the last evaluation did. A counter that is lower than before, or that was not seen in the hour before, has begun at 0. Sessions that were started, final charges to budgets, sessions that fell low, and sessions that ran out.',
+    'How much a counter grew since the last evaluation. So the sum of the values over a time range is the exact growth in it. A counter that is lower than before, or that was not seen in the hour before, has begun at 0. Sessions that were started, final charges to budgets, sessions that fell low, and sessions that ran out.',
   ),
   growth('charged', METRIC.budgetConsumed),
   growth('fellLow', METRIC.budgetLow),
@@ -103,7 +103,7 @@ export const OVERVIEW: readonly Recording[] = [
   {
     key: 'decisionsOfTool5m',
     comment:
-      'Decisions in 5 minutes, by reason. Those that each tool reports from the start are 0 if there are none. A reason that is new counts from 0, because increase() ignores a first value.',
+      'Decisions in 5 minutes, by reason. The kinds that each tool reports from the start are 0 if they did not occur. A reason that is new counts from 0, because increase() ignores a first value.',
     expr: ({ series, read }) => {
       const by = `${PER_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`;
       const others = series(

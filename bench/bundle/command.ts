@@ -91,6 +91,6 @@ export const runBundle = async (args: string[], print: (text: string) => void): 
     const run = await measure({ agents, tools }, { each: values.each, only: values.only });
     runs.push(run);
     print(described(run, values.each));
+    if (values.write) writeTable(runs);
   }
-  if (values.write) writeTable(runs);
 };
