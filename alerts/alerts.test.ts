@@ -144,6 +144,9 @@ describe('names', () => {
       instance: 'instance',
       le: 'le',
       state: 'breakerbox_state',
+      from: 'breakerbox_state_from',
+      to: 'breakerbox_state_to',
+      status: 'breakerbox_session_state',
       decision: 'breakerbox_decision',
       reason: 'breakerbox_reason',
       outcome: 'breakerbox_outcome',
@@ -189,7 +192,6 @@ describe('names', () => {
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
     expect(unread.map(({ name }) => name)).toEqual([
       'breakerbox.errors',
-      'breakerbox.budget.consumed',
       'breakerbox.operator.actions',
       'breakerbox.fleet.read.time',
       'breakerbox.tokens.wasted',

@@ -53,3 +53,14 @@ const born = (ground: Ground, counter: string, window: string): string => {
     `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
   ].join('\n');
 };
+
+/**
+ * The growth of counters since the last evaluation of a rule that is evaluated once in each `interval`. So the sum of its values over a range
+ * is the exact growth in the range, and reads one series instead of those of all processes. It looks at the last sample of both evaluations,
+ * so neither the interval of the scrapes nor a missing one changes the sum. A counter that is lower than before, or that was not seen in the
+ * hour before, has begun at 0.
+ */
+export const grown = (counter: string, by: string, interval: string): string => {
+  const last = `last_over_time(${counter}[${interval}])`;
+  return aggregated('sum', by, joined('or', `${last} - last_over_time(${counter}[1h] offset ${interval}) >= 0`, last));
+};

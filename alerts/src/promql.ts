@@ -8,7 +8,7 @@ import {
   type SessionState,
 } from '@breakerbox/core';
 
-export { ATTR, METRIC };
+export { ATTR, METRIC, type MetricDefinition };
 
 type AttributeKey = (typeof ATTR)[keyof typeof ATTR];
 
@@ -40,6 +40,12 @@ export const NOT_CLOSED: readonly ReportedState[] = ['open', 'half_open', 'force
 
 const matcher = (key: string, values: readonly string[]): string =>
   values.length === 1 ? `${key}="${values[0]}"` : `${key}=~"${values.join('|')}"`;
+
+/** Matchers for a recorded series, in braces. */
+export const matching = (matchers: Matchers): string =>
+  `{${Object.entries(matchers)
+    .map(([key, values]) => matcher(label(key as AttributeKey), values))
+    .join(', ')}}`;
 
 /** Writes selectors of raw series. All rules use it, so that your own selector is in each query. */
 export type Series = (

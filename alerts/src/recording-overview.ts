@@ -1,14 +1,50 @@
-import type { ReportedState } from '@breakerbox/core';
-import { ATTR, aggregated, BY_AGENT, BY_TOOL, joined, label, METRIC, TOOL } from './promql.ts';
-import type { Ground, Recording } from './record.ts';
+import { type Decision, GROUP_PREFIX, type Reason, type ReportedState } from '@breakerbox/core';
+import { grown } from './gained.ts';
+import {
+  ATTR,
+  aggregated,
+  BY_AGENT,
+  BY_TOOL,
+  indented,
+  joined,
+  label,
+  METRIC,
+  type MetricDefinition,
+  matching,
+  TOOL,
+} from './promql.ts';
+import type { Ground, Recording, RecordKey } from './record.ts';
+import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
 const { short } = WINDOW;
 const PER_TOOL = `job, ${TOOL}`;
 
+/** The decisions of each tool that have a series before they occur. */
+const FROM_THE_START = [
+  ['call', 'closed'],
+  ['probe', 'probe_due'],
+  ['skip', 'open'],
+  ['pause', 'budget_exhausted'],
+  ['pause', 'systemic'],
+] as const satisfies readonly (readonly [Decision, Reason])[];
+
 /** 1 for tools that have a circuit in one of these states. */
-const anyIn = ({ series }: Ground, ...states: readonly ReportedState[]): string =>
-  `${aggregated('sum', BY_TOOL, `${series(METRIC.circuits, { [ATTR.state]: states })} > 0`)} ^ 0`;
+const anyIn = ({ series, read, recorded }: Ground, ...states: readonly ReportedState[]): string => {
+  const which = { [ATTR.state]: states };
+  const circuits = recorded
+    ? `${read.now('notClosedByState')}${matching(which)}`
+    : `${series(METRIC.circuits, which)} > 0`;
+  return `${aggregated('sum', BY_TOOL, circuits)} ^ 0`;
+};
+
+/** See {@link grown}. */
+const growth = (key: RecordKey, metric: MetricDefinition, comment = ''): Recording => ({
+  key,
+  comment,
+  expr: ({ series }) => grown(series(metric), BY_AGENT, '1m'),
+  every: '1m',
+});
 
 /**
  * Series that no alert reads. With them, a dashboard of the whole fleet reads a few hundred series where it would read hundreds of
@@ -33,6 +69,30 @@ export const OVERVIEW: readonly Recording[] = [
       const limit = aggregated('sum', BY_AGENT, series(METRIC.budgetLimit));
       return `${aggregated('sum', BY_AGENT, series(METRIC.budgetRemaining))} / (${limit} > 0)\nor ${limit} * 0 + 1`;
     },
+    every: '1m',
+  },
+  {
+    key: 'sessionsByState',
+    comment: 'Live sessions of all agents together, by state.',
+    expr: ({ series }) => aggregated('sum', `job, ${label(ATTR.sessionState)}`, series(METRIC.sessions)),
+    every: '1m',
+  },
+  growth(
+    'started',
+    METRIC.sessionsStarted,
+    'How much a counter grew since the last evaluation. So the sum of the values over a time range is the exact growth in it. A counter that is lower than before, or that was not seen in the hour before, has begun at 0. Sessions that were started, final charges to budgets, sessions that fell low, and sessions that ran out.',
+  ),
+  growth('charged', METRIC.budgetConsumed),
+  growth('fellLow', METRIC.budgetLow),
+  growth('ranOut', METRIC.budgetExhaustions),
+  {
+    key: 'transitions',
+    comment: 'The same for the transitions of circuits. No value without a transition, so these are few series.',
+    expr: ({ series }) => {
+      const by = `${BY_TOOL}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)}`;
+      return `${grown(series(METRIC.transitions), by, '2m')} > 0`;
+    },
+    every: '2m',
   },
   {
     key: 'circuitsOfTool',
@@ -41,28 +101,56 @@ export const OVERVIEW: readonly Recording[] = [
     every: '2m',
   },
   {
+    key: 'decisionsOfTool5m',
+    comment:
+      'Decisions in 5 minutes, by reason. The kinds that each tool reports from the start are 0 if they did not occur. A reason that is new counts from 0, because increase() ignores a first value.',
+    expr: ({ series, read }) => {
+      const by = `${PER_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`;
+      const others = series(
+        METRIC.decisions,
+        {},
+        `${label(ATTR.reason)}!~"${FROM_THE_START.map(([, reason]) => reason).join('|')}"`,
+      );
+      const born = `last_over_time(${others}[${short}])\nunless last_over_time(${others}[1h] offset ${short})`;
+      return joined(
+        'or',
+        aggregated(
+          'sum',
+          by,
+          joined('or', read.now('decisions5m'), `label_replace(\n${indented(`${born},\n"born", "yes", "", ""`)}\n)`),
+        ),
+        ...FROM_THE_START.map(([decision, reason]) => {
+          const tools = `sum by (${PER_TOOL}) (${read.now('circuitsOfTool')} unless ${read.now('circuitsOfTool')}{${TOOL}=~"${GROUP_PREFIX}.+"}) * 0`;
+          return `label_replace(label_replace(${tools}, "${label(ATTR.decision)}", "${decision}", "", ""), "${label(ATTR.reason)}", "${reason}", "", "")`;
+        }),
+      );
+    },
+    every: '2m',
+  },
+  {
     key: 'decisionsOfTool',
-    comment: 'Decisions per second, by reason.',
+    comment: 'The same per second.',
+    expr: ({ read }) => `${read.now('decisionsOfTool5m')} / (${asSeconds(short)})`,
+    every: '2m',
+  },
+  {
+    key: 'outcomesOfTool5m',
+    comment: 'Outcomes in 5 minutes, and per second.',
     expr: ({ series }) =>
-      aggregated(
-        'sum',
-        `${PER_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`,
-        `rate(${series(METRIC.decisions)}[${short}])`,
-      ),
+      aggregated('sum', `${PER_TOOL}, ${label(ATTR.outcome)}`, `increase(${series(METRIC.outcomes)}[${short}])`),
     every: '2m',
   },
   {
     key: 'outcomesOfTool',
-    comment: 'Outcomes per second.',
-    expr: ({ series }) =>
-      aggregated('sum', `${PER_TOOL}, ${label(ATTR.outcome)}`, `rate(${series(METRIC.outcomes)}[${short}])`),
+    comment: '',
+    expr: ({ read }) => `${read.now('outcomesOfTool5m')} / (${asSeconds(short)})`,
     every: '2m',
   },
   {
     key: 'bucketsOfTool',
-    comment: 'The histogram of the durations, per second.',
+    comment: 'The histogram of the durations of all agents together, per second.',
     expr: ({ series }) =>
       aggregated('sum', `${PER_TOOL}, le`, `rate(${series(METRIC.duration, {}, '', '_bucket')}[${short}])`),
-    every: '2m',
+    every: '4m',
   },
 ];

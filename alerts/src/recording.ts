@@ -12,6 +12,7 @@ import {
   label,
   type Matchers,
   METRIC,
+  matching,
   NOT_CLOSED,
   TOOL,
 } from './promql.ts';
@@ -24,20 +25,20 @@ import { WINDOW } from './settings.ts';
 const { short, quarter, hour, week } = WINDOW;
 
 /**
- * A gauge by its last sample, while its process has reported within the gap. It ends at once when a scrape no longer finds the series. The
- * process is looked up, not each of its hundreds of series.
+ * Only series whose process has reported within the gap. The gauge itself is read by its last sample, so it ends at once when a scrape no
+ * longer finds it. The process is looked up, not each of its hundreds of series.
  */
-const fresh = ({ series, settings }: Ground, gauge: string): string =>
-  `${gauge}\nand on (${BY_PROCESS}) last_over_time(${active(series)}[${settings.gap}])`;
+const whileFresh = ({ series, settings }: Ground): string =>
+  `and on (${BY_PROCESS}) last_over_time(${active(series)}[${settings.gap}])`;
 
 /** 1 for a tool of which nearly all keys are out of use. Skips for a key have a series from the first one on, so it counts from 0. */
 const keysOutOfUse = (ground: Ground): string => {
   const { series, read, settings } = ground;
   const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
   const skipped = gained(ground, series(METRIC.decisions, forKey), BY_TOOL, short);
-  const decided = aggregated('sum', BY_TOOL, read.now('decisions5m'));
-  const forKeys = aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, forKey)}[${short}])`);
-  const ran = `clamp_min(\n${indented(joined('or', `${decided} - ${forKeys}`, decided))},\n  0\n)`;
+  // The label keeps both, so that the series of all tools are read once.
+  const forKeys = `label_replace(0 - increase(${series(METRIC.decisions, forKey)}[${short}]), "of", "keys", "", "")`;
+  const ran = `clamp_min(\n${indented(aggregated('sum', BY_TOOL, joined('or', read.now('decisions5m'), forKeys)))},\n  0\n)`;
   const enough = bracketed(`round(${skipped} + ${ran}) >= ${settings.keyOpenLeastDecisions}`);
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
 };
@@ -52,23 +53,44 @@ const CIRCUITS: readonly Recording[] = [
   },
   {
     key: 'decisions5m',
-    comment: 'Decisions. No value for a kind that did not occur.',
+    comment: 'Decisions by reason. No value for what did not occur.',
     expr: ({ series }) =>
-      `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.decision)}`, `increase(${series(METRIC.decisions)}[${short}])`)} > 0`,
+      `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`, `increase(${series(METRIC.decisions)}[${short}])`)} > 0`,
     every: '1m',
   },
   {
-    key: 'circuits',
+    key: 'notClosedByState',
     comment:
-      'Circuits of a tool in any state. 0 means that no live session has the tool. If a process pushes its metrics and is replaced, nothing reports its end. So series without a sample for longer than the permitted gap do not count.',
-    expr: (ground) => aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits))),
+      'Circuits of a tool that are not closed, by state. No value for a state without circuits, so these are few series. If a process pushes its metrics and is replaced, nothing reports its end. So series without a sample for longer than the permitted gap do not count.',
+    expr: (ground) => {
+      const notClosed = ground.series(METRIC.circuits, {}, `${label(ATTR.state)}!="closed"`);
+      return `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.state)}`, `${bracketed(`${notClosed} > 0`)}\n${whileFresh(ground)}`)} > 0`;
+    },
+  },
+  {
+    key: 'circuits',
+    comment: 'Circuits of a tool in any state. 0 means that no live session has the tool.',
+    expr: (ground) => {
+      const { series, read, recorded } = ground;
+      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits)}\n${whileFresh(ground)}`);
+      const closed = `${series(METRIC.circuits, { [ATTR.state]: ['closed'] })}\n${whileFresh(ground)}`;
+      return aggregated('sum', BY_TOOL, joined('or', closed, read.now('notClosedByState')));
+    },
   },
   {
     key: 'notClosed',
     comment:
       'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
-    expr: (ground) =>
-      aggregated('sum', BY_TOOL, fresh(ground, ground.series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }))),
+    expr: (ground) => {
+      const { series, read, recorded } = ground;
+      const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
+      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
+      return joined(
+        'or',
+        aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`),
+        `${read.now('circuits')} * 0`,
+      );
+    },
   },
   {
     key: 'outOfUse',

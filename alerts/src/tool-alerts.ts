@@ -2,8 +2,22 @@ import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { gained } from './gained.ts';
-import { ATTR, aggregated, BY_AGENT, BY_TOOL, bracketed, ERROR, indented, joined, METRIC, TOOL } from './promql.ts';
+import {
+  ATTR,
+  aggregated,
+  BY_AGENT,
+  BY_TOOL,
+  bracketed,
+  ERROR,
+  indented,
+  joined,
+  type Matchers,
+  METRIC,
+  matching,
+  TOOL,
+} from './promql.ts';
 import type { Ground } from './record.ts';
+import { WINDOW } from './settings.ts';
 
 const SUBJECT = ({ dialect: { label } }: TextGround): string =>
   `${label('tool')} of agent ${label('agent')} (job ${label('job')})`;
@@ -78,6 +92,21 @@ const circuitFlapping: AlertDefinition = {
     `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again.`,
 };
 
+/** Open circuits. Few of them have a recorded series, and all have one of their own. */
+const openOf = ({ series, read, recorded }: Ground): string => {
+  const open = { [ATTR.state]: ['open'] } satisfies Matchers;
+  return recorded ? `${read.now('notClosedByState')}${matching(open)}` : series(METRIC.circuits, open);
+};
+
+/** Decisions in a window: the most in any 5 minutes of it, if they are recorded for as long. */
+const decided = ({ series, read, recorded }: Ground, which: Matchers, window: string): string => {
+  const recent = seconds(window) - seconds(WINDOW.short);
+  if (!recorded || recent < 0)
+    return aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, which)}[${window}])`);
+  const decisions = `${read.now('decisions5m')}${matching(which)}`;
+  return aggregated('sum', BY_TOOL, recent === 0 ? decisions : `max_over_time(${decisions}[${durationOf(recent)}])`);
+};
+
 const probeStarved: AlertDefinition = {
   ...common,
   every: '1m',
@@ -86,20 +115,17 @@ const probeStarved: AlertDefinition = {
     `a circuit has been open for ${inWords(starvedFor)}, calls are skipped, and no probe was made`,
   comment:
     'The circuit must be open now and at the beginning, with no opening in between. Then it was open all the time, regardless of other sessions. Only skips in the latter half count, because by then the longest wait (300 s) is over and the next call should have been a probe. Several skips are required, because probes can be due by steps. forced_open does not count, because it is meant to stop probes. A Retry-After of the service may be longer than this.',
-  expr: ({ series, settings }) => {
+  expr: (ground) => {
+    const { series, settings } = ground;
     const { gap, starvedFor, starvedLeastSkips } = settings;
-    const open = series(METRIC.circuits, { [ATTR.state]: ['open'] });
-    const increase = (selector: string, window: string): string =>
-      aggregated('sum', BY_TOOL, `increase(${selector}[${window}])`);
-    const skips = series(METRIC.decisions, { [ATTR.decision]: ['skip'], [ATTR.reason]: ['open'] });
-    const probes = series(METRIC.decisions, { [ATTR.decision]: ['probe'] });
     const openings = series(METRIC.transitions, { [ATTR.stateTo]: ['open'] });
+    const open = `${openOf(ground)}[${gap}]`;
     return [
-      `${aggregated('sum', BY_TOOL, `last_over_time(${open}[${gap}])`)} > 0`,
-      `and ${aggregated('sum', BY_TOOL, `last_over_time(${open}[${gap}] offset ${starvedFor})`)} > 0`,
-      `and round(${increase(skips, durationOf(seconds(starvedFor) / 2))}) >= ${starvedLeastSkips}`,
-      `unless ${increase(probes, starvedFor)} > 0`,
-      `unless ${increase(openings, starvedFor)} > 0`,
+      `${aggregated('sum', BY_TOOL, `last_over_time(${open})`)} > 0`,
+      `and ${aggregated('sum', BY_TOOL, `last_over_time(${open} offset ${starvedFor})`)} > 0`,
+      `and round(${decided(ground, { [ATTR.decision]: ['skip'], [ATTR.reason]: ['open'] }, durationOf(seconds(starvedFor) / 2))}) >= ${starvedLeastSkips}`,
+      `unless ${decided(ground, { [ATTR.decision]: ['probe'] }, starvedFor)} > 0`,
+      `unless ${aggregated('sum', BY_TOOL, `increase(${openings}[${starvedFor}])`)} > 0`,
     ].join('\n');
   },
   summary: ({ dialect }) => `Open circuits of agent ${dialect.label('agent')} are not probed`,

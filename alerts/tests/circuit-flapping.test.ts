@@ -13,7 +13,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitFlapping, every %i s', (in
     const firing = [{ alert, after: 600, by: 600 + 2 * interval, ...end }];
     return run({ interval, of, lasts: interval === 1 ? 1000 : 2700, firing }, (now, one) => {
       if (now <= 720 && now % 180 === 60) one.open(now, 't');
-      if (now <= 840 && now % 180 === 120) one.probe('t', 'success');
+      if (now <= 720 && now % 180 === 120) one.probe('t', 'success');
       if (now % 60 >= 50 || now % 180 < 60) one.call('t', 'success');
     });
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { rulesCpu } from './command.ts';
 import { measure } from './measure.ts';
+import { costTable, rulesCpu } from './table.ts';
 
 it('measures every dashboard and rule over a history that Prometheus reads, without an error', {
   timeout: 120_000,
@@ -14,4 +14,8 @@ it('measures every dashboard and rule over a history that Prometheus reads, with
   expect(found.groups.map(({ what }) => what)).toContain('breakerbox.alerts');
   expect(rulesCpu(found)).toBeGreaterThan(0);
   expect(found.memory).toBeGreaterThan(1e6);
+  const rows = costTable([found, { ...found, refreshes: [] }]).split('\n');
+  expect(rows[0]).toBe('| what | 2 agents | 2 agents |');
+  expect(rows).toHaveLength(5 + found.refreshes.length + 1);
+  expect(rows.find((row) => row.startsWith('| Fleet overview, 1 h'))).toMatch(/\| [\d.]+ \([\d.]+\) \| – \|$/);
 });

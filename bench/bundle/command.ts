@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
 import { table } from '../src/print.ts';
 import { type Cost, type Measured, measure } from './measure.ts';
+import { rulesCpu, writeTable } from './table.ts';
 
-const USAGE = `pnpm bench -- bundle [--agents 10,100,500] [--tools 20] [--each [--only TITLE]]
+const USAGE = `pnpm bench -- bundle [--agents 10,100,500] [--tools 20] [--each [--only TITLE]] [--write]
 
   --agents  how many agents, for each run
   --tools   how many tools each of them has
   --each    also asks each query of each dashboard alone, and lists the most expensive ones of each view
-  --only    one dashboard, by the start of its title, or: rules`;
+  --only    one dashboard, by the start of its title, or: rules
+  --write   writes the table of dashboards/README.md; needs a run of all dashboards and rules`;
 
 const RULES_EVERY = 15;
 /** Of each view or group. */
@@ -34,10 +36,6 @@ const listed = (costs: readonly (Cost & { readonly from: string })[]): readonly 
             .map(({ what, from, cpu, wall }) => [`${from}: ${what}`, figure(cpu), figure(wall)]),
         ]),
       ];
-
-/** Seconds of CPU that all rules need in the time between two scrapes. */
-export const rulesCpu = ({ groups }: Measured): number =>
-  groups.reduce((sum, { cpu, interval }) => sum + (cpu * RULES_EVERY) / interval, 0);
 
 /** The tables of one run. */
 export const described = (found: Measured, each: boolean): string => {
@@ -80,12 +78,19 @@ export const runBundle = async (args: string[], print: (text: string) => void): 
       tools: { type: 'string', default: '20' },
       each: { type: 'boolean', default: false },
       only: { type: 'string' },
+      write: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) return print(USAGE);
+  if (values.write && values.only !== undefined)
+    throw new Error(`--write needs all dashboards and rules. Leave out --only.\n\n${USAGE}`);
   const [tools = 20] = numbers(values.tools, 'tools');
+  const runs: Measured[] = [];
   for (const agents of numbers(values.agents, 'agents')) {
-    print(described(await measure({ agents, tools }, { each: values.each, only: values.only }), values.each));
+    const run = await measure({ agents, tools }, { each: values.each, only: values.only });
+    runs.push(run);
+    print(described(run, values.each));
+    if (values.write) writeTable(runs);
   }
 };

@@ -60,12 +60,17 @@ const valuesOf = (course: Course | { readonly kind: 'noise' }, variant: number):
   return known;
 };
 
-const EVERY = { '1m': MINUTE, '2m': 2 * MINUTE, '4m': 4 * MINUTE, '15m': 15 * MINUTE } as const;
+/** As the groups of the rules are evaluated. */
+const EVERY = { '30s': MINUTE / 2, '1m': MINUTE, '2m': 2 * MINUTE, '4m': 4 * MINUTE, '15m': 15 * MINUTE } as const;
 
 /** The labels of a recorded series, from the level in its name. */
 const levels: Readonly<Record<string, (tools: number) => readonly (readonly [string, string])[]>> = {
   tool: (tools) => toolNames(tools).map((tool) => ['gen_ai_tool_name', tool] as const),
   error: () => [['error_type', 'network'] as const],
+  status: () =>
+    ['active', 'paused_budget', 'paused_systemic'].map((value) => ['breakerbox_session_state', value] as const),
+  from: () => ['closed', 'open', 'half_open'].map((value) => ['breakerbox_state_from', value] as const),
+  to: () => ['closed', 'open', 'half_open'].map((value) => ['breakerbox_state_to', value] as const),
   state: () => ['closed', 'open', 'half_open'].map((value) => ['breakerbox_state', value] as const),
   outcome: () => ['success', 'failure', 'ignored'].map((value) => ['breakerbox_outcome', value] as const),
   reason: () => ['closed', 'open'].map((value) => ['breakerbox_reason', value] as const),
@@ -83,9 +88,8 @@ const courseOf = (name: string, troubled: boolean): Course | { readonly kind: 'n
 
 /** Series that a rule records only for a tool in an outage, or for an agent that comes and goes. */
 const isSparse = (name: string, labels: readonly (readonly [string, string])[]): boolean =>
-  /state:worst|out_of_use:min|come_and_go/.test(name) ||
-  (name.includes('agent_tool_decision') &&
-    labels.some(([label, value]) => label === 'breakerbox_decision' && value !== 'call'));
+  /state:worst|tool_state:|transitions|out_of_use:min|come_and_go/.test(name) ||
+  (name.includes('agent_tool_decision') && labels.some(([, value]) => /^(probe|skip|pause|open)$/.test(value)));
 
 /** The series that the rules record. Those by error exist only for a tool in an outage. */
 const recorded = (size: Size): readonly Stored[] =>
@@ -119,7 +123,7 @@ const recorded = (size: Size): readonly Stored[] =>
           return [
             {
               labels: [['__name__', name] as const, ...labels].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-              step: every === undefined ? SCRAPE : EVERY[every],
+              step: EVERY[every ?? '30s'],
               value: valuesOf(courseOf(name, broken), agent % VARIANTS),
             },
           ];

@@ -53,7 +53,8 @@ const labelsOf = (metric: MetricDefinition): readonly string[] =>
 /** The labels of a recorded series, from the level in its name, and the label that switches it on. */
 const labelsOfRecorded = (name: string): readonly string[] => {
   const known = { agent: ATTR.agent, tool: ATTR.tool, state: ATTR.state, decision: ATTR.decision, reason: ATTR.reason };
-  const all: Readonly<Record<string, string>> = { ...known, outcome: ATTR.outcome, job: JOB, le: 'le' };
+  const more = { from: ATTR.stateFrom, to: ATTR.stateTo, status: ATTR.sessionState, outcome: ATTR.outcome };
+  const all: Readonly<Record<string, string>> = { ...known, ...more, job: JOB, le: 'le' };
   const kinds = (name.split(':')[0] ?? '').split('_');
   return [
     ...kinds.map((kind) => (all[kind] ?? kind).replaceAll('.', '_')),
@@ -103,8 +104,8 @@ describe.each(cases)('the query of %s', (_, expr) => {
     for (const text of expr.match(/[\w:]+\{[^}]*\}/g) ?? []) {
       const narrowed = ABOUT_ALERTS[nameOf(text)]
         ? // Alerts have no instance, and alerts about several agents or tools have neither agent nor tool.
-          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\}|".*bbx_(rules|fleet)!~"\$\2"\})/
-        : /\{job=~"\$job", instance=~"\$instance", (bbx_(rules|fleet)[=!]~"\$\2", )?gen_ai_agent_name=~"\$agent"/;
+          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\}|".*bbx_(rules|fleet)!~"\$\2"(, bbx_fleet=~"\$fleet")?\})/
+        : /\{job=~"\$job", instance=~"\$instance", (bbx_(rules|fleet)[=!]~"\$\2", )*gen_ai_agent_name=~"\$agent"/;
       expect(text).toMatch(narrowed);
     }
     expect(expr).not.toMatch(/(job|instance)=~?"(?!\$(job|instance)\|?")/);

@@ -1,6 +1,18 @@
-import { AGENT_TOOL } from './circuit-state.ts';
+import { AGENT, AGENT_TOOL } from './circuit-state.ts';
 import { ATTR, type GroupKey, METRIC } from './names.ts';
-import { failedShare, notRunShare, quantile, rate, share, sumBy, type Window } from './promql.ts';
+import {
+  failedShare,
+  gained,
+  highest,
+  type Matchers,
+  notRunShare,
+  overall,
+  quantile,
+  rate,
+  share,
+  sumBy,
+  type Window,
+} from './promql.ts';
 import { either, recorded } from './recorded.ts';
 
 /*
@@ -10,6 +22,49 @@ import { either, recorded } from './recorded.ts';
 const FAILED = { [ATTR.outcome]: ['failure'] } as const;
 const JUDGED = { [ATTR.outcome]: ['success', 'failure'] } as const;
 const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } as const;
+
+const GROWN = {
+  started: METRIC.sessionsStarted,
+  charged: METRIC.budgetConsumed,
+  fellLow: METRIC.budgetLow,
+  ranOut: METRIC.budgetExhaustions,
+} as const;
+export type Grown = keyof typeof GROWN;
+
+/** How much a counter of agents grew in the window. */
+export const grown = (by: readonly GroupKey[], key: Grown, window: Window): string =>
+  either('byAgent', sumBy(by, `sum_over_time(${recorded(key)}[${window}])`), sumBy(by, gained(GROWN[key], window)));
+
+/** How much a counter of each agent grew in the whole range, for ranking. With the same result at each step. */
+export const grownOverall = (key: Grown): string =>
+  either(
+    'byAgent',
+    sumBy(AGENT, `sum_over_time(${recorded(key)}[$__range] @ end())`),
+    sumBy(AGENT, overall(GROWN[key])),
+  );
+
+/** Events of a counter around each point of a graph, of the agents with the most. */
+export const eventsOf = (key: Grown, limit: number): string =>
+  highest(`${grown(AGENT, key, '$__rate_interval')} > 0`, limit, AGENT, grownOverall(key));
+
+/** Transitions of circuits in the window. */
+export const transitions = (by: readonly GroupKey[], window: Window, which: Matchers = {}): string =>
+  either(
+    'byAgent',
+    sumBy(by, `sum_over_time(${recorded('transitions', which)}[${window}])`),
+    sumBy(by, gained(METRIC.transitions, window, which)),
+  );
+
+/** Failed calls by tool in the 5 minutes before each point. */
+export const FAILED_OF_TOOLS = sumBy([ATTR.tool], recorded('outcomesOfTool5m', FAILED));
+
+/** Skips and pauses around each point of a graph, by reason; of recorded series, in the 5 minutes before it. */
+export const notRunByReason = (): string =>
+  either(
+    'byTool',
+    `round(${sumBy([ATTR.reason], recorded('decisionsOfTool5m', NOT_RUN))})`,
+    sumBy([ATTR.reason], gained(METRIC.decisions, '$__rate_interval', NOT_RUN)),
+  );
 
 /** A recorded rate in the 5 minutes before each point; over a longer window, its mean. */
 const mean = (series: string, window: Window): string =>

@@ -17,13 +17,22 @@ export const RECORDED = {
   burn1h: 'job_agent:breakerbox_budget_burn:ratio1h',
   burn6h: 'job_agent:breakerbox_budget_burn:ratio6h',
   circuits: 'job_agent_tool:breakerbox_circuits:sum',
+  sessionsByState: 'job_status:breakerbox_sessions:sum',
+  started: 'job_agent:breakerbox_sessions_started:grown1m',
+  charged: 'job_agent:breakerbox_budget_consumed:grown1m',
+  fellLow: 'job_agent:breakerbox_budget_low:grown1m',
+  ranOut: 'job_agent:breakerbox_budget_exhaustions:grown1m',
+  notClosedByState: 'job_agent_tool_state:breakerbox_circuits_not_closed:sum',
+  transitions: 'job_agent_tool_from_to:breakerbox_transitions:grown2m',
   worstState: 'job_agent_tool:breakerbox_circuits_state:worst',
-  decisions5m: 'job_agent_tool_decision:breakerbox_decisions:increase5m',
+  decisions5m: 'job_agent_tool_decision_reason:breakerbox_decisions:increase5m',
   failures5m: 'job_agent_tool:breakerbox_failures:increase5m',
   executions5m: 'job_agent_tool:breakerbox_executions:increase5m',
   p95: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m',
   circuitsOfTool: 'job_tool_state:breakerbox_circuits:sum',
   decisionsOfTool: 'job_tool_decision_reason:breakerbox_decisions:rate5m',
+  decisionsOfTool5m: 'job_tool_decision_reason:breakerbox_decisions:increase5m',
+  outcomesOfTool5m: 'job_tool_outcome:breakerbox_outcomes:increase5m',
   outcomesOfTool: 'job_tool_outcome:breakerbox_outcomes:rate5m',
   bucketsOfTool: 'job_tool_le:gen_ai_execute_tool_duration_seconds_bucket:rate5m',
 } as const;
@@ -56,12 +65,19 @@ export const recorded = (key: RecordedKey, matchers: Matchers = {}, more: readon
   ].join(', ')}}`;
 };
 
+/** Text in an expression of the series of agents, and in one that {@link either} made. */
+const AGENTS_OWN = 'instance=~"$instance"';
+const BY_AGENT = `${switchLabel('byAgent')}!~"$${LEVELS.byAgent}"`;
+
 /**
  * The first expression while the variables show all of the level and rules are loaded, the second one otherwise. The series of the other one
  * match nothing, which costs Prometheus nothing.
  */
 export const either = (level: Level, ofRecorded: string, ofSeries: string): string => {
-  const only = (expr: string, match: '=~' | '!~'): string =>
-    expr.replaceAll('instance=~"$instance"', `instance=~"$instance", ${switchLabel(level)}${match}"$${LEVELS[level]}"`);
+  const only = (expr: string, match: '=~' | '!~'): string => {
+    const narrowed = (text: string): string => `${text}, ${switchLabel(level)}${match}"$${LEVELS[level]}"`;
+    const own = expr.replaceAll(AGENTS_OWN, narrowed(AGENTS_OWN));
+    return level === 'byTool' && match === '=~' ? own.replaceAll(BY_AGENT, narrowed(BY_AGENT)) : own;
+  };
   return `((${only(ofRecorded, '!~')}) or (${only(ofSeries, '=~')}))`;
 };

@@ -6,8 +6,10 @@ import { either, recorded } from './recorded.ts';
 /* What panels draw where there is nothing to draw: zeros while agents report, and notes. */
 
 /** Zero while agents report. */
-const silence = (): string =>
-  `${either('byAgent', `sum(${recorded('sessions')})`, `sum(${series(METRIC.sessions)})`)} * 0`;
+const silence = (): string => {
+  const ofAgents = either('byAgent', `sum(${recorded('sessions')})`, `sum(${series(METRIC.sessions)})`);
+  return `${either('byTool', `sum(${recorded('sessionsByState')})`, ofAgents)} * 0`;
+};
 
 /** One total; 0 if the series do not exist while agents report. */
 export const orZero = (expr: string): string => `${expr} or ${silence()}`;

@@ -1,5 +1,6 @@
 import { DEFAULT_SETTINGS, seconds } from '@breakerbox/alerts';
 import { grafanaExpr, inlined } from '../../../alerts/src/grafana.ts';
+import { RECORDINGS } from '../../../alerts/src/recording.ts';
 import { ALERT_DEFINITIONS, resolved } from '../../../alerts/src/rules.ts';
 import { RECORDED, type RecordedKey } from '../../src/recorded.ts';
 import type { Prometheus } from './prometheus.ts';
@@ -61,7 +62,13 @@ export const ruleSamples = async (prometheus: Prometheus, window: Window): Promi
     }
   }
   for (const [key, name] of Object.entries(RECORDED)) {
-    for (const { metric, points } of await prometheus.range(ground.read.now(key as RecordedKey), window)) {
+    const every = RECORDINGS.find((one) => one.key === key)?.every;
+    // Growth is what happened since the last evaluation, so each must be there once.
+    const stepMs = every === undefined ? window.stepMs : Math.max(window.stepMs, seconds(every) * 1000);
+    for (const { metric, points } of await prometheus.range(ground.read.now(key as RecordedKey), {
+      ...window,
+      stepMs,
+    })) {
       add(
         written(name, metric),
         points.flatMap(([at, value]) => (value === null ? [] : [[at, value] as const])),

@@ -1,16 +1,19 @@
-import { METRIC, type MetricDefinition } from '../../names.ts';
+import { METRIC } from '../../names.ts';
 import { type Row, stat } from '../../panels.ts';
 import { gained, sumBy } from '../../promql.ts';
+import { type Grown, grown } from '../../recorded-forms.ts';
 import { orZero } from '../../zeros.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetLow, tokensAvoided, tokensWasted } = METRIC;
+const { tokensAvoided, tokensWasted } = METRIC;
 const size = { width: 6, height: 3 } as const;
 
-const inRange = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__range')));
-
-const counted = (title: string, description: string, metric: MetricDefinition) =>
-  stat({ ...size, title, description, unit: 'short' }, inRange(metric));
+const inRange = (title: string, description: string, expr: string) =>
+  stat({ ...size, title, description, unit: 'short' }, orZero(expr));
+const counted = (title: string, description: string, key: Grown) =>
+  inRange(title, description, grown([], key, '$__range'));
+const tokens = (title: string, description: string, metric: typeof tokensAvoided | typeof tokensWasted) =>
+  inRange(title, description, sumBy([], gained(metric, '$__range')));
 
 /** Charges, the budget left, and paused sessions. */
 export const nowRow = (): Row => ({
@@ -20,26 +23,26 @@ export const nowRow = (): Row => ({
     counted(
       'Charged',
       'Final charges to the budgets of sessions, in the time range shown. An outage of one tool costs one, and so does a systemic event. Skips, pauses and ignored outcomes cost nothing.',
-      budgetConsumed,
+      'charged',
     ),
     counted(
       'Fell low',
       'Times a session fell to at most one failure left in its budget, in the time range shown. A session counts again once its budget was full in between.',
-      budgetLow,
+      'fellLow',
     ),
     counted(
       'Ran out',
       'Times a session ran out of failure budget, in the time range shown. Each paused until it was resumed or ended.',
-      budgetExhaustions,
+      'ranOut',
     ),
     pausedOnBudget(size),
     pausedAsSystemic(size),
-    counted(
+    tokens(
       'Tokens wasted',
       'Tokens spent on calls that failed, in the time range shown. 0 if the agents report no costs.',
       tokensWasted,
     ),
-    counted(
+    tokens(
       'Tokens avoided (est.)',
       "An estimate for the time range shown: each skipped call counts as much as the tool's failed calls cost on average.",
       tokensAvoided,

@@ -14,11 +14,12 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { gained, highest, overall, rate, sumBy } from '../../promql.ts';
+import { highest, rate, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
+import { eventsOf, grownOverall } from '../../recorded-forms.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetLow } = METRIC;
+const { budgetConsumed } = METRIC;
 const LINES = 10;
 const size = { width: 12, height: 8 } as const;
 const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview of the agent', ...AGENT)]);
@@ -41,7 +42,7 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
       description: `Share of the sessions that fell to at most one failure left in their budget, in the window before each point: the ${LINES} agents with the highest share. ${alert}`,
       unit: 'percentunit',
     },
-    { expr: highest(expr, LINES, AGENT, sumBy(AGENT, overall(budgetLow))), legend: legend(ATTR.agent, JOB) },
+    { expr: highest(expr, LINES, AGENT, grownOverall('fellLow')), legend: legend(ATTR.agent, JOB) },
   )
     .thresholds(thresholds([limit, colour]))
     .thresholdsStyle(thresholdLines())
@@ -131,7 +132,7 @@ const charged = () =>
     { [CHARGED]: COLOUR.orange },
   ).maxDataPoints(EVENT_POINTS);
 
-const events = (title: string, description: string, metric: typeof budgetLow | typeof budgetExhaustions) =>
+const events = (title: string, description: string, key: 'fellLow' | 'ranOut') =>
   bars(
     {
       ...size,
@@ -140,11 +141,7 @@ const events = (title: string, description: string, metric: typeof budgetLow | t
       unit: 'none',
     },
     {
-      expr: orZeroNamed(
-        highest(`${sumBy(AGENT, gained(metric, '$__rate_interval'))} > 0`, LINES, AGENT, sumBy(AGENT, overall(metric))),
-        ATTR.agent,
-        'none',
-      ),
+      expr: orZeroNamed(eventsOf(key, LINES), ATTR.agent, 'none'),
       legend: legend(ATTR.agent),
     },
   ).dataLinks(toOverview);
@@ -153,11 +150,11 @@ const fellLow = () =>
   events(
     'Sessions that fell low, by agent',
     'Times a session fell to at most one failure left in its budget. The burn alerts count these.',
-    budgetLow,
+    'fellLow',
   );
 
 const exhaustions = () =>
-  events('Sessions that ran out, by agent', 'Times a session ran out of failure budget.', budgetExhaustions);
+  events('Sessions that ran out, by agent', 'Times a session ran out of failure budget.', 'ranOut');
 
 /** How fast failures use up the budget, compared with the limits of the alerts. */
 export const burnRow = ({ burnFastRatio, burnSlowRatio }: RuleSettings): Row => ({

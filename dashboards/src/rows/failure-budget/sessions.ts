@@ -3,13 +3,15 @@ import { barGauge } from '../../bar-gauge.ts';
 import { budgetLeft, budgetUsed } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
-import { ATTR, JOB, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
+import { ATTR, JOB, label, legend, METRIC } from '../../names.ts';
 import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { coloured, legendTableBeside, lines, type Row, sized, stacked, thresholds } from '../../panels.ts';
-import { gained, highest, series, sumBy } from '../../promql.ts';
+import { highest, series, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
+import { type Grown, grown } from '../../recorded-forms.ts';
 import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
 
-const { budgetConsumed, budgetExhaustions, budgetLow, sessions, sessionsStarted } = METRIC;
+const { sessions } = METRIC;
 const ROWS = 100;
 const LINES = 10;
 const BARS = 12;
@@ -25,8 +27,8 @@ const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 /** Grafana sorts by paused sessions and keeps the order of the other rows, which the first query defines. */
 const pausedFirst = `topk(${ROWS}, ${rank}) * 0 + ${PAUSED}`;
 /** In the time range shown. */
-const counted = (title: string, metric: MetricDefinition) =>
-  ({ title, expr: inTable(sumBy(AGENT, gained(metric, '$__range'))), decimals: 0, width: 85 }) as const;
+const counted = (title: string, key: Grown) =>
+  ({ title, expr: inTable(grown(AGENT, key, '$__range')), decimals: 0, width: 85 }) as const;
 
 const agents = () =>
   tight(
@@ -63,10 +65,10 @@ const agents = () =>
         },
         { title: 'Active', expr: inTable(sessionsOf('active')), width: 70 },
         { title: 'Left', expr: inTable(budgetLeft(AGENT)), unit: 'percentunit', decimals: 0, width: 65 },
-        counted('Started', sessionsStarted),
-        counted('Charged', budgetConsumed),
-        counted('Fell low', budgetLow),
-        counted('Ran out', budgetExhaustions),
+        counted('Started', 'started'),
+        counted('Charged', 'charged'),
+        counted('Fell low', 'fellLow'),
+        counted('Ran out', 'ranOut'),
       ],
       'Paused',
     ),
@@ -97,7 +99,14 @@ const byState = () =>
         description: 'Live sessions. A paused session stays paused until it is resumed or ends.',
         ...sized(12, 8, 'none'),
       },
-      { expr: sumBy([ATTR.sessionState], series(sessions)), legend: legend(ATTR.sessionState) },
+      {
+        expr: either(
+          'byTool',
+          sumBy([ATTR.sessionState], recorded('sessionsByState')),
+          sumBy([ATTR.sessionState], series(sessions)),
+        ),
+        legend: legend(ATTR.sessionState),
+      },
     ),
     SESSION_COLOURS,
   );

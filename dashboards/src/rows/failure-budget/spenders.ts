@@ -5,6 +5,7 @@ import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, type Row, sized } from '../../panels.ts';
 import { gained, grew, highest, type Matchers, overall, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
+import { FAILED_OF_TOOLS } from '../../recorded-forms.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
@@ -15,8 +16,6 @@ const TOOL = [ATTR.tool] as const;
 const LINES = 10;
 const ROWS = 50;
 const NAMED = AGENT_TOOL_COLUMNS;
-/** In the 5 minutes before each point, as the rule records it. */
-const FAILED = sumBy(TOOL, recorded('outcomesOfTool', FAILURE));
 const DRAWN = 'Each failure is drawn for one rate interval.';
 const CHARGES =
   'Only failures are charged. Failures of a tool that is switched off or only observes are not charged, and all failures of a systemic event cost one.';
@@ -33,7 +32,7 @@ const byTool = () =>
         either(
           'byTool',
           highest(
-            `round(${FAILED} * 300) > 0`,
+            `round(${FAILED_OF_TOOLS}) > 0`,
             LINES,
             TOOL,
             `sum by (${label(ATTR.tool)}) (avg_over_time(${recorded('outcomesOfTool', FAILURE)}[$__range] @ end()))`,

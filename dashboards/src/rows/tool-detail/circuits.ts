@@ -5,11 +5,12 @@ import { COLOUR, STATE_COLOURS } from '../../palette.ts';
 import { bars, coloured, type Row, sized, stacked } from '../../panels.ts';
 import { gained, highest, type Matchers, overall, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
+import { transitions } from '../../recorded-forms.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { orZero, orZeroNamed } from '../../zeros.ts';
 import { SPANS } from './spans.ts';
 
-const { circuits, decisions, transitions } = METRIC;
+const { circuits } = METRIC;
 const AGENT = [ATTR.agent] as const;
 const LINES = 10;
 const BANDS = 10;
@@ -53,10 +54,14 @@ const openings = () =>
     {
       expr: orZeroNamed(
         highest(
-          `${sumBy(AGENT, gained(transitions, '$__rate_interval', OPENED))} > 0`,
+          `${transitions(AGENT, '$__rate_interval', OPENED)} > 0`,
           LINES,
           AGENT,
-          sumBy(AGENT, overall(transitions, OPENED)),
+          either(
+            'byAgent',
+            sumBy(AGENT, `sum_over_time(${recorded('transitions', OPENED)}[$__range] @ end())`),
+            sumBy(AGENT, overall(METRIC.transitions, OPENED)),
+          ),
         ),
         ATTR.agent,
         'none',
@@ -87,7 +92,7 @@ const changes = () =>
       },
       {
         expr: orZeroNamed(
-          fromTo(`${sumBy([ATTR.stateFrom, ATTR.stateTo], gained(transitions, '$__rate_interval'))} > 0`),
+          fromTo(`${transitions([ATTR.stateFrom, ATTR.stateTo], '$__rate_interval')} > 0`),
           ATTR.stateFrom,
           'none',
         ),
@@ -102,16 +107,29 @@ const changes = () =>
     },
   );
 
+const PROBED = { [ATTR.decision]: ['probe'] } satisfies Matchers;
+const PROBING = { [ATTR.stateFrom]: ['open'], [ATTR.stateTo]: ['half_open'] } satisfies Matchers;
+
+/** Recorded decisions are those of 5 minutes, so recorded transitions are too. */
+const changed = (which: Matchers): readonly [ofRecorded: string, ofSeries: string] => [
+  sumBy([], `sum_over_time(${recorded('transitions', which)}[5m])`),
+  sumBy([], gained(METRIC.transitions, '$__rate_interval', which)),
+];
+
 const ended = (to: 'open' | 'closed'): string =>
-  orZero(sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] })));
+  orZero(either('byAgent', ...changed({ [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: [to] })));
 
 /** The decision to probe belongs to a tool. For a group alone, the changes to half-open count its probes. */
-const sent = orZero(
-  [
-    sumBy([], gained(decisions, '$__rate_interval', { [ATTR.decision]: ['probe'] })),
-    sumBy([], gained(transitions, '$__rate_interval', { [ATTR.stateFrom]: ['open'], [ATTR.stateTo]: ['half_open'] })),
-  ].join(' or '),
-);
+const sent = (): string => {
+  const [ofRecorded, ofSeries] = changed(PROBING);
+  return orZero(
+    either(
+      'byAgent',
+      `${sumBy([], `round(${recorded('decisions5m', PROBED)})`)} or ${ofRecorded}`,
+      `${sumBy([], gained(METRIC.decisions, '$__rate_interval', PROBED))} or ${ofSeries}`,
+    ),
+  );
+};
 
 const counts = () =>
   coloured(
@@ -140,12 +158,12 @@ const probes = () =>
       {
         title: 'Probes and how they ended',
         description:
-          'Probes: calls that test whether the tool works again (line), and their results (bars): half_open → closed, or half_open → open. If more are sent than end, a circuit needs several, or a probe was cancelled or its outcome ignored. A call of one of its tools probes a group. Each probe is drawn for one rate interval.',
+          'Probes: calls that test whether the tool works again (line), and their results (bars): half_open → closed, or half_open → open. If more are sent than end, a circuit needs several, or a probe was cancelled or its outcome ignored. A call of one of its tools probes a group. Each probe is drawn for one rate interval; with All instances and the recording rules, for 5 minutes.',
         ...sized(12, 8, 'none'),
       },
       { expr: ended('closed'), legend: CLOSED },
       { expr: ended('open'), legend: REOPENED },
-      { expr: sent, legend: SENT },
+      { expr: sent(), legend: SENT },
     ),
     { [CLOSED]: COLOUR.green, [REOPENED]: COLOUR.orange, [SENT]: COLOUR.sky },
   )

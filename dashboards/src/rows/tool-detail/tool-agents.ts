@@ -5,6 +5,7 @@ import { COLOUR } from '../../palette.ts';
 import type { Row } from '../../panels.ts';
 import { sized } from '../../panels.ts';
 import { circuitsIn, rate, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 import { agentToolFailed, agentToolNotRun, agentToolP95 } from '../../recorded-forms.ts';
 import { outages, timeToRecovery } from '../../recovery.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
@@ -16,7 +17,12 @@ const ROWS = 100;
 const NAMED = AGENT_TOOL_COLUMNS;
 
 const { state, inTable } = worstFirst(ROWS);
-const orNothing = (expr: string): string => `${expr} or ${sumBy(AGENT_TOOL, rate(outcomes, '$__range'))} * 0`;
+const CALLED = either(
+  'byAgent',
+  sumBy(AGENT_TOOL, recorded('executions5m')),
+  sumBy(AGENT_TOOL, rate(outcomes, '$__range')),
+);
+const orNothing = (expr: string): string => `${expr} or ${CALLED} * 0`;
 
 const agents = () =>
   table(

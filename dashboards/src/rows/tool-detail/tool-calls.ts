@@ -14,15 +14,14 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { gained, type Matchers, sumBy, type Window } from '../../promql.ts';
-import { decisionRate, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
+import { gained, sumBy, type Window } from '../../promql.ts';
+import { decisionRate, notRunByReason, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
 import { orGroupNamed, orZero } from '../../zeros.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;
-const { decisions, errors } = METRIC;
-const NOT_RUN = { [ATTR.decision]: ['skip', 'pause'] } satisfies Matchers;
+const { errors } = METRIC;
 /** Counts, not a rate: the series appears with its first event, which a rate would miss. */
 const COUNTED = 'Each is drawn for one rate interval.';
 
@@ -50,14 +49,10 @@ const reasons = () =>
         ...half,
         unit: 'none',
         title: 'Why calls were not run',
-        description: `Skips and pauses by reason. ${COUNTED} open and probe_in_flight: the circuit of the tool. group_open: the circuit of its group; select it by its name, group:NAME. key_open: the circuit of the key that the call uses, such as one host; other keys continue. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit. budget_exhausted and systemic stop all tools of a session; in scope process, systemic only skips the affected tools.`,
+        description: `Skips and pauses by reason. ${COUNTED} With All agents and the recording rules, each is drawn for 5 minutes. open and probe_in_flight: the circuit of the tool. group_open: the circuit of its group; select it by its name, group:NAME. key_open: the circuit of the key that the call uses, such as one host; other keys continue. unavailable (a pre-call check says so), not_allowed (not on the list of tools) and repeat (the model repeats itself) do not change the circuit. budget_exhausted and systemic stop all tools of a session; in scope process, systemic only skips the affected tools.`,
       },
       {
-        expr: orGroupNamed(
-          `${sumBy([ATTR.reason], gained(decisions, '$__rate_interval', NOT_RUN))} > 0`,
-          ATTR.reason,
-          NONE,
-        ),
+        expr: orGroupNamed(`${notRunByReason()} > 0`, ATTR.reason, NONE),
         legend: legend(ATTR.reason),
       },
     ),

@@ -7,6 +7,7 @@ import { ATTR, type GroupKey, label, legend, METRIC } from '../../names.ts';
 import { CALM, COLOUR } from '../../palette.ts';
 import { instantNamed, type Row, stat } from '../../panels.ts';
 import { rate, series, sumBy } from '../../promql.ts';
+import { either, recorded } from '../../recorded.ts';
 import { durationQuantile, notRunOf, toolsFailed } from '../../recorded-forms.ts';
 import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
@@ -146,7 +147,13 @@ const agents = () =>
       description:
         'Agents that asked for the selected tools in the time range shown, so an outage affects them. For a group, the agents that have it now. The table below lists them.',
     },
-    orZero(`count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0) or ${agentsOfGroups(AGENT)}`),
+    orZero(
+      `${either(
+        'byAgent',
+        `count(${sumBy(AGENT, `max_over_time(${recorded('decisions5m')}[$__range])`)})`,
+        `count(${sumBy(AGENT, rate(decisions, '$__range'))} > 0)`,
+      )} or ${agentsOfGroups(AGENT)}`,
+    ),
   ).dataLinks(dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview')]));
 
 const recovery = () =>
