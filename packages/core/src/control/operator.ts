@@ -3,14 +3,16 @@ import type { Breakerbox } from '../breakerbox.ts';
 import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
-import type { OperatorAction } from '../events.ts';
+import type { OperatorAction, OperatorActionEvent } from '../events.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
-import { ACTIONS, reportAction } from './actions.ts';
-import { cover } from './cover.ts';
+import { sendPending } from '../telemetry/logs.ts';
+import { countAction } from '../telemetry/series.ts';
 import {
+  cover,
   FORCED_MODES,
   type Forced,
+  type ForcedMode,
   type ForcedModes,
   modeFor,
   nextExpiry,
@@ -196,4 +198,21 @@ const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope
 const required = (value: unknown, name: string, call: string): string => {
   if (typeof value === 'string' && value.trim() !== '') return value;
   throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a string that is not empty.`);
+};
+
+/** The action that forces a mode. */
+export const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
+  forced_open: 'force_open',
+  disabled: 'disable',
+  observe_only: 'observe',
+};
+
+/** A6: counts an action, and sends it to listeners and log. Who acted is in neither: it is the caller's to record. */
+export const reportAction = (
+  { agent, clock, series, emitter }: BoxContext,
+  { action, result, tool, session }: ReportedAction,
+): void => {
+  countAction(series, action, result);
+  const event: OperatorActionEvent = { agent, session, unixMs: clock.unixNow(), action, result, tool };
+  sendPending([{ name: 'operator.action', event }], emitter);
 };
