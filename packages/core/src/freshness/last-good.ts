@@ -1,4 +1,4 @@
-import { guarded } from '../classify/untrusted.ts';
+import { guarded } from '../safely.ts';
 
 /** Most bytes of one result, roughly. A larger one is not kept. */
 const RESULT_BYTES = 2 ** 20;
