@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CountedErrors } from './outcome.ts';
+import { CountedErrors } from './counted-errors.ts';
 
 const call = (serial: number, mode: 'automatic' | 'observe_only' = 'automatic') => ({ serial, mode });
 const caused = (cause: unknown): Error => new Error('outer', { cause });
