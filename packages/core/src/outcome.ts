@@ -1,4 +1,3 @@
-import type { CircuitMode } from './circuit/circuit.ts';
 import { type Classification, classifyError, classifyResult, isError, readErrorResult } from './classify/classify.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';

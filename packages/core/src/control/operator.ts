@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
+import { boxListeners } from '../made-boxes.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { sendPending } from '../telemetry/logs.ts';
@@ -201,18 +202,32 @@ const required = (value: unknown, name: string, call: string): string => {
 };
 
 /** The action that forces a mode. */
-export const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
+const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
   forced_open: 'force_open',
   disabled: 'disable',
   observe_only: 'observe',
 };
 
 /** A6: counts an action, and sends it to listeners and log. Who acted is in neither: it is the caller's to record. */
-export const reportAction = (
+const reportAction = (
   { agent, clock, series, emitter }: BoxContext,
   { action, result, tool, session }: ReportedAction,
 ): void => {
   countAction(series, action, result);
   const event: OperatorActionEvent = { agent, session, unixMs: clock.unixNow(), action, result, tool };
   sendPending([{ name: 'operator.action', event }], emitter);
+};
+
+/**
+ * Calls `listener` for each box that is made in this process from now on, until you call the returned function. An error that a
+ * listener throws is reported to OpenTelemetry's `diag`.
+ *
+ * @example
+ * ```ts
+ * const stop = onNewBox((box) => box.on('circuit.transition', ({ tool, to }) => logger.warn({ tool, to })));
+ * ```
+ */
+export const onNewBox = (listener: (box: Breakerbox) => void): (() => void) => {
+  const listeners = boxListeners().add(listener);
+  return () => void listeners.delete(listener);
 };
