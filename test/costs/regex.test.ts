@@ -26,7 +26,7 @@ interface Limit {
   readonly file: string;
 }
 
-const TEXT_LIMIT: Limit = { characters: 4_096, name: 'TEXT_LIMIT', file: 'packages/core/src/classify/untrusted.ts' };
+const TEXT_LIMIT: Limit = { characters: 4_096, name: 'TEXT_LIMIT', file: 'packages/core/src/safely.ts' };
 
 /** Files whose expressions read at most so many characters of a text from outside. */
 const LIMITED: Readonly<Record<string, Limit>> = {

@@ -8,14 +8,12 @@ import { safeClock, systemClock } from './clock.ts';
 import { type BreakerboxConfig, type SessionOptions, settings, type ToolConfig } from './config/config.ts';
 import { shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
-import { createEmitter } from './emitter.ts';
-import type { BreakerboxEvents } from './events.ts';
-import { createResultPool } from './freshness/result-pool.ts';
+import { type BreakerboxEvents, createEmitter } from './events.ts';
+import { createResultPool } from './freshness/last-good.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { announce } from './made-boxes.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
-import type { Capability } from './routing/capability.ts';
-import { keptChains } from './routing/chains.ts';
+import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
 import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
@@ -25,9 +23,7 @@ import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
-import type { CircuitSpec, ToolSpec } from './tool.ts';
-import { boundedDeclare } from './tool.ts';
-import { groupSettings, toolSettings } from './tool-settings.ts';
+import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
 import {
   isObserved,
   NamedSession,

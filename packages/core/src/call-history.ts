@@ -1,4 +1,3 @@
-import { read } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
 import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
 import { createLastGood, type LastGood, type LastResults } from './freshness/last-good.ts';
@@ -7,7 +6,7 @@ import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard
 import type { Judged, Settlement } from './outcome.ts';
 import type { SessionPermit } from './permit.ts';
 import type { StaleRoute } from './routing/route.ts';
-import { safely } from './safely.ts';
+import { read, safely } from './safely.ts';
 import type { AcquireOptions } from './session-api.ts';
 import type { ToolSettings } from './tool.ts';
 

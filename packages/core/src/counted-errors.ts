@@ -1,5 +1,5 @@
 import type { CircuitMode } from './circuit/circuit.ts';
-import { isObject, read } from './classify/untrusted.ts';
+import { isObject, read } from './safely.ts';
 
 /** Number of `cause` links that are followed. */
 const MOST_CAUSES = 5;

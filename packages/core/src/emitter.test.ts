@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createEmitter } from './emitter.ts';
+import { createEmitter } from './events.ts';
 import { watchDiag } from './test-support.ts';
 
 test('E5: the emitter knows for each event whether it has listeners, until the last one leaves', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
-import { extendLease } from './extend-lease.ts';
+import { extendLease } from './permit.ts';
 
 const opened = () => {
   let ms = 0;

@@ -22,7 +22,17 @@ export {
 } from './classify/taxonomy.ts';
 export type { Clock, Moment } from './clock.ts';
 export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/checks.ts';
-export type { BoxFleet, BreakerboxConfig, GroupConfig, SessionOptions, Share, ToolConfig } from './config/config.ts';
+export type {
+  BoxFleet,
+  BreakerboxConfig,
+  Classifier,
+  GroupConfig,
+  KeyOf,
+  ResultJudge,
+  SessionOptions,
+  Share,
+  ToolConfig,
+} from './config/config.ts';
 export type {
   BreakerboxEvents,
   BudgetExhaustedEvent,
@@ -70,5 +80,4 @@ export {
   OTHER_TOOL,
   SCOPE_NAME,
 } from './telemetry/semconv.ts';
-export type { Classifier, KeyOf, ResultJudge } from './tool-callbacks.ts';
 export type { BudgetView, ChargeView, CircuitView, Explanation, SessionView } from './view.ts';

@@ -2,15 +2,26 @@
 
 export { type Evidence, type Refine, readErrorResult, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
-export { isObject, read, readItems, readKeys, readNames, readText, TEXT_LIMIT } from './classify/untrusted.ts';
-export { readJson } from './config/json.ts';
+export { readJson } from './config/checks.ts';
 export { nearestFirst, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { endPause } from './end-pause.ts';
-export { extendLease } from './extend-lease.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
+export { extendLease } from './permit.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
-export { atOnce, reportThrown, safely, watchEnd } from './safely.ts';
+export {
+  atOnce,
+  isObject,
+  read,
+  readItems,
+  readKeys,
+  readNames,
+  readText,
+  reportThrown,
+  safely,
+  TEXT_LIMIT,
+  watchEnd,
+} from './safely.ts';
 export {
   type ExportedMetric,
   type HistogramSeries,

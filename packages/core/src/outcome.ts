@@ -1,11 +1,10 @@
 import { type Classification, classifyError, classifyResult, isError, readErrorResult } from './classify/classify.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
-import { isObject, read, readKeys } from './classify/untrusted.ts';
 import type { Clock } from './clock.ts';
+import type { ResultJudge } from './config/config.ts';
 import { someNames } from './config/names.ts';
-import { atOnce, reportThrown, safely } from './safely.ts';
+import { atOnce, isObject, read, readKeys, reportThrown, safely } from './safely.ts';
 import type { ToolSettings } from './tool.ts';
-import type { ResultJudge } from './tool-callbacks.ts';
 import { warnOnce } from './warnings/warnings.ts';
 
 /**

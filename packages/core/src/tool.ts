@@ -1,16 +1,27 @@
 import type { CircuitMode } from './circuit/circuit.ts';
-import type { CircuitPolicy } from './circuit/policy.ts';
-import { groupNameOf } from './circuit/policy.ts';
-import type { ErrorCategory, Judgement } from './classify/taxonomy.ts';
+import {
+  type CircuitPolicy,
+  groupNameOf,
+  resolveGroupPolicy,
+  resolveKeyPolicy,
+  resolvePolicy,
+} from './circuit/policy.ts';
+import { DEFAULT_JUDGEMENT, type ErrorCategory, type Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
-import type { ToolConfig } from './config/config.ts';
+import {
+  type BreakerboxConfig,
+  type Classifier,
+  type KeyOf,
+  mergeTool,
+  type ResultJudge,
+  type ToolConfig,
+} from './config/config.ts';
 import { isBlank, shortened, visible } from './config/names.ts';
 import type { Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
-import type { Route } from './routing/route.ts';
+import { type Route, routeOf } from './routing/route.ts';
 import { GROUP_PREFIX, OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSeries } from './telemetry/series.ts';
-import type { Classifier, KeyOf, ResultJudge } from './tool-callbacks.ts';
 import { warnOnce } from './warnings/warnings.ts';
 
 /** Settings of one tool, with the defaults filled in. */
@@ -114,5 +125,55 @@ export const boundedDeclare = ({
       () =>
         `Agent '${agent}' has ${tools.size} declared tools. Further tools get a circuit only if you declare them. Without one, their calls pass, and are counted as '${OTHER_TOOL}'. If an agent really has so many tools, declare them in createBreakerbox({ tools }) or with box.declare(), or raise maxTools (${maxTools}). Adapters declare at most ten times maxTools tools, or ${LEAST_SEEN} if that is more.`,
     );
+  };
+};
+
+type Scope = NonNullable<BreakerboxConfig['scope']>;
+
+/** The steps of many sessions together do not measure time (C12). A schedule that the user set is kept. */
+const inScope = (policy: CircuitPolicy, scope: Scope): CircuitPolicy =>
+  scope === 'process' && policy.schedule === 'auto' ? { ...policy, schedule: 'time' } : policy;
+
+/** The settings of a tool with the defaults filled in. Both must have been validated. */
+export const toolSettings = (defaults: ToolConfig | undefined, own: ToolConfig, scope: Scope): ToolSettings => {
+  const merged = mergeTool(defaults, own);
+  const { mode = 'automatic', classify, isFailure, key, precheck, labelFreshness = false, serveStaleMs } = merged;
+  const { provides, alternatives, fallback, dependsOn } = merged;
+  const policy = resolvePolicy(merged);
+  const keepsResults = labelFreshness || serveStaleMs !== undefined;
+  const capability: Capability = {
+    ...(provides !== undefined && { provides }),
+    ...(alternatives !== undefined && { alternatives }),
+    ...(fallback !== undefined && { fallback }),
+    ...(dependsOn !== undefined && { dependsOn }),
+  };
+  return {
+    mode,
+    policy: inScope(policy, scope),
+    keyPolicy: inScope(resolveKeyPolicy(merged), scope),
+    outcomes: { ...DEFAULT_JUDGEMENT, ...merged.outcomes },
+    classify,
+    isFailure,
+    key,
+    capability,
+    lastResort: routeOf(capability, () => false),
+    precheck,
+    labelFreshness,
+    serveStaleMs,
+    keepsResults,
+    own,
+  };
+};
+
+/** The settings of a group's circuit (C13), by the group's own name. */
+export const groupSettings = (
+  { groups, defaults }: BreakerboxConfig,
+  group: string,
+  scope: Scope,
+): Pick<CircuitSpec, 'mode' | 'policy'> => {
+  const { mode, ...own } = groups?.[group] ?? {};
+  return {
+    mode: mode ?? (defaults?.mode === 'observe_only' ? 'observe_only' : 'automatic'),
+    policy: inScope(resolveGroupPolicy(own), scope),
   };
 };

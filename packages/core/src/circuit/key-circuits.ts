@@ -1,10 +1,9 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { guarded, read, TEXT_LIMIT } from '../classify/untrusted.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
 import type { Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
-import { reportThrown } from '../safely.ts';
+import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
 import { admit, adopted, type Circuit, closedCircuit, fail, release, succeed } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';

@@ -1,6 +1,6 @@
+import { guarded, isObject, read, readItems, readKeys, readNames, readText } from '../safely.ts';
 import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
 import type { ErrorCategory } from './taxonomy.ts';
-import { guarded, isObject, read, readItems, readKeys, readNames, readText } from './untrusted.ts';
 
 /** Why a call did not succeed. */
 export interface Classification {

@@ -1,5 +1,5 @@
+import { isObject, read, readNames, readText } from '../safely.ts';
 import type { ErrorCategory } from './taxonomy.ts';
-import { isObject, read, readNames, readText } from './untrusted.ts';
 
 /** The meaning of a code. */
 export interface Meaning {

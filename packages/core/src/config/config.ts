@@ -3,11 +3,11 @@ import type { RecoveryPolicy } from '../budget/recovery.ts';
 import type { SystemicPolicy } from '../budget/systemic.ts';
 import type { CircuitMode } from '../circuit/circuit.ts';
 import type { CircuitConfig, GroupPolicyConfig } from '../circuit/policy.ts';
+import type { Classification } from '../classify/classify.ts';
 import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
 import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
-import type { Classifier, KeyOf, ResultJudge } from '../tool-callbacks.ts';
 
 /** Who shares a circuit: all processes of the fleet, or the sessions of one box (G2). */
 export type Share = 'fleet' | 'box';
@@ -190,3 +190,21 @@ export const mergeTool = (defaults: ToolConfig | undefined, tool: ToolConfig): T
     outcomes: { ...settings(defaults?.outcomes), ...settings(own.outcomes) },
   };
 };
+
+/**
+ * Classifies an error that a tool threw, and each result (`returned: true`). `undefined` leaves it to the built-in classifier (O2).
+ * Must answer synchronously.
+ */
+export type Classifier = (
+  value: unknown,
+  context: { readonly returned: boolean },
+) => ErrorCategory | Classification | undefined;
+
+/**
+ * Decides whether a result is a failure (O7). `true` means a failure of category `server`, a category means a failure of that
+ * category, `false` means a success. `undefined` leaves the result to the classifier. Must answer synchronously.
+ */
+export type ResultJudge = (result: unknown) => boolean | ErrorCategory | undefined;
+
+/** Names the one host, account or file that a call is about (C14). `undefined`: the call has no key. Must answer synchronously. */
+export type KeyOf = (input: unknown) => string | undefined;

@@ -1,8 +1,7 @@
 /** What an operator can see and do: forced modes, live sessions, resume and confirm. */
 
 export type { ForcedMode } from './forced-modes.ts';
-export { onNewBox } from './new-boxes.ts';
-export { operate } from './operator.ts';
+export { onNewBox, operate } from './operator.ts';
 export type {
   ActionResult,
   ForcedModeView,

@@ -1,4 +1,6 @@
-import type { CircuitMode } from '../circuit/circuit.ts';
+import type { Circuit, CircuitMode } from '../circuit/circuit.ts';
+import { forgetKeys, type KeyCircuits } from '../circuit/key-circuits.ts';
+import { type TrackedCircuit, takeOver } from '../tracked-circuit.ts';
 
 /** The modes that an operator may force, the strongest first (A4). */
 export const FORCED_MODES = ['forced_open', 'disabled', 'observe_only'] as const satisfies readonly CircuitMode[];
@@ -48,3 +50,36 @@ export const modeFor = (all: ForcedModes, tool: string, session: string): Forced
   const wanted = all.filter((one) => one.tool === tool && (one.session === undefined || one.session === session));
   return FORCED_MODES.find((mode) => wanted.some((one) => one.mode === mode));
 };
+
+/**
+ * A4: puts an operator's mode over a circuit, or replaces it, or (`undefined`) takes it away. What it covers is kept, and comes back
+ * as it was. Results of calls under way are late each time (C7).
+ */
+export const cover = (tracked: TrackedCircuit, mode: ForcedMode | undefined): void => {
+  const { covered } = tracked;
+  if (mode === undefined) {
+    if (covered !== undefined) uncover(tracked, covered);
+    return;
+  }
+  tracked.covered = covered ?? { ...tracked };
+  takeOver(tracked, mode);
+};
+
+const uncover = (tracked: TrackedCircuit, { mode, circuit, openedBy, keys, ordered }: TrackedCircuit): void => {
+  const forgotten = forgetKeys(tracked.keys);
+  tracked.mode = mode;
+  tracked.circuit = idle(circuit, tracked.circuit.generation + 1);
+  tracked.openedBy = openedBy;
+  tracked.keys = keys === undefined ? forgotten : laterKeys(keys, forgotten?.generation ?? 0);
+  tracked.covered = undefined;
+  tracked.ordered = ordered;
+};
+
+/** The circuit in a later generation. Its probes under way are late, so their slots are free. */
+const idle = (circuit: Circuit, generation: number): Circuit =>
+  circuit.state === 'half_open' ? { ...circuit, generation, leases: [] } : { ...circuit, generation };
+
+const laterKeys = ({ circuits, generation }: KeyCircuits, later: number): KeyCircuits => ({
+  circuits: new Map([...circuits].map(([key, circuit]) => [key, idle(circuit, circuit.generation + later)])),
+  generation: generation + later,
+});

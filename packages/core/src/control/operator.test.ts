@@ -6,8 +6,7 @@ import { snapshot } from '../snapshot/snapshot.ts';
 import { type ExportedMetric, openSeries } from '../telemetry/readers.ts';
 import { ATTR, METRIC } from '../telemetry/semconv.ts';
 import { bench, failOnce, journal, manualClock, steps, succeedOnce, trip } from '../test-support.ts';
-import { onNewBox } from './new-boxes.ts';
-import { operate } from './operator.ts';
+import { onNewBox, operate } from './operator.ts';
 
 const HOUR_MS = 3_600_000;
 const BY_ADA = { mode: 'forced_open', owner: 'ada', reason: 'maintenance' } as const;

@@ -3,14 +3,17 @@ import type { Breakerbox } from '../breakerbox.ts';
 import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
-import type { OperatorAction } from '../events.ts';
+import type { OperatorAction, OperatorActionEvent } from '../events.ts';
+import { boxListeners } from '../made-boxes.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
-import { ACTIONS, reportAction } from './actions.ts';
-import { cover } from './cover.ts';
+import { sendPending } from '../telemetry/logs.ts';
+import { countAction } from '../telemetry/series.ts';
 import {
+  cover,
   FORCED_MODES,
   type Forced,
+  type ForcedMode,
   type ForcedModes,
   modeFor,
   nextExpiry,
@@ -196,4 +199,35 @@ const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope
 const required = (value: unknown, name: string, call: string): string => {
   if (typeof value === 'string' && value.trim() !== '') return value;
   throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a string that is not empty.`);
+};
+
+/** The action that forces a mode. */
+const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
+  forced_open: 'force_open',
+  disabled: 'disable',
+  observe_only: 'observe',
+};
+
+/** A6: counts an action, and sends it to listeners and log. Who acted is in neither: it is the caller's to record. */
+const reportAction = (
+  { agent, clock, series, emitter }: BoxContext,
+  { action, result, tool, session }: ReportedAction,
+): void => {
+  countAction(series, action, result);
+  const event: OperatorActionEvent = { agent, session, unixMs: clock.unixNow(), action, result, tool };
+  sendPending([{ name: 'operator.action', event }], emitter);
+};
+
+/**
+ * Calls `listener` for each box that is made in this process from now on, until you call the returned function. An error that a
+ * listener throws is reported to OpenTelemetry's `diag`.
+ *
+ * @example
+ * ```ts
+ * const stop = onNewBox((box) => box.on('circuit.transition', ({ tool, to }) => logger.warn({ tool, to })));
+ * ```
+ */
+export const onNewBox = (listener: (box: Breakerbox) => void): (() => void) => {
+  const listeners = boxListeners().add(listener);
+  return () => void listeners.delete(listener);
 };

@@ -8,8 +8,7 @@ import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
-import type { CircuitSpec } from '../tool.ts';
-import { groupSettings, toolSettings } from '../tool-settings.ts';
+import { type CircuitSpec, groupSettings, toolSettings } from '../tool.ts';
 import { type TrackedCircuit, takeOver } from '../tracked-circuit.ts';
 
 type Key = keyof BreakerboxConfig;

@@ -1,8 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { createLastGood, type KeptResult } from './last-good.ts';
-import { createResultPool } from './result-pool.ts';
+import { createLastGood, createResultPool, type KeptResult } from './last-good.ts';
 
 const UNIX = Date.UTC(2026, 10, 20, 21, 14, 3);
 

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { dependenciesOf, dependents, keptChains, longestChains, sharedDependency, withDependents } from './chains.ts';
+import {
+  dependenciesOf,
+  dependents,
+  keptChains,
+  longestChains,
+  sharedDependency,
+  withDependents,
+} from './capability.ts';
 
 const toolsOf = (tools: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(tools).map(([tool, dependsOn]) => [tool, { dependsOn }]));

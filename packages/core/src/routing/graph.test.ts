@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { describeCycle, walk } from './graph.ts';
+import { describeCycle, walk } from './capability.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 const graphs = fc.dictionary(name, fc.uniqueArray(name), { noNullPrototype: true });

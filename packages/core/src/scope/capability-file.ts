@@ -6,10 +6,10 @@ import {
   isRecord,
   text as name,
   object,
+  readJson,
   reject,
   show,
 } from '../config/checks.ts';
-import { readJson } from '../config/json.ts';
 import {
   type Capability,
   capabilityFileChecks,

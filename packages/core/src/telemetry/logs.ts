@@ -1,6 +1,5 @@
 import * as api from '@opentelemetry/api';
-import type { Emitter } from '../emitter.ts';
-import type { BreakerboxEvents, EventBase, RouteSummary } from '../events.ts';
+import type { BreakerboxEvents, Emitter, EventBase, RouteSummary } from '../events.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown, safely } from '../safely.ts';
 import { ATTR, EVENT, MIXED_CATEGORY, SCOPE_NAME } from './semconv.ts';

@@ -9,13 +9,12 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
-import { isObject, read } from '../classify/untrusted.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
 import type { Decision } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
-import { reportThrown, safely } from '../safely.ts';
+import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { currentTracer } from './otel-binding.ts';
