@@ -35,9 +35,7 @@ box.on('circuit.transition', ({ to }) =>
   notify({ kind: 'state', to, told: session.peek(SHARED_TOOL)?.trip === 'fleet', failures }),
 );
 
-const search = guard(session, SHARED_TOOL, async (input: { readonly q: string }) =>
-  getJson(toolUrl, input, undefined),
-);
+const search = guard(session, SHARED_TOOL, async (input: { readonly q: string }) => getJson(toolUrl, input, undefined));
 
 const turn = async (number: number): Promise<void> => {
   try {
