@@ -73,7 +73,12 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
     expect(ages).toEqual([100_000, 30_000]);
     await heardSoon();
     expect(heard).toEqual([{ change: 'opened', name: EVENT_CIRCUIT }]);
-    expect(circuits.circuit(EVENT_CIRCUIT)).toMatchObject({ state: 'open', ageMs: 30_000, rejectedMs: 0, waitMs: 300_000 });
+    expect(circuits.circuit(EVENT_CIRCUIT)).toMatchObject({
+      state: 'open',
+      ageMs: 30_000,
+      rejectedMs: 0,
+      waitMs: 300_000,
+    });
   });
 
   test('S1: openings that lie too far apart are none', () => {

@@ -144,7 +144,7 @@ describe('G4: whatever is ordered, called and waited for', () => {
     );
   });
 
-  test('an order that arrives twice is one order', () => {
+  test('G1: an order that arrives twice is one order', () => {
     fc.assert(
       fc.property(happenings, tool, order, (all, name, twice) => {
         const [once, again] = [oneProcess(), oneProcess()] as const;

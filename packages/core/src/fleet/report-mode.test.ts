@@ -5,7 +5,9 @@ import { oneProcess } from './test-support.fleet.ts';
 
 const valuesOf = (agent: string, metric: 'fleetUp' | 'fleetReadTime') => {
   const series = openSeries({ insteadOfSdk: false, exemplars: false });
-  const found = [...series.numbers(METRIC[metric])].filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent);
+  const found = [...series.numbers(METRIC[metric])].filter(
+    ({ attributes }) => attributes['gen_ai.agent.name'] === agent,
+  );
   series.close();
   return found.map(({ value }) => value);
 };
