@@ -4,7 +4,23 @@ import { describe, expect, test } from 'vitest';
 import { titlesIn } from './reference/test-titles.ts';
 
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
-const CHAPTERS = { E: 7, O: 7, C: 15, P: 4, B: 6, S: 5, K: 4, R: 4, W: 2, F: 2, Q: 2, A: 10, M: 10, T: 8 } as const;
+const CHAPTERS = {
+  E: 7,
+  O: 7,
+  C: 15,
+  P: 4,
+  B: 6,
+  S: 5,
+  K: 4,
+  R: 4,
+  W: 2,
+  F: 2,
+  Q: 2,
+  A: 10,
+  M: 10,
+  G: 9,
+  T: 8,
+} as const;
 
 const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),

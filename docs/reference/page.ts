@@ -116,6 +116,7 @@ const CHAPTERS: Readonly<Record<string, string>> = {
   F: 'f-freshness',
   Q: 'q-reports',
   A: 'a-control',
+  G: 'g-fleet',
 };
 
 /** Links of comments as code, rules as links. */

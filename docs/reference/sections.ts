@@ -45,6 +45,7 @@ export const SECTIONS: readonly Section[] = [
   core('operator.force', 'ForceOptions', 'control'),
   core('operator.release', 'ReleaseOptions', 'control'),
   core('reconfigure', 'ReconfigureOptions', 'control'),
+  core('A fleet', 'BoxFleet'),
   core('classifyError of core', 'ClassifyContext'),
   core('What classify gives', 'Classification'),
   telemetry('startTelemetry', 'TelemetryOptions'),

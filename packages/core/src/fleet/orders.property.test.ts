@@ -80,8 +80,8 @@ const run = (
 
 const stateOf = ({ session }: OneProcess) => session.view().circuits.map(({ generation: _, ...one }) => one);
 
-describe('G4: whatever is ordered, called and waited for', () => {
-  test('no probe goes while a circuit is held, and none after its grant ran out', () => {
+describe('whatever is ordered, called and waited for', () => {
+  test('G4: no probe goes while a circuit is held, and none after its grant ran out', () => {
     fc.assert(
       fc.property(happenings, (all) => {
         run(oneProcess(), all, (name, decision, { latest, ms }) => {
@@ -96,7 +96,7 @@ describe('G4: whatever is ordered, called and waited for', () => {
     );
   });
 
-  test('a grant gives at most one probe, unless that one said nothing about the tool', () => {
+  test('G4: a grant gives at most one probe, unless that one said nothing about the tool', () => {
     let probes = 0;
     fc.assert(
       fc.property(happenings, fc.boolean(), (all, fails) => {
@@ -144,7 +144,7 @@ describe('G4: whatever is ordered, called and waited for', () => {
     );
   });
 
-  test('an order that arrives twice is one order', () => {
+  test('G1: an order that arrives twice is one order', () => {
     fc.assert(
       fc.property(happenings, tool, order, (all, name, twice) => {
         const [once, again] = [oneProcess(), oneProcess()] as const;

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { reconfigure } from '../control/reconfigure.ts';
+import { createBreakerbox } from '../index.ts';
 import { grant, heardSoon, hold, oneProcess, recover, release } from './test-support.fleet.ts';
 
 describe('G1: orders of the fleet take effect at the next use', () => {
@@ -125,7 +127,62 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     expect(call('b')).toBe('closed');
   });
 
-  test('an opening of this process is told, and an order that confirms it is no news', async () => {
+  test('G6: a healthy circuit has nothing to tell', async () => {
+    const { call, heard, circuits } = oneProcess();
+    for (let i = 0; i < 50; i += 1) call('a', i % 10 === 0 ? 'network' : 'success');
+    await heardSoon();
+    expect(heard).toEqual([]);
+    expect(circuits.all().map(({ name, state }) => [name, state])).toEqual([['a', 'closed']]);
+  });
+
+  test('G9: ages and waits have no clock, and a digest tells other settings apart', () => {
+    const [one, other, slower] = [oneProcess(), oneProcess(), oneProcess({ tools: { a: { cooldownMs: 5_000 } } })];
+    other.wait(86_400_000);
+    for (const process of [one, other, slower]) {
+      process.feed('a', hold(2_000));
+      process.call('a');
+    }
+    expect(other.circuits.circuit('a')).toEqual(one.circuits.circuit('a'));
+    expect(slower.circuits.circuit('a')?.digest).not.toBe(one.circuits.circuit('a')?.digest);
+  });
+
+  test('G2: a share without a fleet, and a fleet without shared circuits, are errors (E6)', () => {
+    const errorOf = (config: object): string => {
+      try {
+        createBreakerbox({ agent: 'agent', ...config });
+        return '';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const fleet = { join: () => {} };
+    expect(errorOf({ scope: 'process', tools: { a: { share: 'fleet' } } })).toContain('tools.a.share: is');
+    expect(errorOf({ scope: 'process', groups: { g: { share: 'fleet' } } })).toContain('groups.g.share: is');
+    expect(errorOf({ defaults: { share: 'fleet' } })).toContain('defaults.share: is');
+    expect(errorOf({ fleet })).toContain("fleet: needs scope 'process'");
+    expect(errorOf({ scope: 'process', fleet: {} })).toContain('fleet: is');
+    expect(errorOf({ scope: 'process', fleet, tools: { a: { share: 'all' } } })).toContain('tools.a.share: is');
+    const { box } = oneProcess();
+    expect(() => reconfigure(box, (config) => ({ ...config, defaults: {} }))).toThrow('tools.a.share: has changed');
+    expect(() => reconfigure(box, (config) => ({ ...config, fleet }))).toThrow('fleet: has changed');
+  });
+
+  test('E5: a fleet that throws as a box is made leaves the box as it is', () => {
+    let joined: object | undefined;
+    const box = createBreakerbox({
+      agent: 'agent',
+      scope: 'process',
+      fleet: {
+        join: (one) => {
+          joined = one;
+          throw new Error('of the fleet');
+        },
+      },
+    });
+    expect(joined).toBe(box);
+  });
+
+  test('G3: an opening of this process is told, and an order that confirms it is no news', async () => {
     const { call, feed, heard, moves } = oneProcess();
     for (let i = 0; i < 3; i += 1) call('a', 'network');
     feed('a', hold(100));
@@ -135,7 +192,7 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     expect(moves).toEqual(['a closed>open']);
   });
 
-  test('a tool that is declared later finds the order', () => {
+  test('G1: a tool that is declared later finds the order', () => {
     const { call, feed, box, moves } = oneProcess();
     feed('late', hold());
     expect(call('late')).toBe('undeclared');

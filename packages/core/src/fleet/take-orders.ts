@@ -94,7 +94,8 @@ const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: 
   if (circuit.state === 'closed' || mode !== 'automatic' || covered !== undefined) return;
   const { held } = circuit.outage;
   if (held === undefined || held.untilMs === Number.POSITIVE_INFINITY) return;
-  const own = wanted(tool.name)?.held === held ? held : NEVER; // Else an outer grant that may be over.
+  // A probe that failed has used its own grant up. An outer grant may be over.
+  const own = held === NEVER ? held : (wanted(tool.name)?.held ?? NEVER);
   const longest = outerGrants(context, tool.name, store).reduce(
     (most, outer) => (outer.untilMs > most.untilMs ? outer : most),
     own,
