@@ -70,7 +70,17 @@ describe('configuration.md', () => {
 
   test('shows no type that it explains nowhere', () => {
     const LANGUAGE = 'AbortSignal Error NoInfer Partial PromiseLike Record Name Output Result Input'.split(' ');
-    const UNIONS = ['ErrorCategory', 'Judgement', 'Availability', 'ToolKind', 'Listen', 'Breakerbox', 'FileSettings'];
+    const UNIONS = [
+      'ErrorCategory',
+      'Judgement',
+      'Availability',
+      'ToolKind',
+      'Listen',
+      'Breakerbox',
+      'FileSettings',
+      'BoxFleet',
+      'FleetClient',
+    ];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>
       rowsOf(title).flatMap(([, type = '']) => type.match(/\b[A-Z]\w+/g) ?? []),

@@ -96,7 +96,12 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
   'FileSettings',
+  'FleetOrder',
   'FreshnessLabel',
+  'Grant',
+  'Position',
+  'ProbeResult',
+  'Report',
   'ReportedAction',
   'Role',
   'SessionReport',

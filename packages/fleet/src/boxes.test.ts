@@ -14,12 +14,20 @@ interface Process {
   readonly session: Session;
 }
 
-const TOOLS = { web_search: { share: 'fleet' }, mail: {}, a: { share: 'fleet' }, b: { share: 'fleet' } } as const;
+const GROUPS = { github: { share: 'fleet' } } as const;
+const TOOLS = {
+  issues: { group: 'github' },
+  pulls: { group: 'github' },
+  web_search: { share: 'fleet' },
+  mail: {},
+  a: { share: 'fleet' },
+  b: { share: 'fleet' },
+} as const;
 
 const processWith = (runtime: VirtualRuntime, store: MemoryStore): Process => {
   const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
   const fleet = fleetWith({ client: store }, { runtime, share: shareCircuits, operate });
-  const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools: TOOLS });
+  const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
   return { fleet, box, session: box.session() };
 };
 
@@ -104,6 +112,21 @@ describe('boxes that share a store', () => {
     await runtime.pass(3_000);
     expect(processes.map((one) => call(one, true))).toEqual(['skip', 'skip', 'ok']);
     expect(processes[2]?.fleet.status().circuits).toEqual([]);
+  });
+
+  test('G2, G4: a group that is shared opens for all, and one call of any of its tools is the probe', async () => {
+    const { runtime, processes } = await fleetOf(3);
+    for (const one of processes.slice(0, 2)) for (const tool of ['issues', 'pulls', 'issues']) call(one, false, tool);
+    await runtime.pass(2_000);
+    expect(processes.map((one) => call(one, true, 'pulls'))).toEqual(['skip', 'skip', 'skip']);
+    const seen: string[] = [];
+    for (let passed = 0; passed < 70_000; passed += 100) {
+      for (const one of processes) seen.push(call(one, false, 'pulls'));
+      await runtime.pass(100);
+    }
+    expect(seen.filter((one) => one !== 'skip')).toEqual(['probe failed']);
+    const [opened] = processes[2]?.fleet.status().circuits ?? [];
+    expect(opened).toMatchObject({ name: 'group:github', state: 'open', generation: 2 });
   });
 
   test('G7: without the store each process probes for itself, and the shared opening comes back', async () => {

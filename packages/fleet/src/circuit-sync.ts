@@ -129,7 +129,7 @@ export const noteChange = (track: Track, change: SharedChange, circuit: SharedCi
   }
 };
 
-/** Notes what the store says. A store that has lost its data counts its generations anew. */
+/** Notes what the store says. A store that has lost its data starts its generations again. */
 export const noteStored = (track: Track, { stored, epoch, mode }: Situation): void => {
   if (stored === undefined || mode !== 'up') return;
   const isOlder = track.heard?.epoch === epoch && stored.generation < track.heard.generation;

@@ -1,5 +1,4 @@
 export { createFleet, type Fleet } from './fleet.ts';
-export type { Bounds } from './fleet-state.ts';
 export { type MemoryStore, type MemoryStoreOptions, memoryStore } from './memory-store.ts';
 export type { FleetClient, FleetOptions } from './options.ts';
 export type {

@@ -1,9 +1,11 @@
 import {
+  BOUNDS,
   type Bounds,
   claimProbe,
   controlAll,
   endOutage,
   type FleetState,
+  type Moment,
   type Outcome,
   readSince,
   reportOpening,
@@ -16,7 +18,6 @@ export interface MemoryStoreOptions {
   readonly now?: () => number;
   /** Names a store that has just got its first data. Default: a random name. */
   readonly epoch?: () => string;
-  readonly bounds?: Bounds;
 }
 
 /** A store in the memory of this process. Several fleets can share it. */
@@ -34,18 +35,20 @@ export interface MemoryStore extends FleetStore {
  * const fleets = [createFleet({ client: store }), createFleet({ client: store })];
  * ```
  */
-export const memoryStore = ({
-  now = () => performance.now(),
-  epoch = () => crypto.randomUUID(),
-  bounds,
-}: MemoryStoreOptions = {}): MemoryStore => {
+export const memoryStore = (options: MemoryStoreOptions = {}): MemoryStore => boundedMemoryStore(BOUNDS, options);
+
+/** A store in memory that keeps no more than `bounds`. */
+export const boundedMemoryStore = (
+  bounds: Bounds,
+  { now = () => performance.now(), epoch = () => crypto.randomUUID() }: MemoryStoreOptions = {},
+): MemoryStore => {
   let state: FleetState | undefined;
   const listeners = new Set<() => void>();
 
   const carryOut = async <Answer>(
-    run: (state: FleetState | undefined, moment: { nowMs: number; epoch: string; bounds?: Bounds }) => Outcome<Answer>,
+    run: (state: FleetState | undefined, moment: Moment) => Outcome<Answer>,
   ): Promise<Answer> => {
-    const outcome = run(state, { nowMs: now(), epoch: epoch(), ...(bounds && { bounds }) });
+    const outcome = run(state, { nowMs: now(), epoch: epoch(), bounds });
     state = outcome.state;
     if (outcome.hint) for (const listener of listeners) queueMicrotask(listener);
     return outcome.answer;

@@ -8,8 +8,8 @@ export type FleetClient = NodeRedisClient | IoredisClient | FleetStore;
 
 export interface FleetOptions {
   /**
-   * A client or cluster of `redis` or `ioredis`, or a store, such as `memoryStore()`. A client of `redis` that is not open is connected,
-   * and `fleet.close()` closes it again. A client that you have opened stays yours.
+   * A client or cluster of `redis` or `ioredis`, or a store, such as `memoryStore()`. A client that is open
+   * stays yours. If it is not open, the fleet makes connections of its own with the same options.
    */
   readonly client: FleetClient;
   /** The first part of every key in Redis. Default `breakerbox`. */

@@ -2,7 +2,7 @@ import type { ErrorCategory } from '@breakerbox/core';
 
 /**
  * What a process says to the store that many processes share, and what it hears. The store may be Redis, or a hub on this machine. All
- * times are durations in milliseconds: the store has its own clock and nobody else's counts (G9).
+ * times are durations in milliseconds: the store has its own clock and no other clock counts (G9).
  */
 
 /** Which state of the store a process knows: a store that lost its data has another epoch. `version` grows with each change. */
@@ -29,7 +29,7 @@ export interface StoredCircuit {
   /** From the opening to the next probe, with what a Retry-After asked for. */
   readonly waitMs: number;
   /** How many processes have said so, while pending. */
-  readonly witnesses: number;
+  readonly seenBy: number;
   /** The process that holds the probe, and how long its lease still is. */
   readonly probe: { readonly holder: string; readonly leaseMs: number } | undefined;
 }
@@ -65,7 +65,7 @@ export interface Report {
   readonly process: string;
   readonly category: ErrorCategory;
   readonly waitMs: number;
-  /** Witnesses that are needed within `windowMs` (G3). */
+  /** Processes that must have seen it within `windowMs` (G3). */
   readonly quorum: number;
   readonly windowMs: number;
   /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */

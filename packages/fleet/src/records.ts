@@ -52,7 +52,7 @@ export const storedCircuit = (
   category: record.c,
   ageMs: Math.max(0, nowMs - record.t),
   waitMs: record.w,
-  witnesses: Object.keys(record.n ?? {}).length,
+  seenBy: Object.keys(record.n ?? {}).length,
   probe:
     record.h !== undefined && (record.u ?? 0) > nowMs
       ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs }

@@ -83,7 +83,7 @@ const circuitsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetCi
   [...knowledge.circuits.values()].map((circuit) => circuitOf(name, circuit, nowMs));
 
 const circuitOf = (fleet: string, circuit: Heard<StoredCircuit>, nowMs: number): FleetCircuit => {
-  const { id, state, generation, category, waitMs, witnesses, probe, heardMs } = circuit;
+  const { id, state, generation, category, waitMs, seenBy, probe, heardMs } = circuit;
   const leaseMs = probe === undefined ? 0 : probe.leaseMs - (nowMs - heardMs);
   const isHeld = probe !== undefined && leaseMs > 0;
   return {
@@ -94,7 +94,7 @@ const circuitOf = (fleet: string, circuit: Heard<StoredCircuit>, nowMs: number):
     category,
     ageMs: circuit.ageMs + nowMs - heardMs,
     waitMs,
-    seenBy: witnesses,
+    seenBy,
     holder: isHeld ? probe.holder : undefined,
     leaseMs: isHeld ? leaseMs : undefined,
   };

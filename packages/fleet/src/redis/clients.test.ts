@@ -93,7 +93,7 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
     await until(answers(one));
     await until(answers(two));
     await until(async () => (await one.processes()) === 2);
-    expect(await one.report(report('c', 'p1'))).toMatchObject({ state: 'pending', witnesses: 1 });
+    expect(await one.report(report('c', 'p1'))).toMatchObject({ state: 'pending', seenBy: 1 });
     expect(await two.report(report('c', 'p2'))).toMatchObject({ state: 'open', generation: 1 });
     await until(() => hints > 0);
     const { position, circuits } = await one.read(NOWHERE);

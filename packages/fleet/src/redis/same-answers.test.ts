@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { memoryStore } from '../memory-store.ts';
-import type { FleetStore, Position, ProbeResult } from '../protocol.ts';
+import { boundedMemoryStore } from '../memory-store.ts';
+import type { FleetStore, Grant, Position, ProbeResult, StoredCircuit } from '../protocol.ts';
 import { NOWHERE } from '../protocol.ts';
 import type { RedisConnection } from './connection.ts';
 import { connectionOf } from './recognize.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const ids = fc.constantFrom('a', 'b', 'c', 'é {x}');
-const processes = fc.constantFrom('p1', 'p2', 'p3');
+const processes = fc.constantFrom('p1', 'p2', 'p');
 const ms = fc.constantFrom(0, 1, 500, 1_000, 5_000);
 const categories = fc.constantFrom('network', 'timeout', 'server' as const);
 const generations = fc.nat(4);
@@ -35,9 +35,24 @@ const results: fc.Arbitrary<ProbeResult> = fc.oneof(
   fc.constant({ result: 'returned' } as const),
 );
 
-type Call = (store: FleetStore, position: Position) => Promise<unknown>;
+/** What a process knows: where it has read to, the circuits, and the latest grant. */
+interface Known {
+  readonly position: Position;
+  readonly circuits: readonly StoredCircuit[];
+  readonly granted: readonly [id: string, process: string, grant: Grant] | undefined;
+}
 
-const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; readonly flush?: boolean }> = fc.oneof(
+type Call = (store: FleetStore, known: Known) => Promise<unknown>;
+
+interface Move {
+  readonly call?: Call;
+  readonly passMs?: number;
+  readonly flush?: boolean;
+  /** The answer is the grant of this process. */
+  readonly claims?: readonly [id: string, process: string];
+}
+
+const call: fc.Arbitrary<Move> = fc.oneof(
   { weight: 4, arbitrary: ms.map((passMs) => ({ passMs })) },
   { weight: 1, arbitrary: fc.constant({ flush: true }) },
   {
@@ -72,6 +87,20 @@ const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; reado
       .map((settlement) => ({ call: (store: FleetStore) => store.settle(...settlement) })),
   },
   {
+    weight: 8,
+    arbitrary: fc.tuple(ids, processes, ms).map(([id, process, leaseMs]) => ({
+      call: (store: FleetStore, { circuits }: Known) =>
+        store.claim(id, process, circuits.find((one) => one.id === id)?.generation ?? 0, 't1', leaseMs),
+      claims: [id, process] as const,
+    })),
+  },
+  {
+    weight: 8,
+    arbitrary: results.map((result) => ({
+      call: async (store: FleetStore, { granted }: Known) => granted && store.settle(...granted, result),
+    })),
+  },
+  {
     weight: 2,
     arbitrary: fc.tuple(ids, generations).map((end) => ({ call: (store: FleetStore) => store.end(...end) })),
   },
@@ -88,7 +117,7 @@ const call: fc.Arbitrary<{ readonly call?: Call; readonly passMs?: number; reado
   {
     weight: 8,
     arbitrary: fc.constantFrom('here', 'nowhere', 'elsewhere', 'later').map((from) => ({
-      call: (store: FleetStore, { epoch, version }: Position) =>
+      call: (store: FleetStore, { position: { epoch, version } }: Known) =>
         store.read(
           {
             here: { epoch, version },
@@ -117,10 +146,10 @@ test('G9: the scripts give the answers of the pure functions, for any sequence o
       let nowMs = 1_700_000_000_000;
       let epoch = 0;
       const seams = { now: () => nowMs, epoch: () => `e${epoch}`, bounds: { circuits: 2, actions: 2 } };
-      const memory = memoryStore(seams);
+      const memory = boundedMemoryStore(seams.bounds, seams);
       const redis = redisStore(connection, { prefix: 'test', name: `n${name}`, commandTimeoutMs: 10_000, ...seams });
-      let position = NOWHERE;
-      for (const { call, passMs = 0, flush } of calls) {
+      let known: Known = { position: NOWHERE, circuits: [], granted: undefined };
+      for (const { call, passMs = 0, flush, claims } of calls) {
         nowMs += passMs;
         if (flush === true) {
           epoch += 1;
@@ -128,9 +157,11 @@ test('G9: the scripts give the answers of the pure functions, for any sequence o
           await client.sendCommand(['FLUSHALL']);
         }
         if (call === undefined) continue;
-        const [expected, found] = [await call(memory, position), await call(redis, position)];
+        const [expected, found] = [await call(memory, known), await call(redis, known)];
         expect(found).toEqual(expected);
-        position = (await memory.read(position)).position;
+        const { position, circuits } = await memory.read(NOWHERE);
+        const granted = claims && expected !== undefined ? ([...claims, expected as Grant] as const) : known.granted;
+        known = { position, circuits, granted };
       }
       expect(await redis.read(NOWHERE)).toEqual(await memory.read(NOWHERE));
     }),
