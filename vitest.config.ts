@@ -13,8 +13,12 @@ const retry = process.env.CI === 'true' ? 1 : 0;
 /** Has dependencies of its own, which `npm test` does not install. */
 const PREVIEW = 'dashboards/preview/**/*.test.ts';
 
-/** Random cases: `npm test` runs a tenth of what `npm run test:all` does. The seed of a case that fails is printed. */
-const MODELS = ['packages/core/src/proof/model.test.ts', 'packages/fleet/src/proof/promises.test.ts'];
+/** Random cases and simulations: `npm test` runs a tenth or less of what `npm run test:all` does. The seed of a case that fails is printed. */
+const MODELS = [
+  'packages/core/src/proof/model.test.ts',
+  'packages/fleet/src/proof/promises.test.ts',
+  'bench/src/scale/scale.test.ts',
+];
 const MANY_CASES = '10000';
 
 /**

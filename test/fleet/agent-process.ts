@@ -63,7 +63,7 @@ export interface FleetAgent {
   thaw(): void;
   /** SIGKILL. */
   kill(): Promise<void>;
-  /** Closes the fleet and exits. Returns the milliseconds until the process was gone. */
+  /** Closes the fleet and exits. Returns the milliseconds that closing took. */
   stop(): Promise<number>;
 }
 
@@ -110,11 +110,12 @@ export const startFleetAgent = async (orders: FleetOrders): Promise<FleetAgent> 
       await ended(child);
     },
     stop: async () => {
-      const begun = performance.now();
+      const closed = once(child, 'message');
       child.kill('SIGCONT');
       send({ do: 'stop' });
+      const [closedMs] = await closed;
       await ended(child);
-      return performance.now() - begun;
+      return closedMs as number;
     },
   };
 };

@@ -115,8 +115,9 @@ const facts = (): AgentFacts => {
 
 const leave = async (): Promise<void> => {
   working = false;
+  const begun = performance.now();
   await fleet?.close();
-  process.exit();
+  process.send?.(performance.now() - begun, () => process.exit());
 };
 
 process.on('message', (message: FleetMessage) => {

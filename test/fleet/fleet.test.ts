@@ -10,7 +10,7 @@ import { addressOf, PROCESSES, startWorld } from './world.ts';
 const fault = (name: string) => FAULTS[name] ?? expect.fail(`no fault ${name}`);
 
 describe('five processes and a real Redis', () => {
-  test.concurrent('G3, G5, G6: one outage is learned once, probed once a round, and over for all within 2 s; a healthy fleet writes nothing', async () => {
+  test('G3, G5, G6: one outage is learned once, probed once a round, and over for all within 2 s; a healthy fleet writes nothing', async () => {
     const figures = await runFault(fault('none'), { measureHealthy: true });
     keepsItsPromises(figures);
     expect(figures.opening.calls).toBeLessThanOrEqual(MOST_CALLS);
@@ -21,15 +21,15 @@ describe('five processes and a real Redis', () => {
     expect(figures.healthy?.readsPerSecond).toBeGreaterThan(0.5);
   });
 
-  test.concurrent('G4: the settlement of a prober that was stopped beyond its lease is dropped', async () => {
+  test('G4: the settlement of a prober that was stopped beyond its lease is dropped', async () => {
     keepsItsPromises(await runStoppedProber());
   });
 
-  test.concurrent('G7: Redis hangs, no decision waits, and all agree when it answers again', async () => {
+  test('G7: Redis hangs, no decision waits, and all agree when it answers again', async () => {
     keepsItsPromises(await runFault(fault('frozen')));
   });
 
-  test.concurrent('G7: a process that ends while Redis hangs ends within its time limit', async () => {
+  test('G7: a process that ends while Redis hangs ends within its time limit', async () => {
     const redis = await startRedis();
     const world = await startWorld(addressOf([redis]));
     redis.freeze();

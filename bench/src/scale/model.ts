@@ -12,9 +12,10 @@ export interface FleetShape {
   readonly hints: boolean;
 }
 
-/** The times of `reader.ts` in `@breakerbox/fleet`: between two reads, and after a hint. */
+/** The times of `reader.ts` in `@breakerbox/fleet`: between two reads; after a hint; and the least after a read, hint or not. */
 const READ_MS = { least: 1_000, most: 1_200 };
 const HINT_MS = 50;
+const AGAIN_MS = 100;
 
 /** The chance that one process has seen at least `failures` calls fail, when `mean` are expected. */
 const failed = (mean: number, failures: number): number => {
@@ -31,7 +32,7 @@ const perMs = ({ callsPerSecond }: FleetShape): number => callsPerSecond / 1_000
 
 /** The chance that the quorum has seen the circuit open so long after the tool went down. */
 export const quorumChance = (shape: FleetShape, ms: number): number => {
-  const share = failed(ms * perMs(shape), shape.threshold);
+  const share = Math.min(failed(ms * perMs(shape), shape.threshold), 1 - 1e-12);
   let chance = (1 - share) ** shape.processes;
   let fewer = 0;
   for (let count = 0; count < shape.quorum; count += 1) {
@@ -48,10 +49,27 @@ export const callsAfter = (shape: FleetShape, ms: number): number => {
   return shape.processes * each;
 };
 
+const PARTS = 200;
+
+/** The share of processes that have read so long after a hint. One that has just read waits for the rest of {@link AGAIN_MS} first. */
+const hinted = (ms: number): number => {
+  const justRead = (2 * AGAIN_MS) / (READ_MS.least + READ_MS.most);
+  const after = (waitMs: number): number => Math.min(1, Math.max(0, (ms - waitMs) / HINT_MS));
+  let sum = 0;
+  for (let part = 0; part < PARTS; part += 1) sum += after(((part + 0.5) / PARTS) * AGAIN_MS);
+  return (1 - justRead) * after(0) + (justRead * sum) / PARTS;
+};
+
+const hintedMs = (share: number): number => {
+  let ms = 0;
+  while (hinted(ms) < share && ms < HINT_MS + AGAIN_MS) ms += 0.5;
+  return ms;
+};
+
 /** From the opening of the fleet's circuit until a share of the processes knows. */
 export const knownMs = ({ processes, scriptMs, hints }: FleetShape, share: number): number => {
   // All read at once, and Redis works on one script at a time.
-  if (hints) return share * Math.max(HINT_MS, processes * scriptMs);
+  if (hints) return Math.max(hintedMs(share), share * processes * scriptMs);
   const { least, most } = READ_MS;
   const mean = (least + most) / 2;
   // How likely a process is still before its next read: the share of rounds that are longer, over the mean round.
@@ -62,7 +80,6 @@ export const knownMs = ({ processes, scriptMs, hints }: FleetShape, share: numbe
 
 /** Calls into the dead tool until all know, if the quorum saw it at that time. */
 export const callsUntilKnown = (shape: FleetShape, quorumMs: number): number => {
-  const PARTS = 100;
   let sum = 0;
   for (let part = 0; part < PARTS; part += 1) sum += callsAfter(shape, quorumMs + knownMs(shape, (part + 0.5) / PARTS));
   return sum / PARTS;

@@ -48,8 +48,8 @@ describe.each([true, false])(`${PROCESSES} simulated processes, hints arrive: %s
     expect(chance).toBeLessThan(0.999);
     near(found.callsUntilQuorum, callsAfter(shape, found.quorumMs), 0.05, 4 * Math.sqrt(found.callsUntilQuorum));
     near(found.calls, callsUntilKnown(shape, found.quorumMs), 0.1, 4 * Math.sqrt(found.calls));
-    near(found.knownP50Ms, knownMs(shape, 0.5), 0.2, 30);
-    near(found.knownP99Ms, knownMs(shape, 0.99), 0.2, 60);
+    near(found.knownP50Ms, knownMs(shape, 0.5), 0.1, 10);
+    near(found.knownP99Ms, knownMs(shape, 0.99), 0.1, 20);
     // One in a round, of which there is time for three at most.
     expect(found.probes).toBeGreaterThanOrEqual(1);
     expect(found.probes).toBeLessThanOrEqual(OUTAGE.outageMs / OUTAGE.cooldownMs);
@@ -57,11 +57,12 @@ describe.each([true, false])(`${PROCESSES} simulated processes, hints arrive: %s
   });
 });
 
-it('processes that learn alone make all the calls, and a probe each', { timeout: 20 * MINUTES }, async () => {
+it('processes that learn alone make all the calls, and most send a probe', { timeout: 20 * MINUTES }, async () => {
   const found = await simulate({ ...SHAPE, processes: PROCESSES, ...OUTAGE, seed: 7, shared: false });
   const shape: FleetShape = { ...SHAPE, processes: PROCESSES };
   // Some do not call three times while it is dead.
   expect(found.calls).toBeLessThanOrEqual(PROCESSES * SHAPE.threshold);
   near(found.calls, callsAfter(shape, OUTAGE.outageMs), 0.02, 4 * Math.sqrt(PROCESSES));
-  expect(found.probes).toBeGreaterThan(PROCESSES);
+  // Most of them have opened long enough ago for one.
+  expect(found.probes).toBeGreaterThan(PROCESSES / 2);
 });
