@@ -81,7 +81,7 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
     });
   });
 
-  test('S1: openings that lie too far apart are none', () => {
+  test('S1: openings that lie too far apart begin no event', () => {
     const { call, feed, session } = inEvent();
     feed('a', hold(200_000));
     feed('b', hold(0));

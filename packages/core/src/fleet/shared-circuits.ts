@@ -69,7 +69,7 @@ export type SharedChange =
   | { readonly change: 'closed'; readonly name: string; readonly granted: boolean }
   /** A call took the granted probe. */
   | { readonly change: 'probing'; readonly name: string }
-  /** A correlated event ended here: for everybody if a person, a health check, a time or the fleet's probe said so. */
+  /** A correlated event ended here: for all processes if a person, a health check, a time or the fleet's probe said so. */
   | { readonly change: 'recovered'; readonly name: typeof EVENT_CIRCUIT; readonly by: RecoveredBy };
 
 /** The circuits of one box that are shared. One object for each box. */

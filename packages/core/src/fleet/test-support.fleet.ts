@@ -2,7 +2,7 @@ import { type BreakerboxConfig, createBreakerbox, type Session } from '../index.
 import { shareCircuits } from './share-circuits.ts';
 import type { FleetOrder, SharedChange, SharedCircuits } from './shared-circuits.ts';
 
-/** A process of a fleet, with a clock that stands still until it is moved. */
+/** A process of a fleet, with a clock that only the test moves. */
 export interface OneProcess {
   readonly session: Session;
   readonly box: ReturnType<typeof createBreakerbox>;
