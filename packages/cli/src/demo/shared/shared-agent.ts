@@ -52,5 +52,5 @@ const turn = async (number: number): Promise<void> => {
 process.on('disconnect', () => process.exit());
 for (let number = 0; process.connected; number += 1) {
   await turn(number);
-  await wait(EVERY_MS);
+  await wait(EVERY_MS * (0.5 + Math.random())); // Processes of a real fleet do not call at the same moment.
 }
