@@ -80,6 +80,8 @@ describe('configuration.md', () => {
       'FileSettings',
       'BoxFleet',
       'FleetClient',
+      'OperatedFleet',
+      'Attributes', // of OpenTelemetry
     ];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>

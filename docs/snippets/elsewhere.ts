@@ -56,6 +56,11 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     by: 'packages/cli/src/capabilities/capabilities-command.test.ts',
     words: 'fetch_page   pages by their address',
   },
+  {
+    file: 'packages/cli/README.md',
+    has: 'sends the one probe of all processes. It fails',
+    by: 'packages/cli/src/demo/shared/shared-story.test.ts',
+  },
 ];
 
 /** What runs a block elsewhere, if anything does. */
