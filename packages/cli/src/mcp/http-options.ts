@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { HttpTarget } from './http-target.ts';
+import type { HttpAddress } from './http-target.ts';
 
 /** Flags of `breakerbox mcp` for servers behind HTTP. */
 export interface HttpFlags {
@@ -26,12 +26,12 @@ export const withHttpOptions = (command: Command): Command =>
     );
 
 /** The server that an address names. Undefined for a command. @throws Error for wrong flags. Its text holds no value of a header. */
-export const httpTarget = (
+export const httpAddress = (
   command: string,
   args: readonly string[],
   { header, headerEnv, listen }: HttpFlags,
   environment: Readonly<Record<string, string | undefined>> = process.env,
-): HttpTarget | undefined => {
+): HttpAddress | undefined => {
   if (!/^https?:\/\//i.test(command)) {
     if (header.length + headerEnv.length > 0)
       throw new Error('--header and --header-env are for a server with an address, such as https://example.com/mcp.');
@@ -49,7 +49,7 @@ export const httpTarget = (
     ...headerEnv.map((one) => fromEnvironment(one, environment)),
   ];
   for (const [name, value] of headers) check(name, value);
-  return new HttpTarget(url, Object.fromEntries(headers));
+  return { url, headers: Object.fromEntries(headers) };
 };
 
 const split = (text: string, by: string, form: string): readonly [string, string] => {

@@ -22,7 +22,7 @@ test('M7: a signal ends the wait for answers that follows the end of input', asy
   };
   const hour = 3_600_000;
   const ended = runHttpRelay(
-    new HttpTarget(new URL(`http://127.0.0.1:${port}/`), {}),
+    new HttpTarget({ url: new URL(`http://127.0.0.1:${port}/`), headers: {} }),
     relay,
     { stdin, stdout, onStop },
     hour,

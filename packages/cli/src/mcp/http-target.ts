@@ -36,13 +36,19 @@ export interface HttpRequest {
   readonly onSent?: () => void;
 }
 
+/** The address of an MCP server, and the headers of each request. */
+export interface HttpAddress {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 /** An MCP server's address, with the headers that each request carries. There is no timeout: a call may take hours. */
 export class HttpTarget {
   #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: Agent;
 
-  constructor(url: URL, headers: Readonly<Record<string, string>>) {
+  constructor({ url, headers }: HttpAddress) {
     this.#url = url;
     this.#headers = headers;
     const options = { keepAlive: true, timeout: IDLE_MS };

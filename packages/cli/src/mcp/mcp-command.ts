@@ -1,9 +1,7 @@
 import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { callTimeouts, TIMEOUT_FLAG } from './call-timeouts.ts';
-import { runHttpFront } from './http-front.ts';
-import { another, type HttpFlags, httpTarget, withHttpOptions } from './http-options.ts';
-import { runHttpRelay } from './http-relay.ts';
+import { another, type HttpFlags, httpAddress, withHttpOptions } from './http-options.ts';
 import { listenAddress } from './listen-address.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
@@ -54,7 +52,7 @@ const restartLine = (why: string, waitMs: number): string =>
 
 const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
   try {
-    const target = httpTarget(command, args, flags);
+    const address = httpAddress(command, args, flags);
     const timeouts = callTimeouts(flags.callTimeout);
     const listen = flags.listen === undefined ? undefined : listenAddress(flags.listen);
     const plan = planServices(flags, process.env);
@@ -68,10 +66,10 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
       group: flags.name ?? 'mcp server',
       keepsGroup: flags.name !== undefined,
       ...rules,
-      watchesAll: target !== undefined || flags.restart,
+      watchesAll: address !== undefined || flags.restart,
       timeouts: flags.observe ? undefined : timeouts,
     });
-    if (target === undefined) {
+    if (address === undefined) {
       const { code, why } = await runRelay(command, args, relay, host, {
         onRestart: flags.restart ? (why, waitMs) => io.err(restartLine(why, waitMs)) : undefined,
       });
@@ -79,9 +77,9 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
       io.exitWith(code);
     } else {
       const onListening = (url: string) => io.err(`breakerbox mcp: connect the client to ${url}\n`);
-      await (listen === undefined
-        ? runHttpRelay(target, relay, host)
-        : runHttpFront({ target, relay, listen, onStop: host.onStop, onListening }));
+      // Loads Node's HTTP, which takes a good part of the start of a relay that does not need it.
+      const { runHttp } = await import('./http-serve.ts');
+      await runHttp(address, { relay, host, listen, onListening });
       io.exitWith(0);
     }
     await services.end();
