@@ -34,6 +34,8 @@ const SLOW = [
     'mcp-conformance',
     'mcp-programs',
     'mcp-relay-connections',
+    'mcp-relay-http-outages',
+    'mcp-relay-listen',
     'mcp-relay-outages',
     'packaging.{beside,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),

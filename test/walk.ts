@@ -1,3 +1,4 @@
+import { createFleet, memoryStore } from '@breakerbox/fleet';
 import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { vi } from 'vitest';
 import { type AlertWatch, startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
@@ -38,7 +39,12 @@ const AGENTS = {
   seller: startSeller,
   north: () => startAgent('north-agent', { maps: {} }),
   south: () => startAgent('south-agent', { maps: {} }),
-  west: () => startAgent('west-agent', { maps: {} }),
+  west: () =>
+    startAgent(
+      'west-agent',
+      { maps: {} },
+      { box: { scope: 'process', fleet: createFleet({ client: memoryStore() }) } },
+    ),
 };
 export type AgentName = keyof typeof AGENTS;
 
