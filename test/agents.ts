@@ -30,7 +30,7 @@ export interface AgentTool {
 /** How an agent works, beside calling its tools. */
 export interface AgentOptions {
   /** Configuration of its box. */
-  readonly box?: Pick<BreakerboxConfig, 'budget' | 'defaults' | 'fleet' | 'scope'>;
+  readonly box?: Pick<BreakerboxConfig, 'budget' | 'defaults'>;
   /** Its tasks. It plans them again before each one. Default: it plans nothing. */
   readonly tasks?: readonly Task[];
 }

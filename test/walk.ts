@@ -1,3 +1,4 @@
+import { createBreakerbox } from '@breakerbox/core';
 import { createFleet, memoryStore } from '@breakerbox/fleet';
 import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
 import { vi } from 'vitest';
@@ -39,12 +40,7 @@ const AGENTS = {
   seller: startSeller,
   north: () => startAgent('north-agent', { maps: {} }),
   south: () => startAgent('south-agent', { maps: {} }),
-  west: () =>
-    startAgent(
-      'west-agent',
-      { maps: {} },
-      { box: { scope: 'process', fleet: createFleet({ client: memoryStore() }) } },
-    ),
+  west: () => startAgent('west-agent', { maps: {} }),
 };
 export type AgentName = keyof typeof AGENTS;
 
@@ -87,6 +83,9 @@ export const startWalk = async (): Promise<Walk> => {
   const visitor = await startAgentProcess({ agent: 'visitor-agent', job: WAYS.otlp, port, tools }, variables);
   const starting = Object.entries(AGENTS).map(async ([name, start]) => [name, await start()] as const);
   const agents = Object.fromEntries(await Promise.all(starting)) as Record<AgentName, RunningAgent>;
+  // For the panels about the store of a fleet.
+  const fleet = createFleet({ client: memoryStore() });
+  createBreakerbox({ agent: 'west-agent', scope: 'process', fleet });
   const sources = { prometheus: () => servers.prometheus, alertmanager: () => servers.alertmanager };
   return {
     telemetry,
@@ -106,6 +105,7 @@ export const startWalk = async (): Promise<Walk> => {
       ),
     stop: async () => {
       await Promise.all([visitor.kill(), museum.close(), ...Object.values(agents).map((agent) => agent.stop())]);
+      await fleet.close();
       await servers.stop();
       await telemetry.shutdown();
       await otlp.close();

@@ -128,7 +128,9 @@ class Session implements SessionApi {
     if (this.#serial === this.#nextLook) this.#look(false);
     const permit = this.#permit(entry, mode, decided, call, at);
     tallyDecision(entry.tally, permit.reason, permit.route);
-    if (entry.tracked !== undefined && asksForProbe(permit.reason)) entry.tracked.rejectedMs = at.ms;
+    if (decided.rejection !== undefined && entry.tracked !== undefined && asksForProbe(permit.reason)) {
+      entry.tracked.rejectedMs = at.ms;
+    }
     this.#observer.decided(permit, options, at.step);
     return permit;
   }

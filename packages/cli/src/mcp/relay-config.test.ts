@@ -57,7 +57,7 @@ describe('M8: the settings of a relay', () => {
     const permit = session.acquire('search');
     expect(permit.reason).toBe('budget_exhausted');
     expect(textOf(permit)).toContain('at most 1 minute.');
-    ms += 60_000;
+    ms += 60_001;
     beforeDecision();
     expect(session.acquire('search').decision).toBe('call');
   });
