@@ -123,7 +123,13 @@ const faultInPacking = (command: string): string | undefined => {
   const [, filters = ''] = PACKS.exec(command) ?? [];
   const folders = filters.split(' --filter ./').slice(1);
   const unknown = folders.filter((folder) => !published.some((one) => one.folder === folder));
-  return unknown.length === 0 ? undefined : `packs ${unknown.join(', ')}, which no release publishes.`;
+  if (unknown.length > 0) return `packs ${unknown.join(', ')}, which no release publishes.`;
+  const packed = published.filter(({ folder }) => folders.includes(folder));
+  const needed = packed.flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {}));
+  const missing = published.filter(({ name }) => needed.includes(name) && !packed.some((one) => one.name === name));
+  return missing.length === 0
+    ? undefined
+    : `does not pack ${missing.map(({ name }) => name).join(', ')}, which the others need.`;
 };
 
 /**
