@@ -13,7 +13,7 @@ export const FLEET: Readonly<Record<string, readonly string[]>> = {
 
 /** Some values of each attribute, including those of faults. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  [ATTR.decision]: ['call', 'skip'],
+  [ATTR.decision]: ['call', 'skip', 'probe'],
   [ATTR.reason]: ['closed', 'open'],
   [ATTR.outcome]: ['success', 'failure'],
   [ATTR.errorType]: ['network', 'timeout'],
@@ -27,6 +27,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   [ATTR.freshnessLabel]: ['stale', 'cached'],
   [ATTR.availability]: ['available', 'unavailable'],
 };
+/** Two processes of each agent. */
+const PORTS = [9464, 9465];
 const BUCKETS = ['0.01', '0.1', '1', '+Inf'];
 
 type Labels = Readonly<Record<string, string>>;
@@ -39,16 +41,18 @@ const combined = (keys: readonly string[]): readonly Labels[] =>
   );
 
 const scoped = (scope: MetricDefinition['scope']): readonly Labels[] =>
-  Object.entries(FLEET).flatMap(([agent, tools]) => {
-    const own = { job: 'agents', instance: `${agent}:9464`, [label(ATTR.agent)]: agent };
-    return scope === 'agent' ? [own] : tools.map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
-  });
+  Object.entries(FLEET).flatMap(([agent, tools]) =>
+    PORTS.flatMap((port) => {
+      const own = { job: 'agents', instance: `${agent}:${port}`, [label(ATTR.agent)]: agent };
+      return scope === 'agent' ? [own] : tools.map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
+    }),
+  );
 
-/** Grows at a different rate per series. For states, one at a time is 1. */
+/** Grows at a different rate per series. For states, one at a time is 1: the second at the end, such as open. */
 const sampleOf = (metric: MetricDefinition, index: number, states: number, at: number, toMs: number): number => {
   const step = Math.round((HISTORY_MS - (toMs - at)) / SCRAPE_MS);
   if (metric === METRIC.openedTime) return (toMs - 120_000) / 1000;
-  if (metric.kind === 'updowncounter') return index % states === Math.floor(step / 10) % states ? 1 : 0;
+  if (metric.kind === 'updowncounter') return index % states === (Math.floor(step / 10) + 1) % states ? 1 : 0;
   return step * (1 + (index % 3));
 };
 
