@@ -136,9 +136,19 @@ describe('a server that ends', () => {
     expect(got()[1]).toHaveLength(3);
   });
 
-  test('M7: before its first message is not started again', async () => {
-    const relay = piped(['--restart', '--', 'sh', '-c', 'exit 3']);
-    expect(await relay.ended).toBe(3);
+  test.each([
+    ['says nothing', 'exit 3'],
+    ['prints its help', 'echo "Usage: server [options]"; exit 3'],
+    ['sends a notification', `echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'; exit 3`],
+    ['answers with an error', `read -r line; echo '{"jsonrpc":"2.0","id":0,"error":{"code":-32602}}'; exit 3`],
+  ])('M7: that has given no result and %s is not started again', async (_, script) => {
+    const relay = piped(['--restart', '--', 'sh', '-c', script]);
+    undo.push(() => relay.child.kill('SIGKILL'));
+    relay.send(HELLO);
+    await expect.poll(() => relay.child.exitCode, { timeout: 20_000 }).toBe(3);
+  });
+
+  test('M7: that cannot be started is not started again', async () => {
     const missing = piped(['--restart', '--', '/no/such/command']);
     expect(await missing.ended).toBe(127);
   });
