@@ -428,6 +428,20 @@ describe('a call that the server does not answer', () => {
     expect(outcomes).toEqual(['a: success', 'b: ignored, cancelled', 'c: failure, timeout']);
   });
 
+  test('M6: a question that the client has left open stops only the calls that were under way', () => {
+    const { begin, answer, send, timeouts, outcomes } = timed();
+    begin('a', '1');
+    answer({ id: 'q', method: 'elicitation/create', params: {} });
+    begin('b', '2');
+    vi.advanceTimersByTime(10_000);
+    expect(outcomes).toEqual(['b: failure, timeout']);
+    send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+    begin('c', '3');
+    vi.advanceTimersByTime(10_000);
+    expect(timeouts).toHaveLength(2);
+    expect(outcomes.slice(1)).toEqual(['a: ignored, cancelled', 'c: failure, timeout']);
+  });
+
   test('M6: of a tool with a time of its own', () => {
     const { begin, timeouts } = timed();
     begin('slow');
