@@ -171,6 +171,35 @@ describe('a server that ends', () => {
   });
 });
 
+/** More than a pipe and the streams of Node hold. */
+const MANY = `${'{"jsonrpc":"2.0","method":"notifications/x"}\n'.repeat(20_000)}`;
+
+describe('the end of input is seen while the server does not read', () => {
+  test('M7: and the relay ends', async () => {
+    const { child, ended } = piped(['--', 'sleep', '300']);
+    undo.push(() => child.kill('SIGKILL'));
+    child.stdin?.end(MANY);
+    await expect.poll(() => child.signalCode ?? child.exitCode, { timeout: 20_000 }).not.toBeNull();
+    expect(await ended).toBe(143);
+  });
+
+  test('M7: and so it does while the next server hangs in the handshake', async () => {
+    const mark = join(folder(), 'begun');
+    const script = `if [ -e "$0" ]; then exec sleep 300; fi; touch "$0"
+      read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{}}'; read -r line; exit 9`;
+    const { child, ended, send, line, texts } = piped(['--restart', '--', 'sh', '-c', script, mark]);
+    undo.push(() => child.kill('SIGKILL'));
+    send(HELLO);
+    await line(0);
+    send(READY);
+    await expect.poll(() => texts.err, PATIENT).toContain('started again in 1 s');
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // The next one has started.
+    child.stdin?.end(MANY);
+    await expect.poll(() => child.exitCode, { timeout: 20_000 }).toBe(143);
+    await ended;
+  });
+});
+
 type Result = { content: { text: string }[]; isError?: boolean };
 const who = { name: 'relay-test', version: '0.0.0' };
 

@@ -36,6 +36,9 @@ const STEADY_MS = 60_000;
 /** Milliseconds that a server may take for the handshake when it is started again. */
 const HANDSHAKE_MS = 60_000;
 
+/** Bytes of the client that may wait for a server that does not read. Up to then the relay sees that the client has ended. */
+const MOST_WAITING = 16 * 1024 * 1024;
+
 export interface RunOptions {
   readonly graceMs?: number;
   /** Starts a server that has ended before its client again, and says so. Default: the relay ends with the server. */
@@ -70,6 +73,7 @@ export const runRelay = async (
       return run.places(relay.fromClient(line));
     },
     () => close('begin'),
+    MOST_WAITING,
   );
   stdout.on('error', () => close('begin')); // The client does not read any more.
   const forget = host.onStop(() => close('hurry'));
