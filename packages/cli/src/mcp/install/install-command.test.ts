@@ -189,6 +189,23 @@ describe('what is written', () => {
     expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
   });
 
+  test('M8: uninstall removes the backup also when a person has taken the relay away', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at);
+    at.put(DESKTOP, FILES);
+    expect((await at.run('uninstall', '--client', 'claude-desktop')).out).toContain('Nothing was changed.');
+    expect(filesBeside(path)).toHaveLength(2);
+    const { out } = await uninstall(at);
+    expect(out).toContain('The backup is removed.\nNo server has the relay.');
+    expect(out).not.toContain('Written.');
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+    expect(JSON.parse((await uninstall(at, 'claude-desktop', '--json')).out).files[0]).toMatchObject({
+      written: false,
+    });
+  });
+
   test('M8: uninstall of one server leaves the others and the backup', async () => {
     const at = machine();
     const path = at.put(DESKTOP, FILES);
