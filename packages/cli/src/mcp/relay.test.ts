@@ -2,6 +2,7 @@
 import type { BreakerboxConfig } from '@breakerbox/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { callTimeouts } from './call-timeouts.ts';
+import { MessageOutline } from './message-outline.ts';
 import { createRelay, type RelayParts } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 
@@ -513,6 +514,20 @@ describe('a message that is too long to be forwarded', () => {
     expect(relay.fromClient(outline('{"method":"x"}'))).toEqual({});
     expect(textOf(relay.fromClient(outline('{"id":3}')).toServer)).toMatchObject({ id: 3, error: { code: -32_000 } });
     expect(outcomes).toEqual([]);
+  });
+
+  test('M2: a message with a very long id is answered too', () => {
+    const { relay } = started();
+    for (const length of [1_025, 60_000]) {
+      const id = 'i'.repeat(length);
+      const outlined = new MessageOutline();
+      outlined.push(Buffer.from(`{"id":"${id}","method":"tools/call","params":{}}`));
+      const { toClient } = relay.fromClient({ bytes: outlined.line(), whole: false });
+      expect(textOf(toClient)).toMatchObject({ id, result: { isError: true } });
+      const answer = outline(`{"id":"${id}"}`);
+      expect(textOf(relay.fromServer(answer).toClient)).toMatchObject({ id, error: { code: -32_000 } });
+    }
+    expect(relay.fromClient(outline('{"id":null,"method":"x"}'))).toEqual({});
   });
 
   test('M2: an answer is replaced, and costs the tool nothing', () => {

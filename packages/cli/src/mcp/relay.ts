@@ -385,10 +385,11 @@ class ToolRelay implements Relay {
   /** The answer to a message that is too long to be forwarded. */
   #tooLong(line: RpcLine | undefined, to: 'toClient' | 'toServer'): Forwarding {
     const [message] = line?.messages ?? [];
-    if (message?.id === undefined) return {};
+    if (message === undefined) return {};
+    const caller = { ...callerOf(message), isStateless: this.#isStateless };
+    if (caller.id === 'null') return {}; // A notification.
     const text = `is longer than ${MOST_TEXT}, so breakerbox mcp did not forward it.`;
     const { method, id } = message;
-    const caller = { ...callerOf(message), isStateless: this.#isStateless };
     if (method !== undefined) {
       const why = `The request ${text}`;
       const answer =
