@@ -244,7 +244,7 @@ const lastLine = (
   if (!plans.some(isChanged)) return done.size > 0 ? work.nothing : `${work.nothing} Nothing was changed.`;
   if (done.size > 0) return restart;
   if (isWritten) return 'Nothing was changed. Add --write to make this change.';
-  return `Nothing was changed. Make this change in the file of ${title}, and keep the values that are shown as "…". ${restart}`;
+  return `Nothing was changed. Make this change in the file of ${title}, and keep what is shown as "…". ${restart}`;
 };
 
 const printFile = (plan: FilePlan, written: Written | undefined, io: CommandIo): void => {
