@@ -439,7 +439,7 @@ const tokenOf = (meta: unknown): string | undefined => {
   return typeof token === 'string' || typeof token === 'number' ? JSON.stringify(token) : undefined;
 };
 
-/** In place of a message that nothing answers. */
+/** Marks a message that is dropped and gets no answer. */
 const DROPPED = '';
 
 /** Messages as they were sent: alone, or as a batch. */
