@@ -136,9 +136,19 @@ describe('a server that ends', () => {
     expect(got()[1]).toHaveLength(3);
   });
 
-  test('M7: before its first message is not started again', async () => {
-    const relay = piped(['--restart', '--', 'sh', '-c', 'exit 3']);
-    expect(await relay.ended).toBe(3);
+  test.each([
+    ['says nothing', 'exit 3'],
+    ['prints its help', 'echo "Usage: server [options]"; exit 3'],
+    ['sends a notification', `echo '{"jsonrpc":"2.0","method":"notifications/message","params":{}}'; exit 3`],
+    ['answers with an error', `read -r line; echo '{"jsonrpc":"2.0","id":0,"error":{"code":-32602}}'; exit 3`],
+  ])('M7: that has given no result and %s is not started again', async (_, script) => {
+    const relay = piped(['--restart', '--', 'sh', '-c', script]);
+    undo.push(() => relay.child.kill('SIGKILL'));
+    relay.send(HELLO);
+    await expect.poll(() => relay.child.exitCode, { timeout: 20_000 }).toBe(3);
+  });
+
+  test('M7: that cannot be started is not started again', async () => {
     const missing = piped(['--restart', '--', '/no/such/command']);
     expect(await missing.ended).toBe(127);
   });
@@ -158,6 +168,35 @@ describe('a server that ends', () => {
     await expect.poll(() => told.texts.err, PATIENT).toContain('started again in 1 s');
     told.child.kill('SIGTERM');
     expect(await told.ended).toBe(9);
+  });
+});
+
+/** More than a pipe and the streams of Node hold. */
+const MANY = `${'{"jsonrpc":"2.0","method":"notifications/x"}\n'.repeat(20_000)}`;
+
+describe('the end of input is seen while the server does not read', () => {
+  test('M7: and the relay ends', async () => {
+    const { child, ended } = piped(['--', 'sleep', '300']);
+    undo.push(() => child.kill('SIGKILL'));
+    child.stdin?.end(MANY);
+    await expect.poll(() => child.signalCode ?? child.exitCode, { timeout: 20_000 }).not.toBeNull();
+    expect(await ended).toBe(143);
+  });
+
+  test('M7: and so it does while the next server hangs in the handshake', async () => {
+    const mark = join(folder(), 'begun');
+    const script = `if [ -e "$0" ]; then exec sleep 300; fi; touch "$0"
+      read -r line; echo '{"jsonrpc":"2.0","id":0,"result":{}}'; read -r line; exit 9`;
+    const { child, ended, send, line, texts } = piped(['--restart', '--', 'sh', '-c', script, mark]);
+    undo.push(() => child.kill('SIGKILL'));
+    send(HELLO);
+    await line(0);
+    send(READY);
+    await expect.poll(() => texts.err, PATIENT).toContain('started again in 1 s');
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // The next one has started.
+    child.stdin?.end(MANY);
+    await expect.poll(() => child.exitCode, { timeout: 20_000 }).toBe(143);
+    await ended;
   });
 });
 

@@ -1,7 +1,7 @@
-/** Most entries. Beyond it, the other side does not answer, and the oldest entry is forgotten. */
+/** Maximum number of entries. When the map is full, the oldest entry is removed. */
 const MOST = 1_000;
 
-/** A map that forgets its oldest entry when it is full. */
+/** A map that removes its oldest entry when it is full. */
 export class BoundedMap<Value> {
   readonly #entries = new Map<string, Value>();
 

@@ -10,7 +10,7 @@ export const timeoutOf = (timeouts: CallTimeouts | undefined, tool = ''): number
 
 /** The help of `--call-timeout`. */
 export const TIMEOUT_FLAG =
-  'answer a call without an answer or progress for this time, such as 90s or 5m, and count a timeout; TOOL=TIME for one tool; repeatable; default: no limit';
+  'if a call has no answer and no progress for this time, such as 90s or 5m, answer it and count a timeout; TOOL=TIME for one tool; repeatable; default: no limit';
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -29,7 +29,7 @@ export class ClientHandshake {
     if (message?.method === 'initialize') this.begin(message, line);
   }
 
-  /** Whether the server takes the session up, by its answer. Undefined if the line is not the answer. */
+  /** Whether the server's answer accepts the session. Undefined if the line is not the answer. */
   accepts(line: Buffer): boolean | undefined {
     const answer = readLine(line)?.messages.find(({ id, method }) => method === undefined && id === this.#request?.id);
     return answer && answer.error === undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Most bytes of arguments that the calls under way hold together. */
+/** Maximum number of bytes of arguments that the calls under way hold together. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**

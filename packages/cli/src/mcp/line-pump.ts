@@ -12,15 +12,21 @@ export interface Destination {
  * that a slow reader slows the writer down, as it would without a relay.
  *
  * @param onEnd Called once, when the stream has ended or failed and all of it was handled.
+ * @param mostWaiting Bytes that may wait in a full destination before the stream is not read. The end of a stream is seen only while it is read.
  */
-export const pumpLines = (from: Readable, handle: (line: Line) => readonly Destination[], onEnd: () => void): void => {
+export const pumpLines = (
+  from: Readable,
+  handle: (line: Line) => readonly Destination[],
+  onEnd: () => void,
+  mostWaiting = 0,
+): void => {
   const splitter = new LineSplitter();
   let isOver = false;
   const write = (lines: readonly Line[]): void => {
     const full = new Set<Writable>();
     for (const line of lines) {
       for (const { to, bytes } of handle(line)) {
-        if (bytes.length > 0 && to.writable && !to.write(bytes)) full.add(to);
+        if (bytes.length > 0 && to.writable && !to.write(bytes) && to.writableLength > mostWaiting) full.add(to);
       }
     }
     for (const to of full) waitFor(to, from);

@@ -41,7 +41,7 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
     .option('--observe', 'reject no call, and count what would have been rejected', false)
     .option('--call-timeout <time>', TIMEOUT_FLAG, another, [])
-    .option('--restart', 'start a server that has ended before the client again; no effect for https://…', false)
+    .option('--restart', 'start the server again if it ends before the client does; no effect for https://…', false)
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
     .addHelpText('after', INSTALL_HELP)

@@ -5,8 +5,8 @@ const COMMA = 0x2c;
 const OPEN = new Set([0x7b, 0x5b]);
 const CLOSE = new Set([0x7d, 0x5d]);
 
-/** Bytes of a member that are kept. An id is shorter. */
-const MOST_BYTES = 2_048;
+/** Maximum number of bytes of a member that is kept. An id is shorter. */
+const MOST_BYTES = 64 * 1024;
 
 /** The members of a message that are kept. They may stand behind its long ones. */
 const KEPT: ReadonlySet<string> = new Set(['id', 'method']);

@@ -5,6 +5,7 @@ import { withoutLineEnd } from './json-line.ts';
 import { type Destination, pumpLines } from './line-pump.ts';
 import type { Line } from './line-splitter.ts';
 import type { Relay } from './relay.ts';
+import { readLine } from './rpc-message.ts';
 import { ServerInput } from './server-input.ts';
 import { type ServerEnd, type ServerProcess, startServer } from './server-process.ts';
 
@@ -34,6 +35,9 @@ const STEADY_MS = 60_000;
 
 /** Milliseconds that a server may take for the handshake when it is started again. */
 const HANDSHAKE_MS = 60_000;
+
+/** Bytes of the client that may wait for a server that does not read. Up to then the relay sees that the client has ended. */
+const MOST_WAITING = 16 * 1024 * 1024;
 
 export interface RunOptions {
   readonly graceMs?: number;
@@ -69,6 +73,7 @@ export const runRelay = async (
       return run.places(relay.fromClient(line));
     },
     () => close('begin'),
+    MOST_WAITING,
   );
   stdout.on('error', () => close('begin')); // The client does not read any more.
   const forget = host.onStop(() => close('hurry'));
@@ -78,8 +83,8 @@ export const runRelay = async (
 
   let waitMs = firstWaitMs;
   let end = await run.end();
-  // A server that ends before its first message has a wrong command or wrong settings.
-  while (input && !closed.signal.aborted && (run.hasSpoken || run.isRestarted)) {
+  // A server that ends before its first result has a wrong command or wrong settings.
+  while (input && !closed.signal.aborted && (run.hasWorked || run.isRestarted)) {
     const why = `The MCP server has ended (${end.why}). breakerbox mcp starts it again.`;
     stdout.write(relay.serverEnded(why));
     input.disconnect(why);
@@ -112,8 +117,8 @@ class ServerRun {
   readonly #beganMs = performance.now();
   /** Looks for the answer to a handshake that the client has not sent. */
   #answer: ((line: Line) => boolean) | undefined;
-  /** Whether the server has written a line. */
-  hasSpoken = false;
+  /** Whether the server has given a result, as to the handshake. Looked at only if it may be started again. */
+  hasWorked = false;
   isRestarted = false;
 
   constructor(server: ServerProcess, relay: Relay, stdout: Writable, input: ServerInput | undefined, graceMs: number) {
@@ -170,13 +175,16 @@ class ServerRun {
   }
 
   #fromServer(line: Line): readonly Destination[] {
-    this.hasSpoken = true;
+    if (this.#input && !this.hasWorked) this.hasWorked = hasResult(line);
     if (this.#answer?.(line)) return [];
     // The relay's own lines may follow, so the client gets no line that the server could not finish.
     if (this.#input && line.whole && line.bytes.at(-1) !== LINE_FEED[0]) return [];
     return this.places(this.#relay.fromServer(line));
   }
 }
+
+const hasResult = ({ bytes }: Line): boolean =>
+  readLine(bytes)?.messages.some(({ id, result }) => id !== undefined && result !== undefined) === true;
 
 const LINE_FEED = Buffer.from('\n');
 

@@ -2,6 +2,7 @@
 import type { BreakerboxConfig } from '@breakerbox/core';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { callTimeouts } from './call-timeouts.ts';
+import { MessageOutline } from './message-outline.ts';
 import { createRelay, type RelayParts } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 
@@ -428,6 +429,20 @@ describe('a call that the server does not answer', () => {
     expect(outcomes).toEqual(['a: success', 'b: ignored, cancelled', 'c: failure, timeout']);
   });
 
+  test('M6: a question that the client has left open stops only the calls that were under way', () => {
+    const { begin, answer, send, timeouts, outcomes } = timed();
+    begin('a', '1');
+    answer({ id: 'q', method: 'elicitation/create', params: {} });
+    begin('b', '2');
+    vi.advanceTimersByTime(10_000);
+    expect(outcomes).toEqual(['b: failure, timeout']);
+    send('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}');
+    begin('c', '3');
+    vi.advanceTimersByTime(10_000);
+    expect(timeouts).toHaveLength(2);
+    expect(outcomes.slice(1)).toEqual(['a: ignored, cancelled', 'c: failure, timeout']);
+  });
+
   test('M6: of a tool with a time of its own', () => {
     const { begin, timeouts } = timed();
     begin('slow');
@@ -499,6 +514,20 @@ describe('a message that is too long to be forwarded', () => {
     expect(relay.fromClient(outline('{"method":"x"}'))).toEqual({});
     expect(textOf(relay.fromClient(outline('{"id":3}')).toServer)).toMatchObject({ id: 3, error: { code: -32_000 } });
     expect(outcomes).toEqual([]);
+  });
+
+  test('M2: a message with a very long id is answered too', () => {
+    const { relay } = started();
+    for (const length of [1_025, 60_000]) {
+      const id = 'i'.repeat(length);
+      const outlined = new MessageOutline();
+      outlined.push(Buffer.from(`{"id":"${id}","method":"tools/call","params":{}}`));
+      const { toClient } = relay.fromClient({ bytes: outlined.line(), whole: false });
+      expect(textOf(toClient)).toMatchObject({ id, result: { isError: true } });
+      const answer = outline(`{"id":"${id}"}`);
+      expect(textOf(relay.fromServer(answer).toClient)).toMatchObject({ id, error: { code: -32_000 } });
+    }
+    expect(relay.fromClient(outline('{"id":null,"method":"x"}'))).toEqual({});
   });
 
   test('M2: an answer is replaced, and costs the tool nothing', () => {

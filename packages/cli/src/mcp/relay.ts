@@ -81,6 +81,15 @@ interface OpenRequest {
   readonly progress: string | undefined;
   /** Runs out when the call takes too long. */
   readonly timer: NodeJS.Timeout | undefined;
+  /** Its place in the order of the requests of both sides. */
+  readonly order: number;
+}
+
+/** A request of the server that the client has not answered. */
+interface Question {
+  /** The id as it was written. */
+  readonly id: string;
+  readonly order: number;
 }
 
 /**
@@ -133,10 +142,11 @@ class ToolRelay implements Relay {
   /** Requests that were answered in place of the server. Its own answers come too late. */
   readonly #answered = new BoundedMap<true>();
   /** Requests of the server that the client has not answered. */
-  readonly #asked = new BoundedMap<string>();
+  readonly #asked = new BoundedMap<Question>();
   /** The same, of a server that has ended. Another one may use their ids. */
   readonly #stale = new BoundedMap<true>();
   #isStateless = false;
+  #order = 0;
   #onTimeout: ((forwarding: Required<Forwarding>, request: string) => void) | undefined;
 
   constructor(served: Served) {
@@ -170,7 +180,7 @@ class ToolRelay implements Relay {
     for (const call of this.#served.tasks.takeAll()) this.#settle(call, SERVER_ENDED);
     this.#answered.takeAll(); // The answers will not come.
     for (const id of this.#asked.keys()) this.#stale.put(id, true);
-    const cancellations = this.#asked.takeAll().map((id) => cancelRequest(id, why));
+    const cancellations = this.#asked.takeAll().map(({ id }) => cancelRequest(id, why));
     return lines([...answers, ...cancellations]);
   }
 
@@ -226,6 +236,7 @@ class ToolRelay implements Relay {
       call: decided,
       progress: tokenOf(read(params, '_meta')),
       timer: method === 'tools/call' ? this.#startTimer(id, readText(params, 'name')) : undefined,
+      order: this.#next(),
     };
     for (const gone of this.#open.put(id, open)) this.#forget(gone);
     return undefined;
@@ -278,7 +289,7 @@ class ToolRelay implements Relay {
     if (method === 'notifications/cancelled') this.#asked.take(idIn(params, 'requestId', message) ?? '');
     if (id === undefined) return false;
     if (method !== undefined) {
-      this.#asked.put(id, rawId(message));
+      this.#asked.put(id, { id: rawId(message), order: this.#next() });
       this.#stale.take(id);
       return false;
     }
@@ -350,6 +361,11 @@ class ToolRelay implements Relay {
     return ms === undefined ? undefined : setTimeout(() => this.#timedOut(id, tool ?? '', ms), ms).unref();
   }
 
+  #next(): number {
+    this.#order += 1;
+    return this.#order;
+  }
+
   #progressed(token: string | undefined): void {
     if (token === undefined) return;
     for (const [, { progress, timer }] of this.#open.entries()) if (progress === token) timer?.refresh();
@@ -358,8 +374,8 @@ class ToolRelay implements Relay {
   #timedOut(id: string, tool: string, ms: number): void {
     const open = this.#open.get(id);
     if (open === undefined) return;
-    // A person may take long to answer the server's question.
-    if (this.#asked.size > 0) return void open.timer?.refresh();
+    // A person may take long to answer a question of the server. The call did not cause a question that is older than itself.
+    if ([...this.#asked.entries()].some(([, { order }]) => order > open.order)) return void open.timer?.refresh();
     const text = `Tool '${tool}' did not answer within ${ms / 1_000} s, and breakerbox mcp has cancelled the call. It may have had its effect.`;
     this.#answered.put(id, true);
     const toServer = lines([cancelRequest(open.caller.id, 'The call has timed out in breakerbox mcp')]);
@@ -369,10 +385,11 @@ class ToolRelay implements Relay {
   /** The answer to a message that is too long to be forwarded. */
   #tooLong(line: RpcLine | undefined, to: 'toClient' | 'toServer'): Forwarding {
     const [message] = line?.messages ?? [];
-    if (message?.id === undefined) return {};
+    if (message === undefined) return {};
+    const caller = { ...callerOf(message), isStateless: this.#isStateless };
+    if (caller.id === 'null') return {}; // A notification.
     const text = `is longer than ${MOST_TEXT}, so breakerbox mcp did not forward it.`;
     const { method, id } = message;
-    const caller = { ...callerOf(message), isStateless: this.#isStateless };
     if (method !== undefined) {
       const why = `The request ${text}`;
       const answer =
@@ -422,7 +439,7 @@ const tokenOf = (meta: unknown): string | undefined => {
   return typeof token === 'string' || typeof token === 'number' ? JSON.stringify(token) : undefined;
 };
 
-/** In place of a message that nothing answers. */
+/** Marks a message that is dropped and gets no answer. */
 const DROPPED = '';
 
 /** Messages as they were sent: alone, or as a batch. */

@@ -1,10 +1,10 @@
 import type { Session } from '@breakerbox/core';
 import { readItems, readText } from '@breakerbox/core/internal';
 
-/** Most tools of a list that are read. */
+/** Maximum number of tools of a list that are read. */
 const MOST_TOOLS = 2_000;
 
-/** Most names that are kept. A server may change its list again and again. */
+/** Maximum number of names that are kept. A server may change its list again and again. */
 const MOST_NAMES = 10_000;
 
 /** The tools of the server, as its lists have shown them. */

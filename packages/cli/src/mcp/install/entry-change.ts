@@ -1,7 +1,9 @@
+import type { Node } from 'jsonc-parser';
 import { propertiesOf, propertyOf, treeOf } from './server-entry.ts';
 
 /**
- * The lines of an entry that change, with - and +. Values of headers and of the environment are left out.
+ * The lines of an entry that change, with - and +. Left out are values of headers and of the environment, and the
+ * passwords and queries of addresses.
  * @param head what is before the entry on its first line: white space and its name
  */
 export const changedLines = (head: string, before: string, after: string): readonly string[] => {
@@ -17,8 +19,8 @@ export const changedLines = (head: string, before: string, after: string): reado
 
 const shownLines = (head: string, entry: string): readonly string[] => {
   let shown = entry;
-  for (const { offset, length } of secretsIn(entry)) {
-    shown = `${shown.slice(0, offset)}"…"${shown.slice(offset + length)}`;
+  for (const { offset, length, text } of secretsIn(entry)) {
+    shown = `${shown.slice(0, offset)}${text}${shown.slice(offset + length)}`;
   }
   return `${head}${shown}`.split(/\r\n|\n|\r/);
 };
@@ -28,8 +30,24 @@ const secretsIn = (entry: string) => {
   const { tree } = treeOf(entry);
   const members = ['env', 'headers'].flatMap((name) => propertiesOf(propertyOf(tree, name)?.value) ?? []);
   const args = propertyOf(tree, 'args')?.value.children ?? [];
-  const headers = args.filter(
-    ({ value }, index) => args[index - 1]?.value === '--header' || /^--header=/.test(`${value}`),
+  const isHeader = ({ value }: Node, index: number): boolean =>
+    args[index - 1]?.value === '--header' || /^--header=/.test(`${value}`);
+  const headers = args.filter(isHeader);
+  const url = propertyOf(tree, 'url')?.value;
+  const addresses = [...args.filter((arg, index) => !isHeader(arg, index)), ...(url ? [url] : [])].filter(({ value }) =>
+    /https?:\/\//i.test(`${value}`),
   );
-  return [...members.map(({ value }) => value), ...headers].sort((one, other) => other.offset - one.offset);
+  return [
+    ...[...members.map(({ value }) => value), ...headers].map((node) => ({ ...placeOf(node), text: '"…"' })),
+    ...addresses.map((node) => ({ ...placeOf(node), text: shownAddress(entry, node) })),
+  ].sort((one, other) => other.offset - one.offset);
+};
+
+const placeOf = ({ offset, length }: Node) => ({ offset, length });
+
+/** The literal of an address without its secrets. One that is written with escapes is left out. */
+const shownAddress = (entry: string, { offset, length }: Node): string => {
+  const literal = entry.slice(offset, offset + length);
+  if (literal.includes('\\')) return '"…"';
+  return literal.replace(/\/\/[^/?#"]*@/, '//…@').replace(/[?#].*"$/, '?…"');
 };

@@ -71,6 +71,20 @@ Nothing was changed. Add --write to make this change.
     }
   });
 
+  test('M8: no password and no query of an address is printed', async () => {
+    const at = machine();
+    at.put(
+      CODE,
+      String.raw`{"mcpServers":{"a":{"type":"http","url":"https://a.test/mcp?key=secret-2"},"b":{"command":"npx","args":["mcp-remote","https://me:secret-1@b.test/mcp?key=secret-3"]},"c":{"type":"http","url":"https:\/\/c.test\/mcp?key=secret-4"}}}`,
+    );
+    for (const more of [[], ['--json']]) {
+      const { out } = await at.run('install', '--client', 'claude-code', '--server', 'a', 'b', 'c', ...more);
+      expect(out).toContain('https://a.test/mcp?…');
+      expect(out).toContain('https://…@b.test/mcp?…');
+      expect(out).not.toContain('secret');
+    }
+  });
+
   test('M8: with --json, a script reads what would change', async () => {
     const at = machine();
     const path = at.put(CODE, '{"mcpServers":{"a":{"command":"x"},"b":{}}}');
@@ -187,6 +201,23 @@ describe('what is written', () => {
     await uninstall(at);
     expect(at.read(path)).toBe(FILES);
     expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: uninstall removes the backup also when a person has taken the relay away', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at);
+    at.put(DESKTOP, FILES);
+    expect((await at.run('uninstall', '--client', 'claude-desktop')).out).toContain('Nothing was changed.');
+    expect(filesBeside(path)).toHaveLength(2);
+    const { out } = await uninstall(at);
+    expect(out).toContain('The backup is removed.\nNo server has the relay.');
+    expect(out).not.toContain('Written.');
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+    expect(JSON.parse((await uninstall(at, 'claude-desktop', '--json')).out).files[0]).toMatchObject({
+      written: false,
+    });
   });
 
   test('M8: uninstall of one server leaves the others and the backup', async () => {

@@ -178,15 +178,16 @@ interface Written {
 
 const writeAll = async (work: Work, plans: readonly FilePlan[]): Promise<Map<FilePlan, Written>> => {
   const done = new Map<FilePlan, Written>();
-  for (const plan of plans.filter(isChanged)) {
-    const backup = await replaceConfig(plan.file, plan.source, work.keepsBackup).catch((error: Error) => {
+  const replace = ({ file, source }: FilePlan) =>
+    replaceConfig(file, source, work.keepsBackup).catch((error: Error) => {
       error.message = `${doneBefore(done)}${error.message}`;
       throw error;
     });
-    done.set(plan, {
-      ...(backup !== undefined && { backup }),
-      removed: plan.hasRelay ? [] : await removeBackups(plan),
-    });
+  for (const plan of plans) {
+    const backup = isChanged(plan) ? await replace(plan) : undefined;
+    // A person may have taken the relay away before.
+    const removed = work.keepsBackup || plan.hasRelay ? [] : await removeBackups(plan);
+    if (isChanged(plan) || removed.length > 0) done.set(plan, { ...(backup !== undefined && { backup }), removed });
   }
   return done;
 };
@@ -194,6 +195,7 @@ const writeAll = async (work: Work, plans: readonly FilePlan[]): Promise<Map<Fil
 /** For an error: a client can have several files. */
 const doneBefore = (done: ReadonlyMap<FilePlan, Written>): string =>
   [...done]
+    .filter(([plan]) => isChanged(plan))
     .map(([{ file }, { backup }]) => `${file.path} was written${backup === undefined ? '' : `, backup ${backup}`}. `)
     .join('');
 
@@ -209,7 +211,7 @@ const removeBackups = async ({ file }: FilePlan): Promise<readonly string[]> => 
 const reportOf = (plans: readonly FilePlan[], done: ReadonlyMap<FilePlan, Written>) => ({
   files: plans.map((plan) => ({
     path: plan.file.path,
-    written: done.has(plan),
+    written: done.has(plan) && isChanged(plan),
     ...done.get(plan),
     servers: plan.entries.map(({ label, name, result, reason, lines }) => ({
       name,
@@ -239,13 +241,14 @@ const lastLine = (
   { client }: Flags,
 ): string => {
   const { isWritten, restart, title } = CLIENT_TRAITS[client];
-  if (!plans.some(isChanged)) return `${work.nothing} Nothing was changed.`;
+  if (!plans.some(isChanged)) return done.size > 0 ? work.nothing : `${work.nothing} Nothing was changed.`;
   if (done.size > 0) return restart;
   if (isWritten) return 'Nothing was changed. Add --write to make this change.';
-  return `Nothing was changed. Make this change in the file of ${title}, and keep the values that are shown as "…". ${restart}`;
+  return `Nothing was changed. Make this change in the file of ${title}, and keep what is shown as "…". ${restart}`;
 };
 
-const printFile = ({ file, entries }: FilePlan, written: Written | undefined, io: CommandIo): void => {
+const printFile = (plan: FilePlan, written: Written | undefined, io: CommandIo): void => {
+  const { file, entries } = plan;
   io.out(`${file.shown}\n`);
   if (entries.length === 0) io.out('  no server\n');
   for (const { label, lines, reason, result } of entries) {
@@ -253,8 +256,10 @@ const printFile = ({ file, entries }: FilePlan, written: Written | undefined, io
     else io.out(`  ${label} stays as it is: ${reason}\n`);
   }
   if (!written) return;
-  io.out('Written.');
-  if (written.backup) io.out(` The file as it was is ${written.backup}.`);
-  if (written.removed.length > 0) io.out(' The backup is removed.');
-  io.out('\n');
+  const texts = [
+    ...(isChanged(plan) ? ['Written.'] : []),
+    ...(written.backup ? [`The file as it was is ${written.backup}.`] : []),
+    ...(written.removed.length > 0 ? ['The backup is removed.'] : []),
+  ];
+  io.out(`${texts.join(' ')}\n`);
 };
