@@ -14,10 +14,15 @@ export interface SseEvent {
 }
 
 const LINE_FEED = Buffer.from('\n');
+const FEED = 0x0a;
+const RETURN = 0x0d;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Reads a `text/event-stream` and keeps the bytes of the data. Lines end with LF or CRLF. */
+/** Reads a `text/event-stream` and keeps the bytes of the data. Lines end with LF, CRLF or CR. */
 export class SseReader {
+  readonly #ends = new LineEnds();
   readonly #lines = new LineSplitter(MOST_BYTES);
+  #isBegun = false;
   #data: Buffer[] = [];
   #length = 0;
   #isWhole = true;
@@ -32,9 +37,11 @@ export class SseReader {
    * @throws TooLongError for an event of several lines that are too long together.
    */
   push(chunk: Buffer): readonly SseEvent[] {
-    return this.#lines.push(chunk).flatMap(({ bytes, whole }) => {
-      if (!whole) return this.#tooLong(bytes);
-      return this.#line(withoutEnd(bytes)) ?? [];
+    return this.#lines.push(this.#ends.unified(chunk)).flatMap(({ bytes, whole }) => {
+      const line = this.#isBegun ? bytes : withoutMark(bytes);
+      this.#isBegun = true;
+      if (!whole) return this.#tooLong(line);
+      return this.#line(withoutEnd(line)) ?? [];
     });
   }
 
@@ -87,6 +94,28 @@ export class SseReader {
     return event;
   }
 }
+
+/** Makes a line feed of each carriage return that ends a line alone. */
+class LineEnds {
+  #endedByReturn = false;
+
+  /** The same bytes, or a copy. */
+  unified(chunk: Buffer): Buffer {
+    const isRest = this.#endedByReturn && chunk[0] === FEED;
+    const bytes = isRest ? chunk.subarray(1) : chunk; // The line has ended before.
+    if (chunk.length > 0) this.#endedByReturn = chunk.at(-1) === RETURN;
+    let copy: Buffer | undefined;
+    for (let at = bytes.indexOf(RETURN); at >= 0; at = bytes.indexOf(RETURN, at + 1)) {
+      if (bytes[at + 1] === FEED) continue;
+      copy ??= Buffer.from(bytes);
+      copy[at] = FEED;
+    }
+    return copy ?? bytes;
+  }
+}
+
+const withoutMark = (line: Buffer): Buffer =>
+  line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? line.subarray(BYTE_ORDER_MARK.length) : line;
 
 const withoutEnd = (line: Buffer): Buffer => {
   const end = line.at(-2) === 0x0d ? -2 : -1;
