@@ -10,7 +10,11 @@ const eventsOf = (stream: string, size: number) => {
     bytes.subarray(piece * size, (piece + 1) * size),
   );
   const events = pieces.flatMap((piece) => reader.push(piece));
-  return events.map(({ data, type, lastEventId }) => [type, data.toString().trimEnd(), lastEventId]);
+  return events.map(({ data, type, lastEventId }) => [
+    type,
+    data.toString().replaceAll('\r\n', '\n').trimEnd(),
+    lastEventId,
+  ]);
 };
 
 test.each([

@@ -1,9 +1,10 @@
-import { LineSplitter, MOST_BYTES } from './line-splitter.ts';
+import { withoutLineEnd } from './json-line.ts';
+import { joined, LineSplitter, MOST_BYTES } from './line-splitter.ts';
 import { TooLongError } from './too-long.ts';
 
 /** An event of a `text/event-stream`. */
 export interface SseEvent {
-  /** The lines of data, joined by line feeds. Empty for an event that only has an id. */
+  /** The lines of data, each with its line end. Empty for an event that only has an id. May share the memory of the bytes that were read. */
   readonly data: Buffer;
   /** False for data that is too long: a message with its id and method alone. */
   readonly whole: boolean;
@@ -13,9 +14,9 @@ export interface SseEvent {
   readonly lastEventId: string | undefined;
 }
 
-const LINE_FEED = Buffer.from('\n');
 const FEED = 0x0a;
 const RETURN = 0x0d;
+const SPACE = 0x20;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** Reads a `text/event-stream` and keeps the bytes of the data. Lines end with LF, CRLF or CR. */
@@ -41,7 +42,7 @@ export class SseReader {
       const line = this.#isBegun ? bytes : withoutMark(bytes);
       this.#isBegun = true;
       if (!whole) return this.#tooLong(line);
-      return this.#line(withoutEnd(line)) ?? [];
+      return this.#line(line) ?? [];
     });
   }
 
@@ -52,20 +53,23 @@ export class SseReader {
   }
 
   #line(line: Buffer): SseEvent | undefined {
-    if (line.length === 0) return this.#event();
-    const colon = line.indexOf(':');
-    const field = line.toString('latin1', 0, colon < 0 ? line.length : colon);
-    const start = colon < 0 ? line.length : colon + 1;
-    this.#field(field, line.subarray(line[start] === 0x20 ? start + 1 : start));
+    const end = withoutLineEnd(line).length;
+    if (end === 0) return this.#event();
+    const colon = line.subarray(0, end).indexOf(':');
+    const field = line.toString('latin1', 0, colon < 0 ? end : colon);
+    const start = colon < 0 ? end : colon + 1;
+    this.#field(field, line, line[start] === SPACE ? start + 1 : start);
     return undefined;
   }
 
-  #field(name: string, value: Buffer): void {
+  #field(name: string, line: Buffer, from: number): void {
+    const data = line.subarray(from);
+    const value = withoutLineEnd(data);
     switch (name) {
       case 'data':
-        this.#length += value.length + 1;
+        this.#length += data.length;
         if (this.#length > MOST_BYTES) throw new TooLongError();
-        this.#data.push(...(this.#data.length === 0 ? [] : [LINE_FEED]), value);
+        this.#data.push(data);
         break;
       case 'event':
         this.#type = value.toString() || 'message';
@@ -82,7 +86,7 @@ export class SseReader {
 
   #event(): SseEvent {
     const event = {
-      data: Buffer.concat(this.#data),
+      data: joined(this.#data),
       whole: this.#isWhole,
       type: this.#type,
       lastEventId: this.#lastEventId,
@@ -116,8 +120,3 @@ class LineEnds {
 
 const withoutMark = (line: Buffer): Buffer =>
   line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? line.subarray(BYTE_ORDER_MARK.length) : line;
-
-const withoutEnd = (line: Buffer): Buffer => {
-  const end = line.at(-2) === 0x0d ? -2 : -1;
-  return line.subarray(0, end);
-};
