@@ -42,7 +42,7 @@ const SLOW = [
   'packages/core/src/proof/walk.test.ts',
   'packages/telemetry/src/exit.backends.test.ts',
   'alerts/tests/{grafana-managed,situations}.test.ts',
-  'bench/src/{bench,scrape}.test.ts',
+  'bench/src/{bench,scrape,relay/http-memory}.test.ts',
   'bench/bundle/bundle.test.ts',
   'test/costs/cost.test.ts',
   'test/frameworks/claude-agent.test.ts',

@@ -68,7 +68,7 @@ const cpuMs = (pid: number | undefined): number => {
 };
 
 /** As Linux counts it. */
-const memoryMb = (pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number => {
+export const memoryMb = (pid: number | undefined, field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 };

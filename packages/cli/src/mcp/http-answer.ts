@@ -23,8 +23,11 @@ export const mediaType = ({ headers }: IncomingMessage): string =>
 export const isAnswerTo = (line: Buffer, requests: readonly RpcMessage[]): boolean =>
   readLine(line)?.messages.some(({ id }) => id !== undefined && requests.some((one) => one.id === id)) ?? false;
 
-/** @throws TooLongError (rejects) */
-export const wholeBody = async (response: IncomingMessage, mostBytes: number): Promise<Buffer> => {
+/**
+ * @param end Bytes that are added to the body, so that it need not be copied for them.
+ * @throws TooLongError (rejects)
+ */
+export const wholeBody = async (response: IncomingMessage, mostBytes: number, end = ''): Promise<Buffer> => {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -32,5 +35,5 @@ export const wholeBody = async (response: IncomingMessage, mostBytes: number): P
     if (length > mostBytes) throw new TooLongError();
     parts.push(chunk);
   }
-  return Buffer.concat(parts, length);
+  return Buffer.concat([...parts, Buffer.from(end)]);
 };

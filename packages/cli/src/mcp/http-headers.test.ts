@@ -53,8 +53,8 @@ test('M2: a stream of events may be cut anywhere, and its lines may end with CRL
   const reader = new SseReader();
   const events = [...stream].flatMap((byte) => reader.push(Buffer.from([byte])));
   expect(events.map(({ data, type }) => [type, data.toString()])).toEqual([
-    ['message', '{"a":\n"€"}'],
-    ['other', ''],
+    ['message', '{"a":\n"€"}\n'],
+    ['other', '\n'],
   ]);
   expect([events[0]?.lastEventId, reader.retryMs]).toEqual(['1', 50]);
 });

@@ -8,6 +8,7 @@ import {
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { connect } from 'node:net';
 import { readText } from '@breakerbox/core/internal';
+import { readsOfHttp } from './http-reads.ts';
 
 /** Milliseconds that an idle connection is kept. Many servers close one after 5 s, and a request that meets the closing fails. */
 const IDLE_MS = 4_000;
@@ -51,7 +52,7 @@ export class HttpTarget {
   constructor({ url, headers }: HttpAddress) {
     this.#url = url;
     this.#headers = headers;
-    const options = { keepAlive: true, timeout: IDLE_MS };
+    const options = { keepAlive: true, timeout: IDLE_MS, ...readsOfHttp() };
     this.#agent = url.protocol === 'https:' ? new SecureAgent(options) : new Agent(options);
   }
 

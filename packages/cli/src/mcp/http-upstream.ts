@@ -200,7 +200,7 @@ export class HttpUpstream {
       case 'text/event-stream':
         return this.#readAnswers(response, outgoing);
       case 'application/json': {
-        const line = jsonLine(await wholeBody(response, MOST_BYTES));
+        const line = jsonLine(await wholeBody(response, MOST_BYTES, '\n'));
         if (line === undefined || readLine(line) === undefined)
           return this.#fail(requests, garbageFailure(target.host));
         return this.#deliver(line, outgoing);
@@ -354,7 +354,7 @@ export class HttpUpstream {
     }
     this.#sessionId = oneHeader(response, 'mcp-session-id');
     const isEvents = mediaType(response) === 'text/event-stream';
-    const line = jsonLine(isEvents ? await firstMessage(response) : await wholeBody(response, MOST_BYTES));
+    const line = jsonLine(isEvents ? await firstMessage(response) : await wholeBody(response, MOST_BYTES, '\n'));
     if (line === undefined || this.#handshake.accepts(line) !== true) return false;
     this.#learn('initialize', line);
     (await post(INITIALIZED, this.#session())).resume();
@@ -399,6 +399,6 @@ const errorBody = async (response: IncomingMessage): Promise<Buffer> => {
 const firstMessage = async (response: IncomingMessage): Promise<Buffer> => {
   const reader = new SseReader();
   for await (const chunk of response as AsyncIterable<Buffer>)
-    for (const { data } of reader.push(chunk)) if (data.length > 0) return data;
+    for (const { data } of reader.push(chunk)) if (data.toString('latin1', 0, 2).trim() !== '') return data;
   return Buffer.alloc(0);
 };

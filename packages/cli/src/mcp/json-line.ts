@@ -5,11 +5,17 @@ const SPACE = 0x20;
 /**
  * A JSON text as one line with a line feed. Line breaks become spaces and nothing else changes: in JSON they stand only between tokens,
  * because those in strings are escaped. Undefined if the text is neither an object nor a list.
+ *
+ * @param json Line breaks before its end are replaced in place. If the text ends with a line feed, it is not copied (M10).
  */
 export const jsonLine = (json: Buffer): Buffer | undefined => {
-  const line = Buffer.concat([json, Buffer.from('\n')]);
-  for (let at = 0; at < json.length; at += 1) if (line[at] === LINE_FEED || line[at] === RETURN) line[at] = SPACE;
-  return /^(?:\xEF\xBB\xBF)?\s*[{[]/.test(json.toString('latin1', 0, 1_000)) ? line : undefined;
+  if (!/^(?:\xEF\xBB\xBF)?\s*[{[]/.test(json.toString('latin1', 0, 1_000))) return undefined;
+  const { length } = withoutLineEnd(json);
+  const end = json.indexOf(LINE_FEED, length);
+  const line = end < 0 ? Buffer.concat([json.subarray(0, length), Buffer.from('\n')]) : json.subarray(0, end + 1);
+  for (const byte of [LINE_FEED, RETURN])
+    for (let at = line.indexOf(byte); at >= 0 && at < length; at = line.indexOf(byte, at + 1)) line[at] = SPACE;
+  return line;
 };
 
 /** The bytes of a line without its end. */

@@ -65,10 +65,15 @@ export class LineSplitter {
       this.#outline = undefined;
       return { bytes, whole: false };
     }
-    const [only] = this.#parts;
-    const bytes = only !== undefined && this.#parts.length === 1 ? only : Buffer.concat(this.#parts, this.#length);
+    const bytes = joined(this.#parts);
     this.#parts = [];
     this.#length = 0;
     return { bytes, whole: true };
   }
 }
+
+/** The parts in one buffer. A single part is not copied, because a copy of a long message counts (M10). */
+export const joined = (parts: readonly Buffer[]): Buffer => {
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? only : Buffer.concat(parts);
+};

@@ -1,9 +1,10 @@
-import { LineSplitter, MOST_BYTES } from './line-splitter.ts';
+import { withoutLineEnd } from './json-line.ts';
+import { joined, LineSplitter, MOST_BYTES } from './line-splitter.ts';
 import { TooLongError } from './too-long.ts';
 
 /** An event of a `text/event-stream`. */
 export interface SseEvent {
-  /** The lines of data, joined by line feeds. Empty for an event that only has an id. */
+  /** The lines of data, each with its line end. Empty for an event that only has an id. May share the memory of the bytes that were read. */
   readonly data: Buffer;
   /** False for data that is too long: a message with its id and method alone. */
   readonly whole: boolean;
@@ -13,11 +14,16 @@ export interface SseEvent {
   readonly lastEventId: string | undefined;
 }
 
-const LINE_FEED = Buffer.from('\n');
+const FEED = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
-/** Reads a `text/event-stream` and keeps the bytes of the data. Lines end with LF or CRLF. */
+/** Reads a `text/event-stream` and keeps the bytes of the data. Lines end with LF, CRLF or CR. */
 export class SseReader {
+  readonly #ends = new LineEnds();
   readonly #lines = new LineSplitter(MOST_BYTES);
+  #isBegun = false;
   #data: Buffer[] = [];
   #length = 0;
   #isWhole = true;
@@ -32,9 +38,11 @@ export class SseReader {
    * @throws TooLongError for an event of several lines that are too long together.
    */
   push(chunk: Buffer): readonly SseEvent[] {
-    return this.#lines.push(chunk).flatMap(({ bytes, whole }) => {
-      if (!whole) return this.#tooLong(bytes);
-      return this.#line(withoutEnd(bytes)) ?? [];
+    return this.#lines.push(this.#ends.unified(chunk)).flatMap(({ bytes, whole }) => {
+      const line = this.#isBegun ? bytes : withoutMark(bytes);
+      this.#isBegun = true;
+      if (!whole) return this.#tooLong(line);
+      return this.#line(line) ?? [];
     });
   }
 
@@ -45,20 +53,23 @@ export class SseReader {
   }
 
   #line(line: Buffer): SseEvent | undefined {
-    if (line.length === 0) return this.#event();
-    const colon = line.indexOf(':');
-    const field = line.toString('latin1', 0, colon < 0 ? line.length : colon);
-    const start = colon < 0 ? line.length : colon + 1;
-    this.#field(field, line.subarray(line[start] === 0x20 ? start + 1 : start));
+    const end = withoutLineEnd(line).length;
+    if (end === 0) return this.#event();
+    const colon = line.subarray(0, end).indexOf(':');
+    const field = line.toString('latin1', 0, colon < 0 ? end : colon);
+    const start = colon < 0 ? end : colon + 1;
+    this.#field(field, line, line[start] === SPACE ? start + 1 : start);
     return undefined;
   }
 
-  #field(name: string, value: Buffer): void {
+  #field(name: string, line: Buffer, from: number): void {
+    const data = line.subarray(from);
+    const value = withoutLineEnd(data);
     switch (name) {
       case 'data':
-        this.#length += value.length + 1;
+        this.#length += data.length;
         if (this.#length > MOST_BYTES) throw new TooLongError();
-        this.#data.push(...(this.#data.length === 0 ? [] : [LINE_FEED]), value);
+        this.#data.push(data);
         break;
       case 'event':
         this.#type = value.toString() || 'message';
@@ -75,7 +86,7 @@ export class SseReader {
 
   #event(): SseEvent {
     const event = {
-      data: Buffer.concat(this.#data),
+      data: joined(this.#data),
       whole: this.#isWhole,
       type: this.#type,
       lastEventId: this.#lastEventId,
@@ -88,7 +99,24 @@ export class SseReader {
   }
 }
 
-const withoutEnd = (line: Buffer): Buffer => {
-  const end = line.at(-2) === 0x0d ? -2 : -1;
-  return line.subarray(0, end);
-};
+/** Makes a line feed of each carriage return that ends a line alone. */
+class LineEnds {
+  #endedByReturn = false;
+
+  /** The same bytes, or a copy. */
+  unified(chunk: Buffer): Buffer {
+    const isRest = this.#endedByReturn && chunk[0] === FEED;
+    const bytes = isRest ? chunk.subarray(1) : chunk; // The line has ended before.
+    if (chunk.length > 0) this.#endedByReturn = chunk.at(-1) === RETURN;
+    let copy: Buffer | undefined;
+    for (let at = bytes.indexOf(RETURN); at >= 0; at = bytes.indexOf(RETURN, at + 1)) {
+      if (bytes[at + 1] === FEED) continue;
+      copy ??= Buffer.from(bytes);
+      copy[at] = FEED;
+    }
+    return copy ?? bytes;
+  }
+}
+
+const withoutMark = (line: Buffer): Buffer =>
+  line.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? line.subarray(BYTE_ORDER_MARK.length) : line;
