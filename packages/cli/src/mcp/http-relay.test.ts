@@ -1,10 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { runHttpFront } from './http-front.ts';
 import { runHttpRelay } from './http-relay.ts';
 import { HttpTarget } from './http-target.ts';
-import { createRelay } from './relay.ts';
+import { createRelay, type RelayParts } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
 
 test('M7: a signal ends the wait for answers that follows the end of input', async () => {
@@ -34,4 +36,132 @@ test('M7: a signal ends the wait for answers that follows the end of input', asy
   expect(stdout.read()).toBeNull();
   server.closeAllConnections();
   server.close();
+});
+
+/** What a server does with the message of a request. */
+type Answer = (message: Message, response: ServerResponse, request: IncomingMessage) => unknown;
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: { readonly name?: string; readonly requestId?: unknown };
+}
+
+/** A server behind HTTP, and the messages that have reached it. */
+const served = async (answer: Answer) => {
+  const seen: Message[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString();
+    const message = (text === '' ? {} : JSON.parse(text)) as Message;
+    seen.push(message);
+    answer(message, response, request);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { seen, server, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`) };
+};
+
+/** How a test gives a message to a relay. It gets the text of the answer. */
+type Ask = (message: object, headers?: Record<string, string>, signal?: AbortSignal) => Promise<string>;
+type Begin = (url: URL, parts?: Partial<RelayParts>) => Promise<Ask>;
+
+const relayFor = (parts?: Partial<RelayParts>) =>
+  createRelay({ group: 'server', watchesAll: true, ...createRelayBox({ agent: 'test' }), ...parts });
+
+/** Gives each line that is written to the client. */
+const onStdio: Begin = async (url, parts) => {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const lines: string[] = [];
+  let heard = (): void => {};
+  createInterface({ input: stdout }).on('line', (line) => {
+    lines.push(line);
+    heard();
+  });
+  const ended = runHttpRelay(
+    new HttpTarget({ url, headers: {} }),
+    relayFor(parts),
+    { stdin, stdout, onStop: () => () => {} },
+    0,
+  );
+  onTestFinished(() => {
+    stdin.end();
+    return ended;
+  });
+  return async (message) => {
+    const before = lines.length;
+    stdin.write(`${JSON.stringify(message)}\n`);
+    if (!('id' in message)) return '';
+    while (lines.length === before) await new Promise<void>((resolve) => (heard = resolve));
+    return lines[before] ?? '';
+  };
+};
+
+/** Gives the status and the body of each answer. */
+const onHttp: Begin = async (url, parts) => {
+  let stop = (): void => {};
+  const onStop = (listener: () => void) => {
+    stop = listener;
+    return () => {};
+  };
+  const relay = relayFor(parts);
+  let ended = Promise.resolve();
+  const at = await new Promise<string>((onListening) => {
+    const listen = { host: '127.0.0.1', port: 0 };
+    ended = runHttpFront({ target: new HttpTarget({ url, headers: {} }), relay, listen, onStop, onListening });
+  });
+  onTestFinished(() => {
+    stop();
+    return ended;
+  });
+  return async (message, headers = {}, signal) => {
+    const type = { 'content-type': 'application/json' };
+    const body = JSON.stringify(message);
+    const response = await fetch(at, {
+      method: 'POST',
+      headers: { ...type, ...headers },
+      body,
+      ...(signal && { signal }),
+    });
+    return `${response.status} ${await response.text()}`;
+  };
+};
+
+const call = (id: number, name = 'a') => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'tools/call',
+  params: { name, arguments: { id } },
+});
+const send = (response: ServerResponse, body: object): unknown =>
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+const fine = (response: ServerResponse, { id }: Message): unknown =>
+  send(response, { jsonrpc: '2.0', id, result: { content: [] } });
+
+describe.each([
+  ['stdio', onStdio],
+  ['HTTP', onHttp],
+])('a client over %s', (_, begin) => {
+  test('M1: a server that redirects each request serves all of them', async () => {
+    const { url } = await served((message, response, request) => {
+      if (request.url === '/mcp/') fine(response, message);
+      else response.writeHead(307, { location: '/mcp/' }).end();
+    });
+    const ask = await begin(url);
+    for (const id of [1, 2, 3]) expect(await ask(call(id))).toContain('"content":[]');
+  });
+
+  test('M1: one redirect does not change the address of the server', async () => {
+    const { url } = await served((message, response, request) => {
+      if (request.url === '/maintenance') response.writeHead(503).end();
+      else if (message.id === 1) response.writeHead(307, { location: '/maintenance' }).end();
+      else fine(response, message);
+    });
+    const ask = await begin(url);
+    expect(await ask(call(1))).toContain('503');
+    expect(await ask(call(2))).toContain('"content":[]');
+  });
 });

@@ -44,7 +44,7 @@ export interface HttpAddress {
 
 /** An MCP server's address, with the headers that each request carries. There is no timeout: a call may take hours. */
 export class HttpTarget {
-  #url: URL;
+  readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: Agent;
 
@@ -65,14 +65,18 @@ export class HttpTarget {
     return this.#url.pathname;
   }
 
-  /** @throws Error (rejects) if the connection fails; {@link StaleConnectionError} if that is no failure of the server. */
+  /**
+   * Follows redirects, and remembers none: a redirect during a maintenance must not be the address for days.
+   *
+   * @throws Error (rejects) if the connection fails; {@link StaleConnectionError} if that is no failure of the server.
+   */
   async send(request: HttpRequest): Promise<IncomingMessage> {
-    for (let redirects = 0; ; redirects += 1) {
-      const response = await this.#fresh(request);
-      const next = redirects < MOST_REDIRECTS ? this.#redirect(response) : undefined;
+    for (let url = this.#url, redirects = 0; ; redirects += 1) {
+      const response = await this.#fresh(request, url);
+      const next = redirects < MOST_REDIRECTS ? redirect(response, url) : undefined;
       if (next === undefined) return response;
       response.resume();
-      this.#url = next;
+      url = next;
     }
   }
 
@@ -80,14 +84,14 @@ export class HttpTarget {
     this.#agent.destroy();
   }
 
-  async #fresh(request: HttpRequest): Promise<IncomingMessage> {
+  async #fresh(request: HttpRequest, url: URL): Promise<IncomingMessage> {
     const sent: { request?: ClientRequest } = {};
     try {
-      return await this.#once(request, this.#agent, sent);
+      return await this.#once(request, url, this.#agent, sent);
     } catch (error) {
       const isStale = sent.request?.reusedSocket === true && CLOSING.has(readText(error, 'code', 40));
       if (!isStale || request.signal.aborted) throw error;
-      if (request.isRepeatable === true) return this.#once(request, false);
+      if (request.isRepeatable === true) return this.#once(request, url, false);
       throw (await this.#canConnect()) ? new StaleConnectionError() : error;
     }
   }
@@ -108,14 +112,15 @@ export class HttpTarget {
   /** @param sent Gets the request. */
   #once(
     { method, headers, body, signal, onSent }: HttpRequest,
+    url: URL,
     agent: Agent | false,
     sent: { request?: ClientRequest } = {},
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const start = this.#url.protocol === 'https:' ? requestHttps : requestHttp;
+      const start = url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
       const all = { ...headers, ...this.#headers, ...length };
-      const request = start(this.#url.href, { method, headers: all, signal, agent });
+      const request = start(url.href, { method, headers: all, signal, agent });
       sent.request = request;
       request.once('response', resolve);
       request.on('error', reject);
@@ -123,11 +128,12 @@ export class HttpTarget {
       request.end(body);
     });
   }
-
-  #redirect({ statusCode, headers: { location } }: IncomingMessage): URL | undefined {
-    if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined;
-    if (!URL.canParse(location, this.#url.href)) return undefined;
-    const next = new URL(location, this.#url);
-    return next.origin === this.#url.origin ? next : undefined; // Headers with secrets go to no other origin.
-  }
 }
+
+/** Where a response leads, within the same origin: headers with secrets go to no other. */
+const redirect = ({ statusCode, headers: { location } }: IncomingMessage, url: URL): URL | undefined => {
+  if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined;
+  if (!URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url);
+  return next.origin === url.origin ? next : undefined;
+};
