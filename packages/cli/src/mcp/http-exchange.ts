@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CANCELLED } from './call-ending.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
-import { connectionFailure, failureOf, statusFailure } from './http-failure.ts';
+import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
 import type { HttpTarget } from './http-target.ts';
 import { jsonLine } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
@@ -84,12 +84,14 @@ export class HttpExchange {
 
   /** An answer that is not a stream: JSON, or an HTTP error. */
   async #whole(answer: IncomingMessage): Promise<void> {
-    const { rejections, requests, response, target } = this.#parts;
+    const { rejections, relay, requests, response, target } = this.#parts;
     const body = await wholeBody(answer, MOST_BYTES);
     this.#judge(answer, body);
-    if (rejections !== undefined) return this.#answerWithRejections(answer, body);
-    // Without a body, there is nothing to read (M4).
-    if (isFine(answer) && requests.length > 0 && body.length === 0) return this.#fail(connectionFailure(target.host));
+    // There is nothing that the client could read (M4).
+    const failure = body.length === 0 ? connectionFailure(target.host) : garbageFailure(target.host);
+    const failed = relay.requestsFailed(requests, failure);
+    if (failed.length > 0 && requests.length === 1) return this.#end(failed);
+    if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
     response.writeHead(answer.statusCode ?? 502, headersToClient(answer.rawHeaders, answer.headers.connection));
     response.end(body);
   }
@@ -104,10 +106,12 @@ export class HttpExchange {
     else relay.requestsFailed(requests, statusFailure(target.host, answer));
   }
 
-  #answerWithRejections(answer: IncomingMessage, body: Buffer): void {
-    const rest = isFine(answer) ? readLine(body)?.messages.map(({ text }) => text) : [];
-    const rejected = readLine(this.#parts.rejections ?? Buffer.alloc(0))?.messages.map(({ text }) => text);
-    sendJson(this.#parts.response, `[${[...(rejected ?? []), ...(rest ?? [])].join(',')}]`);
+  /** @param failed The relay's answers to requests that the server did not answer. */
+  #answerBatch(answer: IncomingMessage, body: Buffer, failed: Buffer): void {
+    const { rejections = NOTHING, response } = this.#parts;
+    const textsOf = (bytes: Buffer) => readLine(bytes)?.messages.map(({ text }) => text) ?? [];
+    const rest = isFine(answer) ? textsOf(body) : [];
+    sendJson(response, `[${[...textsOf(rejections), ...linesOf(failed), ...rest].join(',')}]`);
   }
 
   /** Passes each piece of an event stream once its events were looked at. */
@@ -150,6 +154,8 @@ export class HttpExchange {
 
 /** Milliseconds for the cancellation of a call that has timed out. */
 const CANCEL_MS = 10_000;
+
+const NOTHING = Buffer.alloc(0);
 
 const linesOf = (bytes: Buffer): readonly string[] => bytes.toString().split('\n').filter(Boolean);
 

@@ -72,7 +72,7 @@ type Begin = (url: URL, parts?: Partial<RelayParts>) => Promise<Ask>;
 const relayFor = (parts?: Partial<RelayParts>) =>
   createRelay({ group: 'server', watchesAll: true, ...createRelayBox({ agent: 'test' }), ...parts });
 
-/** Gives each line that is written to the client. */
+/** Gives the line that answers. */
 const onStdio: Begin = async (url, parts) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const lines: string[] = [];
@@ -92,11 +92,11 @@ const onStdio: Begin = async (url, parts) => {
     return ended;
   });
   return async (message) => {
-    const before = lines.length;
     stdin.write(`${JSON.stringify(message)}\n`);
-    if (!('id' in message)) return '';
-    while (lines.length === before) await new Promise<void>((resolve) => (heard = resolve));
-    return lines[before] ?? '';
+    const { id } = message as Message;
+    const answer = (): string | undefined => lines.find((line) => JSON.parse(line).id === id);
+    while (id !== undefined && answer() === undefined) await new Promise<void>((resolve) => (heard = resolve));
+    return answer() ?? '';
   };
 };
 
@@ -141,6 +141,14 @@ const send = (response: ServerResponse, body: object): unknown =>
 const fine = (response: ServerResponse, { id }: Message): unknown =>
   send(response, { jsonrpc: '2.0', id, result: { content: [] } });
 
+/** What a number of calls are answered. */
+const answersTo = async (ask: Ask, calls: number, name?: string): Promise<string[]> => {
+  const texts: string[] = [];
+  for (let id = 1; id <= calls; id += 1) texts.push(await ask(call(id, name)));
+  return texts;
+};
+const UNAVAILABLE = /Tool 'a' is unavailable/;
+
 describe.each([
   ['stdio', onStdio],
   ['HTTP', onHttp],
@@ -163,5 +171,17 @@ describe.each([
     const ask = await begin(url);
     expect(await ask(call(1))).toContain('503');
     expect(await ask(call(2))).toContain('"content":[]');
+  });
+
+  test.each([
+    ['HTML', 'text/html', '<html></html>'],
+    ['JSON that is cut off', 'application/json', '{"jsonrpc":"2.0","id":'],
+    ['an answer to another request', 'application/json', '{"jsonrpc":"2.0","id":999,"result":{}}'],
+  ])('M3: a server that answers with %s costs three calls', async (_name, type, body) => {
+    const { url, seen } = await served((_message, response) => response.setHeader('content-type', type).end(body));
+    const texts = await answersTo(await begin(url), 5);
+    expect(texts[0]).toMatch(/"isError":true/);
+    expect(texts.at(-1)).toMatch(UNAVAILABLE);
+    expect(seen.length).toBeLessThanOrEqual(3);
   });
 });
