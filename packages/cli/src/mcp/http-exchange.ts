@@ -103,7 +103,7 @@ export class HttpExchange {
     if (isMessage) relay.fromServer({ bytes: body, whole: true });
     else if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
       relay.requestsFailed(requests, GONE); // The client begins another one.
-    else relay.requestsFailed(requests, statusFailure(target.host, answer));
+    else relay.requestsFailed(requests, statusFailure(target.host, answer, body));
   }
 
   /** @param failed The relay's answers to requests that the server did not answer. */

@@ -17,8 +17,16 @@ export const connectionFailure = (host: string, error?: unknown): RequestFailure
   return { text, settlement: { error: new Error(text), ...NETWORK } };
 };
 
-/** The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers. */
-export const statusFailure = (host: string, { statusCode: status = 0, headers }: IncomingMessage): RequestFailure => {
+/**
+ * The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers.
+ *
+ * @param problem The body.
+ */
+export const statusFailure = (
+  host: string,
+  { statusCode: status = 0, headers }: IncomingMessage,
+  problem: Buffer,
+): RequestFailure => {
   const after = headers['retry-after'];
   const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
@@ -27,8 +35,13 @@ export const statusFailure = (host: string, { statusCode: status = 0, headers }:
     status,
     ...(after !== undefined && { headers: { 'retry-after': after } }),
   });
-  return { text, status, settlement: { error } };
+  const isNoServer = isWithoutServer(status) && !problem.includes('"jsonrpc"');
+  return { text, status, settlement: { error, ...(isNoServer && { verdict: { category: 'server' } as const }) } };
 };
+
+/** At such an address there is no MCP server, unless it says so itself in a message. The arguments of the call are not the reason. */
+const isWithoutServer = (status: number): boolean =>
+  (status >= 300 && status < 400) || [404, 405, 406, 410].includes(status);
 
 const ADVICE: Readonly<Record<number, string>> = {
   401:

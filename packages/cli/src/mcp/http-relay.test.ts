@@ -184,4 +184,34 @@ describe.each([
     expect(texts.at(-1)).toMatch(UNAVAILABLE);
     expect(seen.length).toBeLessThanOrEqual(3);
   });
+
+  test.each([302, 404, 405, 406, 410])(
+    'M3: an address without an MCP server, which answers %d, costs three calls',
+    async (status) => {
+      const { url } = await served((_message, response) => response.writeHead(status).end('<html></html>'));
+      const texts = await answersTo(await begin(url), 5);
+      expect(texts[0]).toContain(`${status}`);
+      expect(texts.at(-1)).toMatch(UNAVAILABLE);
+    },
+  );
+
+  test('M3: a server that rejects requests with a message opens no circuit', async () => {
+    const rpc = '{"jsonrpc":"2.0","error":{"code":-32000,"message":"Not Acceptable"},"id":null}';
+    const { url, seen } = await served((_message, response) => response.writeHead(406).end(rpc));
+    await answersTo(await begin(url), 5);
+    expect(seen).toHaveLength(5);
+  });
+});
+
+test('M3: over stdio, a route that is gone costs three calls also in a session', async () => {
+  let isGone = false;
+  const { url } = await served((message, response) => {
+    if (isGone) return response.writeHead(404).end();
+    response.setHeader('mcp-session-id', 's');
+    return send(response, { jsonrpc: '2.0', id: message.id, result: { protocolVersion: '2025-11-25' } });
+  });
+  const ask = await onStdio(url);
+  await ask({ jsonrpc: '2.0', id: 0, method: 'initialize', params: {} });
+  isGone = true;
+  expect((await answersTo(ask, 5)).at(-1)).toMatch(UNAVAILABLE);
 });

@@ -140,7 +140,7 @@ export class HttpUpstream {
       else if (await (session === this.#sessionId ? this.#beginAgain() : (this.#beginning ?? true))) {
         const second = await this.#post(outgoing, onSent);
         await this.#answer(second, isFine(second) ? undefined : await errorBody(second), outgoing);
-      } else await this.#fail(requests, statusFailure(target.host, response));
+      } else await this.#fail(requests, statusFailure(target.host, response, problem));
       if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
     } catch (error) {
       if (!stop.signal.aborted && !this.#closing.signal.aborted)
@@ -188,7 +188,7 @@ export class HttpUpstream {
       // A server of the stateless protocol answers 400 and 404 with a message.
       const line = isMessageStatus(response) ? jsonLine(problem) : undefined;
       if (line !== undefined && isAnswerTo(line, requests)) return this.#deliver(line, outgoing);
-      return this.#fail(requests, statusFailure(target.host, response));
+      return this.#fail(requests, statusFailure(target.host, response, problem));
     }
     if (first?.method === 'initialize') this.#sessionId = oneHeader(response, 'mcp-session-id');
     if (first?.method === 'notifications/initialized') this.#listen();
