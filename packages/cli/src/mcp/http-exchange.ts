@@ -92,7 +92,7 @@ export class HttpExchange {
     const failed = relay.requestsFailed(requests, failure);
     if (failed.length > 0 && requests.length === 1) return this.#end(failed);
     if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
-    response.writeHead(answer.statusCode ?? 502, headersToClient(answer.rawHeaders, answer.headers.connection));
+    response.writeHead(answer.statusCode ?? 502, headersToClient(answer));
     response.end(body);
   }
 
@@ -117,7 +117,8 @@ export class HttpExchange {
   /** Passes each piece of an event stream once its events were looked at. */
   async #stream(answer: IncomingMessage): Promise<void> {
     const { relay, requests, response, rejections, target } = this.#parts;
-    response.writeHead(answer.statusCode ?? 200, headersToClient(answer.rawHeaders, answer.headers.connection));
+    // The relay may add events.
+    response.writeHead(answer.statusCode ?? 200, headersToClient(answer, 'content-length'));
     response.flushHeaders();
     if (rejections !== undefined) response.write(eventsOf(rejections));
     const reader = new SseReader();

@@ -215,3 +215,12 @@ test('M3: over stdio, a route that is gone costs three calls also in a session',
   isGone = true;
   expect((await answersTo(ask, 5)).at(-1)).toMatch(UNAVAILABLE);
 });
+
+test('M4: an event stream with a length may get an event of the relay', async () => {
+  const { url } = await served((_message, response) => {
+    const body = 'data: {"jsonrpc":"2.0","method":"x"}\n\n';
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': body.length }).end(body);
+  });
+  const ask = await onHttp(url);
+  expect(await ask(call(1))).toMatch(/"method":"x"[^]*"id":1,"result":.*"isError":true/);
+});
