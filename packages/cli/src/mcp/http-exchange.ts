@@ -7,7 +7,7 @@ import { jsonLine } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import { headersToClient, headersToServer } from './passed-headers.ts';
 import type { Forwarding, Relay, RequestFailure } from './relay.ts';
-import { type RpcMessage, readLine } from './rpc-message.ts';
+import { calledTool, type RpcMessage, readLine } from './rpc-message.ts';
 import { SseReader } from './sse-reader.ts';
 import { written } from './written.ts';
 
@@ -52,7 +52,7 @@ export class HttpExchange {
         headers: headersToServer(request.headers),
         body,
         signal: this.#stop.signal,
-        isRepeatable: requests.every(({ method }) => method !== 'tools/call'),
+        tool: calledTool(requests),
       });
       this.#parts.onAnswer?.(answer);
       await (mediaType(answer) === 'text/event-stream' && isFine(answer) ? this.#stream(answer) : this.#whole(answer));

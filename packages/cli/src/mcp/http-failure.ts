@@ -55,14 +55,15 @@ const ADVICE: Readonly<Record<number, string>> = {
 /** Why an exchange has no answer. */
 export const failureOf = (host: string, error: unknown): RequestFailure => {
   if (error instanceof TooLongError) return { text: error.message, settlement: TOO_LONG };
-  return error instanceof StaleConnectionError ? staleFailure(host) : connectionFailure(host, error);
+  return error instanceof StaleConnectionError ? staleFailure(host, error) : connectionFailure(host, error);
 };
 
-/** An idle connection was closed at the moment of the request. The server can be reached, so this is no failure of it. */
-const staleFailure = (host: string): RequestFailure => ({
-  text: `The connection to the MCP server (${host}) was closed at the moment of the request. It is not known whether the server has got it.`,
-  settlement: { outcome: 'ignored', category: 'network' },
-});
+/** An idle connection was closed at the moment of the request. The server can be reached, so at most the tool is the reason. */
+const staleFailure = (host: string, { isExcused }: StaleConnectionError): RequestFailure => {
+  const text = `The connection to the MCP server (${host}) was closed at the moment of the request. It is not known whether the server has got it.`;
+  const failed = { error: new Error(text), verdict: { category: 'network' } } as const;
+  return { text, settlement: isExcused ? { outcome: 'ignored', category: 'network' } : failed };
+};
 
 /** The server answered, but not with a message. */
 export const garbageFailure = (host: string): RequestFailure => {

@@ -67,13 +67,13 @@ const served = async (answer: Answer) => {
 
 /** How a test gives a message to a relay. It gets the text of the answer. */
 type Ask = (message: object, headers?: Record<string, string>, signal?: AbortSignal) => Promise<string>;
-type Begin = (url: URL, parts?: Partial<RelayParts>) => Promise<Ask>;
+type Begin = (url: URL, parts?: Partial<RelayParts>, now?: () => number) => Promise<Ask>;
 
 const relayFor = (parts?: Partial<RelayParts>) =>
   createRelay({ group: 'server', watchesAll: true, ...createRelayBox({ agent: 'test' }), ...parts });
 
 /** Gives the line that answers. */
-const onStdio: Begin = async (url, parts) => {
+const onStdio: Begin = async (url, parts, now) => {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const lines: string[] = [];
   let heard = (): void => {};
@@ -82,7 +82,7 @@ const onStdio: Begin = async (url, parts) => {
     heard();
   });
   const ended = runHttpRelay(
-    new HttpTarget({ url, headers: {} }),
+    new HttpTarget({ url, headers: {} }, now),
     relayFor(parts),
     { stdin, stdout, onStop: () => () => {} },
     0,
@@ -101,7 +101,7 @@ const onStdio: Begin = async (url, parts) => {
 };
 
 /** Gives the status and the body of each answer. */
-const onHttp: Begin = async (url, parts) => {
+const onHttp: Begin = async (url, parts, now) => {
   let stop = (): void => {};
   const onStop = (listener: () => void) => {
     stop = listener;
@@ -111,7 +111,7 @@ const onHttp: Begin = async (url, parts) => {
   let ended = Promise.resolve();
   const at = await new Promise<string>((onListening) => {
     const listen = { host: '127.0.0.1', port: 0 };
-    ended = runHttpFront({ target: new HttpTarget({ url, headers: {} }), relay, listen, onStop, onListening });
+    ended = runHttpFront({ target: new HttpTarget({ url, headers: {} }, now), relay, listen, onStop, onListening });
   });
   onTestFinished(() => {
     stop();
@@ -201,6 +201,26 @@ describe.each([
     await answersTo(await begin(url), 5);
     expect(seen).toHaveLength(5);
   });
+
+  test.each([
+    ['just used', 0, 3],
+    ['idle', 2_000, 4],
+  ])('M3: a tool that ends its server opens its circuit, on connections that were %s', async (_name, idleMs, calls) => {
+    let ms = 0;
+    const { url, seen } = await served((message, response, request) => {
+      if (message.params?.name === 'a') request.socket.destroy();
+      else fine(response, message);
+    });
+    const ask = await begin(url, {}, () => ms);
+    for (let id = 1; id <= 8; id += 1) {
+      for (const message of [call(100 + id, 'good'), call(id)]) {
+        await ask(message);
+        ms += idleMs;
+      }
+    }
+    expect(seen.filter(({ params }) => params?.name === 'good')).toHaveLength(8);
+    expect(seen.filter(({ params }) => params?.name === 'a')).toHaveLength(calls);
+  });
 });
 
 test('M3: over stdio, a route that is gone costs three calls also in a session', async () => {
@@ -222,5 +242,5 @@ test('M4: an event stream with a length may get an event of the relay', async ()
     response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': body.length }).end(body);
   });
   const ask = await onHttp(url);
-  expect(await ask(call(1))).toMatch(/"method":"x"[^]*"id":1,"result":.*"isError":true/);
+  expect(await ask(call(1))).toMatch(/"method":"x"[\s\S]*"id":1,"result":.*"isError":true/);
 });

@@ -9,7 +9,7 @@ import type { HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import type { Relay, RequestFailure } from './relay.ts';
-import { idIn, type RpcMessage, readLine } from './rpc-message.ts';
+import { calledTool, idIn, type RpcMessage, readLine } from './rpc-message.ts';
 import { SseReader } from './sse-reader.ts';
 import { TooLongError } from './too-long.ts';
 
@@ -155,20 +155,20 @@ export class HttpUpstream {
     const repeated =
       version === undefined || message === undefined
         ? begins || this.#session()
-        : statelessHeaders(message, version, this.#headers.get(calledTool(message) ?? ''));
+        : statelessHeaders(message, version, this.#headers.get(calledTool(messages) ?? ''));
     return this.#parts.target.send({
       method: 'POST',
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
       body,
       signal: AbortSignal.any([stop.signal, this.#closing.signal]),
-      isRepeatable: messages.every(({ method }) => method !== 'tools/call'),
+      tool: calledTool(messages),
       onSent,
     });
   }
 
   /** The tool that the line calls in the stateless protocol, if its declared headers are not valid. */
   #rejectedTool({ messages, version }: Outgoing): string | undefined {
-    const tool = version === undefined ? undefined : calledTool(messages[0]);
+    const tool = version === undefined ? undefined : calledTool(messages);
     return tool !== undefined && this.#headers.has(tool) && this.#headers.get(tool) === undefined ? tool : undefined;
   }
 
@@ -263,7 +263,6 @@ export class HttpUpstream {
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#parts.target.send({
       method: 'GET',
-      isRepeatable: true,
       headers: {
         accept: 'text/event-stream',
         ...this.#session(),
@@ -345,7 +344,6 @@ export class HttpUpstream {
         headers: { ...JSON_BODY, ...headers },
         body: one,
         signal,
-        isRepeatable: true,
       });
     const response = await post(body);
     if (!isFine(response)) {
@@ -362,9 +360,6 @@ export class HttpUpstream {
     return true;
   }
 }
-
-const calledTool = (message: RpcMessage | undefined): string | undefined =>
-  message?.method === 'tools/call' ? readText(message.params, 'name') : undefined;
 
 const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
   outgoing?.messages[0]?.method === 'initialize';
