@@ -244,3 +244,22 @@ test('M4: an event stream with a length may get an event of the relay', async ()
   const ask = await onHttp(url);
   expect(await ask(call(1))).toMatch(/"method":"x"[\s\S]*"id":1,"result":.*"isError":true/);
 });
+
+test('M1: a tool whose declaration of a header was repaired may be called again', async () => {
+  let header: string | undefined = 'not a token';
+  const { url } = await served((message, response) => {
+    if (message.method === 'tools/call') return fine(response, message);
+    const property = { type: 'string', ...(header !== undefined && { 'x-mcp-header': header }) };
+    const tools = [{ name: 'a', inputSchema: { properties: { property } } }];
+    return send(response, { jsonrpc: '2.0', id: message.id, result: { tools } });
+  });
+  const ask = await onStdio(url);
+  const _meta = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+  const list = (id: number) => ask({ jsonrpc: '2.0', id, method: 'tools/list', params: { _meta } });
+  const use = (id: number) => ask({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a', _meta } });
+  await list(1);
+  expect(await use(2)).toContain('x-mcp-header');
+  header = undefined;
+  await list(3);
+  expect(await use(4)).toContain('"content":[]');
+});

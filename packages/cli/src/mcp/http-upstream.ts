@@ -54,7 +54,7 @@ export class HttpUpstream {
   readonly #under = new Set<Promise<void>>();
   /** Requests under way, by id. */
   readonly #calls = new Map<string, Outgoing>();
-  /** What the tools declare. Undefined for a tool that may not be called. */
+  /** What the tools that declare headers declare. Undefined for a tool that may not be called. */
   readonly #headers = new Map<string, readonly DeclaredHeader[] | undefined>();
   /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
   #ready: Promise<unknown> = Promise.resolve();
@@ -308,10 +308,14 @@ export class HttpUpstream {
     for (const { result } of readLine(line)?.messages ?? []) {
       if (method === 'initialize') this.#version = readText(result, 'protocolVersion', 100) ?? this.#version;
       const tools = read(result, 'tools');
-      if (method !== 'tools/list' || !Array.isArray(tools) || !line.includes('x-mcp-header')) continue;
-      for (const tool of readItems(tools, MOST_TOOLS))
-        if (this.#headers.size < MOST_TOOLS)
-          this.#headers.set(readText(tool, 'name') ?? '', declaredHeaders(read(tool, 'inputSchema')));
+      if (method !== 'tools/list' || !Array.isArray(tools)) continue;
+      const mayDeclare = line.includes('x-mcp-header');
+      for (const tool of readItems(tools, MOST_TOOLS)) {
+        const name = readText(tool, 'name') ?? '';
+        const declared = mayDeclare ? declaredHeaders(read(tool, 'inputSchema')) : [];
+        this.#headers.delete(name);
+        if (declared?.length !== 0 && this.#headers.size < MOST_TOOLS) this.#headers.set(name, declared);
+      }
     }
   }
 
