@@ -8,7 +8,12 @@ import { isLocalHost, isLocalOrigin, type ListenAddress } from './listen-address
 import { MessageOutline } from './message-outline.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHost } from './relay-process.ts';
-import { readLine } from './rpc-message.ts';
+import { idIn, readLine } from './rpc-message.ts';
+
+const CANCEL = 'notifications/cancelled';
+
+/** Bytes of a cancellation that is looked at, if its client has no session. */
+const MOST_CANCEL_BYTES = 16 * 1024;
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['POST', 'GET', 'DELETE']);
 
@@ -73,6 +78,8 @@ class HttpFront {
   readonly #relay: Relay;
   /** By the ids that the server has given them. */
   readonly #sessions = new BoundedMap<HttpClient>();
+  /** Clients without a session whose requests are under way. */
+  readonly #others = new Set<HttpClient>();
 
   constructor(target: HttpTarget, relay: Relay) {
     this.#target = target;
@@ -97,7 +104,8 @@ class HttpFront {
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const line = await bodyOf(request);
-    const client = this.#clientOf(request);
+    const hasSession = sessionOf(request) !== undefined;
+    const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
     const { relay, exchanges } = client;
     const { toServer: body, toClient } = relay.fromClient(line);
     if (body === undefined) {
@@ -118,8 +126,19 @@ class HttpFront {
       ...(messages[0]?.method === 'initialize' && { onAnswer }),
     });
     for (const { id = '' } of requests) exchanges.set(id, exchange);
+    if (!hasSession) this.#others.add(client);
     await exchange.run();
     for (const { id = '' } of requests) if (exchanges.get(id) === exchange) exchanges.delete(id);
+    if (exchanges.size === 0) this.#others.delete(client);
+  }
+
+  /** The client without a session whose request the line cancels. Several clients may use the same ids: then it is not known. */
+  #cancelledBy({ bytes }: Line): HttpClient | undefined {
+    if (bytes.length > MOST_CANCEL_BYTES || !bytes.includes(CANCEL)) return undefined;
+    const [message] = readLine(bytes)?.messages ?? [];
+    const id = message?.method === CANCEL ? idIn(message.params, 'requestId', message) : undefined;
+    const found = id === undefined ? [] : [...this.#others].filter(({ exchanges }) => exchanges.has(id));
+    return found.length === 1 ? found[0] : undefined;
   }
 
   #clientOf(request: IncomingMessage): HttpClient {

@@ -263,3 +263,21 @@ test('M1: a tool whose declaration of a header was repaired may be called again'
   await list(3);
   expect(await use(4)).toContain('"content":[]');
 });
+
+test("M6: timeouts of a client over HTTP that has no session open the tool's circuit", async () => {
+  const { url, seen } = await served((message, response) => {
+    if (message.id === undefined) response.writeHead(202).end(); // It never answers calls.
+  });
+  const ask = await onHttp(url);
+  for (let id = 1; id <= 3; id += 1) {
+    const stop = new AbortController();
+    const given = ask(call(id), {}, stop.signal).catch(() => 'stopped');
+    await expect.poll(() => seen.some((message) => message.id === id)).toBe(true);
+    const params = { requestId: id, reason: 'McpError: MCP error -32001: Request timed out' };
+    await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
+    stop.abort();
+    expect(await given).toBe('stopped');
+  }
+  expect(seen.filter(({ params }) => params?.requestId !== undefined)).toHaveLength(3);
+  expect(await ask(call(4))).toMatch(UNAVAILABLE);
+});
