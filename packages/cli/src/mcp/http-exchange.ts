@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CANCELLED } from './call-ending.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
-import type { HttpTarget } from './http-target.ts';
+import { CANCEL_MS, type HttpTarget } from './http-target.ts';
 import { jsonLine } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import { headersToClient, headersToServer } from './passed-headers.ts';
@@ -152,9 +152,6 @@ export class HttpExchange {
     else sendProblem(response, 502, failure?.text ?? '');
   }
 }
-
-/** Milliseconds for the cancellation of a call that has timed out. */
-const CANCEL_MS = 10_000;
 
 const NOTHING = Buffer.alloc(0);
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runHttpFront } from './http-front.ts';
 import { runHttpRelay } from './http-relay.ts';
 import { HttpTarget } from './http-target.ts';
@@ -280,4 +280,18 @@ test("M6: timeouts of a client over HTTP that has no session open the tool's cir
   }
   expect(seen.filter(({ params }) => params?.requestId !== undefined)).toHaveLength(3);
   expect(await ask(call(4))).toMatch(UNAVAILABLE);
+});
+
+test('M6: a server that hangs keeps no connection of a cancelled call', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { url, server, seen } = await served(() => {}); // It never answers.
+  const ask = await onStdio(url);
+  ask(call(1));
+  await expect.poll(() => seen.length).toBe(1);
+  await ask({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } });
+  await expect.poll(() => seen.length).toBe(2);
+  vi.advanceTimersByTime(10_000);
+  const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  await expect.poll(connections).toBe(0);
 });

@@ -16,6 +16,9 @@ const CONNECT_MS = 2_000;
 /** How a request on a connection fails that the server was just closing. */
 const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
+/** Milliseconds for the cancellation of a call. The server may hang. */
+export const CANCEL_MS = 10_000;
+
 /** Milliseconds for which a connection was idle, at least, if the server has closed it because it was idle. */
 const MIN_IDLE_MS = 1_000;
 

@@ -5,7 +5,7 @@ import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure, toolFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
-import type { HttpTarget } from './http-target.ts';
+import { CANCEL_MS, type HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import type { Relay, RequestFailure } from './relay.ts';
@@ -94,7 +94,9 @@ export class HttpUpstream {
     for (const { id = '' } of requests) this.#calls.set(id, outgoing);
     const begin = isCancel ? Promise.resolve() : this.#ready;
     const run = begin.then(() => this.#exchange(outgoing, onSent)).finally(onSent);
+    const limit = isCancel ? setTimeout(() => outgoing.stop.abort(), CANCEL_MS).unref() : undefined;
     const done = run.finally(() => {
+      clearTimeout(limit);
       for (const { id = '' } of requests) if (this.#calls.get(id) === outgoing) this.#calls.delete(id);
       this.#under.delete(done);
       // The server gives no answer any more, so the stream that waits for it is closed.
