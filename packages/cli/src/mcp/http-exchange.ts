@@ -28,12 +28,16 @@ export interface ExchangeParts {
   readonly rejections?: Buffer | undefined;
   /** Called with the answer's headers, before the client has them. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
+  /** Called when an event stream to the client begins. */
+  readonly onStream?: () => void;
 }
 
 /** One request of a client over HTTP, and its answer. Headers, statuses and bytes of the server pass as they are. */
 export class HttpExchange {
   readonly #parts: ExchangeParts;
   readonly #stop = new AbortController();
+  /** The last bytes of an event stream to the client. */
+  #tail = Buffer.alloc(0);
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -61,12 +65,33 @@ export class HttpExchange {
     }
   }
 
-  /** A call has timed out. Others of its batch end with it. */
-  timeOut({ toClient, toServer }: Required<Forwarding>): void {
-    const { target, relay, request, requests } = this.#parts;
+  get requests(): readonly RpcMessage[] {
+    return this.#parts.requests;
+  }
+
+  /** A call has timed out. Others of its batch end with it. Gives the answers if the client must get them in another stream. */
+  timeOut({ toClient, toServer }: Required<Forwarding>): Buffer | undefined {
+    const { relay, requests, response } = this.#parts;
     const rest = relay.requestsFailed(requests, { ...GONE, text: 'A call of the same batch has timed out.' });
-    this.#end(Buffer.concat([toClient, rest]));
+    const answers = Buffer.concat([toClient, rest]);
+    const isOver = response.writableEnded;
+    if (!isOver) this.#end(answers);
     this.#stop.abort(); // In the stateless protocol this is the cancellation.
+    this.#cancel(toServer);
+    return isOver ? answers : undefined;
+  }
+
+  /** Writes messages as events. Gives whether it could: the stream may have ended, or be within an event. */
+  push(messages: Buffer): boolean {
+    const { response } = this.#parts;
+    const isBetween = this.#tail.length === 0 || /\n\r?\n$/.test(this.#tail.toString('latin1'));
+    if (!response.headersSent || response.writableEnded || response.destroyed || !isBetween) return false;
+    response.write(eventsOf(messages));
+    return true;
+  }
+
+  #cancel(toServer: Buffer): void {
+    const { target, request } = this.#parts;
     if (request.headers['mcp-session-id'] === undefined) return;
     const headers = { ...headersToServer(request.headers), accept: 'application/json, text/event-stream' };
     const signal = AbortSignal.timeout(CANCEL_MS);
@@ -121,6 +146,7 @@ export class HttpExchange {
     response.writeHead(answer.statusCode ?? 200, headersToClient(answer, 'content-length'));
     response.flushHeaders();
     if (rejections !== undefined) response.write(eventsOf(rejections));
+    this.#parts.onStream?.();
     const reader = new SseReader();
     let isResumable = false;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -129,6 +155,7 @@ export class HttpExchange {
         const line = type === 'message' ? jsonLine(data) : undefined;
         if (line !== undefined) relay.fromServer({ bytes: line, whole });
       }
+      this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
       await written(response, chunk);
     }
     // With the id of an event, the client asks for the rest in a stream of its own.

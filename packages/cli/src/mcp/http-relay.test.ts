@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { setTimeout as after } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { runHttpFront } from './http-front.ts';
 import { runHttpRelay } from './http-relay.ts';
@@ -100,7 +101,17 @@ const onStdio: Begin = async (url, parts, now) => {
   };
 };
 
-/** Gives the status and the body of each answer. */
+const EVENTS = 'text/event-stream';
+
+/** The first bytes of a stream that goes on. */
+const firstPart = async ({ body }: Response): Promise<string> => {
+  const reader = body?.getReader();
+  const { value } = (await reader?.read()) ?? {};
+  await reader?.cancel();
+  return Buffer.from(value ?? []).toString();
+};
+
+/** Gives the status and the body of each answer. With EVENTS as `accept` it opens a stream, and gives its first bytes. */
 const onHttp: Begin = async (url, parts, now) => {
   let stop = (): void => {};
   const onStop = (listener: () => void) => {
@@ -118,6 +129,7 @@ const onHttp: Begin = async (url, parts, now) => {
     return ended;
   });
   return async (message, headers = {}, signal) => {
+    if (headers.accept === EVENTS) return firstPart(await fetch(at, { headers }));
     const type = { 'content-type': 'application/json' };
     const body = JSON.stringify(message);
     const response = await fetch(at, {
@@ -295,3 +307,24 @@ test('M6: a server that hangs keeps no connection of a cancelled call', async ()
   const connections = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
   await expect.poll(connections).toBe(0);
 });
+
+test.each([
+  ['is open', 0],
+  ['is opened later', 400],
+])(
+  'M6: over HTTP, a call whose stream has ended with an event id times out, and a stream that %s has the answer',
+  async (_, waitMs) => {
+    const { url, seen } = await served((message, response) => {
+      if (message.method === undefined) response.writeHead(200, { 'content-type': EVENTS }).flushHeaders();
+      else if (message.id === undefined) response.writeHead(202).end();
+      else response.writeHead(200, { 'content-type': EVENTS }).end('id: 1\ndata:\n\n');
+    });
+    const ask = await onHttp(url, { timeouts: { all: 200, byTool: new Map() } });
+    const session = { 'mcp-session-id': 's' };
+    expect(await ask(call(1), session)).toBe('200 id: 1\ndata:\n\n');
+    await after(waitMs);
+    const text = await ask({}, { ...session, accept: EVENTS });
+    expect(text).toMatch(/^event: message\ndata: .*"id":1,"result".*did not answer within 0\.2 s.*\n\n$/);
+    await expect.poll(() => seen.some(({ params }) => params?.requestId === 1)).toBe(true);
+  },
+);
