@@ -5,6 +5,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { listening, stopped } from './mcp-http-servers.ts';
 import { callOf, PATIENT, piped, textIn } from './mcp-relay-pipes.ts';
@@ -69,6 +70,7 @@ test('M3: an idle connection that the server closes opens no circuit', async () 
   const { send, line } = started([`http://127.0.0.1:${port}/mcp`]);
   const texts: string[] = [];
   for (let n = 0; n < 8; n += 1) {
+    if (n % 2 === 1) await after(1_100); // The connection is idle.
     send(callOf(n, 'a', { n }));
     texts.push(await line(n));
   }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CANCELLED } from './call-ending.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
-import { connectionFailure, failureOf, statusFailure } from './http-failure.ts';
-import type { HttpTarget } from './http-target.ts';
+import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
+import { CANCEL_MS, type HttpTarget } from './http-target.ts';
 import { jsonLine } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import { headersToClient, headersToServer } from './passed-headers.ts';
 import type { Forwarding, Relay, RequestFailure } from './relay.ts';
-import { type RpcMessage, readLine } from './rpc-message.ts';
+import { calledTool, type RpcMessage, readLine } from './rpc-message.ts';
 import { SseReader } from './sse-reader.ts';
 import { written } from './written.ts';
 
@@ -28,12 +28,16 @@ export interface ExchangeParts {
   readonly rejections?: Buffer | undefined;
   /** Called with the answer's headers, before the client has them. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
+  /** Called when an event stream to the client begins. */
+  readonly onStream?: () => void;
 }
 
 /** One request of a client over HTTP, and its answer. Headers, statuses and bytes of the server pass as they are. */
 export class HttpExchange {
   readonly #parts: ExchangeParts;
   readonly #stop = new AbortController();
+  /** The last bytes of an event stream to the client. */
+  #tail = Buffer.alloc(0);
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
@@ -52,7 +56,7 @@ export class HttpExchange {
         headers: headersToServer(request.headers),
         body,
         signal: this.#stop.signal,
-        isRepeatable: requests.every(({ method }) => method !== 'tools/call'),
+        tool: calledTool(requests),
       });
       this.#parts.onAnswer?.(answer);
       await (mediaType(answer) === 'text/event-stream' && isFine(answer) ? this.#stream(answer) : this.#whole(answer));
@@ -61,12 +65,33 @@ export class HttpExchange {
     }
   }
 
-  /** A call has timed out. Others of its batch end with it. */
-  timeOut({ toClient, toServer }: Required<Forwarding>): void {
-    const { target, relay, request, requests } = this.#parts;
+  get requests(): readonly RpcMessage[] {
+    return this.#parts.requests;
+  }
+
+  /** A call has timed out. Others of its batch end with it. Gives the answers if the client must get them in another stream. */
+  timeOut({ toClient, toServer }: Required<Forwarding>): Buffer | undefined {
+    const { relay, requests, response } = this.#parts;
     const rest = relay.requestsFailed(requests, { ...GONE, text: 'A call of the same batch has timed out.' });
-    this.#end(Buffer.concat([toClient, rest]));
+    const answers = Buffer.concat([toClient, rest]);
+    const isOver = response.writableEnded;
+    if (!isOver) this.#end(answers);
     this.#stop.abort(); // In the stateless protocol this is the cancellation.
+    this.#cancel(toServer);
+    return isOver ? answers : undefined;
+  }
+
+  /** Writes messages as events. Gives whether it could: the stream may have ended, or be within an event. */
+  push(messages: Buffer): boolean {
+    const { response } = this.#parts;
+    const isBetween = this.#tail.length === 0 || /\n\r?\n$/.test(this.#tail.toString('latin1'));
+    if (!response.headersSent || response.writableEnded || response.destroyed || !isBetween) return false;
+    response.write(eventsOf(messages));
+    return true;
+  }
+
+  #cancel(toServer: Buffer): void {
+    const { target, request } = this.#parts;
     if (request.headers['mcp-session-id'] === undefined) return;
     const headers = { ...headersToServer(request.headers), accept: 'application/json, text/event-stream' };
     const signal = AbortSignal.timeout(CANCEL_MS);
@@ -84,13 +109,15 @@ export class HttpExchange {
 
   /** An answer that is not a stream: JSON, or an HTTP error. */
   async #whole(answer: IncomingMessage): Promise<void> {
-    const { rejections, requests, response, target } = this.#parts;
+    const { rejections, relay, requests, response, target } = this.#parts;
     const body = await wholeBody(answer, MOST_BYTES);
     this.#judge(answer, body);
-    if (rejections !== undefined) return this.#answerWithRejections(answer, body);
-    // Without a body, there is nothing to read (M4).
-    if (isFine(answer) && requests.length > 0 && body.length === 0) return this.#fail(connectionFailure(target.host));
-    response.writeHead(answer.statusCode ?? 502, headersToClient(answer.rawHeaders, answer.headers.connection));
+    // There is nothing that the client could read (M4).
+    const failure = body.length === 0 ? connectionFailure(target.host) : garbageFailure(target.host);
+    const failed = relay.requestsFailed(requests, failure);
+    if (failed.length > 0 && requests.length === 1) return this.#end(failed);
+    if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
+    response.writeHead(answer.statusCode ?? 502, headersToClient(answer));
     response.end(body);
   }
 
@@ -101,21 +128,25 @@ export class HttpExchange {
     if (isMessage) relay.fromServer({ bytes: body, whole: true });
     else if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
       relay.requestsFailed(requests, GONE); // The client begins another one.
-    else relay.requestsFailed(requests, statusFailure(target.host, answer));
+    else relay.requestsFailed(requests, statusFailure(target.host, answer, body));
   }
 
-  #answerWithRejections(answer: IncomingMessage, body: Buffer): void {
-    const rest = isFine(answer) ? readLine(body)?.messages.map(({ text }) => text) : [];
-    const rejected = readLine(this.#parts.rejections ?? Buffer.alloc(0))?.messages.map(({ text }) => text);
-    sendJson(this.#parts.response, `[${[...(rejected ?? []), ...(rest ?? [])].join(',')}]`);
+  /** @param failed The relay's answers to requests that the server did not answer. */
+  #answerBatch(answer: IncomingMessage, body: Buffer, failed: Buffer): void {
+    const { rejections = NOTHING, response } = this.#parts;
+    const textsOf = (bytes: Buffer) => readLine(bytes)?.messages.map(({ text }) => text) ?? [];
+    const rest = isFine(answer) ? textsOf(body) : [];
+    sendJson(response, `[${[...textsOf(rejections), ...linesOf(failed), ...rest].join(',')}]`);
   }
 
   /** Passes each piece of an event stream once its events were looked at. */
   async #stream(answer: IncomingMessage): Promise<void> {
     const { relay, requests, response, rejections, target } = this.#parts;
-    response.writeHead(answer.statusCode ?? 200, headersToClient(answer.rawHeaders, answer.headers.connection));
+    // The relay may add events.
+    response.writeHead(answer.statusCode ?? 200, headersToClient(answer, 'content-length'));
     response.flushHeaders();
     if (rejections !== undefined) response.write(eventsOf(rejections));
+    this.#parts.onStream?.();
     const reader = new SseReader();
     let isResumable = false;
     for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -124,6 +155,7 @@ export class HttpExchange {
         const line = type === 'message' ? jsonLine(data) : undefined;
         if (line !== undefined) relay.fromServer({ bytes: line, whole });
       }
+      this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
       await written(response, chunk);
     }
     // With the id of an event, the client asks for the rest in a stream of its own.
@@ -148,8 +180,7 @@ export class HttpExchange {
   }
 }
 
-/** Milliseconds for the cancellation of a call that has timed out. */
-const CANCEL_MS = 10_000;
+const NOTHING = Buffer.alloc(0);
 
 const linesOf = (bytes: Buffer): readonly string[] => bytes.toString().split('\n').filter(Boolean);
 

@@ -17,8 +17,16 @@ export const connectionFailure = (host: string, error?: unknown): RequestFailure
   return { text, settlement: { error: new Error(text), ...NETWORK } };
 };
 
-/** The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers. */
-export const statusFailure = (host: string, { statusCode: status = 0, headers }: IncomingMessage): RequestFailure => {
+/**
+ * The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers.
+ *
+ * @param problem The body.
+ */
+export const statusFailure = (
+  host: string,
+  { statusCode: status = 0, headers }: IncomingMessage,
+  problem: Buffer,
+): RequestFailure => {
   const after = headers['retry-after'];
   const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
@@ -27,8 +35,13 @@ export const statusFailure = (host: string, { statusCode: status = 0, headers }:
     status,
     ...(after !== undefined && { headers: { 'retry-after': after } }),
   });
-  return { text, status, settlement: { error } };
+  const isNoServer = isWithoutServer(status) && !problem.includes('"jsonrpc"');
+  return { text, status, settlement: { error, ...(isNoServer && { verdict: { category: 'server' } as const }) } };
 };
+
+/** At such an address there is no MCP server, unless it says so itself in a message. The arguments of the call are not the reason. */
+const isWithoutServer = (status: number): boolean =>
+  (status >= 300 && status < 400) || [404, 405, 406, 410].includes(status);
 
 const ADVICE: Readonly<Record<number, string>> = {
   401:
@@ -42,14 +55,15 @@ const ADVICE: Readonly<Record<number, string>> = {
 /** Why an exchange has no answer. */
 export const failureOf = (host: string, error: unknown): RequestFailure => {
   if (error instanceof TooLongError) return { text: error.message, settlement: TOO_LONG };
-  return error instanceof StaleConnectionError ? staleFailure(host) : connectionFailure(host, error);
+  return error instanceof StaleConnectionError ? staleFailure(host, error) : connectionFailure(host, error);
 };
 
-/** An idle connection was closed at the moment of the request. The server can be reached, so this is no failure of it. */
-const staleFailure = (host: string): RequestFailure => ({
-  text: `The connection to the MCP server (${host}) was closed at the moment of the request. It is not known whether the server has got it.`,
-  settlement: { outcome: 'ignored', category: 'network' },
-});
+/** An idle connection was closed at the moment of the request. The server can be reached, so at most the tool is the reason. */
+const staleFailure = (host: string, { isExcused }: StaleConnectionError): RequestFailure => {
+  const text = `The connection to the MCP server (${host}) was closed at the moment of the request. It is not known whether the server has got it.`;
+  const failed = { error: new Error(text), verdict: { category: 'network' } } as const;
+  return { text, settlement: isExcused ? { outcome: 'ignored', category: 'network' } : failed };
+};
 
 /** The server answered, but not with a message. */
 export const garbageFailure = (host: string): RequestFailure => {

@@ -8,7 +8,15 @@ import { isLocalHost, isLocalOrigin, type ListenAddress } from './listen-address
 import { MessageOutline } from './message-outline.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHost } from './relay-process.ts';
-import { readLine } from './rpc-message.ts';
+import { idIn, readLine } from './rpc-message.ts';
+
+const CANCEL = 'notifications/cancelled';
+
+/** Bytes of a cancellation that is looked at, if its client has no session. */
+const MOST_CANCEL_BYTES = 16 * 1024;
+
+/** Bytes of answers that wait for a client which opens no stream. */
+const MOST_LATE_BYTES = 256 * 1024;
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['POST', 'GET', 'DELETE']);
 
@@ -61,10 +69,34 @@ const listening = (server: Server, { host, port }: ListenAddress): Promise<void>
 class HttpClient {
   readonly relay: Relay;
   readonly exchanges = new Map<string, HttpExchange>();
+  /** Event streams that the client has asked for by GET. */
+  readonly #streams = new Set<HttpExchange>();
+  /** Answers of the relay that wait for such a stream. */
+  #late: Buffer = Buffer.alloc(0);
 
   constructor(relay: Relay) {
     this.relay = relay.another();
-    this.relay.onTimeout((forwarding, id) => this.exchanges.get(id)?.timeOut(forwarding));
+    this.relay.onTimeout((forwarding, id) => {
+      const answers = this.exchanges.get(id)?.timeOut(forwarding);
+      if (answers !== undefined) this.#push(answers);
+    });
+  }
+
+  streamBegins(stream: HttpExchange): void {
+    this.#streams.add(stream);
+    if (this.#late.length > 0 && stream.push(this.#late)) this.#late = Buffer.alloc(0);
+  }
+
+  /** An exchange has ended. With an event id in it, the client asks for the rest in another one, so the requests may still be open. */
+  ended(exchange: HttpExchange): void {
+    this.#streams.delete(exchange);
+    for (const [id, { requests }] of this.exchanges) if (!this.relay.isOpen(requests)) this.exchanges.delete(id);
+  }
+
+  #push(answers: Buffer): void {
+    const streams = [...this.#streams].toReversed();
+    if (streams.some((stream) => stream.push(answers)) || this.#late.length > MOST_LATE_BYTES) return;
+    this.#late = Buffer.concat([this.#late, answers]);
   }
 }
 
@@ -73,6 +105,8 @@ class HttpFront {
   readonly #relay: Relay;
   /** By the ids that the server has given them. */
   readonly #sessions = new BoundedMap<HttpClient>();
+  /** Clients without a session whose requests are under way. */
+  readonly #others = new Set<HttpClient>();
 
   constructor(target: HttpTarget, relay: Relay) {
     this.#target = target;
@@ -90,14 +124,19 @@ class HttpFront {
       return sendProblem(response, 405, 'The method is not part of MCP.');
     }
     if (request.method === 'POST') return this.#post(request, response);
-    const { relay } = this.#clientOf(request);
-    await new HttpExchange({ target: this.#target, relay, request, response, requests: [] }).run();
+    const client = this.#clientOf(request);
+    const { relay } = client;
+    const onStream = (): void => client.streamBegins(exchange);
+    const exchange = new HttpExchange({ target: this.#target, relay, request, response, requests: [], onStream });
+    await exchange.run();
+    client.ended(exchange);
     if (request.method === 'DELETE' && response.statusCode < 300) this.#endSession(sessionOf(request));
   }
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const line = await bodyOf(request);
-    const client = this.#clientOf(request);
+    const hasSession = sessionOf(request) !== undefined;
+    const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
     const { relay, exchanges } = client;
     const { toServer: body, toClient } = relay.fromClient(line);
     if (body === undefined) {
@@ -118,8 +157,20 @@ class HttpFront {
       ...(messages[0]?.method === 'initialize' && { onAnswer }),
     });
     for (const { id = '' } of requests) exchanges.set(id, exchange);
+    const isOther = !hasSession && requests.length > 0;
+    if (isOther) this.#others.add(client);
     await exchange.run();
-    for (const { id = '' } of requests) if (exchanges.get(id) === exchange) exchanges.delete(id);
+    client.ended(exchange);
+    if (isOther) this.#others.delete(client);
+  }
+
+  /** The client without a session whose request the line cancels. Several clients may use the same ids: then it is not known. */
+  #cancelledBy({ bytes }: Line): HttpClient | undefined {
+    if (bytes.length > MOST_CANCEL_BYTES || !bytes.includes(CANCEL)) return undefined;
+    const [message] = readLine(bytes)?.messages ?? [];
+    const id = message?.method === CANCEL ? idIn(message.params, 'requestId', message) : undefined;
+    const found = id === undefined ? [] : [...this.#others].filter(({ exchanges }) => exchanges.has(id));
+    return found.length === 1 ? found[0] : undefined;
   }
 
   #clientOf(request: IncomingMessage): HttpClient {

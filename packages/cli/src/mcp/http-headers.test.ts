@@ -40,6 +40,21 @@ describe('headers of the stateless protocol', () => {
     expect(declaredHeaders({ properties: { region, wrong } })).toBeUndefined();
   });
 
+  test.each([
+    [{ 'x-mcp-header': 'Root', properties: {} }],
+    [{ properties: { list: { type: 'array', items: { type: 'string', 'x-mcp-header': 'Item' } } } }],
+    [{ properties: { one: { anyOf: [{ type: 'null' }, { type: 'string', 'x-mcp-header': 'One' }] } } }],
+    [{ properties: {}, $defs: { id: { type: 'string', 'x-mcp-header': 'Id' } } }],
+    [{ properties: { o: { additionalProperties: { properties: { x: { type: 'string', 'x-mcp-header': 'X' } } } } } }],
+  ])('M1: a header may be declared for properties only, and not as in %j', (schema) => {
+    expect(declaredHeaders(schema)).toBeUndefined();
+  });
+
+  test('M1: a property with the name of a keyword, and a default, are no declarations elsewhere', () => {
+    const items = { type: 'string', 'x-mcp-header': 'Items', default: { 'x-mcp-header': 1 } };
+    expect(declaredHeaders({ properties: { items } })).toMatchObject([{ name: 'Items', path: ['items'] }]);
+  });
+
   test.each(['a\r\nX: y', ' a', 'a ', '', '=?base64?x?='])('M1: the name %j is sent in Base64', (name) => {
     const { 'mcp-name': sent } = statelessHeaders(call({ name }), '2026-07-28');
     expect(sent).toBe(`=?base64?${Buffer.from(name).toString('base64')}?=`);

@@ -60,16 +60,31 @@ export const declaredHeaders = (schema: unknown): readonly DeclaredHeader[] | un
   return isValid ? found : undefined;
 };
 
-const declarationsIn = (schema: unknown, path: readonly string[]): readonly DeclaredHeader[] => {
+/** Keywords with schemas in them: one, a list, or in {@link MAPS} one for each name. A header may not be declared there (SEP-2243). */
+const ELSEWHERE =
+  'items prefixItems contains additionalProperties unevaluatedProperties unevaluatedItems propertyNames oneOf anyOf allOf not if then else'.split(
+    ' ',
+  );
+const MAPS = ['patternProperties', 'dependentSchemas', '$defs', 'definitions'];
+
+/** @param isProperty Whether the schema is that of a property, or of one in it. A declaration elsewhere gets no name, so it is not valid. */
+const declarationsIn = (schema: unknown, path: readonly string[], isProperty = true): readonly DeclaredHeader[] => {
+  if (!isObject(schema) || path.length > MOST_DEPTH) return [];
+  const name = read(schema, 'x-mcp-header');
+  const isNamed = typeof name === 'string' && isProperty && path.length > 0;
+  const own = { name: isNamed ? name : '', path, type: read(schema, 'type') };
   const properties = read(schema, 'properties');
-  if (!isObject(properties) || path.length >= MOST_DEPTH) return [];
-  return Object.entries(properties).flatMap(([key, child]) => {
-    const name = read(child, 'x-mcp-header');
-    const at = [...path, key];
-    const own = { name: typeof name === 'string' ? name : '', path: at, type: read(child, 'type') };
-    return [...(name === undefined ? [] : [own]), ...declarationsIn(child, at)];
-  });
+  const others = [...ELSEWHERE.map((key) => read(schema, key)), ...MAPS.map((key) => valuesOf(read(schema, key)))];
+  return [
+    ...(name === undefined ? [] : [own]),
+    ...(isObject(properties) ? Object.entries(properties) : []).flatMap(([key, child]) =>
+      declarationsIn(child, [...path, key], isProperty),
+    ),
+    ...others.flat().flatMap((child) => declarationsIn(child, [...path, ''], false)),
+  ];
 };
+
+const valuesOf = (map: unknown): readonly unknown[] => (isObject(map) ? Object.values(map) : []);
 
 const textOf = (value: unknown): string | undefined => {
   if (typeof value === 'string' || typeof value === 'boolean') return `${value}`;

@@ -1,13 +1,8 @@
-import {
-  Agent,
-  type ClientRequest,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  request as requestHttp,
-} from 'node:http';
+import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { readText } from '@breakerbox/core/internal';
+import { BoundedMap } from './bounded-map.ts';
 import { readsOfHttp } from './http-reads.ts';
 
 /** Milliseconds that an idle connection is kept. Many servers close one after 5 s, and a request that meets the closing fails. */
@@ -22,8 +17,22 @@ const CONNECT_MS = 2_000;
 /** How a request on a connection fails that the server was just closing. */
 const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
+/** Milliseconds for the cancellation of a call. The server may hang. */
+export const CANCEL_MS = 10_000;
+
+/** Milliseconds for which a connection was idle, at least, if the server has closed it because it was idle. */
+const MIN_IDLE_MS = 1_000;
+
 /** An idle connection was closed when a request was sent on it, and the server can be reached. */
-export class StaleConnectionError extends Error {}
+export class StaleConnectionError extends Error {
+  /** Whether that is no failure. False if the call may be the reason. */
+  readonly isExcused: boolean;
+
+  constructor(isExcused: boolean) {
+    super();
+    this.isExcused = isExcused;
+  }
+}
 
 /** A request to the server. */
 export interface HttpRequest {
@@ -31,8 +40,8 @@ export interface HttpRequest {
   readonly headers: OutgoingHttpHeaders;
   readonly body?: Buffer | undefined;
   readonly signal: AbortSignal;
-  /** Whether the request may be sent again if its connection was closed at that moment. The server may have got it. */
-  readonly isRepeatable?: boolean;
+  /** The tool that the request calls. Other requests are sent again if their connection was closed at that moment. */
+  readonly tool?: string | undefined;
   /** Called when the body has left the memory, or the request has failed. */
   readonly onSent?: () => void;
 }
@@ -45,11 +54,17 @@ export interface HttpAddress {
 
 /** An MCP server's address, with the headers that each request carries. There is no timeout: a call may take hours. */
 export class HttpTarget {
-  #url: URL;
+  readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: Agent;
+  readonly #now: () => number;
+  /** When each connection became idle. */
+  readonly #idleSince = new WeakMap<Socket, number>();
+  /** Tools whose last call met a connection that was closed. */
+  readonly #stale = new BoundedMap<true>();
 
-  constructor({ url, headers }: HttpAddress) {
+  constructor({ url, headers }: HttpAddress, now = () => performance.now()) {
+    this.#now = now;
     this.#url = url;
     this.#headers = headers;
     const options = { keepAlive: true, timeout: IDLE_MS, ...readsOfHttp() };
@@ -66,14 +81,18 @@ export class HttpTarget {
     return this.#url.pathname;
   }
 
-  /** @throws Error (rejects) if the connection fails; {@link StaleConnectionError} if that is no failure of the server. */
+  /**
+   * Follows redirects, and remembers none: a redirect during a maintenance must not be the address for days.
+   *
+   * @throws Error (rejects) if the connection fails; {@link StaleConnectionError} if that is no failure of the server.
+   */
   async send(request: HttpRequest): Promise<IncomingMessage> {
-    for (let redirects = 0; ; redirects += 1) {
-      const response = await this.#fresh(request);
-      const next = redirects < MOST_REDIRECTS ? this.#redirect(response) : undefined;
+    for (let url = this.#url, redirects = 0; ; redirects += 1) {
+      const response = await this.#fresh(request, url);
+      const next = redirects < MOST_REDIRECTS ? redirect(response, url) : undefined;
       if (next === undefined) return response;
       response.resume();
-      this.#url = next;
+      url = next;
     }
   }
 
@@ -81,15 +100,22 @@ export class HttpTarget {
     this.#agent.destroy();
   }
 
-  async #fresh(request: HttpRequest): Promise<IncomingMessage> {
-    const sent: { request?: ClientRequest } = {};
+  async #fresh(request: HttpRequest, url: URL): Promise<IncomingMessage> {
+    const sent: Sent = {};
+    const { tool, signal } = request;
     try {
-      return await this.#once(request, this.#agent, sent);
+      const response = await this.#once(request, url, this.#agent, sent);
+      if (tool !== undefined) this.#stale.take(tool);
+      return response;
     } catch (error) {
-      const isStale = sent.request?.reusedSocket === true && CLOSING.has(readText(error, 'code', 40));
-      if (!isStale || request.signal.aborted) throw error;
-      if (request.isRepeatable === true) return this.#once(request, false);
-      throw (await this.#canConnect()) ? new StaleConnectionError() : error;
+      const { idleMs } = sent;
+      if (idleMs === undefined || !CLOSING.has(readText(error, 'code', 40)) || signal.aborted) throw error;
+      if (tool === undefined) return this.#once(request, url, false);
+      if (!(await this.#canConnect())) throw error;
+      // A tool that ends its server ends the connection too.
+      const isExcused = idleMs >= MIN_IDLE_MS && !this.#stale.has(tool);
+      this.#stale.put(tool, true);
+      throw new StaleConnectionError(isExcused);
     }
   }
 
@@ -106,29 +132,40 @@ export class HttpTarget {
     });
   }
 
-  /** @param sent Gets the request. */
   #once(
     { method, headers, body, signal, onSent }: HttpRequest,
+    url: URL,
     agent: Agent | false,
-    sent: { request?: ClientRequest } = {},
+    sent: Sent = {},
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
-      const start = this.#url.protocol === 'https:' ? requestHttps : requestHttp;
+      const start = url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
       const all = { ...headers, ...this.#headers, ...length };
-      const request = start(this.#url.href, { method, headers: all, signal, agent });
-      sent.request = request;
+      const request = start(url.href, { method, headers: all, signal, agent });
+      request.once('socket', (socket) => {
+        const since = this.#idleSince.get(socket);
+        if (since !== undefined) sent.idleMs = this.#now() - since;
+        request.once('close', () => this.#idleSince.set(socket, this.#now()));
+      });
       request.once('response', resolve);
       request.on('error', reject);
       if (onSent) request.once('finish', onSent).once('close', onSent);
       request.end(body);
     });
   }
-
-  #redirect({ statusCode, headers: { location } }: IncomingMessage): URL | undefined {
-    if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined;
-    if (!URL.canParse(location, this.#url.href)) return undefined;
-    const next = new URL(location, this.#url);
-    return next.origin === this.#url.origin ? next : undefined; // Headers with secrets go to no other origin.
-  }
 }
+
+/** What is known of a request that was sent. */
+interface Sent {
+  /** Milliseconds for which its connection was idle. Undefined for a new connection. */
+  idleMs?: number;
+}
+
+/** Where a response leads, within the same origin: headers with secrets go to no other. */
+const redirect = ({ statusCode, headers: { location } }: IncomingMessage, url: URL): URL | undefined => {
+  if ((statusCode !== 307 && statusCode !== 308) || location === undefined) return undefined;
+  if (!URL.canParse(location, url.href)) return undefined;
+  const next = new URL(location, url);
+  return next.origin === url.origin ? next : undefined;
+};

@@ -5,11 +5,11 @@ import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure, toolFailure } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
-import type { HttpTarget } from './http-target.ts';
+import { CANCEL_MS, type HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import type { Relay, RequestFailure } from './relay.ts';
-import { idIn, type RpcMessage, readLine } from './rpc-message.ts';
+import { calledTool, idIn, type RpcMessage, readLine } from './rpc-message.ts';
 import { SseReader } from './sse-reader.ts';
 import { TooLongError } from './too-long.ts';
 
@@ -54,7 +54,7 @@ export class HttpUpstream {
   readonly #under = new Set<Promise<void>>();
   /** Requests under way, by id. */
   readonly #calls = new Map<string, Outgoing>();
-  /** What the tools declare. Undefined for a tool that may not be called. */
+  /** What the tools that declare headers declare. Undefined for a tool that may not be called. */
   readonly #headers = new Map<string, readonly DeclaredHeader[] | undefined>();
   /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
   #ready: Promise<unknown> = Promise.resolve();
@@ -94,7 +94,9 @@ export class HttpUpstream {
     for (const { id = '' } of requests) this.#calls.set(id, outgoing);
     const begin = isCancel ? Promise.resolve() : this.#ready;
     const run = begin.then(() => this.#exchange(outgoing, onSent)).finally(onSent);
+    const limit = isCancel ? setTimeout(() => outgoing.stop.abort(), CANCEL_MS).unref() : undefined;
     const done = run.finally(() => {
+      clearTimeout(limit);
       for (const { id = '' } of requests) if (this.#calls.get(id) === outgoing) this.#calls.delete(id);
       this.#under.delete(done);
       // The server gives no answer any more, so the stream that waits for it is closed.
@@ -140,7 +142,7 @@ export class HttpUpstream {
       else if (await (session === this.#sessionId ? this.#beginAgain() : (this.#beginning ?? true))) {
         const second = await this.#post(outgoing, onSent);
         await this.#answer(second, isFine(second) ? undefined : await errorBody(second), outgoing);
-      } else await this.#fail(requests, statusFailure(target.host, response));
+      } else await this.#fail(requests, statusFailure(target.host, response, problem));
       if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
     } catch (error) {
       if (!stop.signal.aborted && !this.#closing.signal.aborted)
@@ -155,20 +157,20 @@ export class HttpUpstream {
     const repeated =
       version === undefined || message === undefined
         ? begins || this.#session()
-        : statelessHeaders(message, version, this.#headers.get(calledTool(message) ?? ''));
+        : statelessHeaders(message, version, this.#headers.get(calledTool(messages) ?? ''));
     return this.#parts.target.send({
       method: 'POST',
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
       body,
       signal: AbortSignal.any([stop.signal, this.#closing.signal]),
-      isRepeatable: messages.every(({ method }) => method !== 'tools/call'),
+      tool: calledTool(messages),
       onSent,
     });
   }
 
   /** The tool that the line calls in the stateless protocol, if its declared headers are not valid. */
   #rejectedTool({ messages, version }: Outgoing): string | undefined {
-    const tool = version === undefined ? undefined : calledTool(messages[0]);
+    const tool = version === undefined ? undefined : calledTool(messages);
     return tool !== undefined && this.#headers.has(tool) && this.#headers.get(tool) === undefined ? tool : undefined;
   }
 
@@ -188,7 +190,7 @@ export class HttpUpstream {
       // A server of the stateless protocol answers 400 and 404 with a message.
       const line = isMessageStatus(response) ? jsonLine(problem) : undefined;
       if (line !== undefined && isAnswerTo(line, requests)) return this.#deliver(line, outgoing);
-      return this.#fail(requests, statusFailure(target.host, response));
+      return this.#fail(requests, statusFailure(target.host, response, problem));
     }
     if (first?.method === 'initialize') this.#sessionId = oneHeader(response, 'mcp-session-id');
     if (first?.method === 'notifications/initialized') this.#listen();
@@ -263,7 +265,6 @@ export class HttpUpstream {
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
     return this.#parts.target.send({
       method: 'GET',
-      isRepeatable: true,
       headers: {
         accept: 'text/event-stream',
         ...this.#session(),
@@ -309,10 +310,14 @@ export class HttpUpstream {
     for (const { result } of readLine(line)?.messages ?? []) {
       if (method === 'initialize') this.#version = readText(result, 'protocolVersion', 100) ?? this.#version;
       const tools = read(result, 'tools');
-      if (method !== 'tools/list' || !Array.isArray(tools) || !line.includes('x-mcp-header')) continue;
-      for (const tool of readItems(tools, MOST_TOOLS))
-        if (this.#headers.size < MOST_TOOLS)
-          this.#headers.set(readText(tool, 'name') ?? '', declaredHeaders(read(tool, 'inputSchema')));
+      if (method !== 'tools/list' || !Array.isArray(tools)) continue;
+      const mayDeclare = line.includes('x-mcp-header');
+      for (const tool of readItems(tools, MOST_TOOLS)) {
+        const name = readText(tool, 'name') ?? '';
+        const declared = mayDeclare ? declaredHeaders(read(tool, 'inputSchema')) : [];
+        this.#headers.delete(name);
+        if (declared?.length !== 0 && this.#headers.size < MOST_TOOLS) this.#headers.set(name, declared);
+      }
     }
   }
 
@@ -345,7 +350,6 @@ export class HttpUpstream {
         headers: { ...JSON_BODY, ...headers },
         body: one,
         signal,
-        isRepeatable: true,
       });
     const response = await post(body);
     if (!isFine(response)) {
@@ -362,9 +366,6 @@ export class HttpUpstream {
     return true;
   }
 }
-
-const calledTool = (message: RpcMessage | undefined): string | undefined =>
-  message?.method === 'tools/call' ? readText(message.params, 'name') : undefined;
 
 const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
   outgoing?.messages[0]?.method === 'initialize';

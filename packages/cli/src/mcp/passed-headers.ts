@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 
 /** Headers of one connection. The relay has two (RFC 9110, 7.6.1). */
 const OF_CONNECTION = new Set([
@@ -28,11 +28,18 @@ export const headersToServer = (headers: IncomingHttpHeaders): OutgoingHttpHeade
   return { ...Object.fromEntries(passed), 'accept-encoding': 'identity' };
 };
 
-/** The server's headers as the client gets them: names and values in turn, as they were written. */
-export const headersToClient = (raw: readonly string[], connection: string | undefined): string[] => {
+/**
+ * The server's headers as the client gets them: names and values in turn, as they were written.
+ *
+ * @param dropped The name of a header that does not hold for what the client gets.
+ */
+export const headersToClient = (
+  { rawHeaders: raw, headers: { connection } }: IncomingMessage,
+  dropped?: string,
+): string[] => {
   const named = namedBy(connection);
   return raw.filter((_, index) => {
     const name = (raw[index - (index % 2)] ?? '').toLowerCase();
-    return !OF_CONNECTION.has(name) && !named.has(name);
+    return name !== dropped && !OF_CONNECTION.has(name) && !named.has(name);
   });
 };

@@ -54,6 +54,12 @@ const messageOf = (text: string, value: unknown): RpcMessage => ({
   error: read(value, 'error'),
 });
 
+/** The tool that one of the messages calls. */
+export const calledTool = (messages: readonly RpcMessage[]): string | undefined => {
+  const call = messages.find(({ method }) => method === 'tools/call');
+  return call && (readText(call.params, 'name') ?? '');
+};
+
 /** Characters of a method's name that are read. */
 const MOST_METHOD = 128;
 
