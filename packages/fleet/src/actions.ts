@@ -1,19 +1,21 @@
 import type { ForcedMode, ForcedModeView, Operator } from '@breakerbox/core/control';
+import type { SharedCircuits } from '@breakerbox/core/fleet';
 import { isObject, safely } from '@breakerbox/core/internal';
 import type { StoredAction, Word } from './protocol.ts';
-import type { Reader } from './reader.ts';
+import type { Heard, Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
 
-/** An action of an operator on all processes, as JSON in the store. */
+/** Which mode of which agent. An owner has at most one for each tool. */
+interface Target {
+  readonly agent: string;
+  readonly tool: string;
+  readonly owner: string;
+}
+
+/** An action of an operator on all processes of an agent, as JSON in the store. */
 export type FleetAction =
-  | {
-      readonly do: 'force';
-      readonly tool: string;
-      readonly owner: string;
-      readonly mode: ForcedMode;
-      readonly reason: string;
-    }
-  | { readonly do: 'release'; readonly tool: string; readonly owner: string };
+  | (Target & { readonly do: 'force'; readonly mode: ForcedMode; readonly reason: string })
+  | (Target & { readonly do: 'release' });
 
 const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
 
@@ -25,16 +27,16 @@ const LONGEST_REASON = 500;
 export const parseAction = (body: string): FleetAction | undefined => {
   const action: unknown = safely('reading an action of the fleet', () => JSON.parse(body));
   if (!isObject(action)) return undefined;
-  const { do: what, tool, owner, mode, reason } = action as Record<string, unknown>;
-  if (typeof tool !== 'string' || typeof owner !== 'string') return undefined;
-  if (what === 'release') return { do: 'release', tool, owner };
+  const { do: what, agent, tool, owner, mode, reason } = action as Record<string, unknown>;
+  if (typeof agent !== 'string' || typeof tool !== 'string' || typeof owner !== 'string') return undefined;
+  if (what === 'release') return { do: 'release', agent, tool, owner };
   const known = MODES.find((one) => one === mode);
   return what === 'force' && known !== undefined && typeof reason === 'string'
-    ? { do: 'force', tool, owner, mode: known, reason }
+    ? { do: 'force', agent, tool, owner, mode: known, reason }
     : undefined;
 };
 
-/** Carries the forced modes of one box to the other processes, and theirs to this box (G8). */
+/** Carries the forced modes of one box to the other processes, and theirs to this box: those of shared tools only (G2, G8). */
 export interface ActionSync {
   /** Carries out what the store lists and this box has not done, in the order in which it was asked for. */
   onWord(word: Word): void;
@@ -62,7 +64,13 @@ const MOST_MESSAGES = 400;
 /** Longer than any store keeps. The oldest is forgotten. */
 const MOST_DONE = 1_000;
 
-export const syncActions = (operator: Operator, process: string, reader: Reader, runtime: Runtime): ActionSync => {
+export const syncActions = (
+  { agent, isShared }: Pick<SharedCircuits, 'agent' | 'isShared'>,
+  operator: Operator,
+  process: string,
+  reader: Reader,
+  runtime: Runtime,
+): ActionSync => {
   /** By tool and owner, because an owner has at most one mode for each tool. */
   const modes = new Map<string, SharedMode>();
   const done = new Set<string>();
@@ -70,7 +78,7 @@ export const syncActions = (operator: Operator, process: string, reader: Reader,
   let seenVersion: number | undefined;
   let isSending = false;
 
-  const keyOf = ({ tool, owner }: { readonly tool: string; readonly owner: string }): string => `${owner}\n${tool}`;
+  const keyOf = ({ tool, owner }: Pick<Target, 'tool' | 'owner'>): string => `${owner}\n${tool}`;
 
   const queue = (message: Message): void => {
     const [oldest] = messages.keys();
@@ -96,31 +104,34 @@ export const syncActions = (operator: Operator, process: string, reader: Reader,
   /** Finds what was forced or released here. What came from the fleet is in `modes` already, and is not sent again. */
   const findOwn = (): void => {
     if (operator.version === seenVersion) return;
-    const now = new Map(operator.modes().flatMap((mode) => (mode.session === undefined ? [[keyOf(mode), mode]] : [])));
+    const ofBox = operator.modes().filter(({ tool, session }) => session === undefined && isShared(tool));
+    const now = new Map(ofBox.map((mode) => [keyOf(mode), mode]));
     for (const [key, mode] of now) if (modes.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(key, mode);
     for (const [key, { body, untilMs }] of modes) {
       if (now.has(key)) continue;
       modes.delete(key);
       const forced = parseAction(body);
       if (forced !== undefined && untilMs > runtime.now())
-        publish({ do: 'release', tool: forced.tool, owner: forced.owner }, untilMs);
+        publish({ do: 'release', agent, tool: forced.tool, owner: forced.owner }, untilMs);
     }
     seenVersion = operator.version;
   };
 
   const publishMode = (key: string, { tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
     const untilMs = runtime.now() + untilUnixMs - runtime.unixNow();
-    const action = { do: 'force', tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
+    const action = { do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
     const published = publish(action, untilMs);
     if (published !== undefined) modes.set(key, { ...published, sinceUnixMs, untilMs });
   };
 
-  const carryOut = ({ id, body, leftMs }: StoredAction): void => {
+  /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
+  const carryOut = ({ id, body, leftMs: storedMs, heardMs }: Heard<StoredAction>): void => {
     const action = parseAction(body);
-    finish(id);
-    if (action === undefined) return;
+    const untilMs = heardMs + storedMs;
+    const leftMs = untilMs - runtime.now();
+    if (action === undefined || action.agent !== agent || !isShared(action.tool) || leftMs <= 0) return;
     const { tool, owner } = action;
-    const untilMs = runtime.now() + leftMs;
+    finish(id);
     queue({ id, untilMs });
     if (action.do === 'release') {
       modes.delete(keyOf(action));
@@ -159,7 +170,8 @@ export const syncActions = (operator: Operator, process: string, reader: Reader,
   return {
     onWord: ({ actions, whole }) => {
       safely('an action of the fleet', findOwn);
-      for (const action of actions) if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
+      for (const action of reader.knowledge.actions.values())
+        if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
       seenVersion = operator.version;
       if (whole) restore(new Set(actions.map(({ id }) => id)));
     },

@@ -4,7 +4,8 @@ import { shareCircuits } from '@breakerbox/core/fleet';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createFleet, type Fleet, fleetWith } from './fleet.ts';
-import { type MemoryStore, memoryStore } from './memory-store.ts';
+import { memoryStore } from './memory-store.ts';
+import type { FleetStore } from './protocol.ts';
 import { type RedisServer, startRedis } from './redis/test-support.redis-server.ts';
 import { settleAll, type VirtualRuntime, virtualRuntime } from './test-support.virtual.ts';
 
@@ -24,10 +25,10 @@ const TOOLS = {
   b: { share: 'fleet' },
 } as const;
 
-const processWith = (runtime: VirtualRuntime, store: MemoryStore): Process => {
+const processWith = (runtime: VirtualRuntime, store: FleetStore, agent = 'agent'): Process => {
   const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
-  const fleet = fleetWith({ client: store }, { runtime, share: shareCircuits, operate });
-  const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
+  const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
+  const box = createBreakerbox({ agent, scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
   return { fleet, box, session: box.session() };
 };
 
@@ -36,7 +37,8 @@ const fleetOf = async (size: number) => {
   const store = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => runtime.id() });
   const processes = Array.from({ length: size }, () => processWith(runtime, store));
   await runtime.pass(2_000);
-  return { runtime, store, processes, start: () => processWith(runtime, store) };
+  const startAs = (agent?: string) => processWith(runtime, store, agent);
+  return { runtime, store, processes, start: () => startAs(), startAs };
 };
 
 /** One call. What was decided, or `ok` and `failed` for a call that ran. */
@@ -155,24 +157,54 @@ describe('boxes that share a store', () => {
     const { runtime, processes, start } = await fleetOf(3);
     const [first] = processes;
     if (first === undefined) return;
-    operate(first.box).force('mail', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
     await runtime.pass(1_500);
-    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['skip', 'skip', 'skip']);
+    expect(processes.map((one) => call(one, true, 'web_search'))).toEqual(['skip', 'skip', 'skip']);
     const late = start();
     await runtime.pass(3_000);
-    expect(call(late, true, 'mail')).toBe('skip');
+    expect(call(late, true, 'web_search')).toBe('skip');
     const [action] = processes[2]?.fleet.status().actions ?? [];
-    expect(action).toMatchObject({ action: 'force', tool: 'mail', owner: 'ada', applied: 4 });
-    expect(operate(late.box).modes()).toMatchObject([{ tool: 'mail', owner: 'ada', reason: 'maintenance' }]);
+    expect(action).toMatchObject({ action: 'force', tool: 'web_search', owner: 'ada', applied: 4 });
+    expect(operate(late.box).modes()).toMatchObject([{ tool: 'web_search', owner: 'ada', reason: 'maintenance' }]);
     const [other] = processes.slice(1);
-    if (other !== undefined) operate(other.box).release('mail', { owner: 'ada' });
+    if (other !== undefined) operate(other.box).release('web_search', { owner: 'ada' });
     await runtime.pass(2_500);
-    expect([...processes, late].map((one) => call(one, true, 'mail'))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect([...processes, late].map((one) => call(one, true, 'web_search'))).toEqual(['ok', 'ok', 'ok', 'ok']);
     const later = start();
     await runtime.pass(1_500);
-    expect(call(later, true, 'mail')).toBe('ok');
+    expect(call(later, true, 'web_search')).toBe('ok');
     // Five processes of which two came later: one action to force, one to release, and no echo.
     expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['force', 'release']);
+  });
+
+  test('G2, G8: a mode of a tool without `share` stays in its box, and a mode reaches only the boxes of its agent', async () => {
+    const { runtime, processes, startAs } = await fleetOf(2);
+    const other = startAs('other-agent');
+    await runtime.pass(2_000);
+    const [first] = processes;
+    if (first === undefined) return;
+    const given = { mode: 'forced_open', owner: 'ada', reason: 'maintenance' } as const;
+    operate(first.box).force('mail', given);
+    operate(first.box).force('web_search', given);
+    operate(first.box).force('group:github', given);
+    await runtime.pass(3_000);
+    const all = [...processes, other];
+    expect(all.map((one) => call(one, true, 'mail'))).toEqual(['skip', 'ok', 'ok']);
+    expect(all.map((one) => call(one, true, 'web_search'))).toEqual(['skip', 'skip', 'ok']);
+    expect(all.map((one) => call(one, true, 'issues'))).toEqual(['skip', 'skip', 'ok']);
+    const listed = first.fleet.status().actions.map(({ agent, tool, applied }) => [agent, tool, applied]);
+    expect(listed).toEqual([
+      ['agent', 'web_search', 2],
+      ['agent', 'group:github', 2],
+    ]);
+  });
+
+  test('G2, G8: what another release wrote about a tool without `share` is ignored', async () => {
+    const { runtime, processes, store } = await fleetOf(1);
+    const body = { do: 'force', agent: 'agent', tool: 'mail', owner: 'eve', mode: 'forced_open', reason: 'r' };
+    await store.control({ id: 'x', process: 'eve', body: JSON.stringify(body), forMs: 60_000 });
+    await runtime.pass(3_000);
+    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
 
   test('G8, S5: a correlated failure that a person ends in one process is over in all', async () => {

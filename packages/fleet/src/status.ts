@@ -29,6 +29,8 @@ export interface FleetCircuit {
 export interface FleetActionStatus {
   readonly fleet: string;
   readonly id: string;
+  /** Only the processes of this agent carry it out. */
+  readonly agent: string;
   readonly action: 'force' | 'release';
   readonly tool: string;
   readonly owner: string;
@@ -104,9 +106,9 @@ const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetAct
   [...knowledge.actions.values()].flatMap(({ id, body, leftMs, applied, heardMs }) => {
     const action = parseAction(body);
     if (action === undefined || nowMs - heardMs >= leftMs) return [];
-    const { tool, owner } = action;
+    const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
     const { processes } = knowledge;
     const left = leftMs - (nowMs - heardMs);
-    return { fleet: name, id, action: action.do, tool, owner, mode, reason, leftMs: left, applied, processes };
+    return { fleet: name, id, agent, action: action.do, tool, owner, mode, reason, leftMs: left, applied, processes };
   });
