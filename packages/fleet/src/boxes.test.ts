@@ -1,6 +1,8 @@
+import { inspect } from 'node:util';
 import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
 import { operate } from '@breakerbox/core/control';
 import { shareCircuits } from '@breakerbox/core/fleet';
+import { diag } from '@opentelemetry/api';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createFleet, type Fleet, fleetWith } from './fleet.ts';
@@ -221,6 +223,30 @@ describe('boxes that share a store', () => {
     expect(processes[0]?.fleet.status().circuits).toContainEqual(
       expect.objectContaining({ name: 'event:systemic', state: 'closed' }),
     );
+  });
+});
+
+describe('what diag gets', () => {
+  afterEach(() => diag.disable());
+
+  const listen = (): readonly string[] => {
+    const heard: string[] = [];
+    const hear = (...said: unknown[]): void => void heard.push(inspect(said));
+    diag.setLogger(
+      { error: hear, warn: hear, info: hear, debug: hear, verbose: hear },
+      { suppressOverrideMessage: true },
+    );
+    return heard;
+  };
+
+  test('Q2, G7: a store that does not answer is told once, by a reason and one word, without the address', async () => {
+    const heard = listen();
+    const runtime = virtualRuntime();
+    const read = () => Promise.reject(new Error('MOVED 2300 10.0.0.7:37547'));
+    processWith(runtime, { ...memoryStore(), read });
+    await runtime.pass(20_000);
+    expect(heard).toEqual([expect.stringMatching(/the store of the fleet failed.*cluster, MOVED/s)]);
+    expect(heard.join()).not.toContain('10.0.0.7');
   });
 });
 
