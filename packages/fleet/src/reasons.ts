@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<string, StoreReason>> = {
 };
 
 /** Such as `WRONGPASS`: a word that Redis uses, wherever the error has it, or the first word, or the code of a network error. */
-const wordOf = (error: unknown): string => {
+export const wordOf = (error: unknown): string => {
   if (!(error instanceof Error)) return '';
   const known = error.message.match(/\b[A-Z]{3,}\b/g)?.find((word) => Object.hasOwn(REASONS, word));
   const [first = ''] = /^[A-Z]{3,}\b/.exec(error.message) ?? [];

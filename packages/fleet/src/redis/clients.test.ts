@@ -159,6 +159,7 @@ describe('G10: connections', () => {
       await until(answers(store));
       await own.stop();
       await until(async () => !(await answers(store)()));
+      await expect(store.read(NOWHERE)).rejects.toMatchObject({ reason: 'disconnected' });
       const again = await startRedis([], own.port);
       await until(answers(store));
       await until(async () => (await store.processes()) === 1);
@@ -179,7 +180,8 @@ describe('G10: a Redis with a password', () => {
     const store = storeOf(make(own.port, 'wrong'), name, 200);
     store.onHint(() => {});
     await new Promise((resolve) => setTimeout(resolve, 500));
-    await expect(store.read(NOWHERE)).rejects.toThrow();
+    const error = await store.read(NOWHERE).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ reason: 'permission', message: 'The Redis client is not connected (WRONGPASS).' });
     const set = ['-p', String(own.port), '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong'];
     execFileSync('redis-cli', set, { stdio: 'pipe' });
     await until(answers(store), 15_000);
