@@ -73,7 +73,8 @@ export const syncActions = (
 ): ActionSync => {
   /** By tool and owner, because an owner has at most one mode for each tool. */
   const modes = new Map<string, SharedMode>();
-  const done = new Set<string>();
+  /** What was carried out here, and in which epoch the store knows that: a store that loses its data forgets it. */
+  const done = new Map<string, string>();
   const messages = new Map<string, Message>();
   let seenVersion: number | undefined;
   let isSending = false;
@@ -87,9 +88,9 @@ export const syncActions = (
   };
 
   const finish = (id: string): void => {
-    const [oldest] = done;
+    const [oldest] = done.keys();
     if (done.size >= MOST_DONE && oldest !== undefined) done.delete(oldest);
-    done.add(id);
+    done.set(id, reader.knowledge.epoch);
   };
 
   const publish = (action: FleetAction, untilMs: number): Pick<SharedMode, 'id' | 'body'> | undefined => {
@@ -122,6 +123,12 @@ export const syncActions = (
     const action = { do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
     const published = publish(action, untilMs);
     if (published !== undefined) modes.set(key, { ...published, sinceUnixMs, untilMs });
+  };
+
+  /** G8: *applied by n of m* stays true after a loss of data. */
+  const acknowledge = ({ id, leftMs, heardMs }: Heard<StoredAction>): void => {
+    done.set(id, reader.knowledge.epoch);
+    if (!messages.has(id)) queue({ id, untilMs: heardMs + leftMs });
   };
 
   /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
@@ -170,8 +177,11 @@ export const syncActions = (
   return {
     onWord: ({ actions, whole }) => {
       safely('an action of the fleet', findOwn);
-      for (const action of reader.knowledge.actions.values())
-        if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
+      for (const action of reader.knowledge.actions.values()) {
+        const epoch = done.get(action.id);
+        if (epoch === undefined) safely('an action of the fleet', () => carryOut(action));
+        else if (epoch !== reader.knowledge.epoch) acknowledge(action);
+      }
       seenVersion = operator.version;
       if (whole) restore(new Set(actions.map(({ id }) => id)));
     },

@@ -179,6 +179,20 @@ describe('boxes that share a store', () => {
     expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['force', 'release']);
   });
 
+  test('G7, G8: after a loss of data, and a start, the number of processes that have carried it out is true again', async () => {
+    const { runtime, store, processes, start } = await fleetOf(3);
+    const [first] = processes;
+    if (first === undefined) return;
+    operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(1_500);
+    store.clear();
+    await runtime.pass(4_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 3, processes: 3 }]);
+    start();
+    await runtime.pass(4_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 4, processes: 4 }]);
+  });
+
   test('G2, G8: a mode of a tool without `share` stays in its box, and a mode reaches only the boxes of its agent', async () => {
     const { runtime, processes, startAs } = await fleetOf(2);
     const other = startAs('other-agent');
