@@ -13,9 +13,10 @@ interface Target {
 }
 
 /** An action of an operator on all processes of an agent, as JSON in the store. */
-export type FleetAction =
-  | (Target & { readonly do: 'force'; readonly mode: ForcedMode; readonly reason: string })
-  | (Target & { readonly do: 'release' });
+export type FleetAction = Target & {
+  /** Earlier actions on the same mode. A process that has not heard of this one may bring them back to a store that lost its data. */
+  readonly over: readonly string[];
+} & ({ readonly do: 'force'; readonly mode: ForcedMode; readonly reason: string } | { readonly do: 'release' });
 
 const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
 
@@ -27,12 +28,13 @@ const LONGEST_REASON = 500;
 export const parseAction = (body: string): FleetAction | undefined => {
   const action: unknown = safely('reading an action of the fleet', () => JSON.parse(body));
   if (!isObject(action)) return undefined;
-  const { do: what, agent, tool, owner, mode, reason } = action as Record<string, unknown>;
+  const { do: what, agent, tool, owner, mode, reason, over: ids } = action as Record<string, unknown>;
   if (typeof agent !== 'string' || typeof tool !== 'string' || typeof owner !== 'string') return undefined;
-  if (what === 'release') return { do: 'release', agent, tool, owner };
+  const over = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
+  if (what === 'release') return { do: 'release', agent, tool, owner, over };
   const known = MODES.find((one) => one === mode);
   return what === 'force' && known !== undefined && typeof reason === 'string'
-    ? { do: 'force', agent, tool, owner, mode: known, reason }
+    ? { do: 'force', agent, tool, owner, mode: known, reason, over }
     : undefined;
 };
 
@@ -44,11 +46,14 @@ export interface ActionSync {
   send(): void;
 }
 
-/** A mode of a whole box that the fleet has. */
-interface SharedMode {
+/** The latest action on a mode of the whole box. */
+interface Latest {
   readonly id: string;
+  readonly action: FleetAction;
   readonly body: string;
-  readonly sinceUnixMs: number;
+  /** Undefined for a release. */
+  readonly sinceUnixMs: number | undefined;
+  /** A release counts until the mode that it ended would have expired. */
   readonly untilMs: number;
 }
 
@@ -63,6 +68,8 @@ interface Message {
 const MOST_MESSAGES = 400;
 /** Longer than any store keeps. The oldest is forgotten. */
 const MOST_DONE = 1_000;
+/** They fit into a body. */
+const MOST_OVER = 16;
 
 export const syncActions = (
   { agent, isShared }: Pick<SharedCircuits, 'agent' | 'isShared'>,
@@ -72,7 +79,9 @@ export const syncActions = (
   runtime: Runtime,
 ): ActionSync => {
   /** By tool and owner, because an owner has at most one mode for each tool. */
-  const modes = new Map<string, SharedMode>();
+  const latest = new Map<string, Latest>();
+  /** Actions that a later one has replaced. */
+  const replaced = new Map<string, number>();
   /** What was carried out here, and in which epoch the store knows that: a store that loses its data forgets it. */
   const done = new Map<string, string>();
   const messages = new Map<string, Message>();
@@ -93,36 +102,52 @@ export const syncActions = (
     done.set(id, reader.knowledge.epoch);
   };
 
-  const publish = (action: FleetAction, untilMs: number): Pick<SharedMode, 'id' | 'body'> | undefined => {
+  /** The actions that one after `before` replaces. */
+  const overAfter = (before: Latest | undefined): readonly string[] =>
+    before === undefined ? [] : [...before.action.over, before.id].slice(-MOST_OVER);
+
+  const remember = (key: string, one: Latest): void => {
+    for (const [old, { sinceUnixMs, untilMs }] of latest)
+      if (sinceUnixMs === undefined && untilMs <= runtime.now()) latest.delete(old);
+    for (const [old, untilMs] of replaced) if (untilMs <= runtime.now()) replaced.delete(old);
+    for (const id of one.action.over) replaced.set(id, one.untilMs);
+    latest.set(key, one);
+  };
+
+  const publish = (key: string, action: FleetAction, sinceUnixMs: number | undefined, untilMs: number): void => {
     const body = JSON.stringify(action);
-    if (body.length > LONGEST_BODY) return undefined;
+    if (body.length > LONGEST_BODY) return;
     const id = runtime.id();
     finish(id);
     queue({ id, body, untilMs });
-    return { id, body };
+    remember(key, { id, action, body, sinceUnixMs, untilMs });
   };
 
-  /** Finds what was forced or released here. What came from the fleet is in `modes` already, and is not sent again. */
+  /** Finds what was forced or released here. What came from the fleet is in `latest` already, and is not sent again. */
   const findOwn = (): void => {
     if (operator.version === seenVersion) return;
     const ofBox = operator.modes().filter(({ tool, session }) => session === undefined && isShared(tool));
     const now = new Map(ofBox.map((mode) => [keyOf(mode), mode]));
-    for (const [key, mode] of now) if (modes.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(key, mode);
-    for (const [key, { body, untilMs }] of modes) {
-      if (now.has(key)) continue;
-      modes.delete(key);
-      const forced = parseAction(body);
-      if (forced !== undefined && untilMs > runtime.now())
-        publish({ do: 'release', agent, tool: forced.tool, owner: forced.owner }, untilMs);
+    for (const [key, mode] of now) if (latest.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(key, mode);
+    for (const [key, forced] of [...latest]) {
+      if (now.has(key) || forced.sinceUnixMs === undefined) continue;
+      latest.delete(key);
+      const { tool, owner } = forced.action;
+      const release = { do: 'release', agent, tool, owner, over: overAfter(forced) } as const;
+      if (forced.untilMs > runtime.now()) publish(key, release, undefined, forced.untilMs);
     }
     seenVersion = operator.version;
   };
 
   const publishMode = (key: string, { tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
     const untilMs = runtime.now() + untilUnixMs - runtime.unixNow();
-    const action = { do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) } as const;
-    const published = publish(action, untilMs);
-    if (published !== undefined) modes.set(key, { ...published, sinceUnixMs, untilMs });
+    const over = overAfter(latest.get(key));
+    publish(
+      key,
+      { do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON), over },
+      sinceUnixMs,
+      untilMs,
+    );
   };
 
   /** G8: *applied by n of m* stays true after a loss of data. */
@@ -140,27 +165,22 @@ export const syncActions = (
     const { tool, owner } = action;
     finish(id);
     queue({ id, untilMs });
+    if (replaced.has(id)) return;
+    const key = keyOf(action);
     if (action.do === 'release') {
-      modes.delete(keyOf(action));
+      remember(key, { id, action, body, sinceUnixMs: undefined, untilMs });
       operator.release(tool, { owner, isCounted: false });
       return;
     }
     const { mode, reason } = action;
-    const expiresInMs = leftMs;
-    const { sinceUnixMs } = operator.force(tool, {
-      mode,
-      owner,
-      reason,
-      expiresInMs,
-      isDeclared: false,
-      isCounted: false,
-    });
-    modes.set(keyOf(action), { id, body, sinceUnixMs, untilMs });
+    const quietly = { isDeclared: false, isCounted: false };
+    const { sinceUnixMs } = operator.force(tool, { mode, owner, reason, expiresInMs: leftMs, ...quietly });
+    remember(key, { id, action, body, sinceUnixMs, untilMs });
   };
 
-  /** G7: a store that has lost the actions gets back those that still count. */
+  /** G7: a store that has lost the actions gets back those that still count, releases too. */
   const restore = (listed: ReadonlySet<string>): void => {
-    for (const { id, body, untilMs } of modes.values()) if (!listed.has(id)) queue({ id, body, untilMs });
+    for (const { id, body, untilMs } of latest.values()) if (!listed.has(id)) queue({ id, body, untilMs });
   };
 
   const sendAll = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createFleet, type Fleet, fleetWith } from './fleet.ts';
 import { memoryStore } from './memory-store.ts';
 import type { FleetStore } from './protocol.ts';
+import { StoreError } from './reasons.ts';
 import { type RedisServer, startRedis } from './redis/test-support.redis-server.ts';
 import { settleAll, type VirtualRuntime, virtualRuntime } from './test-support.virtual.ts';
 
@@ -191,6 +192,42 @@ describe('boxes that share a store', () => {
     start();
     await runtime.pass(4_000);
     expect(first.fleet.status().actions).toMatchObject([{ applied: 4, processes: 4 }]);
+  });
+
+  test('G7, G8: a mode that was released does not come back by a process that was stopped, and a store without data', async () => {
+    const { runtime, store, processes, start } = await fleetOf(2);
+    const state = { isStopped: false };
+    const orStopped = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
+      state.isStopped ? Promise.reject(new StoreError('timeout', 'stopped')) : run();
+    const stopped = processWith(runtime, {
+      ...store,
+      read: (since) => orStopped(() => store.read(since)),
+      control: (action) => orStopped(() => store.control(action)),
+    });
+    const [first, second] = processes;
+    if (first === undefined || second === undefined) return;
+    const forced = (mode: 'forced_open' | 'disabled') =>
+      operate(first.box).force('web_search', { mode, owner: 'ada', reason: 'maintenance' });
+    forced('forced_open');
+    await runtime.pass(2_000);
+    expect(call(stopped, true)).toBe('skip');
+    state.isStopped = true;
+    forced('disabled');
+    await runtime.pass(2_000);
+    operate(second.box).release('web_search', { owner: 'ada' });
+    await runtime.pass(2_000);
+    store.clear();
+    await runtime.pass(2_000);
+    state.isStopped = false;
+    await runtime.pass(10_000);
+    const late = start();
+    await runtime.pass(3_000);
+    const modes = [...processes, stopped, late].map(({ box }) => operate(box).modes().length);
+    expect(modes).toEqual([0, 0, 0, 0]);
+    expect([...processes, stopped, late].map((one) => call(one, true))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    forced('forced_open');
+    await runtime.pass(3_000);
+    expect([...processes, stopped, late].map((one) => call(one, true))).toEqual(['skip', 'skip', 'skip', 'skip']);
   });
 
   test('G2, G8: a mode of a tool without `share` stays in its box, and a mode reaches only the boxes of its agent', async () => {
