@@ -1,6 +1,6 @@
 import type { ForcedMode, ForcedModeView, Operator } from '@breakerbox/core/control';
 import type { SharedCircuits } from '@breakerbox/core/fleet';
-import { isObject, safely } from '@breakerbox/core/internal';
+import { isObject, safely, warn } from '@breakerbox/core/internal';
 import type { StoredAction, Word } from './protocol.ts';
 import type { Heard, Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
@@ -84,6 +84,8 @@ export const syncActions = (
   const replaced = new Map<string, number>();
   /** What was carried out here, and in which epoch the store knows that: a store that loses its data forgets it. */
   const done = new Map<string, string>();
+  /** Modes that the fleet cannot carry. */
+  const local = new Set<string>();
   const messages = new Map<string, Message>();
   let seenVersion: number | undefined;
   let isSending = false;
@@ -114,9 +116,21 @@ export const syncActions = (
     latest.set(key, one);
   };
 
+  /** W2: once for each tool and owner. */
+  const warnLocal = (key: string, length: number): void => {
+    if (local.has(key) || local.size >= MOST_DONE) return;
+    local.add(key);
+    warn(
+      `an operator's mode stays in this process, because it takes ${length} characters and the fleet carries ${LONGEST_BODY}. Give shorter names of the tool, the owner and the agent.`,
+    );
+  };
+
   const publish = (key: string, action: FleetAction, sinceUnixMs: number | undefined, untilMs: number): void => {
     const body = JSON.stringify(action);
-    if (body.length > LONGEST_BODY) return;
+    if (body.length > LONGEST_BODY) {
+      warnLocal(key, body.length);
+      return;
+    }
     const id = runtime.id();
     finish(id);
     queue({ id, body, untilMs });

@@ -299,6 +299,20 @@ describe('what diag gets', () => {
     expect(heard).toEqual([expect.stringMatching(/the store of the fleet failed.*cluster, MOVED/s)]);
     expect(heard.join()).not.toContain('10.0.0.7');
   });
+
+  test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {
+    const heard = listen();
+    const { runtime, processes } = await fleetOf(2);
+    const [first] = processes;
+    if (first === undefined) return;
+    const owner = 'a'.repeat(2_000);
+    operate(first.box).force('web_search', { mode: 'forced_open', owner, reason: 'maintenance' });
+    await runtime.pass(3_000);
+    operate(first.box).force('mail', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(3_000);
+    expect(processes.map((one) => call(one, true))).toEqual(['skip', 'ok']);
+    expect(heard).toEqual([expect.stringMatching(/mode stays in this process.*carries 2000/s)]);
+  });
 });
 
 describe('boxes that share a real Redis', () => {
