@@ -20,6 +20,7 @@ export {
   reportThrown,
   safely,
   TEXT_LIMIT,
+  warn,
   watchEnd,
 } from './safely.ts';
 export {

@@ -1,10 +1,14 @@
+import { inspect } from 'node:util';
 import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
 import { operate } from '@breakerbox/core/control';
 import { shareCircuits } from '@breakerbox/core/fleet';
+import { diag } from '@opentelemetry/api';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createFleet, type Fleet, fleetWith } from './fleet.ts';
-import { type MemoryStore, memoryStore } from './memory-store.ts';
+import { memoryStore } from './memory-store.ts';
+import type { FleetStore } from './protocol.ts';
+import { StoreError } from './reasons.ts';
 import { type RedisServer, startRedis } from './redis/test-support.redis-server.ts';
 import { settleAll, type VirtualRuntime, virtualRuntime } from './test-support.virtual.ts';
 
@@ -24,10 +28,10 @@ const TOOLS = {
   b: { share: 'fleet' },
 } as const;
 
-const processWith = (runtime: VirtualRuntime, store: MemoryStore): Process => {
+const processWith = (runtime: VirtualRuntime, store: FleetStore, agent = 'agent'): Process => {
   const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
-  const fleet = fleetWith({ client: store }, { runtime, share: shareCircuits, operate });
-  const box = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
+  const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
+  const box = createBreakerbox({ agent, scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
   return { fleet, box, session: box.session() };
 };
 
@@ -36,7 +40,8 @@ const fleetOf = async (size: number) => {
   const store = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => runtime.id() });
   const processes = Array.from({ length: size }, () => processWith(runtime, store));
   await runtime.pass(2_000);
-  return { runtime, store, processes, start: () => processWith(runtime, store) };
+  const startAs = (agent?: string) => processWith(runtime, store, agent);
+  return { runtime, store, processes, start: () => startAs(), startAs };
 };
 
 /** One call. What was decided, or `ok` and `failed` for a call that ran. */
@@ -155,24 +160,104 @@ describe('boxes that share a store', () => {
     const { runtime, processes, start } = await fleetOf(3);
     const [first] = processes;
     if (first === undefined) return;
-    operate(first.box).force('mail', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
     await runtime.pass(1_500);
-    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['skip', 'skip', 'skip']);
+    expect(processes.map((one) => call(one, true, 'web_search'))).toEqual(['skip', 'skip', 'skip']);
     const late = start();
     await runtime.pass(3_000);
-    expect(call(late, true, 'mail')).toBe('skip');
+    expect(call(late, true, 'web_search')).toBe('skip');
     const [action] = processes[2]?.fleet.status().actions ?? [];
-    expect(action).toMatchObject({ action: 'force', tool: 'mail', owner: 'ada', applied: 4 });
-    expect(operate(late.box).modes()).toMatchObject([{ tool: 'mail', owner: 'ada', reason: 'maintenance' }]);
+    expect(action).toMatchObject({ action: 'force', tool: 'web_search', owner: 'ada', applied: 4 });
+    expect(operate(late.box).modes()).toMatchObject([{ tool: 'web_search', owner: 'ada', reason: 'maintenance' }]);
     const [other] = processes.slice(1);
-    if (other !== undefined) operate(other.box).release('mail', { owner: 'ada' });
+    if (other !== undefined) operate(other.box).release('web_search', { owner: 'ada' });
     await runtime.pass(2_500);
-    expect([...processes, late].map((one) => call(one, true, 'mail'))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect([...processes, late].map((one) => call(one, true, 'web_search'))).toEqual(['ok', 'ok', 'ok', 'ok']);
     const later = start();
     await runtime.pass(1_500);
-    expect(call(later, true, 'mail')).toBe('ok');
+    expect(call(later, true, 'web_search')).toBe('ok');
     // Five processes of which two came later: one action to force, one to release, and no echo.
     expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['force', 'release']);
+  });
+
+  test('G7, G8: after a loss of data, and a start, the number of processes that have carried it out is true again', async () => {
+    const { runtime, store, processes, start } = await fleetOf(3);
+    const [first] = processes;
+    if (first === undefined) return;
+    operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(1_500);
+    store.clear();
+    await runtime.pass(4_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 3, processes: 3 }]);
+    start();
+    await runtime.pass(4_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 4, processes: 4 }]);
+  });
+
+  test('G7, G8: a mode that was released does not come back by a process that was stopped, and a store without data', async () => {
+    const { runtime, store, processes, start } = await fleetOf(2);
+    const state = { isStopped: false };
+    const orStopped = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
+      state.isStopped ? Promise.reject(new StoreError('timeout', 'stopped')) : run();
+    const stopped = processWith(runtime, {
+      ...store,
+      read: (since) => orStopped(() => store.read(since)),
+      control: (action) => orStopped(() => store.control(action)),
+    });
+    const [first, second] = processes;
+    if (first === undefined || second === undefined) return;
+    const forced = (mode: 'forced_open' | 'disabled') =>
+      operate(first.box).force('web_search', { mode, owner: 'ada', reason: 'maintenance' });
+    forced('forced_open');
+    await runtime.pass(2_000);
+    expect(call(stopped, true)).toBe('skip');
+    state.isStopped = true;
+    forced('disabled');
+    await runtime.pass(2_000);
+    operate(second.box).release('web_search', { owner: 'ada' });
+    await runtime.pass(2_000);
+    store.clear();
+    await runtime.pass(2_000);
+    state.isStopped = false;
+    await runtime.pass(10_000);
+    const late = start();
+    await runtime.pass(3_000);
+    const modes = [...processes, stopped, late].map(({ box }) => operate(box).modes().length);
+    expect(modes).toEqual([0, 0, 0, 0]);
+    expect([...processes, stopped, late].map((one) => call(one, true))).toEqual(['ok', 'ok', 'ok', 'ok']);
+    forced('forced_open');
+    await runtime.pass(3_000);
+    expect([...processes, stopped, late].map((one) => call(one, true))).toEqual(['skip', 'skip', 'skip', 'skip']);
+  });
+
+  test('G2, G8: a mode of a tool without `share` stays in its box, and a mode reaches only the boxes of its agent', async () => {
+    const { runtime, processes, startAs } = await fleetOf(2);
+    const other = startAs('other-agent');
+    await runtime.pass(2_000);
+    const [first] = processes;
+    if (first === undefined) return;
+    const given = { mode: 'forced_open', owner: 'ada', reason: 'maintenance' } as const;
+    operate(first.box).force('mail', given);
+    operate(first.box).force('web_search', given);
+    operate(first.box).force('group:github', given);
+    await runtime.pass(3_000);
+    const all = [...processes, other];
+    expect(all.map((one) => call(one, true, 'mail'))).toEqual(['skip', 'ok', 'ok']);
+    expect(all.map((one) => call(one, true, 'web_search'))).toEqual(['skip', 'skip', 'ok']);
+    expect(all.map((one) => call(one, true, 'issues'))).toEqual(['skip', 'skip', 'ok']);
+    const listed = first.fleet.status().actions.map(({ agent, tool, applied }) => [agent, tool, applied]);
+    expect(listed).toEqual([
+      ['agent', 'web_search', 2],
+      ['agent', 'group:github', 2],
+    ]);
+  });
+
+  test('G2, G8: what another release wrote about a tool without `share` is ignored', async () => {
+    const { runtime, processes, store } = await fleetOf(1);
+    const body = { do: 'force', agent: 'agent', tool: 'mail', owner: 'eve', mode: 'forced_open', reason: 'r' };
+    await store.control({ id: 'x', process: 'eve', body: JSON.stringify(body), forMs: 60_000 });
+    await runtime.pass(3_000);
+    expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
 
   test('G8, S5: a correlated failure that a person ends in one process is over in all', async () => {
@@ -189,6 +274,44 @@ describe('boxes that share a store', () => {
     expect(processes[0]?.fleet.status().circuits).toContainEqual(
       expect.objectContaining({ name: 'event:systemic', state: 'closed' }),
     );
+  });
+});
+
+describe('what diag gets', () => {
+  afterEach(() => diag.disable());
+
+  const listen = (): readonly string[] => {
+    const heard: string[] = [];
+    const hear = (...said: unknown[]): void => void heard.push(inspect(said));
+    diag.setLogger(
+      { error: hear, warn: hear, info: hear, debug: hear, verbose: hear },
+      { suppressOverrideMessage: true },
+    );
+    return heard;
+  };
+
+  test('Q2, G7: a store that does not answer is told once, by a reason and one word, without the address', async () => {
+    const heard = listen();
+    const runtime = virtualRuntime();
+    const read = () => Promise.reject(new Error('MOVED 2300 10.0.0.7:37547'));
+    processWith(runtime, { ...memoryStore(), read });
+    await runtime.pass(20_000);
+    expect(heard).toEqual([expect.stringMatching(/the store of the fleet failed.*cluster, MOVED/s)]);
+    expect(heard.join()).not.toContain('10.0.0.7');
+  });
+
+  test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {
+    const heard = listen();
+    const { runtime, processes } = await fleetOf(2);
+    const [first] = processes;
+    if (first === undefined) return;
+    const owner = 'a'.repeat(2_000);
+    operate(first.box).force('web_search', { mode: 'forced_open', owner, reason: 'maintenance' });
+    await runtime.pass(3_000);
+    operate(first.box).force('mail', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(3_000);
+    expect(processes.map((one) => call(one, true))).toEqual(['skip', 'ok']);
+    expect(heard).toEqual([expect.stringMatching(/mode stays in this process.*carries 2000/s)]);
   });
 });
 

@@ -47,7 +47,7 @@ export const joinFleet = (
 ): Member => {
   const tracks = new Map<string, Track>();
   const busy = new Set<Track>();
-  const actions = syncActions(operator, process, reader, runtime);
+  const actions = syncActions(shared, operator, process, reader, runtime);
   let cancel = (): void => {};
   let wakeMs = Number.POSITIVE_INFINITY;
   let hasLeft = false;

@@ -24,7 +24,7 @@ describe('G10: the options of createFleet', () => {
       expect.stringMatching(/^quorum is 17\. Give a whole number from 1 to 16/),
       expect.stringMatching(/^windowMs is 1\.5\./),
       expect.stringMatching(/^commandTimeoutMs is 0\./),
-      expect.stringMatching(/^timeoutMs is no option of createFleet\. Remove it\./),
+      expect.stringMatching(/^timeoutMs is not an option of createFleet\. Remove it\./),
     ]);
   });
 
@@ -34,6 +34,12 @@ describe('G10: the options of createFleet', () => {
       expect(faultsOf(options)).toEqual([expect.stringMatching(/^client is /)]);
     },
   );
+
+  test('Q2, E6: the error does not show an address that was given as the client', () => {
+    const [fault] = faultsOf({ client: 'redis://x:secretpw@db.internal' });
+    expect(fault).toMatch(/^client is a string, which is not a client of redis 6 or ioredis 6\. Give /);
+    expect(fault).not.toMatch(/secretpw|db\.internal/);
+  });
 
   test('G10: a store is a client, and close may be called twice, also without a box', async () => {
     const fleet = createFleet({ client: memoryStore() });

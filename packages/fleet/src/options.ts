@@ -30,6 +30,12 @@ const KNOWN = ['client', 'prefix', 'name', 'quorum', 'windowMs', 'commandTimeout
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
+/** Only its type: an address may have a password. */
+const kindOf = (client: unknown): string => {
+  if (typeof client === 'string') return 'a string';
+  return client === undefined || client === null ? String(client) : `of type ${typeof client}`;
+};
+
 const checkNumber = (path: string, value: unknown, least: number, most: number, why: string): readonly ConfigIssue[] =>
   value === undefined || (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
     ? []
@@ -61,7 +67,7 @@ export const checkOptions = (options: FleetOptions, isClient: (client: object) =
       : [
           {
             path: 'client',
-            message: `is ${shown(client)}, which is no client of redis 6 or ioredis 6. Give createClient({ url }) of the package redis, new Redis(url) of ioredis, a cluster of either, or memoryStore().`,
+            message: `is ${kindOf(client)}, which is not a client of redis 6 or ioredis 6. Give createClient({ url }) of the package redis, new Redis(url) of ioredis, a cluster of either, or memoryStore().`,
           },
         ]),
     ...checkName('prefix', prefix),
@@ -73,7 +79,7 @@ export const checkOptions = (options: FleetOptions, isClient: (client: object) =
       .filter((key) => !KNOWN.includes(key))
       .map((path) => ({
         path,
-        message: `is no option of createFleet. Remove it. The options are ${KNOWN.join(', ')}.`,
+        message: `is not an option of createFleet. Remove it. The options are ${KNOWN.join(', ')}.`,
       })),
   ];
   if (issues.length > 0) throw new BreakerboxConfigError(issues, 'fleet');

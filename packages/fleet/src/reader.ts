@@ -7,7 +7,7 @@ import {
   type StoredCircuit,
   type Word,
 } from './protocol.ts';
-import { reasonOf, type StoreReason } from './reasons.ts';
+import { reasonOf, type StoreReason, withoutAddress } from './reasons.ts';
 import type { Runtime } from './runtime.ts';
 
 /** Something of the store, and when this process heard of it. */
@@ -97,7 +97,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
       mode = 'degraded';
       why = reasonOf(error);
-      reportThrown('the store of the fleet', error);
+      reportThrown('the store of the fleet', withoutAddress(error));
     }
     safely('the fleet', () => listener.onFailure());
   };

@@ -20,7 +20,7 @@ export class StoreError extends Error {
   }
 }
 
-/** By the first word of an error of Redis. */
+/** By a word in an error of Redis. */
 const REASONS: Readonly<Record<string, StoreReason>> = {
   NOAUTH: 'permission',
   WRONGPASS: 'permission',
@@ -33,8 +33,21 @@ const REASONS: Readonly<Record<string, StoreReason>> = {
   MOVED: 'cluster',
 };
 
-export const reasonOf = (error: unknown): StoreReason => {
-  if (error instanceof StoreError) return error.reason;
-  const [word = ''] = /\b[A-Z]{3,}\b/.exec(error instanceof Error ? error.message : '') ?? [];
-  return REASONS[word] ?? 'error';
+/** Such as `WRONGPASS`: a word that Redis uses, wherever the error has it, or the first word, or the code of a network error. */
+export const wordOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return '';
+  const known = error.message.match(/\b[A-Z]{3,}\b/g)?.find((word) => Object.hasOwn(REASONS, word));
+  const [first = ''] = /^[A-Z]{3,}\b/.exec(error.message) ?? [];
+  const { code } = error as { readonly code?: unknown };
+  return known ?? (typeof code === 'string' && /^E[A-Z]+$/.test(code) ? code : first);
+};
+
+export const reasonOf = (error: unknown): StoreReason =>
+  error instanceof StoreError ? error.reason : (REASONS[wordOf(error)] ?? 'error');
+
+/** For a log. The text of an error of Redis or of a client may have addresses, names of users, or keys. */
+export const withoutAddress = (error: unknown): Error => {
+  if (error instanceof StoreError) return error;
+  const reason = reasonOf(error);
+  return new StoreError(reason, `The store did not answer: ${[reason, wordOf(error)].filter(Boolean).join(', ')}.`);
 };

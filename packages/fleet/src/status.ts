@@ -29,6 +29,8 @@ export interface FleetCircuit {
 export interface FleetActionStatus {
   readonly fleet: string;
   readonly id: string;
+  /** Only the processes of this agent carry it out. */
+  readonly agent: string;
   readonly action: 'force' | 'release';
   readonly tool: string;
   readonly owner: string;
@@ -38,7 +40,7 @@ export interface FleetActionStatus {
   readonly leftMs: number;
   /** Processes that have carried it out. */
   readonly applied: number;
-  /** Processes of the fleet; undefined if the store cannot tell. */
+  /** Processes of the fleet, at least `applied`; undefined if the store cannot tell. */
   readonly processes: number | undefined;
 }
 
@@ -104,9 +106,10 @@ const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetAct
   [...knowledge.actions.values()].flatMap(({ id, body, leftMs, applied, heardMs }) => {
     const action = parseAction(body);
     if (action === undefined || nowMs - heardMs >= leftMs) return [];
-    const { tool, owner } = action;
+    const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
-    const { processes } = knowledge;
+    // The count is up to 30 s old, and one of those that have carried it out may have started or ended since.
+    const processes = knowledge.processes && Math.max(knowledge.processes, applied);
     const left = leftMs - (nowMs - heardMs);
-    return { fleet: name, id, action: action.do, tool, owner, mode, reason, leftMs: left, applied, processes };
+    return { fleet: name, id, agent, action: action.do, tool, owner, mode, reason, leftMs: left, applied, processes };
   });

@@ -100,6 +100,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
   };
   return {
     agent: 'agent',
+    isShared: (name) => names.includes(name),
     orders,
     modes,
     take,

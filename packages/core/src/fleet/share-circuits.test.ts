@@ -127,6 +127,13 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     expect(call('b')).toBe('closed');
   });
 
+  test('G2: a tool or group is shared if its own setting or the default says so, before it is used too', () => {
+    const tools = { a: {}, mail: { share: 'box' }, issues: { group: 'github' } } as const;
+    const { circuits } = oneProcess({ tools, groups: { github: { share: 'fleet' }, files: {} } });
+    const names = ['a', 'unknown', 'mail', 'group:github', 'group:files', 'group:unknown'];
+    expect(names.filter(circuits.isShared)).toEqual(['a', 'unknown', 'group:github']);
+  });
+
   test('G6: a healthy circuit has nothing to tell', async () => {
     const { call, heard, circuits } = oneProcess();
     for (let i = 0; i < 50; i += 1) call('a', i % 10 === 0 ? 'network' : 'success');

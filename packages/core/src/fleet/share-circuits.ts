@@ -111,6 +111,7 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     agent: context.agent,
     all: () => [...(context.shared?.circuits.keys() ?? []), EVENT_CIRCUIT].flatMap((name) => circuit(name) ?? []),
     circuit,
+    isShared,
     feed,
     onChange: changes.onChange,
     heard: () => reportHeard(context),

@@ -79,6 +79,8 @@ export interface SharedCircuits {
   /** The shared circuits that are in use: tools and groups with `share: 'fleet'`, and the circuit of correlated events. */
   all(): readonly SharedCircuit[];
   circuit(name: string): SharedCircuit | undefined;
+  /** Whether the tool or group has `share: 'fleet'`, be it in use or not (G2). */
+  isShared(name: string): boolean;
   /** Tells a circuit what the fleet decided. A tool that is used or declared later finds the order too. Unknown names are kept, at most 1,000. */
   feed(name: string, order: FleetOrder): void;
   /** Calls `listener` soon after each change, never within a decision. Returns a function that ends it. */

@@ -1,3 +1,5 @@
+import { reasonOf, StoreError, wordOf } from '../reasons.ts';
+
 /**
  * What the fleet uses of a Redis client. Each call rejects if the client is not connected: nothing waits in a queue, because a claim
  * that arrives late is worthless.
@@ -11,7 +13,7 @@ export interface RedisConnection {
   close(): void;
 }
 
-type Listener = () => void;
+type Listener = (error?: unknown) => void;
 
 interface Emitter {
   on(event: string, listener: Listener): unknown;
@@ -39,7 +41,37 @@ export interface IoredisClient extends Emitter {
 }
 
 /** Swallows what a client says about its connection. The fleet hears of it by the command that fails. */
-export const ignore = (): void => {};
+export const ignore = (_error?: unknown): void => {};
+
+/** Why a client is not connected, as far as it has said so. */
+export interface LastError {
+  /** An error that says no more than that a connection has ended does not replace one that says why. */
+  note(error: unknown): void;
+  /** It is connected now. */
+  forget(): void;
+  /** To reject a command with. */
+  error(): StoreError;
+}
+
+/** `permission` for a wrong password, for example. A network error is `disconnected`. */
+export const lastError = (): LastError => {
+  let latest: unknown;
+  return {
+    note: (error) => {
+      const { lastNodeError = error } = (error ?? {}) as { readonly lastNodeError?: unknown };
+      if (wordOf(lastNodeError) !== '') latest = lastNodeError;
+    },
+    forget: () => {
+      latest = undefined;
+    },
+    error: () => {
+      const reason = reasonOf(latest);
+      const word = wordOf(latest);
+      const text = `The Redis client is not connected${word && ` (${word})`}.`;
+      return new StoreError(reason === 'error' ? 'disconnected' : reason, text);
+    },
+  };
+};
 
 /** Without Node's reference, a connection does not keep the process alive. */
 export const unreferenced = (connection: object | undefined): void => {

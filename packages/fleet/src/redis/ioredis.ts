@@ -1,5 +1,12 @@
-import { StoreError } from '../reasons.ts';
-import { CONNECT_MS, type IoredisClient, ignore, type RedisConnection, repeat, unreferenced } from './connection.ts';
+import {
+  CONNECT_MS,
+  type IoredisClient,
+  ignore,
+  lastError,
+  type RedisConnection,
+  repeat,
+  unreferenced,
+} from './connection.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (...args: unknown[]) => IoredisClient;
@@ -22,11 +29,11 @@ const ownOf = (client: IoredisClient, more: object = {}): IoredisClient => {
 };
 
 /** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
-const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => void) => {
-  client.on('error', ignore);
+const keepOpen = (client: IoredisClient, onTry: () => void = ignore, onError = ignore): (() => void) => {
+  client.on('error', onError);
   client.on('connect', () => unreferenced((client as Internals).stream));
   const stop = repeat(() => {
-    if (['wait', 'end', 'close'].includes(client.status)) client.connect().catch(ignore);
+    if (['wait', 'end', 'close'].includes(client.status)) client.connect().catch(onError);
     onTry();
   });
   return () => {
@@ -39,13 +46,15 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore): (() => voi
 export const ioredisConnection = (given: IoredisClient): RedisConnection => {
   const { isCluster, options } = given as Internals;
   const client = given.status === 'wait' ? ownOf(given) : given;
-  client.on('error', ignore);
-  const close = client === given ? ignore : keepOpen(client);
+  const last = lastError();
+  client.on('error', last.note);
+  const close = client === given ? ignore : keepOpen(client, ignore, last.note);
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
     send: async ([name, ...args]) => {
-      if (client.status !== 'ready') throw new StoreError('disconnected', 'The Redis client is not connected.');
+      if (client.status !== 'ready') throw last.error();
+      last.forget();
       return call(name, args);
     },
     subscribe: (channel, listener) => {

@@ -1,5 +1,12 @@
-import { StoreError } from '../reasons.ts';
-import { CONNECT_MS, ignore, type NodeRedisClient, type RedisConnection, repeat, unreferenced } from './connection.ts';
+import {
+  CONNECT_MS,
+  ignore,
+  lastError,
+  type NodeRedisClient,
+  type RedisConnection,
+  repeat,
+  unreferenced,
+} from './connection.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (overrides?: object) => NodeRedisClient;
@@ -19,17 +26,18 @@ const ownOf = (client: NodeRedisClient): NodeRedisClient => {
 };
 
 /** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
-const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore): (() => void) => {
-  client.on('error', ignore);
+const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError = ignore): (() => void) => {
+  client.on('error', onError);
   if (isCluster(client)) {
     const { masters } = client;
+    client.on('node-error', onError);
     client.on('node-ready', () => {
       for (const node of masters) unreferenced(node.client);
     });
   }
   unreferenced(client);
   const stop = repeat(() => {
-    if (!client.isOpen) client.connect().catch(ignore);
+    if (!client.isOpen) client.connect().catch(onError);
     onTry();
   });
   return () => {
@@ -45,12 +53,14 @@ const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore): (() => v
 /** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own. */
 export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
   const client = given.isOpen ? given : ownOf(given);
-  client.on('error', ignore);
-  const close = client === given ? ignore : keepOpen(client);
+  const last = lastError();
+  client.on('error', last.note);
+  const close = client === given ? ignore : keepOpen(client, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     send: async (command, key, timeout) => {
-      if (!client.isReady) throw new StoreError('disconnected', 'The Redis client is not connected.');
+      if (!client.isReady) throw last.error();
+      last.forget();
       const options = { timeout, typeMapping: {} };
       return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },
