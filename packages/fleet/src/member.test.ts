@@ -273,6 +273,29 @@ describe('G7: without the store', () => {
     expect((await store.read({ epoch: '', version: 0 })).circuits).toMatchObject([{ state: 'open' }]);
   });
 
+  test('G7: an old opening that comes back after a loss is due at once, and one probe closes it', async () => {
+    const { runtime, all, memory, state, processes } = fleetOf(3);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(1_000);
+    state.hangs = true;
+    await runtime.pass(70_000);
+    expect(all.slice(0, 2).map((one) => one.call('a', true))).toEqual(['probed', 'probed']);
+    memory.clear();
+    state.hangs = false;
+    await runtime.pass(8_000);
+    // The third process was idle, and knows no better.
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'open', generation: 1 }]);
+    const seen: (readonly (string | undefined)[])[] = [];
+    for (let passed = 0; passed < 4_000; passed += 100) {
+      seen.push(all.slice(0, 2).map((one) => one.call('a', true)));
+      await runtime.pass(100);
+    }
+    expect(seen[0]).toEqual(['rejected', 'rejected']);
+    expect(seen.at(-1)).toEqual(['called', 'called']);
+  });
+
   test('close gives the probe back, and the boxes go on alone', async () => {
     const { runtime, all, processes, store } = fleetOf(2);
     await runtime.pass(2_000);

@@ -149,13 +149,13 @@ export const joinFleet = (
 
   const report = async (
     track: Track,
-    { generation, category, waitMs }: Extract<Step, { send: 'report' }>,
+    { generation, category, waitMs, ageMs }: Extract<Step, { send: 'report' }>,
   ): Promise<boolean> => {
     const living = track.name === EVENT_CIRCUIT ? 1 : ((await reader.countProcesses()) ?? quorum);
     const { id } = track;
     const needed = Math.min(quorum, living);
     const stored = await reader.run((store) =>
-      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation }),
+      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation, ageMs }),
     );
     if (stored === undefined) return false;
     if (generation === 0) track.opened = false;
