@@ -171,7 +171,10 @@ export const joinFleet = (
     const claimed = await reader.run((store) => store.claim(track.id, process, generation, token, leaseMs));
     if (claimed === undefined) return false;
     noteClaim(track, claimed.answer, step, runtime.now());
-    if (claimed.answer === undefined) track.afterRead = reader.knowledge.sentRead;
+    if (claimed.answer === undefined) {
+      track.afterRead = reader.knowledge.sentRead;
+      reader.doubt();
+    }
     return true;
   };
 

@@ -40,6 +40,8 @@ export interface Reader {
   run<Answer>(command: (store: FleetStore) => Promise<Answer>): Promise<{ readonly answer: Answer } | undefined>;
   /** A circuit as the store has just answered. */
   learn(circuit: StoredCircuit): void;
+  /** The store's answer does not fit what is known of it: the next read is of everything. */
+  doubt(): void;
   /** Reads soon, at most every 100 ms. */
   readSoon(): void;
   /** Number of processes, asked for now. */
@@ -79,6 +81,12 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let countedMs = Number.NEGATIVE_INFINITY;
   let sentRead = 0;
   let answeredRead = 0;
+  /**
+   * A store that went back to older data has the same epoch, and its versions may have grown past the known one. So everything is read
+   * after each failure, with each count of processes, and in doubt.
+   */
+  let isDoubted = false;
+  let hasFailed = false;
   let isClosed = false;
   let isReading = false;
   let isHinted = false;
@@ -94,6 +102,8 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   const failed = (sentMs: number, error: unknown): void => {
     failingSinceMs ??= sentMs;
     failures += 1;
+    isDoubted = true;
+    hasFailed = true;
     if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
       mode = 'degraded';
       why = reasonOf(error);
@@ -114,6 +124,9 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     }
   };
 
+  /** What was learned since the latest read was sent, which its answer may not know yet. */
+  const learned = new Map<string, Heard<StoredCircuit>>();
+
   const hear = <Stored>(stored: Stored): Heard<Stored> => ({ ...stored, heardMs: runtime.now() });
 
   const apply = (word: Word): void => {
@@ -121,14 +134,22 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       circuits.clear();
       actions.clear();
     }
+    // A routine read of everything does not mean that the store has lost something.
+    const whole = word.whole && (hasFailed || word.position.epoch !== position.epoch);
+    hasFailed = false;
     position = word.position;
     answeredRead = sentRead;
     for (const circuit of word.circuits) circuits.set(circuit.id, hear(circuit));
+    for (const [id, circuit] of learned) {
+      if (circuit.version <= position.version) continue;
+      circuits.set(id, circuit);
+      isDoubted = true;
+    }
     for (const action of word.actions) actions.set(action.id, hear(action));
     for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
     mode = 'up';
     why = undefined;
-    listener.onWord(word);
+    listener.onWord({ ...word, whole });
   };
 
   const schedule = (ms: number): void => {
@@ -150,6 +171,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
 
   const countProcesses = async (): Promise<number | undefined> => {
     countedMs = runtime.now();
+    isDoubted = true;
     const counted = await run((one) => one.processes());
     if (counted !== undefined) processes = counted.answer;
     return counted?.answer;
@@ -162,7 +184,10 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     isHinted = false;
     lastReadMs = runtime.now();
     sentRead += 1;
-    const word = await run((one) => one.read(position));
+    const since = isDoubted ? NOWHERE : position;
+    isDoubted = false;
+    learned.clear();
+    const word = await run((one) => one.read(since));
     if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer));
     if (word !== undefined && runtime.now() - countedMs >= COUNT_MS) await countProcesses();
     isReading = false;
@@ -187,7 +212,12 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     run,
     learn: (circuit) => {
       const known = circuits.get(circuit.id);
-      if (known === undefined || known.version < circuit.version) circuits.set(circuit.id, hear(circuit));
+      if (known !== undefined && known.version >= circuit.version) return;
+      circuits.set(circuit.id, hear(circuit));
+      learned.set(circuit.id, hear(circuit));
+    },
+    doubt: () => {
+      isDoubted = true;
     },
     readSoon,
     countProcesses,
