@@ -193,10 +193,15 @@ const opening = (track: Track, { circuit, stored, nowMs }: Situation): Step | un
     return { send: 'report', generation, category, waitMs, ageMs: Math.max(0, Math.floor(nowMs - sinceMs)) };
   }
   const { category = 'unknown' } = circuit;
-  if (stored?.state === 'open' || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
+  const isKnown = stored?.state === 'open' || isOver(circuit, stored, nowMs);
+  if (isKnown || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
   if (!track.opened) return undefined;
   return { send: 'report', generation: 0, category, waitMs: Math.max(circuit.waitMs, circuit.retryAfterMs), ageMs: 0 };
 };
+
+/** The fleet's circuit closed after this one opened. */
+const isOver = (circuit: SharedCircuit, stored: Heard<StoredCircuit> | undefined, nowMs: number): boolean =>
+  stored?.state === 'closed' && (circuit.ageMs ?? 0) >= ageMs(stored, nowMs);
 
 /** Its state comes from its calls, be it for a dry run. */
 const goesByFailures = ({ mode }: SharedCircuit): boolean => mode === 'automatic' || mode === 'observe_only';
@@ -279,7 +284,7 @@ const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit
   const { circuit, nowMs, chance } = situation;
   const closedMs = ageMs(stored, nowMs);
   const isOpen = circuit !== undefined && circuit.state !== 'closed';
-  const isOlder = isOpen && (circuit.ageMs ?? 0) >= closedMs;
+  const isOlder = isOpen && isOver(circuit, stored, nowMs);
   if (!isOlder && !isHeld(track)) return undefined;
   if (isOpen && !isOlder) return release(track, situation);
   return { key: `recover ${of}`, order: { order: 'recover', dueInMs: Math.max(0, chance * STAGGER_MS - closedMs) } };
