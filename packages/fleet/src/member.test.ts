@@ -11,7 +11,11 @@ import { virtualRuntime } from './test-support.virtual.ts';
 /** A store that can hang, and that counts its calls. */
 const observed = (store: FleetStore) => {
   const counts = { read: 0, written: 0 };
-  const state = { hangs: false, report: undefined as Promise<void> | undefined };
+  const state = {
+    hangs: false,
+    processes: undefined as number | undefined,
+    report: undefined as Promise<void> | undefined,
+  };
   const hanging =
     <Given extends unknown[], Answer>(what: 'read' | 'written', run: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
@@ -31,7 +35,7 @@ const observed = (store: FleetStore) => {
     settle: hanging('written', store.settle),
     end: hanging('written', store.end),
     control: hanging('written', store.control),
-    processes: hanging('read', store.processes),
+    processes: hanging('read', async () => state.processes ?? store.processes()),
   };
   return { store: wrapped, counts, state };
 };
@@ -81,6 +85,26 @@ describe('G3: a quorum opens for all', () => {
     failThrice(all[0]);
     await runtime.pass(200);
     expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('G3: processes that do not listen for a moment still count for the quorum', async () => {
+    const { runtime, all, state, processes } = fleetOf(4);
+    await runtime.pass(40_000);
+    state.processes = 1;
+    failThrice(all[0]);
+    await runtime.pass(2_000);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'pending', seenBy: 1 }]);
+    expect(all[3]?.call('a', true)).toBe('called');
+  });
+
+  test('G3: a process whose fleet has gone is the quorum after 60 s', async () => {
+    const { runtime, all, state, processes } = fleetOf(4);
+    await runtime.pass(2_000);
+    state.processes = 1;
+    await runtime.pass(95_000);
+    failThrice(all[0]);
+    await runtime.pass(500);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'open' }]);
   });
 
   test('G1: a process that starts later is told before its first call', async () => {

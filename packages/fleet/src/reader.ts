@@ -44,7 +44,10 @@ export interface Reader {
   doubt(): void;
   /** Reads soon, at most every 100 ms. */
   readSoon(): void;
-  /** Number of processes, asked for now. */
+  /**
+   * Counts the processes now. The answer is the highest count of the last 60 s, because a process whose subscription is lost for a
+   * moment still lives.
+   */
   countProcesses(): Promise<number | undefined>;
   close(): void;
 }
@@ -67,6 +70,7 @@ const DEGRADED_MS = 3_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const COUNT_MS = 30_000;
+const COUNTED_MS = 60_000;
 
 export const startReader = (store: FleetStore, runtime: Runtime, listener: ReaderListener): Reader => {
   const circuits = new Map<string, Heard<StoredCircuit>>();
@@ -79,6 +83,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let answeredMs: number | undefined;
   let processes: number | undefined;
   let countedMs = Number.NEGATIVE_INFINITY;
+  let counts: readonly { readonly count: number; readonly atMs: number }[] = [];
   let sentRead = 0;
   let answeredRead = 0;
   /**
@@ -173,8 +178,12 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     countedMs = runtime.now();
     isDoubted = true;
     const counted = await run((one) => one.processes());
-    if (counted !== undefined) processes = counted.answer;
-    return counted?.answer;
+    if (counted === undefined) return undefined;
+    processes = counted.answer;
+    if (processes === undefined) return undefined;
+    const atMs = runtime.now();
+    counts = [...counts.filter((one) => atMs - one.atMs < COUNTED_MS), { count: processes, atMs }];
+    return Math.max(...counts.map(({ count }) => count));
   };
 
   /** Never rejects. Only one read is under way at a time, so answers arrive in order. */
