@@ -275,6 +275,27 @@ describe('boxes that share a store', () => {
       expect.objectContaining({ name: 'event:systemic', state: 'closed' }),
     );
   });
+
+  test('G8, S5: a process that starts after a correlated failure has ended does not begin it again for all', async () => {
+    const { runtime, processes, store, start } = await fleetOf(2);
+    for (const tool of ['a', 'b']) for (const one of processes) kill(one, tool);
+    await runtime.pass(3_000);
+    for (const one of processes) call(one, true, 'mail');
+    processes[1]?.session.confirmRecovered();
+    await runtime.pass(3_000);
+    const event = async () =>
+      (await store.read({ epoch: '', version: 0 })).circuits.find(({ id }) => id.endsWith('event:systemic'));
+    const ended = await event();
+    expect(ended).toMatchObject({ state: 'closed' });
+    const late = start();
+    await runtime.pass(2_000);
+    for (let passed = 0; passed < 3_000; passed += 100) {
+      for (const tool of ['a', 'b', 'mail']) call(late, true, tool);
+      await runtime.pass(100);
+    }
+    expect(await event()).toMatchObject({ state: 'closed', generation: ended?.generation });
+    expect(late.session.view().systemic).toBeUndefined();
+  });
 });
 
 describe('what diag gets', () => {

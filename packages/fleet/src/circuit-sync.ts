@@ -29,7 +29,9 @@ export interface Track {
   /** The order that the box has, and for what: the same order is not fed twice. */
   fed: string;
   /** The latest opening of the fleet that this process knows. After a loss it is reported again (G7). */
-  heard: (Pick<StoredCircuit, 'generation' | 'category' | 'waitMs'> & { readonly epoch: string }) | undefined;
+  heard:
+    | (Pick<StoredCircuit, 'generation' | 'category' | 'waitMs'> & { readonly epoch: string; readonly sinceMs: number })
+    | undefined;
   /** It opened here, which the fleet has to know. */
   opened: boolean;
   /** Its outage was ended here, for all. */
@@ -87,6 +89,7 @@ export type Step =
       readonly generation: number;
       readonly category: ErrorCategory;
       readonly waitMs: number;
+      readonly ageMs: number;
     }
   | { readonly send: 'claim'; readonly generation: number; readonly useMs: number; readonly leaseMs: number }
   /** Look again then. */
@@ -135,7 +138,8 @@ export const noteStored = (track: Track, { stored, epoch, mode }: Situation): vo
   const isOlder = track.heard?.epoch === epoch && stored.generation < track.heard.generation;
   if (stored.state === 'pending' || isOlder) return;
   const { generation, category, waitMs } = stored;
-  track.heard = stored.state === 'open' ? { generation, category, waitMs, epoch } : undefined;
+  const sinceMs = stored.heardMs - stored.ageMs;
+  track.heard = stored.state === 'open' ? { generation, category, waitMs, epoch, sinceMs } : undefined;
 };
 
 /** What the box has to send. It drops from the track what has become pointless. */
@@ -177,20 +181,27 @@ export const forgetGrant = (track: Track): void => {
 };
 
 /** G3, G7: an opening here, or one of the fleet that the store has lost. */
-const opening = (track: Track, { circuit, stored }: Situation): Step | undefined => {
+const opening = (track: Track, { circuit, stored, nowMs }: Situation): Step | undefined => {
   if (circuit === undefined || circuit.state === 'closed') {
     track.opened = false;
     return undefined;
   }
   const { heard } = track;
   const isLost = stored === undefined || stored.state === 'pending' || stored.generation < (heard?.generation ?? 0);
-  if (heard !== undefined && isLost)
-    return { send: 'report', generation: heard.generation, category: heard.category, waitMs: heard.waitMs };
+  if (heard !== undefined && isLost) {
+    const { generation, category, waitMs, sinceMs } = heard;
+    return { send: 'report', generation, category, waitMs, ageMs: Math.max(0, Math.floor(nowMs - sinceMs)) };
+  }
   const { category = 'unknown' } = circuit;
-  if (stored?.state === 'open' || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
+  const isKnown = stored?.state === 'open' || isOver(circuit, stored, nowMs);
+  if (isKnown || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
   if (!track.opened) return undefined;
-  return { send: 'report', generation: 0, category, waitMs: Math.max(circuit.waitMs, circuit.retryAfterMs) };
+  return { send: 'report', generation: 0, category, waitMs: Math.max(circuit.waitMs, circuit.retryAfterMs), ageMs: 0 };
 };
+
+/** The fleet's circuit closed after this one opened. */
+const isOver = (circuit: SharedCircuit, stored: Heard<StoredCircuit> | undefined, nowMs: number): boolean =>
+  stored?.state === 'closed' && (circuit.ageMs ?? 0) >= ageMs(stored, nowMs);
 
 /** Its state comes from its calls, be it for a dry run. */
 const goesByFailures = ({ mode }: SharedCircuit): boolean => mode === 'automatic' || mode === 'observe_only';
@@ -273,7 +284,7 @@ const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit
   const { circuit, nowMs, chance } = situation;
   const closedMs = ageMs(stored, nowMs);
   const isOpen = circuit !== undefined && circuit.state !== 'closed';
-  const isOlder = isOpen && (circuit.ageMs ?? 0) >= closedMs;
+  const isOlder = isOpen && isOver(circuit, stored, nowMs);
   if (!isOlder && !isHeld(track)) return undefined;
   if (isOpen && !isOlder) return release(track, situation);
   return { key: `recover ${of}`, order: { order: 'recover', dueInMs: Math.max(0, chance * STAGGER_MS - closedMs) } };

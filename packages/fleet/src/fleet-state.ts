@@ -95,7 +95,8 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
   };
   const open = { s: 'open', c: report.category, t: nowMs, w: report.waitMs } as const;
   // G7: the store has lost what this process knew. The newer generation wins.
-  if (report.generation > circuit.g) return changed({ ...open, g: report.generation }, true);
+  if (report.generation > circuit.g)
+    return changed({ ...open, g: report.generation, t: nowMs - Math.min(report.ageMs, report.waitMs) }, true);
   if (found !== undefined && (report.generation > 0 || circuit.s === 'open'))
     return unchanged(state, storedCircuit(report.id, found, nowMs));
   const seen = Object.entries(circuit.n ?? {}).filter(([, ms]) => nowMs - ms < report.windowMs);

@@ -1,8 +1,9 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { describe, expect, test } from 'vitest';
+import { circuitId } from './circuit-id.ts';
 import { type Fleet, fleetWith } from './fleet.ts';
 import { memoryStore } from './memory-store.ts';
-import type { FleetStore } from './protocol.ts';
+import { type FleetStore, NOWHERE } from './protocol.ts';
 import { StoreError } from './reasons.ts';
 import { type FakeCircuits, fakeCircuits } from './test-support.circuits.ts';
 import { virtualRuntime } from './test-support.virtual.ts';
@@ -10,7 +11,11 @@ import { virtualRuntime } from './test-support.virtual.ts';
 /** A store that can hang, and that counts its calls. */
 const observed = (store: FleetStore) => {
   const counts = { read: 0, written: 0 };
-  const state = { hangs: false, report: undefined as Promise<void> | undefined };
+  const state = {
+    hangs: false,
+    processes: undefined as number | undefined,
+    report: undefined as Promise<void> | undefined,
+  };
   const hanging =
     <Given extends unknown[], Answer>(what: 'read' | 'written', run: (...given: Given) => Promise<Answer>) =>
     async (...given: Given): Promise<Answer> => {
@@ -30,7 +35,7 @@ const observed = (store: FleetStore) => {
     settle: hanging('written', store.settle),
     end: hanging('written', store.end),
     control: hanging('written', store.control),
-    processes: hanging('read', store.processes),
+    processes: hanging('read', async () => state.processes ?? store.processes()),
   };
   return { store: wrapped, counts, state };
 };
@@ -38,9 +43,12 @@ const observed = (store: FleetStore) => {
 const NO_OPERATOR = { version: 0, modes: () => [] };
 
 /** Processes that share a store, each with circuits of its own. */
-const fleetOf = (size: number, { names = ['a'], quorum }: { names?: readonly string[]; quorum?: number } = {}) => {
+const fleetOf = (
+  size: number,
+  { names = ['a'], quorum, epoch }: { names?: readonly string[]; quorum?: number; epoch?: string } = {},
+) => {
   const runtime = virtualRuntime();
-  const memory = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => runtime.id() });
+  const memory = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => epoch ?? runtime.id() });
   const { store, counts, state } = observed(memory);
   const start = (): { readonly fleet: Fleet; readonly circuits: FakeCircuits } => {
     const circuits = fakeCircuits(runtime.now, names);
@@ -77,6 +85,26 @@ describe('G3: a quorum opens for all', () => {
     failThrice(all[0]);
     await runtime.pass(200);
     expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'open' }]);
+  });
+
+  test('G3: processes that do not listen for a moment still count for the quorum', async () => {
+    const { runtime, all, state, processes } = fleetOf(4);
+    await runtime.pass(40_000);
+    state.processes = 1;
+    failThrice(all[0]);
+    await runtime.pass(2_000);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'pending', seenBy: 1 }]);
+    expect(all[3]?.call('a', true)).toBe('called');
+  });
+
+  test('G3: a process whose fleet has gone is the quorum after 60 s', async () => {
+    const { runtime, all, state, processes } = fleetOf(4);
+    await runtime.pass(2_000);
+    state.processes = 1;
+    await runtime.pass(95_000);
+    failThrice(all[0]);
+    await runtime.pass(500);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'open' }]);
   });
 
   test('G1: a process that starts later is told before its first call', async () => {
@@ -272,6 +300,70 @@ describe('G7: without the store', () => {
     expect(new Set(seen)).toEqual(new Set(['rejected']));
     expect((await store.read({ epoch: '', version: 0 })).circuits).toMatchObject([{ state: 'open' }]);
   });
+
+  test('G7: an old opening that comes back after a loss is due at once, and one probe closes it', async () => {
+    const { runtime, all, memory, state, processes } = fleetOf(3);
+    await runtime.pass(2_000);
+    failThrice(all[0]);
+    failThrice(all[1]);
+    await runtime.pass(1_000);
+    state.hangs = true;
+    await runtime.pass(70_000);
+    expect(all.slice(0, 2).map((one) => one.call('a', true))).toEqual(['probed', 'probed']);
+    memory.clear();
+    state.hangs = false;
+    await runtime.pass(8_000);
+    // The third process was idle, and knows no better.
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'open', generation: 1 }]);
+    const seen: (readonly (string | undefined)[])[] = [];
+    for (let passed = 0; passed < 4_000; passed += 100) {
+      seen.push(all.slice(0, 2).map((one) => one.call('a', true)));
+      await runtime.pass(100);
+    }
+    expect(seen[0]).toEqual(['rejected', 'rejected']);
+    expect(seen.at(-1)).toEqual(['called', 'called']);
+  });
+
+  test.each([
+    ['30 s later', 'nothing', 32_000],
+    ['after a failure', 'failure', 3_000],
+    ['after a claim that is refused', 'call', 4_000],
+  ])(
+    'G7: a process hears of a closing in a store that went back to older data and grew again: %s',
+    async (_, what, ms) => {
+      const { runtime, all, memory, state, processes } = fleetOf(2, { epoch: 'one' });
+      const other = { category: 'server', waitMs: 0, quorum: 1, windowMs: 1_000, generation: 0, ageMs: 0 } as const;
+      const write = async (version: number) => {
+        while ((await memory.read(NOWHERE)).position.version < version) {
+          const id = `other${(await memory.read(NOWHERE)).position.version}`;
+          await memory.report({ ...other, id, process: 'x' });
+        }
+      };
+      await runtime.pass(2_000);
+      failThrice(all[0]);
+      failThrice(all[1]);
+      await write(8);
+      // The processes have just been counted, and the wait is over.
+      await runtime.pass(66_000);
+      const id = circuitId({ name: 'a', digest: 'd1' });
+      memory.clear();
+      await memory.report({ ...other, id, process: 'x' });
+      const grant = await memory.claim(id, 'x', 1, 't', 1_000);
+      if (grant !== undefined) await memory.settle(id, 'x', grant, { result: 'success' });
+      await write(12);
+      const found = () => processes[0]?.fleet.status().circuits.find(({ name }) => name === 'a');
+      await runtime.pass(2_500);
+      expect(found()).toMatchObject({ state: 'open' });
+      state.hangs = what === 'failure';
+      if (what === 'call') expect(all[0]?.call('a', true)).toBe('rejected');
+      await runtime.pass(1_500);
+      state.hangs = false;
+      await runtime.pass(ms);
+      expect(found()).toMatchObject({ state: 'closed', generation: 2 });
+      expect(all[0]?.call('a', true)).toBe('probed');
+      expect(all[0]?.call('a', true)).toBe('called');
+    },
+  );
 
   test('close gives the probe back, and the boxes go on alone', async () => {
     const { runtime, all, processes, store } = fleetOf(2);

@@ -149,13 +149,13 @@ export const joinFleet = (
 
   const report = async (
     track: Track,
-    { generation, category, waitMs }: Extract<Step, { send: 'report' }>,
+    { generation, category, waitMs, ageMs }: Extract<Step, { send: 'report' }>,
   ): Promise<boolean> => {
     const living = track.name === EVENT_CIRCUIT ? 1 : ((await reader.countProcesses()) ?? quorum);
     const { id } = track;
     const needed = Math.min(quorum, living);
     const stored = await reader.run((store) =>
-      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation }),
+      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation, ageMs }),
     );
     if (stored === undefined) return false;
     if (generation === 0) track.opened = false;
@@ -171,7 +171,10 @@ export const joinFleet = (
     const claimed = await reader.run((store) => store.claim(track.id, process, generation, token, leaseMs));
     if (claimed === undefined) return false;
     noteClaim(track, claimed.answer, step, runtime.now());
-    if (claimed.answer === undefined) track.afterRead = reader.knowledge.sentRead;
+    if (claimed.answer === undefined) {
+      track.afterRead = reader.knowledge.sentRead;
+      reader.doubt();
+    }
     return true;
   };
 

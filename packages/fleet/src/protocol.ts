@@ -70,6 +70,8 @@ export interface Report {
   readonly windowMs: number;
   /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */
   readonly generation: number;
+  /** Since that opening, so that it is due when it would have been; 0 for an opening that the fleet did not know. */
+  readonly ageMs: number;
 }
 
 /** The right to send the one probe, until the lease ends. */

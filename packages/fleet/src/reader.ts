@@ -40,9 +40,14 @@ export interface Reader {
   run<Answer>(command: (store: FleetStore) => Promise<Answer>): Promise<{ readonly answer: Answer } | undefined>;
   /** A circuit as the store has just answered. */
   learn(circuit: StoredCircuit): void;
+  /** The store's answer does not fit what is known of it: the next read is of everything. */
+  doubt(): void;
   /** Reads soon, at most every 100 ms. */
   readSoon(): void;
-  /** Number of processes, asked for now. */
+  /**
+   * Counts the processes now. The answer is the highest count of the last 60 s, because a process whose subscription is lost for a
+   * moment still lives.
+   */
   countProcesses(): Promise<number | undefined>;
   close(): void;
 }
@@ -65,6 +70,7 @@ const DEGRADED_MS = 3_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const COUNT_MS = 30_000;
+const COUNTED_MS = 60_000;
 
 export const startReader = (store: FleetStore, runtime: Runtime, listener: ReaderListener): Reader => {
   const circuits = new Map<string, Heard<StoredCircuit>>();
@@ -77,8 +83,15 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let answeredMs: number | undefined;
   let processes: number | undefined;
   let countedMs = Number.NEGATIVE_INFINITY;
+  let counts: readonly { readonly count: number; readonly atMs: number }[] = [];
   let sentRead = 0;
   let answeredRead = 0;
+  /**
+   * A store that went back to older data has the same epoch, and its versions may have grown past the known one. So everything is read
+   * after each failure, with each count of processes, and in doubt.
+   */
+  let isDoubted = false;
+  let hasFailed = false;
   let isClosed = false;
   let isReading = false;
   let isHinted = false;
@@ -94,6 +107,8 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   const failed = (sentMs: number, error: unknown): void => {
     failingSinceMs ??= sentMs;
     failures += 1;
+    isDoubted = true;
+    hasFailed = true;
     if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
       mode = 'degraded';
       why = reasonOf(error);
@@ -114,6 +129,9 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     }
   };
 
+  /** What was learned since the latest read was sent, which its answer may not know yet. */
+  const learned = new Map<string, Heard<StoredCircuit>>();
+
   const hear = <Stored>(stored: Stored): Heard<Stored> => ({ ...stored, heardMs: runtime.now() });
 
   const apply = (word: Word): void => {
@@ -121,14 +139,22 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       circuits.clear();
       actions.clear();
     }
+    // A routine read of everything does not mean that the store has lost something.
+    const whole = word.whole && (hasFailed || word.position.epoch !== position.epoch);
+    hasFailed = false;
     position = word.position;
     answeredRead = sentRead;
     for (const circuit of word.circuits) circuits.set(circuit.id, hear(circuit));
+    for (const [id, circuit] of learned) {
+      if (circuit.version <= position.version) continue;
+      circuits.set(id, circuit);
+      isDoubted = true;
+    }
     for (const action of word.actions) actions.set(action.id, hear(action));
     for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
     mode = 'up';
     why = undefined;
-    listener.onWord(word);
+    listener.onWord({ ...word, whole });
   };
 
   const schedule = (ms: number): void => {
@@ -150,9 +176,14 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
 
   const countProcesses = async (): Promise<number | undefined> => {
     countedMs = runtime.now();
+    isDoubted = true;
     const counted = await run((one) => one.processes());
-    if (counted !== undefined) processes = counted.answer;
-    return counted?.answer;
+    if (counted === undefined) return undefined;
+    processes = counted.answer;
+    if (processes === undefined) return undefined;
+    const atMs = runtime.now();
+    counts = [...counts.filter((one) => atMs - one.atMs < COUNTED_MS), { count: processes, atMs }];
+    return Math.max(...counts.map(({ count }) => count));
   };
 
   /** Never rejects. Only one read is under way at a time, so answers arrive in order. */
@@ -162,7 +193,10 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     isHinted = false;
     lastReadMs = runtime.now();
     sentRead += 1;
-    const word = await run((one) => one.read(position));
+    const since = isDoubted ? NOWHERE : position;
+    isDoubted = false;
+    learned.clear();
+    const word = await run((one) => one.read(since));
     if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer));
     if (word !== undefined && runtime.now() - countedMs >= COUNT_MS) await countProcesses();
     isReading = false;
@@ -187,7 +221,12 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     run,
     learn: (circuit) => {
       const known = circuits.get(circuit.id);
-      if (known === undefined || known.version < circuit.version) circuits.set(circuit.id, hear(circuit));
+      if (known !== undefined && known.version >= circuit.version) return;
+      circuits.set(circuit.id, hear(circuit));
+      learned.set(circuit.id, hear(circuit));
+    },
+    doubt: () => {
+      isDoubted = true;
     },
     readSoon,
     countProcesses,

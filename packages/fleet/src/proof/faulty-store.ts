@@ -37,6 +37,7 @@ export const faultyStore = (
   network: () => Network,
 ): FaultyStore => {
   let process: string | undefined;
+  let epoch = '';
   const heard = new Map<string, HeardState>();
   const hear = (circuits: readonly StoredCircuit[]): void => {
     for (const { id, state, generation } of circuits)
@@ -75,7 +76,8 @@ export const faultyStore = (
   return {
     read: (since) =>
       send(() => store.read(since)).then((word: Word) => {
-        if (word.position.epoch !== since.epoch) heard.clear();
+        if (word.position.epoch !== epoch) heard.clear();
+        epoch = word.position.epoch;
         hear(word.circuits);
         return word;
       }),

@@ -70,13 +70,13 @@ export class Promises {
     this.#count('data lost');
   }
 
-  /** G3: distinct processes within the window open it. G7: a process that knew a newer generation wins. Nothing else changes. */
+  /** G3: distinct processes within the window open it. G7: a process that knew a newer generation wins, with its age. Nothing else changes. */
   report(one: Report, answer: Awaited<ReturnType<FleetStore['report']>>, nowMs: number): void {
     const before = this.circuit(one.id);
     const opened = { ...NEW, state: 'open', sinceMs: nowMs, waitMs: one.waitMs } as const;
     let after = before;
     if (one.generation > before.generation) {
-      after = { ...opened, generation: one.generation };
+      after = { ...opened, generation: one.generation, sinceMs: nowMs - Math.min(one.ageMs, one.waitMs) };
       this.#count('opening brought back');
     } else if (before.state !== 'open' && one.generation === 0) {
       const seen = new Map([...before.seen].filter(([, ms]) => nowMs - ms < one.windowMs)).set(one.process, nowMs);

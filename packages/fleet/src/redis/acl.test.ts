@@ -52,7 +52,7 @@ describe('the user of docs/fleet.md', () => {
     await vi.waitFor(() => store.read(NOWHERE), 10_000);
     await vi.waitFor(async () => expect(await store.processes()).toBe(1), 10_000);
     const report = { id: 'web_search', process: 'p', category: 'network', waitMs: 0, windowMs: 1_000 } as const;
-    expect(await store.report({ ...report, quorum: 1, generation: 0 })).toMatchObject({ state: 'open' });
+    expect(await store.report({ ...report, quorum: 1, generation: 0, ageMs: 0 })).toMatchObject({ state: 'open' });
     await vi.waitFor(() => expect(hint).toHaveBeenCalled(), 10_000);
     const grant = (await store.claim('web_search', 'p', 1, 'token', 1_000)) ?? expect.fail('no grant');
     expect(await store.settle('web_search', 'p', grant, { result: 'failure', category: 'network', waitMs: 0 })).toBe(

@@ -31,7 +31,7 @@ const answers = (store: FleetStore) => () =>
   );
 
 const report = (id: string, process: string) =>
-  ({ id, process, category: 'server', waitMs: 1_000, quorum: 2, windowMs: 60_000, generation: 0 }) as const;
+  ({ id, process, category: 'server', waitMs: 1_000, quorum: 2, windowMs: 60_000, generation: 0, ageMs: 0 }) as const;
 
 /** Three masters on loopback that share all slots. */
 const startCluster = async (): Promise<{

@@ -49,8 +49,8 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
 
   return {
     read: async ({ epoch, version }) => word(list(await run('read', epoch, version))),
-    report: async ({ id, process, category, waitMs, quorum, windowMs, generation }) => {
-      const answer = list(await run('report', id, process, category, waitMs, quorum, windowMs, generation));
+    report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs }) => {
+      const answer = list(await run('report', id, process, category, waitMs, quorum, windowMs, generation, ageMs));
       return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
     },
     claim: async (id, process, generation, token, leaseMs) => {

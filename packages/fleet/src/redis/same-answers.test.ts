@@ -66,6 +66,7 @@ const call: fc.Arbitrary<Move> = fc.oneof(
         quorum: fc.nat(2).map((n) => n + 1),
         windowMs: fc.constantFrom(1_000, 10_000),
         generation: fc.constantFrom(0, 0, 0, 1, 3),
+        ageMs: ms,
       })
       .map((report) => ({ call: (store: FleetStore) => store.report(report) })),
   },

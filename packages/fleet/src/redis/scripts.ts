@@ -38,14 +38,14 @@ local function found(field)
 end
 `;
 
-/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation. */
+/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation, 10 age. */
 const report = ({ circuits }: Bounds): string => `
 local field, process, wait, generation = 'c:' .. ARGV[3], ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[9])
 local known = load(field)
 local circuit = known or { s = 'closed', g = 0 }
 local after = { s = 'open', c = ARGV[5], t = now, w = wait }
 if generation > circuit.g then
-  after.g = generation
+  after.g, after.t = generation, now - math.min(tonumber(ARGV[10]), wait)
 elseif known and (generation > 0 or circuit.s == 'open') then
   return found(field)
 else
