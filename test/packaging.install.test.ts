@@ -60,14 +60,14 @@ const admits = (one: Published, version: string): boolean => {
 
 const VERSIONS = [...new Set([...LIBRARIES.flatMap(leastNodes), OWN_NODE, NEWEST_NODE])].toSorted();
 
-test('engines: core, instrumentation, alerts and dashboards from Node 20.19 and 22.12 on; what runs the OpenTelemetry SDK from 22.15', () => {
+test('engines: core, fleet, instrumentation, alerts and dashboards from Node 20.19 and 22.12 on; what runs the OpenTelemetry SDK from 22.15', () => {
   expect(VERSIONS).toEqual(['20.19.0', '22.12.0', '22.15.0', '24.21.0', '26.10.0']);
   expect(
     published
       .filter((one) => admits(one, '20.19.0'))
       .map(({ name }) => name)
       .toSorted(),
-  ).toEqual(['alerts', 'core', 'dashboards', 'instrumentation'].map((one) => `@breakerbox/${one}`));
+  ).toEqual(['alerts', 'core', 'dashboards', 'fleet', 'instrumentation'].map((one) => `@breakerbox/${one}`));
   expect(published.filter((one) => !admits(one, '22.15.0'))).toEqual([]);
   expect([core, instrumentation].filter((one) => admits(one, '20.18.0') || admits(one, '22.11.0'))).toEqual([]);
 });

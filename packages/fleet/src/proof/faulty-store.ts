@@ -16,7 +16,10 @@ export interface Network {
 }
 
 /** All that a process has heard of one circuit. */
-export type HeardState = Pick<StoredCircuit, 'state' | 'generation'>;
+export type HeardState = Pick<StoredCircuit, 'state' | 'generation'> & {
+  /** When the answer was asked for, at the earliest. */
+  readonly askedMs: number;
+};
 
 /** The store of one process, behind a network that loses, delays, repeats and reorders messages. */
 export interface FaultyStore extends FleetStore {
@@ -41,7 +44,8 @@ export const faultyStore = (
   const heard = new Map<string, HeardState>();
   const hear = (circuits: readonly StoredCircuit[]): void => {
     for (const { id, state, generation } of circuits)
-      if (generation >= (heard.get(id)?.generation ?? 0)) heard.set(id, { state, generation });
+      if (generation >= (heard.get(id)?.generation ?? 0))
+        heard.set(id, { state, generation, askedMs: now() - ANSWER_LIMIT_MS });
   };
   const later = (run: () => void): void => void after(1 + random() * network().slowMs, run);
 

@@ -80,6 +80,8 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
           state === 'open' &&
           heard?.state === 'open' &&
           heard.generation === generation &&
+          // The answer to a settlement that was lost with the data is still to come.
+          heard.askedMs >= promises.lostMs &&
           fleet.status().mode === 'up';
         const what = { number, decision, heard, generation, atMs: time.now() };
         assertPromise(!knows || isHolder, 'G4: only the holder of the probe calls the tool', what);
@@ -114,7 +116,7 @@ export const play = async ({ seed, processes, phases }: Schedule): Promise<Reado
     phase = next;
     if (next.loses) {
       store.clear();
-      promises.lost();
+      promises.lost(time.now());
     }
     await time.runUntil(time.now() + next.ms);
     if (promises.broken !== undefined) throw promises.broken;

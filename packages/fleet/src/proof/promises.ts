@@ -63,8 +63,12 @@ export class Promises {
     return lease !== undefined && lease.untilMs > nowMs ? lease.process : undefined;
   }
 
+  /** When the store last lost all that it had. */
+  lostMs = Number.NEGATIVE_INFINITY;
+
   /** The store has lost all that it had. */
-  lost(): void {
+  lost(nowMs: number): void {
+    this.lostMs = nowMs;
     this.circuits.clear();
     this.#epoch = undefined;
     this.#count('data lost');
