@@ -33,7 +33,7 @@ import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
 import type { SessionObserver } from './telemetry/observer.ts';
 import { spanContextOf } from './telemetry/spans.ts';
-import type { CircuitSpec } from './tool.ts';
+import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
 /** C14: a probe of a key alone costs what any call does. */
@@ -90,6 +90,14 @@ export class CircuitRegistry implements CircuitChanges {
   /** The circuit of a tool's group (C13). */
   trackGroup(spec: CircuitSpec | undefined, at: Moment): TrackedCircuit | undefined {
     return spec === undefined || !this.#box.keepsCircuits ? undefined : this.#put(spec, at);
+  }
+
+  /** G1: the first call of a tool may open its circuits, because a fleet holds them, and so begin an event. For a look ahead. */
+  foresee(tool: ToolSpec, at: Moment): void {
+    for (const spec of tool.group === undefined ? [tool] : [tool.group, tool]) {
+      const isUsed = !this.#box.keepsCircuits || this.store.circuits.has(spec.name);
+      if (!isUsed && this.unused(spec).circuit.state !== 'closed') this.#put(spec, at);
+    }
   }
 
   /** A circuit as its first use would find it. It is not kept. */

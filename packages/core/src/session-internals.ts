@@ -1,4 +1,5 @@
 import type { BoxContext } from './box-context.ts';
+import type { CircuitRegistry } from './circuit-registry.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
@@ -14,6 +15,7 @@ import type { ToolTally } from './session-tools.ts';
 export interface LookAhead {
   readonly store: CircuitStore;
   readonly ledgers: FailureLedgers;
+  readonly circuits: CircuitRegistry;
   readonly decider: Decider;
   readonly at: Moment;
 }

@@ -296,9 +296,10 @@ class Session implements SessionApi {
   }
 
   explain(tool: string, input?: unknown): Explanation {
-    const { store, ledgers, decider, at } = this.#lookAhead();
+    const { store, ledgers, circuits: copies, decider, at } = this.#lookAhead();
     const name = this.#entries.nameOf(tool);
     const spec = this.#box.tool(name);
+    if (spec !== undefined && this.#box.operator.version > 0) copies.foresee(spec, at);
     const key = this.#keyFor(name, input);
     const known = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
     const circuits = [spec?.group?.name, name].flatMap((one) => {
@@ -356,7 +357,7 @@ class Session implements SessionApi {
     };
     own.circuits.settleDue(at, lapse, true);
     const decider = new Decider(box, own.circuits, own.ledgers, this.#history, this.#allowed);
-    return { store, ledgers: own.ledgers, decider, at };
+    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }
 
   /** For reports, snapshots and plans, which are functions over a session. */
