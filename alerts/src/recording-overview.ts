@@ -120,8 +120,9 @@ export const OVERVIEW: readonly Recording[] = [
           joined('or', read.now('decisions5m'), `label_replace(\n${indented(`${born},\n"born", "yes", "", ""`)}\n)`),
         ),
         ...FROM_THE_START.map(([decision, reason]) => {
-          const marked = `label_replace(${read.now('circuitsOfTool')}, "of", "group", "${TOOL}", "${GROUP_PREFIX}.+")`;
-          const tools = `sum by (${PER_TOOL}) (${marked} unless on (of) label_replace(vector(0), "of", "group", "", "")) * 0`;
+          const group = label(ATTR.group);
+          const marked = `label_replace(${read.now('circuitsOfTool')}, "${group}", "yes", "${TOOL}", "${GROUP_PREFIX}.+")`;
+          const tools = `sum by (${PER_TOOL}) (${marked} unless on (${group}) label_replace(vector(0), "${group}", "yes", "", "")) * 0`;
           return `label_replace(label_replace(${tools}, "${label(ATTR.decision)}", "${decision}", "", ""), "${label(ATTR.reason)}", "${reason}", "", "")`;
         }),
       );
