@@ -49,5 +49,7 @@ const placeOf = ({ offset, length }: Node) => ({ offset, length });
 const shownAddress = (entry: string, { offset, length }: Node): string => {
   const literal = entry.slice(offset, offset + length);
   if (literal.includes('\\')) return '"…"';
-  return literal.replace(/\/\/[^/?#"]*@/, '//…@').replace(/[?#].*"$/, '?…"');
+  const query = literal.search(/[?#]/);
+  const shown = query < 0 ? literal : `${literal.slice(0, query)}?…"`;
+  return shown.replace(/\/\/[^/?#"]*@/, '//…@');
 };
