@@ -15,7 +15,12 @@ export interface CircuitStore {
   /** Restored circuits whose tools are not declared yet (C11). No more are added. */
   readonly kept: Map<string, KeptCircuit>;
   /** The failures that may have one cause (S1): of tools that decide, and of tools that are only observed (C1). */
-  readonly correlations: { real: CorrelationState; dryRun: CorrelationState | undefined };
+  readonly correlations: {
+    real: CorrelationState;
+    dryRun: CorrelationState | undefined;
+    /** When a fleet's latest event ended, in monotonic ms (G8). What opened before that is no evidence for another one (S5). */
+    fleetEndedMs: number;
+  };
   /** The steps of all sessions together; undefined if there is one session. */
   readonly steps: SharedSteps | undefined;
 }
@@ -72,6 +77,7 @@ export const circuitStore = (
   correlations: {
     real: correlationState(correlation),
     dryRun: dryRunCorrelation && correlationState(dryRunCorrelation),
+    fleetEndedMs: Number.NEGATIVE_INFINITY,
   },
   steps,
 });
@@ -110,6 +116,7 @@ export const copyStore = (store: CircuitStore): CircuitStore => ({
   correlations: {
     real: copyOf(store.correlations.real),
     dryRun: store.correlations.dryRun && copyOf(store.correlations.dryRun),
+    fleetEndedMs: store.correlations.fleetEndedMs,
   },
 });
 

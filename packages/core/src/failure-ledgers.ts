@@ -170,7 +170,7 @@ export class FailureLedgers {
     const isKnown = [false, true].map((isDryRun) => isListed(this.correlationOf(isDryRun).correlation, tool));
     const isEvent = this.#correlate(
       observed,
-      (one) => correlateOpening(one, own, this.#rules),
+      own.at.ms < this.#store.correlations.fleetEndedMs ? same : (one) => correlateOpening(one, own, this.#rules),
       (ledger, isDryRun) => {
         const { rule } = ledger.budget;
         const counts = rule === 'strict' ? isKnown[Number(isDryRun)] === false : fromClosed;
@@ -299,7 +299,7 @@ export class FailureLedgers {
   }
 }
 
-const same = (ledger: Ledger): Ledger => ledger;
+const same = <Value>(value: Value): Value => value;
 
 const isBusy = ({ failures, event }: Correlation): boolean => failures.length > 0 || event !== undefined;
 

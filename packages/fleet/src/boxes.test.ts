@@ -288,6 +288,8 @@ describe('boxes that share a store', () => {
     const ended = await event();
     expect(ended).toMatchObject({ state: 'closed' });
     const late = start();
+    const told: string[] = [];
+    for (const event of ['systemic.detected', 'systemic.resolved'] as const) late.box.on(event, () => told.push(event));
     await runtime.pass(2_000);
     for (let passed = 0; passed < 3_000; passed += 100) {
       for (const tool of ['a', 'b', 'mail']) call(late, true, tool);
@@ -295,6 +297,13 @@ describe('boxes that share a store', () => {
     }
     expect(await event()).toMatchObject({ state: 'closed', generation: ended?.generation });
     expect(late.session.view().systemic).toBeUndefined();
+    expect(told).toEqual([]);
+    expect(call(late, true, 'a')).toBe('skip'); // Its circuit is still open for all.
+    kill(processes[0], 'web_search');
+    kill(processes[1], 'web_search');
+    await runtime.pass(500);
+    call(late, true, 'web_search');
+    expect(told).toEqual([]); // `web_search` alone, because the others opened before the end.
   });
 });
 

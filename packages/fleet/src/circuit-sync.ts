@@ -1,5 +1,5 @@
 import type { ErrorCategory } from '@breakerbox/core';
-import type { FleetOrder, SharedChange, SharedCircuit } from '@breakerbox/core/fleet';
+import { EVENT_CIRCUIT, type FleetOrder, type SharedChange, type SharedCircuit } from '@breakerbox/core/fleet';
 import type { Grant, ProbeResult, StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard } from './reader.ts';
 
@@ -285,9 +285,11 @@ const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit
   const closedMs = ageMs(stored, nowMs);
   const isOpen = circuit !== undefined && circuit.state !== 'closed';
   const isOlder = isOpen && isOver(circuit, stored, nowMs);
-  if (!isOlder && !isHeld(track)) return undefined;
+  // A process without the event must know when it ended, or it would begin it with circuits that are still open.
+  if (!isOlder && !isHeld(track) && (isOpen || track.name !== EVENT_CIRCUIT)) return undefined;
   if (isOpen && !isOlder) return release(track, situation);
-  return { key: `recover ${of}`, order: { order: 'recover', dueInMs: Math.max(0, chance * STAGGER_MS - closedMs) } };
+  const dueInMs = Math.max(0, chance * STAGGER_MS - closedMs);
+  return { key: `recover ${of}`, order: { order: 'recover', dueInMs, ageMs: closedMs } };
 };
 
 /** G7: the local clock goes on with what is left of the wait. */

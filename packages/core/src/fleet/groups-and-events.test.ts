@@ -147,6 +147,17 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
     expect(heard).toEqual([{ change: 'opened', name: EVENT_CIRCUIT }]);
   });
 
+  test('G8, S5: circuits that opened before the fleet\'s latest event ended begin no event', () => {
+    const { call, feed, session } = inEvent();
+    feed(EVENT_CIRCUIT, recover(0, 10_000));
+    feed('a', hold(50_000));
+    feed('b', hold(20_000));
+    expect(call('a')).toBe('open');
+    feed('c', hold(5_000));
+    expect(call('c')).toBe('open');
+    expect(session.view().systemic).toBeUndefined();
+  });
+
   test('G8: an event that a person confirms here is told to the others', async () => {
     const { call, feed, heard, session } = inEvent();
     feed('a', hold());

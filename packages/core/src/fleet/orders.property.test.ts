@@ -11,7 +11,7 @@ const tool = fc.constantFrom(...TOOLS);
 const order: fc.Arbitrary<FleetOrder> = fc.oneof(
   fc.tuple(fc.constantFrom(0, 1_000, 70_000), fc.constantFrom(1_000, 60_000)).map((given) => hold(...given)),
   fc.constantFrom(1, 10_000).map(grant),
-  fc.constantFrom(0, 500).map(recover),
+  fc.constantFrom(0, 500).map((dueInMs) => recover(dueInMs)),
   fc.constantFrom(0, 30_000).map(release),
 );
 

@@ -92,6 +92,8 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     const hasEvent = context.shared?.correlations.real.correlation.event !== undefined;
     const isDone = name === EVENT_CIRCUIT && order.order === 'recover' && !hasEvent; // The next event is another one.
     const wanted = wantedAfter(orders.get(name), order, clock.now());
+    if (name === EVENT_CIRCUIT && order.order === 'recover' && context.shared !== undefined)
+      context.shared.correlations.fleetEndedMs = clock.now() - (order.ageMs ?? 0);
     orders.delete(name);
     if (!isDone) orders.set(name, wanted);
     if (orders.size > MOST_UNKNOWN) dropUnknown();

@@ -27,7 +27,12 @@ export type FleetOrder =
   /** This process holds the fleet's probe: the next call that is asked for within this time is a probe, and no later one. */
   | { readonly order: 'grant'; readonly forMs: number }
   /** It is closed for all (G5): a circuit that is open here is due after this time, and stays due. A closed circuit stays closed. */
-  | { readonly order: 'recover'; readonly dueInMs: number }
+  | {
+      readonly order: 'recover';
+      readonly dueInMs: number;
+      /** Since it closed; default 0. Circuits that opened before an event ended are no evidence for the next one (S5). */
+      readonly ageMs?: number;
+    }
   /** The fleet does not know, or cannot be reached (G7): the own schedule goes on, with no probe before this time. */
   | { readonly order: 'release'; readonly notBeforeMs: number };
 

@@ -61,7 +61,7 @@ export const oneProcess = (config: Partial<BreakerboxConfig> = {}): OneProcess =
 
 export const hold = (ageMs = 0, waitMs = 60_000): FleetOrder => ({ order: 'hold', category: 'network', ageMs, waitMs });
 export const grant = (forMs = 10_000): FleetOrder => ({ order: 'grant', forMs });
-export const recover = (dueInMs = 500): FleetOrder => ({ order: 'recover', dueInMs });
+export const recover = (dueInMs = 500, ageMs = 0): FleetOrder => ({ order: 'recover', dueInMs, ageMs });
 export const release = (notBeforeMs = 0): FleetOrder => ({ order: 'release', notBeforeMs });
 
 /** Lets the listeners of changes run. */

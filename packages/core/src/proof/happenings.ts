@@ -292,7 +292,11 @@ const order: fc.Arbitrary<ModelOrder> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ order: fc.constant('recover' as const), dueInMs: fc.constantFrom(0, 1, 500) }),
+    arbitrary: fc.record({
+      order: fc.constant('recover' as const),
+      dueInMs: fc.constantFrom(0, 1, 500),
+      ageMs: fc.constantFrom(0, 30_000),
+    }),
   },
   {
     weight: 2,

@@ -19,6 +19,7 @@ export const hear = ({ ms }: Model, box: ModelBox, name: string, said: ModelOrde
       box.wishes.set(name, { outage, held: { fromMs: ms, untilMs: ms + said.forMs }, notBeforeMs: 0 });
       return;
     case 'recover':
+      if (name === EVENT) box.shared.fleetEndedMs = ms - (said.ageMs ?? 0);
       // An event that is not there cannot end, and the next one is another one.
       if (name === EVENT && box.shared.real.event === undefined) box.wishes.delete(name);
       else

@@ -46,7 +46,7 @@ export const opened = (
   for (const { correlation, budget } of sidesOf(session, mode === 'observe_only')) {
     if (absorbed.length > 0) absorb(correlation, tool, isMember);
     const isListed = correlation.openings.some((one) => one.tool === tool);
-    recordOpening(correlation, opening, around);
+    if (opening.at.ms >= session.home.fleetEndedMs) recordOpening(correlation, opening, around);
     if (budget === undefined) continue;
     const facts = { opening, at, wasClosed: from === 'closed', isListed, isMember: groupOnly(circuit, isMember) };
     circuitOpened(budget, facts, correlation, around);

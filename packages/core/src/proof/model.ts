@@ -90,6 +90,8 @@ export interface ModelHome {
   dryRun: Correlation | undefined;
   /** C12: the steps of all sessions together, and when the last was; undefined for a session's own circuits. */
   readonly steps: { step: number; ms: number } | undefined;
+  /** G8: when the latest event of the fleet ended. What opened before proves nothing any more. */
+  fleetEndedMs: number;
 }
 
 export interface ModelSession {
@@ -218,6 +220,7 @@ export const newHome = (): ModelHome => ({
   real: newCorrelation(),
   dryRun: undefined,
   steps: undefined,
+  fleetEndedMs: Number.NEGATIVE_INFINITY,
 });
 
 export const count = ({ counted }: Model, key: string, by = 1): void =>
