@@ -147,7 +147,7 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
     expect(heard).toEqual([{ change: 'opened', name: EVENT_CIRCUIT }]);
   });
 
-  test('G8, S5: circuits that opened before the fleet\'s latest event ended begin no event', () => {
+  test("G8, S5: circuits that opened before the fleet's latest event ended begin no event", () => {
     const { call, feed, session } = inEvent();
     feed(EVENT_CIRCUIT, recover(0, 10_000));
     feed('a', hold(50_000));
