@@ -35,7 +35,7 @@ export interface OperatorModes {
   untilMs: number;
   /**
    * Gives these circuits the modes that operators force. Without `changes` the circuits are new, and nothing is reported. `at`: a moment
-   * of the session. Returns the version.
+   * of the session; without `changes` it says that a call with them follows. Returns the version.
    */
   apply(session: Session, circuits: Iterable<TrackedCircuit>, changes?: CircuitChanges, at?: Moment): number;
   /** A session ended. */

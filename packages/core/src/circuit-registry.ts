@@ -112,7 +112,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.#box.clock);
     const { operator } = this.#box;
-    operator.apply(this.#session, [tracked]);
+    operator.apply(this.#session, [tracked], undefined, at);
     this.#observer.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).

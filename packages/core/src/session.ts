@@ -268,7 +268,10 @@ class Session implements SessionApi {
     const own = tracked?.covered ?? tracked;
     if (tracked !== undefined && own !== undefined && own.mode !== mode) {
       if (own === tracked) this.#circuits.takeOver(tracked, () => takeOver(tracked, mode));
-      else takeOver(own, mode);
+      else {
+        takeOver(own, mode);
+        this.#box.operator.version += 1; // A fleet's orders are taken up again.
+      }
     }
     this.#observer.flush();
   }

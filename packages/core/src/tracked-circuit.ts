@@ -17,6 +17,8 @@ export interface TrackedCircuit extends Keyed {
   rejectedMs?: number | undefined;
   /** The orders of a fleet that the circuit has taken up (G1). */
   ordered?: object | undefined;
+  /** The latest grant of a fleet that a failed probe of it has used up (G4). */
+  usedGrant?: object | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
   settled?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }

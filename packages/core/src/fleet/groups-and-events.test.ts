@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { operate } from '../control/operator.ts';
 import { EVENT_CIRCUIT } from './shared-circuits.ts';
 import { grant, heardSoon, hold, oneProcess, recover, release } from './test-support.fleet.ts';
 
@@ -56,6 +57,32 @@ describe('C13, C15: groups that a fleet shares', () => {
   });
 });
 
+describe('G4: grants around each other', () => {
+  test('G4, S5: the grant that a failed probe used up is not given again after that of the event', () => {
+    const { call, feed } = oneProcess({ systemic: {} });
+    for (let i = 0; i < 3; i += 1) call('a', 'network');
+    feed('a', grant());
+    expect(call('a', 'network')).toBe('probe_due');
+    feed(EVENT_CIRCUIT, grant());
+    feed('b', hold());
+    expect(call('b', 'network')).toBe('probe_due'); // The event has begun, and its grant lets one call through.
+    expect(call('a')).toBe('systemic');
+    feed(EVENT_CIRCUIT, recover());
+    expect(call('a')).toBe('open');
+  });
+
+  test('A3, C15: a group whose mode is forced passes no grant on', () => {
+    const { box, call, feed, session } = inGroup();
+    feed('group:g', hold());
+    feed('a', hold());
+    expect(call('a')).toBe('group_open');
+    operate(box).force('group:g', { mode: 'disabled', owner: 'ada', reason: 'r' });
+    feed('group:g', grant());
+    expect(session.peek('a')?.nextProbe).toMatchObject({ ms: 60_000 });
+    expect(call('a')).toBe('open');
+  });
+});
+
 const inEvent = () => {
   const process = oneProcess({ systemic: {} });
   for (const tool of ['a', 'b', 'c']) process.call(tool);
@@ -79,6 +106,18 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
       rejectedMs: 0,
       waitMs: 300_000,
     });
+  });
+
+  test('S1, R3: explain() foresees the event that the first call of a held group begins', () => {
+    const { call, feed, session } = oneProcess({
+      tools: { a: {}, b: { group: 'g' } },
+      groups: { g: { share: 'fleet' } },
+      systemic: {},
+    });
+    feed('group:g', hold());
+    for (let i = 0; i < 3; i += 1) call('a', 'network');
+    expect(session.explain('b').reason).toBe('systemic');
+    expect(call('b')).toBe('systemic');
   });
 
   test('S1: openings that lie too far apart begin no event', () => {

@@ -1,12 +1,13 @@
 import type { Breakerbox } from '../breakerbox.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { groupNameOf } from '../circuit/policy.ts';
+import { operate } from '../control/operator.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { watchChanges } from './changes.ts';
 import { isGrant, type Wanted, wantedAfter } from './orders.ts';
 import { modeReporter, reportHeard } from './report-mode.ts';
 import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './shared-circuits.ts';
-import { takeOrders } from './take-orders.ts';
+import { followGrants, takeOrders } from './take-orders.ts';
 import { circuitView, eventView } from './views.ts';
 
 /** Names that no tool has yet, and whose orders are kept. */
@@ -75,8 +76,18 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
   operator.apply = (session, given, moves, at) => {
     const circuits = [...given];
     apply(session, circuits, moves, at);
-    if (orders.size > 0) takeOrders(book, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
+    const isFollowed = moves === undefined && at !== undefined; // Then it can be reported that an order opens a circuit.
+    if (orders.size > 0 && !isFollowed)
+      takeOrders(book, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
     return operator.version;
+  };
+  operate(box);
+  const operated = operator.apply;
+  operator.apply = (session, given, moves, at) => {
+    const circuits = [...given];
+    const version = operated(session, circuits, moves, at);
+    if (orders.size > 0) followGrants(book, circuits, moves); // A3: a group whose mode is forced passes no grant on.
+    return version;
   };
 
   const isKnown = (name: string): boolean =>

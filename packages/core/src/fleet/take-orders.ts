@@ -39,7 +39,6 @@ export const takeOrders = (
     if (wanted !== undefined) take(book, tracked, wanted, store, changes, at);
   }
   if (changes !== undefined) takeEvent(book, changes, at); // An opening may have begun it.
-  for (const tracked of circuits) follow(book, tracked, store);
 };
 
 const take = (
@@ -89,13 +88,24 @@ const takeEvent = (book: OrderBook, changes: CircuitChanges, at: Moment): void =
  * C15, S5: a call that may probe a group or an event takes the slots of its tool's circuit too. No other process can, because it has
  * not been granted the outer probe.
  */
+export const followGrants = (
+  book: OrderBook,
+  circuits: readonly TrackedCircuit[],
+  changes: CircuitChanges | undefined,
+): void => {
+  const store = changes?.store ?? book.context.shared;
+  if (store !== undefined) for (const tracked of circuits) follow(book, tracked, store);
+};
+
 const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
   const { circuit, mode, covered, tool } = tracked;
   if (circuit.state === 'closed' || mode !== 'automatic' || covered !== undefined) return;
   const { held } = circuit.outage;
   if (held === undefined || held.untilMs === Number.POSITIVE_INFINITY) return;
-  // A probe that failed has used its own grant up. An outer grant may be over.
-  const own = held === NEVER ? held : (wanted(tool.name)?.held ?? NEVER);
+  // A probe that failed has used its own grant up, also after an outer grant, which may be over.
+  const given = wanted(tool.name)?.held ?? NEVER;
+  if (held === NEVER) tracked.usedGrant = given;
+  const own = tracked.usedGrant === given ? NEVER : given;
   const longest = outerGrants(context, tool.name, store).reduce(
     (most, outer) => (outer.untilMs > most.untilMs ? outer : most),
     own,
