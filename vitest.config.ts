@@ -24,7 +24,8 @@ const MANY_CASES = '10000';
 /**
  * What `npm test` leaves to `npm run test:all`: endurance, packages and programs in blank projects, proofs and simulations that keep both
  * cores busy for minutes, a real Claude process for each call, messages of 65 MB, telemetry backends that hang, docker-compose.yml in
- * containers, the console in a browser, faults of Redis under a fleet of processes, and pictures of the dashboards.
+ * containers, the console and tools in a browser, servers of the relay that fail in many ways, endless and hostile values for each
+ * adapter, faults of Redis under a fleet of processes, and pictures of the dashboards.
  */
 const SLOW = [
   ...[
@@ -33,10 +34,8 @@ const SLOW = [
     'newcomer',
     'mcp-conformance',
     'mcp-programs',
-    'mcp-relay-connections',
-    'mcp-relay-http-outages',
-    'mcp-relay-listen',
-    'mcp-relay-outages',
+    'mcp-relay-{connections,http,http-outages,listen,outages,restart,services}',
+    'outages.browser',
     'packaging.{beside,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',
@@ -44,7 +43,7 @@ const SLOW = [
   'alerts/tests/{grafana-managed,situations}.test.ts',
   'bench/src/{bench,scrape,relay/http-memory}.test.ts',
   'bench/bundle/bundle.test.ts',
-  'test/costs/cost.test.ts',
+  'test/costs/{cost,instrumentation,watchdog}.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',
   'test/console-{actions,alert,view}.browser.test.ts',

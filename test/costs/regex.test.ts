@@ -10,7 +10,7 @@ const { checkSync } = await import('recheck');
 const TIMEOUT_MS = 20_000;
 
 /** The same for the large ones of the classifier, most of which recheck decides in no time. Their inputs are limited. */
-const SHORT_TIMEOUT_MS = 500;
+const SHORT_TIMEOUT_MS = 100;
 
 /** Milliseconds for all of them. */
 const TEST_MS = 400_000;

@@ -2,13 +2,15 @@ import { expect, test } from 'vitest';
 import { FAULTS } from './faults.ts';
 import { keepsItsPromises } from './promises.ts';
 import { runFault } from './run-fault.ts';
-import { runThresholds } from './scenarios.ts';
+import { runStoppedProber, runThresholds } from './scenarios.ts';
 
-/** What `npm test` plays already. */
-const FAST = ['none', 'frozen'];
-
-test.each(Object.entries(FAULTS).filter(([name]) => !FAST.includes(name)))('G7: %s', async (_name, fault) => {
+// `npm test` plays the outage without a fault.
+test.each(Object.entries(FAULTS).filter(([name]) => name !== 'none'))('G7: %s', async (_name, fault) => {
   keepsItsPromises(await runFault(fault));
+});
+
+test('G4: the settlement of a prober that was stopped beyond its lease is dropped', async () => {
+  keepsItsPromises(await runStoppedProber());
 });
 
 test('G9: processes of a rolling deploy with other thresholds do not fight, and new ones know from their first read on', async () => {

@@ -4,7 +4,6 @@ import { FAULTS } from './faults.ts';
 import { keepsItsPromises } from './promises.ts';
 import { startRedis } from './redis.ts';
 import { runFault } from './run-fault.ts';
-import { runStoppedProber } from './scenarios.ts';
 import { addressOf, PROCESSES, startWorld } from './world.ts';
 
 const fault = (name: string) => FAULTS[name] ?? expect.fail(`no fault ${name}`);
@@ -19,14 +18,6 @@ describe('five processes and a real Redis', () => {
     expect(figures.healthy?.writes).toBe(0);
     expect(figures.healthy?.readsPerSecond).toBeLessThanOrEqual(1.05);
     expect(figures.healthy?.readsPerSecond).toBeGreaterThan(0.5);
-  });
-
-  test('G4: the settlement of a prober that was stopped beyond its lease is dropped', async () => {
-    keepsItsPromises(await runStoppedProber());
-  });
-
-  test('G7: Redis hangs, no decision waits, and all agree when it answers again', async () => {
-    keepsItsPromises(await runFault(fault('frozen')));
   });
 
   test('G7: a process that ends while Redis hangs ends within its time limit', async () => {

@@ -7,7 +7,7 @@ import { modelMetrics } from './model-metrics.ts';
 import { newWorld } from './world.ts';
 
 /** Random cases of a run. A case that fails prints the seed and path that bring it back. */
-const CASES = Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000);
+const CASES = Number(process.env.BREAKERBOX_MODEL_CASES ?? 500);
 
 /** What cases must reach, or they prove nothing: so many times at least in 10,000 cases. */
 const REACHED: Readonly<Record<string, number>> = {
@@ -47,11 +47,16 @@ const REACHED: Readonly<Record<string, number>> = {
   budgetLow: 1_000,
 };
 
-const FLEET_CASES = 500;
+const FLEET_CASES = CASES / 4;
 
-/** The same for orders of a fleet, in 1,000 cases. */
+/** The same for orders of a fleet, in 500 cases. */
 const REACHED_IN_FLEETS: Readonly<Record<string, number>> = {
-  'decisions open': 1,
+  'decisions open': 1_000,
+  'decisions probe_due': 150,
+  'decisions group_open': 300,
+  'decisions group_probe_due': 20,
+  'decisions systemic': 100,
+  'systemicEvents network': 8,
 };
 
 /** The kinds of a metric's series, whatever its tool. */
@@ -126,13 +131,11 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
           for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
         for (const [by, times] of world.resolved) reached[`resolved ${by}`] = (reached[`resolved ${by}`] ?? 0) + times;
       }),
-      // The same cases each time: about one of a thousand others still differs. Known are the provisional charges (S3) of a tool whose group
-      // an order opens during an event, and the wait shown for a tool whose group was granted a probe and then forced open.
-      { numRuns: FLEET_CASES, seed: 1 },
+      { numRuns: FLEET_CASES },
     );
     for (const [what, atLeast] of Object.entries(REACHED_IN_FLEETS))
       expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual(
-        (atLeast * FLEET_CASES) / 500,
+        Math.floor((atLeast * FLEET_CASES) / 500),
       );
   });
 
