@@ -44,6 +44,8 @@ export const opened = (
   const opening = { id: nextId(model), tool, category, at: correlated(session, at) };
   const known = session.home.real.event;
   for (const { correlation, budget } of sidesOf(session, mode === 'observe_only')) {
+    // S3: another session may have begun an event, which comes before what its group has cost.
+    if (absorbed.length > 0 && budget !== undefined) followEvent(budget, correlation, around);
     if (absorbed.length > 0) absorb(correlation, tool, isMember);
     const isListed = correlation.openings.some((one) => one.tool === tool);
     if (opening.at.ms >= session.home.fleetEndedMs) recordOpening(correlation, opening, around);
