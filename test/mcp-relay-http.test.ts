@@ -8,28 +8,14 @@ import { Client as ClientOfSdk2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as StdioOfSdk2 } from '@modelcontextprotocol/client/stdio';
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioOfSdk1 } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { CreateMessageRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { brokenTwelveTimes, kept, passesMessages, type Result, undo, who } from './mcp-http-checks.ts';
 import { type HttpServer, listening, sessionServer, statelessServer, stopped } from './mcp-http-servers.ts';
+import { PATIENT } from './mcp-relay-pipes.ts';
 
 const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 const relayTo = (...args: string[]) => ['--conditions=breakerbox-source', MAIN, 'mcp', ...args];
-const who = { name: 'relay-test', version: '0.0.0' };
-const PATIENT = { timeout: 20_000 };
-
-const undo: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
-});
-
-const kept = async (server: Promise<HttpServer>): Promise<HttpServer> => {
-  const started = await server;
-  undo.push(() => started.stop());
-  return started;
-};
-
-type Result = { content: { text: string }[]; isError?: boolean };
 
 const clientOfSdk1 = async (...args: string[]) => {
   const client = new ClientOfSdk1(who, { capabilities: { sampling: {} } });
@@ -47,15 +33,6 @@ const clientOfSdk2 = async (...args: string[]) => {
   const call = (name: string, input: object = {}, options?: object): Promise<Result> =>
     client.callTool({ name, arguments: { ...input } }, options) as Promise<Result>;
   return { client, call };
-};
-
-/** A dead backend behind a server that works. */
-const brokenTwelveTimes = async (call: (name: string, input: object) => Promise<Result>): Promise<void> => {
-  const texts: string[] = [];
-  for (let n = 0; n < 12; n += 1) texts.push((await call('broken', { n })).content[0]?.text ?? '');
-  expect(texts.filter((text) => text.includes('ECONNREFUSED'))).toHaveLength(3);
-  expect(texts.at(-1)).toMatch(/^Tool 'broken' is unavailable: the last calls failed \(network\)/);
-  expect((await call('echo', { text: 'still works' })).content[0]?.text).toBe('still works');
 };
 
 /** Cancels a call of `never` after the server has got it. */
@@ -101,20 +78,7 @@ describe('the session protocol', () => {
   test('M2: progress, questions of the server, and messages that answer nothing', async () => {
     const server = await kept(sessionServer());
     const { client, call } = await clientOfSdk1(server.url);
-    const logged: unknown[] = [];
-    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
-      logged.push(params.data);
-    });
-    const content = { type: 'text' as const, text: 'from the client' };
-    client.setRequestHandler(CreateMessageRequestSchema, () => ({ model: 'm', role: 'assistant', content }));
-    await expect.poll(() => server.seen.some(({ method }) => method === 'GET'), PATIENT).toBe(true);
-    const progress: number[] = [];
-    const onprogress = (one: { progress: number }) => progress.push(one.progress);
-    expect((await call('progress', {}, { onprogress })).content[0]?.text).toBe('done');
-    expect(progress).toEqual([1, 2, 3]);
-    expect((await call('ask')).content[0]?.text).toContain('from the client');
-    await call('log');
-    await expect.poll(() => logged, PATIENT).toEqual(['by GET']);
+    await passesMessages(server, client, call);
   });
 
   test('M6: a cancelled call reaches the server, and leaves the tool as it was', async () => {

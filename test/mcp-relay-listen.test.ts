@@ -4,21 +4,10 @@ import { setTimeout as after } from 'node:timers/promises';
 import { Client as ClientOfSdk2, StreamableHTTPClientTransport as HttpOfSdk2 } from '@modelcontextprotocol/client';
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as HttpOfSdk1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CreateMessageRequestSchema, LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterEach, describe, expect, test } from 'vitest';
-import { type HttpServer, listening, sessionServer, statelessServer, stopped } from './mcp-http-servers.ts';
+import { describe, expect, test } from 'vitest';
+import { brokenTwelveTimes, kept, passesMessages, type Result, undo, who } from './mcp-http-checks.ts';
+import { listening, sessionServer, statelessServer, stopped } from './mcp-http-servers.ts';
 import { callOf, PATIENT, piped } from './mcp-relay-pipes.ts';
-
-const undo: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
-});
-
-const kept = async (server: Promise<HttpServer>): Promise<HttpServer> => {
-  const started = await server;
-  undo.push(() => started.stop());
-  return started;
-};
 
 /** A relay that listens in front of an address. Gives its own address. */
 const listeningRelay = async (target: string, ...options: string[]) => {
@@ -27,9 +16,6 @@ const listeningRelay = async (target: string, ...options: string[]) => {
   await expect.poll(() => relay.texts.err, PATIENT).toMatch(/http:\/\/\S+\n/);
   return { ...relay, url: new URL(/http:\/\/\S+/.exec(relay.texts.err)?.[0] ?? '') };
 };
-
-type Result = { content: { text: string }[]; isError?: boolean };
-const who = { name: 'relay-test', version: '0.0.0' };
 
 const clientOfSdk1 = async (url: URL) => {
   const client = new ClientOfSdk1(who, { capabilities: { sampling: {} } });
@@ -49,15 +35,6 @@ const clientOfSdk2 = async (url: URL) => {
   const call = (name: string, input: object = {}, options?: object): Promise<Result> =>
     client.callTool({ name, arguments: { ...input } }, options) as Promise<Result>;
   return { client, call, endSession: () => transport.terminateSession() };
-};
-
-/** A dead backend behind a server that works. */
-const brokenTwelveTimes = async (call: (name: string, input: object) => Promise<Result>): Promise<void> => {
-  const texts: string[] = [];
-  for (let n = 0; n < 12; n += 1) texts.push((await call('broken', { n })).content[0]?.text ?? '');
-  expect(texts.filter((text) => text.includes('ECONNREFUSED'))).toHaveLength(3);
-  expect(texts.at(-1)).toMatch(/^Tool 'broken' is unavailable: the last calls failed \(network\)/);
-  expect((await call('echo', { text: 'still works' })).content[0]?.text).toBe('still works');
 };
 
 const CLIENTS = [
@@ -98,18 +75,7 @@ describe('the session protocol', () => {
     const server = await kept(sessionServer());
     const { url } = await listeningRelay(server.url);
     const { client, call } = await clientOfSdk1(url);
-    const logged: unknown[] = [];
-    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logged.push(params.data));
-    const content = { type: 'text' as const, text: 'from the client' };
-    client.setRequestHandler(CreateMessageRequestSchema, () => ({ model: 'm', role: 'assistant', content }));
-    await expect.poll(() => server.seen.some(({ method }) => method === 'GET'), PATIENT).toBe(true);
-    const progress: number[] = [];
-    const onprogress = (one: { progress: number }) => progress.push(one.progress);
-    expect((await call('progress', {}, { onprogress })).content[0]?.text).toBe('done');
-    expect(progress).toEqual([1, 2, 3]);
-    expect((await call('ask')).content[0]?.text).toContain('from the client');
-    await call('log');
-    await expect.poll(() => logged, PATIENT).toEqual(['by GET']);
+    await passesMessages(server, client, call);
   });
 
   test('M6: a call that the server never answers times out, and is cancelled there', async () => {
