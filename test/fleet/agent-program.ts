@@ -34,10 +34,14 @@ const clientOf = async (address: RedisAddress) => {
     return ports.length > 1 ? new Cluster(nodes, { redisOptions: options }) : new Redis({ ...first, ...options });
   }
   const { createClient, createCluster } = await import('redis');
+  const secret = password === undefined ? {} : { password };
   if (ports.length > 1)
-    return createCluster({ rootNodes: nodes.map(({ host, port }) => ({ url: `redis://${host}:${port}` })) });
+    return createCluster({
+      rootNodes: nodes.map(({ host, port }) => ({ url: `redis://${host}:${port}` })),
+      defaults: secret,
+    });
   return createClient({
-    ...(password !== undefined && { password }),
+    ...secret,
     socket: tls ? { ...first, tls: true, ...tls } : first,
   });
 };

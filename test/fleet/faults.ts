@@ -175,6 +175,17 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return { servers, address: addressOf(servers, 'ioredis') };
     },
   },
+  'cluster-password': {
+    title: 'a cluster of three with a wrong password for 5 s',
+    stage: async () => {
+      const servers = await startCluster('wrong');
+      return { servers, address: { ...addressOf(servers), password: 'right' } };
+    },
+    happen: async ({ servers }) => {
+      await wait(LONG_MS);
+      for (const node of servers) await node.cli('CONFIG', 'SET', 'requirepass', 'right');
+    },
+  },
   password: {
     title: 'a wrong password for 5 s',
     stage: single({ password: 'wrong' }, { password: 'right' }),

@@ -177,13 +177,19 @@ export const startRedis = async ({
 };
 
 /** Three servers that are one cluster, each with a third of the slots. */
-export const startCluster = async (): Promise<readonly Redis[]> => {
+export const startCluster = async (password?: string): Promise<readonly Redis[]> => {
   const nodes: Redis[] = [];
   // Their bus listens on the port above by 10,000.
   for (let node = 0; node < 3; node += 1)
-    nodes.push(await startRedis({ args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000'] }));
+    nodes.push(
+      await startRedis({
+        args: ['--cluster-enabled', 'yes', '--cluster-node-timeout', '1000'],
+        ...(password !== undefined && { password }),
+      }),
+    );
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
-  await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes']);
+  const env = { ...process.env, ...(password !== undefined && { REDISCLI_AUTH: password }) };
+  await run('redis-cli', ['--cluster', 'create', ...addresses, '--cluster-replicas', '0', '--cluster-yes'], { env });
   for (const node of nodes) while (!(await node.cli('CLUSTER', 'INFO')).includes('cluster_state:ok')) await wait(50);
   return nodes;
 };
