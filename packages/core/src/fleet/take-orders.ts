@@ -94,7 +94,11 @@ export const followGrants = (
   changes: CircuitChanges | undefined,
 ): void => {
   const store = changes?.store ?? book.context.shared;
-  if (store !== undefined) for (const tracked of circuits) follow(book, tracked, store);
+  if (store === undefined) return;
+  const isMember = ({ tool }: TrackedCircuit): boolean => book.context.tool(tool.name)?.group !== undefined;
+  // A group may follow an event, and its members follow it.
+  for (const tracked of circuits) if (!isMember(tracked)) follow(book, tracked, store);
+  for (const tracked of circuits) if (isMember(tracked)) follow(book, tracked, store);
 };
 
 const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
