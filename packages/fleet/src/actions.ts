@@ -202,7 +202,7 @@ export const syncActions = (
       const forMs = Math.ceil(untilMs - runtime.now());
       if (forMs > 0) {
         const action = body === undefined ? { id, process } : { id, process, body, forMs };
-        if ((await reader.run((store) => store.control(action))) === undefined) return;
+        if ((await reader.write((store) => store.control(action))) === undefined) return;
       }
       messages.delete(id);
     }

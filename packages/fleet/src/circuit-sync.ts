@@ -14,8 +14,11 @@ const NEVER_SHARED: ReadonlySet<ErrorCategory> = new Set([
 
 /** A probe is claimed only if a call was rejected so lately. */
 const DEMAND_MS = 5_000;
-/** The next call within this time is the probe. */
+/** The next call within this time is the probe. A grant that may be used for longer is renewed before it ends. */
 const USE_MS = 10_000;
+const RENEW_MS = 2_000;
+/** A probe that others have not used for so long is asked for. */
+const ASK_MS = USE_MS + 1_000;
 const LONGEST_USE_MS = 3_600_000;
 /** The store's lease ends so much later than the local one. */
 const MARGIN_MS = 1_000;
@@ -34,16 +37,23 @@ export interface Track {
     | undefined;
   /** It opened here, which the fleet has to know. */
   opened: boolean;
-  /** Its outage was ended here, for all. */
-  ended: boolean;
+  /** The generation whose outage was ended here, for all. */
+  ended: number | undefined;
   /** A claim that was sent. It is sent again with the same token until it is answered. */
   claim:
     | { readonly token: string; readonly sentMs: number; readonly useMs: number; readonly generation: number }
     | undefined;
   claimAtMs: number | undefined;
-  grant: { readonly grant: Grant; readonly untilMs: number; readonly leaseEndMs: number } | undefined;
+  /** Until `untilMs` a call may be the probe, and until `useEndMs` without another renewal. */
+  grant:
+    | { readonly grant: Grant; readonly untilMs: number; readonly useEndMs: number; readonly leaseEndMs: number }
+    | undefined;
   /** How the granted probe ended, which the store does not know yet. */
   result: ProbeResult | undefined;
+  /** The latest settlement that the store has answered. A store that went back to older data hears it again (G7). */
+  settled: { readonly grant: Grant; readonly result: ProbeResult } | undefined;
+  /** Since when another process is known to hold the probe. */
+  othersProbe: { readonly key: string; readonly sinceMs: number } | undefined;
   /** What this process knows may be too old: it waits for a read that is sent after this one. */
   afterRead: number | undefined;
 }
@@ -54,16 +64,19 @@ export const newTrack = (id: string, name: string): Track => ({
   fed: '',
   heard: undefined,
   opened: false,
-  ended: false,
+  ended: undefined,
   claim: undefined,
   claimAtMs: undefined,
   grant: undefined,
   result: undefined,
+  settled: undefined,
+  othersProbe: undefined,
   afterRead: undefined,
 });
 
 /** All that a step depends on. */
 export interface Situation {
+  readonly process: string;
   readonly nowMs: number;
   readonly mode: FleetMode;
   /** The store answered the last command. */
@@ -91,7 +104,14 @@ export type Step =
       readonly waitMs: number;
       readonly ageMs: number;
     }
-  | { readonly send: 'claim'; readonly generation: number; readonly useMs: number; readonly leaseMs: number }
+  | {
+      readonly send: 'claim';
+      readonly generation: number;
+      readonly useMs: number;
+      readonly leaseMs: number;
+      /** Another process holds the probe, and is asked to give it back. */
+      readonly isWanted: boolean;
+    }
   /** Look again then. */
   | { readonly send: 'nothing'; readonly atMs: number };
 
@@ -102,8 +122,13 @@ const HELD_AGAIN = 'hold again';
 
 const ageMs = ({ ageMs, heardMs }: Heard<StoredCircuit>, nowMs: number): number => ageMs + nowMs - heardMs;
 
-/** Notes what happened in the box. */
-export const noteChange = (track: Track, change: SharedChange, circuit: SharedCircuit | undefined): void => {
+/** Notes what happened in the box. `stored`: the circuit as the store has it. */
+export const noteChange = (
+  track: Track,
+  change: SharedChange,
+  circuit: SharedCircuit | undefined,
+  stored: StoredCircuit | undefined,
+): void => {
   switch (change.change) {
     case 'opened':
       track.opened = true;
@@ -125,10 +150,12 @@ export const noteChange = (track: Track, change: SharedChange, circuit: SharedCi
     case 'recovered':
       if (track.grant !== undefined && change.by === 'probe') track.result = { result: 'success' };
       // 'fleet': the store has said so.
-      else if (change.by !== 'probe' && change.by !== 'fleet') track.ended = true;
+      else if (change.by !== 'probe' && change.by !== 'fleet')
+        // An opening that is on its way to the store will be the next generation.
+        track.ended = track.heard?.generation ?? (stored?.generation ?? 0) + 1;
       break;
     case 'probing':
-      break;
+      break; // Nothing until it has ended.
   }
 };
 
@@ -150,26 +177,55 @@ export const nextStep = (track: Track, situation: Situation): Step => {
   if (!answers) return track.grant === undefined ? NOTHING : { send: 'nothing', atMs: endOf(track.grant, nowMs) };
   if (track.grant !== undefined)
     return track.result === undefined
-      ? { send: 'nothing', atMs: endOf(track.grant, nowMs) }
+      ? renewal(track, track.grant, situation)
       : { send: 'settle', grant: track.grant.grant, result: track.result };
-  if (stored?.state !== 'open') track.ended = false;
-  if (track.ended && stored !== undefined) return { send: 'end', generation: stored.generation };
-  return opening(track, situation) ?? claiming(track, situation, circuit) ?? NOTHING;
+  if (stored?.state !== 'open' || stored.generation > (track.ended ?? 0)) track.ended = undefined;
+  if (track.ended === stored?.generation && stored !== undefined) return { send: 'end', generation: stored.generation };
+  return settledAgain(track, situation) ?? opening(track, situation) ?? claiming(track, situation, circuit) ?? NOTHING;
 };
+
+/** G7: the store went back to data from before the settlement, in which this process holds a probe that it has ended. */
+const settledAgain = ({ settled }: Track, { stored, epoch, process }: Situation): Step | undefined =>
+  settled !== undefined &&
+  stored?.state === 'open' &&
+  stored.probe?.holder === process &&
+  stored.generation === settled.grant.generation &&
+  epoch === settled.grant.epoch
+    ? { send: 'settle', ...settled }
+    : undefined;
+
+/** Keeps a grant that may be used for longer than a lease allows. */
+const renewal = (track: Track, grant: NonNullable<Track['grant']>, { nowMs, circuit }: Situation): Step => {
+  const { untilMs, useEndMs } = grant;
+  const renewMs = useEndMs - RENEW_MS;
+  if (circuit === undefined || circuit.leaseMs !== undefined || useEndMs >= untilMs || nowMs < renewMs)
+    return { send: 'nothing', atMs: useEndMs < untilMs && nowMs < renewMs ? renewMs : endOf(grant, nowMs) };
+  const { generation, token } = grant.grant;
+  const useMs = untilMs - nowMs;
+  track.claim ??= { token, sentMs: nowMs, useMs, generation };
+  return { send: 'claim', generation, useMs, leaseMs: leaseOf(circuit), isWanted: false };
+};
+
+const leaseOf = ({ policy }: SharedCircuit): number => USE_MS + policy.probeLeaseMs + MARGIN_MS;
 
 const isBehind = ({ afterRead }: Track, { read }: Situation): boolean => afterRead !== undefined && read <= afterRead;
 
-const endOf = ({ untilMs, leaseEndMs }: NonNullable<Track['grant']>, nowMs: number): number =>
-  nowMs < untilMs ? untilMs : leaseEndMs;
+const endOf = ({ useEndMs, leaseEndMs }: NonNullable<Track['grant']>, nowMs: number): number =>
+  nowMs < useEndMs ? useEndMs : leaseEndMs;
 
-/** A grant that ran out unused is given back. One whose lease has ended is forgotten, because the store has forgotten it too. */
-const endGrant = (track: Track, { nowMs, circuit }: Situation): void => {
+/**
+ * A grant that ran out unused is given back, and so is one for which another process waits, or whose circuit is closed here. One whose
+ * lease has ended is forgotten, because the store has forgotten it too.
+ */
+const endGrant = (track: Track, { nowMs, circuit, stored, process }: Situation): void => {
   const { grant } = track;
   if (grant === undefined) {
     track.result = undefined;
     return;
   }
-  if (track.result === undefined && nowMs >= grant.untilMs && circuit?.leaseMs === undefined)
+  const isWanted = stored?.probe?.holder === process && stored.probe.isWanted;
+  const isPointless = nowMs >= grant.useEndMs || isWanted || circuit?.state === 'closed';
+  if (track.result === undefined && isPointless && circuit?.leaseMs === undefined)
     track.result = { result: 'returned' };
   if (nowMs >= grant.leaseEndMs) forgetGrant(track);
 };
@@ -208,26 +264,38 @@ const goesByFailures = ({ mode }: SharedCircuit): boolean => mode === 'automatic
 
 /** G4: whether this process asks for the probe, or when to look again. */
 const claiming = (track: Track, situation: Situation, circuit: SharedCircuit | undefined): Step | undefined => {
-  const { nowMs, stored, processes, chance } = situation;
-  if (stored?.state !== 'open' || circuit === undefined || circuit.state === 'closed') return undefined;
+  const { nowMs, mode, stored, processes, chance } = situation;
+  const othersMs = noteOthersProbe(track, situation);
+  if (stored?.state !== 'open' || circuit === undefined) return undefined;
+  // A store that refuses messages is tried with a claim that is given back at once (G7).
+  if (circuit.state === 'closed' && mode !== 'degraded') return undefined;
   const dueMs = nowMs + stored.waitMs - ageMs(stored, nowMs);
-  const freeMs = stored.probe === undefined ? dueMs : Math.max(dueMs, stored.heardMs + stored.probe.leaseMs);
+  const leaseEndMs = stored.probe === undefined ? 0 : stored.heardMs + stored.probe.leaseMs;
   const isOurs = track.claim?.generation === stored.generation && nowMs < track.claim.sentMs + track.claim.useMs;
   if (!isOurs) track.claim = undefined;
-  if (freeMs > nowMs && !isOurs) {
+  const isWanted = leaseEndMs > nowMs && stored.probe?.isWanted === false && othersMs >= ASK_MS;
+  if (Math.max(dueMs, leaseEndMs) > nowMs && !isOurs && !isWanted) {
     track.claimAtMs = undefined;
-    return { send: 'nothing', atMs: freeMs };
+    return { send: 'nothing', atMs: Math.max(dueMs, leaseEndMs) };
   }
-  const isWanted = circuit.rejectedMs !== undefined && circuit.rejectedMs <= DEMAND_MS;
-  if (!isWanted || !goesByFailures(circuit) || circuit.leaseMs !== undefined || circuit.retryAfterMs > 0)
+  const isAsked = circuit.rejectedMs !== undefined && circuit.rejectedMs <= DEMAND_MS && circuit.retryAfterMs <= 0;
+  if (circuit.state !== 'closed' && (!isAsked || !goesByFailures(circuit) || circuit.leaseMs !== undefined))
     return undefined;
   // The more processes there are, the longer they wait for one of them to come first.
   track.claimAtMs ??= nowMs + chance * Math.min(STAGGER_MS, 50 * ((processes ?? 20) - 1));
   if (track.claimAtMs > nowMs) return { send: 'nothing', atMs: track.claimAtMs };
   // A probe that is overdue is wanted rarely, so the next call may be as far away.
   const useMs = track.claim?.useMs ?? Math.min(LONGEST_USE_MS, Math.max(USE_MS, nowMs - dueMs));
-  const leaseMs = useMs + circuit.policy.probeLeaseMs + MARGIN_MS;
-  return { send: 'claim', generation: stored.generation, useMs, leaseMs };
+  return { send: 'claim', generation: stored.generation, useMs, leaseMs: leaseOf(circuit), isWanted };
+};
+
+/** For how many milliseconds another process has been known to hold the probe. */
+const noteOthersProbe = (track: Track, { stored, process, nowMs }: Situation): number => {
+  const { probe } = stored ?? {};
+  const key = probe === undefined || probe.holder === process ? undefined : `${probe.holder} ${stored?.generation}`;
+  if (key === undefined) track.othersProbe = undefined;
+  else if (track.othersProbe?.key !== key) track.othersProbe = { key, sinceMs: nowMs };
+  return track.othersProbe === undefined ? 0 : nowMs - track.othersProbe.sinceMs;
 };
 
 /** Notes the answer to a claim. The grant counts from before the claim was sent, so that it ends before the store's lease. */
@@ -240,9 +308,14 @@ export const noteClaim = (
   const sentMs = track.claim?.sentMs ?? nowMs;
   track.claim = undefined;
   track.claimAtMs = undefined;
-  if (grant === undefined) return;
-  track.result = undefined;
-  track.grant = { grant, untilMs: sentMs + useMs, leaseEndMs: sentMs + leaseMs };
+  const isRenewal = track.grant !== undefined;
+  if (grant === undefined) {
+    if (isRenewal) forgetGrant(track);
+    return;
+  }
+  if (!isRenewal) track.result = undefined;
+  const untilMs = sentMs + useMs;
+  track.grant = { grant, untilMs, useEndMs: Math.min(untilMs, sentMs + USE_MS), leaseEndMs: sentMs + leaseMs };
 };
 
 /** What to tell the box now, if that is something else than before. */
@@ -258,10 +331,12 @@ type Keyed = { readonly key: string; readonly order: FleetOrder };
 const order = (track: Track, situation: Situation): Keyed | undefined => {
   const { nowMs, mode, stored, epoch } = situation;
   if (mode === 'up' && isBehind(track, situation)) return undefined;
-  if (track.grant !== undefined)
-    return nowMs < track.grant.untilMs
-      ? { key: `grant ${track.grant.grant.token}`, order: { order: 'grant', forMs: track.grant.untilMs - nowMs } }
+  if (track.grant !== undefined) {
+    const { grant, useEndMs } = track.grant;
+    return nowMs < useEndMs
+      ? { key: `grant ${grant.token} ${useEndMs}`, order: { order: 'grant', forMs: useEndMs - nowMs } }
       : undefined;
+  }
   if (mode === 'starting') return undefined;
   if (mode === 'degraded') return isHeld(track) ? release(track, situation) : undefined;
   const of = `${epoch} ${stored?.generation}`;

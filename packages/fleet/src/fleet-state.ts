@@ -8,7 +8,14 @@ import type {
   StoredCircuit,
   Word,
 } from './protocol.ts';
-import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from './records.ts';
+import {
+  type ActionRecord,
+  type CircuitRecord,
+  CLOCK_STEP_MS,
+  storedAction,
+  storedCircuit,
+  type Versioned,
+} from './records.ts';
 
 /** What the store keeps at most. More circuits or actions push out others: the closed ones first, then the oldest. */
 export interface Bounds {
@@ -106,21 +113,38 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
   return changed({ ...open, s: 'pending', g: circuit.g, n }, false);
 };
 
+/** A lease that was renewed so lately is not renewed again: a claim may arrive twice. */
+export const RENEWED_MS = 5_000;
+
+/** Whether a lease lasts. No lease of this policy is longer than `leaseMs`: one that seems so is of a clock that was ahead. */
+const isLeased = ({ h, u = 0 }: CircuitRecord, leaseMs: number, nowMs: number): boolean =>
+  h !== undefined && u > nowMs && u <= nowMs + leaseMs + CLOCK_STEP_MS;
+
 /** G4: a process asks for the one probe. */
 export const claimProbe = (
   state: State,
-  [id, process, generation, token, leaseMs]: Parameters<FleetStore['claim']>,
+  [id, process, generation, token, leaseMs, isWanted]: Parameters<FleetStore['claim']>,
   moment: Moment,
 ): Outcome<Grant | undefined> => {
   const { nowMs } = moment;
   const circuit = state?.circuits.get(id)?.record;
   if (state === undefined || circuit?.s !== 'open' || circuit.g !== generation) return unchanged(state, undefined);
   const grant = { epoch: state.epoch, generation, token };
-  if (circuit.h !== undefined && (circuit.u ?? 0) > nowMs)
-    return unchanged(state, circuit.h === process && circuit.k === token ? grant : undefined);
-  if (nowMs - circuit.t < circuit.w) return unchanged(state, undefined);
-  const held = { ...circuit, h: process, k: token, u: nowMs + leaseMs };
-  return { state: withCircuit(state, id, held, moment), answer: grant, hint: false };
+  const changed = (record: CircuitRecord, answer: Grant | undefined, hint = false): Outcome<Grant | undefined> => ({
+    state: withCircuit(state, id, record, moment),
+    answer,
+    hint,
+  });
+  if (isLeased(circuit, leaseMs, nowMs)) {
+    const isOwn = circuit.h === process && circuit.k === token;
+    if (isOwn && nowMs + leaseMs - (circuit.u ?? 0) >= RENEWED_MS)
+      return changed({ ...circuit, u: nowMs + leaseMs }, grant);
+    if (!isOwn && isWanted && circuit.d === undefined) return changed({ ...circuit, d: 1 }, undefined, true);
+    return unchanged(state, isOwn ? grant : undefined);
+  }
+  if (circuit.t <= nowMs + CLOCK_STEP_MS && nowMs - circuit.t < circuit.w) return unchanged(state, undefined);
+  const { d: _, ...free } = circuit;
+  return changed({ ...free, h: process, k: token, u: nowMs + leaseMs }, grant);
 };
 
 /** G4: what became of the probe. Epoch, generation and token must be those of the claim, and its lease must last. */
@@ -141,7 +165,7 @@ export const settleProbe = (
   return {
     state: withCircuit(state, id, settled(circuit, result, nowMs), moment),
     answer: 'done',
-    hint: result.result === 'success',
+    hint: result.result === 'success' || circuit.d !== undefined,
   };
 };
 

@@ -348,7 +348,7 @@ describe('G7: without the store', () => {
       const id = circuitId({ name: 'a', digest: 'd1' });
       memory.clear();
       await memory.report({ ...other, id, process: 'x' });
-      const grant = await memory.claim(id, 'x', 1, 't', 1_000);
+      const grant = await memory.claim(id, 'x', 1, 't', 1_000, false);
       if (grant !== undefined) await memory.settle(id, 'x', grant, { result: 'success' });
       await write(12);
       const found = () => processes[0]?.fleet.status().circuits.find(({ name }) => name === 'a');

@@ -63,8 +63,10 @@ export const joinFleet = (
   const situationOf = (track: Track): Situation => {
     const { mode, answers, epoch, read, processes, circuits } = reader.knowledge;
     const circuit = shared.circuit(track.name);
-    const isOther = circuit !== undefined && circuitId(circuit) !== track.id;
+    const digest = shared.digest(track.name);
+    const isOther = digest !== undefined && circuitId({ name: track.name, digest }) !== track.id;
     return {
+      process,
       nowMs: runtime.now(),
       mode,
       answers,
@@ -120,9 +122,9 @@ export const joinFleet = (
       case 'settle':
         return settle(track, step);
       case 'end': {
-        const ended = await reader.run((store) => store.end(track.id, step.generation));
+        const ended = await reader.write((store) => store.end(track.id, step.generation));
         if (ended === undefined) return false;
-        track.ended = false;
+        track.ended = undefined;
         waitForRead(track);
         return true;
       }
@@ -134,8 +136,9 @@ export const joinFleet = (
   };
 
   const settle = async (track: Track, { grant, result }: Extract<Step, { send: 'settle' }>): Promise<boolean> => {
-    const settled = await reader.run((store) => store.settle(track.id, process, grant, result));
+    const settled = await reader.write((store) => store.settle(track.id, process, grant, result));
     if (settled === undefined) return false;
+    track.settled = settled.answer === 'done' ? { grant, result } : undefined;
     forgetGrant(track);
     waitForRead(track);
     return true;
@@ -154,7 +157,7 @@ export const joinFleet = (
     const living = track.name === EVENT_CIRCUIT ? 1 : ((await reader.countProcesses()) ?? quorum);
     const { id } = track;
     const needed = Math.min(quorum, living);
-    const stored = await reader.run((store) =>
+    const stored = await reader.write((store) =>
       store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation, ageMs }),
     );
     if (stored === undefined) return false;
@@ -165,10 +168,10 @@ export const joinFleet = (
   };
 
   const claim = async (track: Track, step: Extract<Step, { send: 'claim' }>): Promise<boolean> => {
-    const { generation, useMs, leaseMs } = step;
+    const { generation, useMs, leaseMs, isWanted } = step;
     track.claim ??= { token: runtime.id(), sentMs: runtime.now(), useMs, generation };
     const { token } = track.claim;
-    const claimed = await reader.run((store) => store.claim(track.id, process, generation, token, leaseMs));
+    const claimed = await reader.write((store) => store.claim(track.id, process, generation, token, leaseMs, isWanted));
     if (claimed === undefined) return false;
     noteClaim(track, claimed.answer, step, runtime.now());
     if (claimed.answer === undefined) {
@@ -196,10 +199,11 @@ export const joinFleet = (
   };
 
   const onChange = (change: SharedChange): void => {
+    if (change.change === 'probing') return; // How it ended may be told next.
     const circuit = shared.circuit(change.name);
     if (circuit === undefined) return;
     const track = trackOf(circuitId(circuit));
-    noteChange(track, change, circuit);
+    noteChange(track, change, circuit, reader.knowledge.circuits.get(track.id));
     advance(track);
   };
 
@@ -235,7 +239,7 @@ export const joinFleet = (
         track.grant = undefined;
         feed(track, nextOrder(track, situation));
         if (grant === undefined || situation.circuit?.leaseMs !== undefined) return;
-        await reader.run((store) => store.settle(track.id, process, grant.grant, result));
+        await reader.write((store) => store.settle(track.id, process, grant.grant, result));
       });
       await Promise.all(given);
     },

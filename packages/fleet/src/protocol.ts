@@ -30,8 +30,8 @@ export interface StoredCircuit {
   readonly waitMs: number;
   /** How many processes have said so, while pending. */
   readonly seenBy: number;
-  /** The process that holds the probe, and how long its lease still is. */
-  readonly probe: { readonly holder: string; readonly leaseMs: number } | undefined;
+  /** The process that holds the probe, how long its lease still is, and whether another process waits for it. */
+  readonly probe: { readonly holder: string; readonly leaseMs: number; readonly isWanted: boolean } | undefined;
 }
 
 /** A mode that an operator forces on all processes, or an action that each carries out once (G8). */
@@ -94,8 +94,18 @@ export type ProbeResult =
 export interface FleetStore {
   read(since: Position): Promise<Word>;
   report(report: Report): Promise<StoredCircuit>;
-  /** Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. */
-  claim(id: string, process: string, generation: number, token: string, leaseMs: number): Promise<Grant | undefined>;
+  /**
+   * Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. The holder renews its
+   * lease with the same token. `isWanted`: a holder that has not used it is asked to give it back.
+   */
+  claim(
+    id: string,
+    process: string,
+    generation: number,
+    token: string,
+    leaseMs: number,
+    isWanted: boolean,
+  ): Promise<Grant | undefined>;
   /** `stale`: the lease, the generation or the epoch is another one now, and nothing was changed (G4). */
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
   /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */

@@ -36,8 +36,8 @@ export interface Knowledge {
 /** One for each fleet name of a process: reads what has changed, and knows whether the store answers. */
 export interface Reader {
   readonly knowledge: Knowledge;
-  /** Runs a command. Undefined if it failed, which counts as a failure of the store. */
-  run<Answer>(command: (store: FleetStore) => Promise<Answer>): Promise<{ readonly answer: Answer } | undefined>;
+  /** Sends a message that changes the store. Undefined if it failed, which counts as a failure of the store. */
+  write<Answer>(command: (store: FleetStore) => Promise<Answer>): Promise<{ readonly answer: Answer } | undefined>;
   /** A circuit as the store has just answered. */
   learn(circuit: StoredCircuit): void;
   /** The store's answer does not fit what is known of it: the next read is of everything. */
@@ -67,6 +67,8 @@ const HINTED_MS = 100;
 const HINT_JITTER_MS = 50;
 /** A store that has failed for so long is degraded (G7). */
 const DEGRADED_MS = 3_000;
+/** A store that refuses messages is believed to take them again so long after the last one that failed. Whoever needs it tries each second. */
+const FORGIVEN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 const COUNT_MS = 30_000;
@@ -80,6 +82,8 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let why: StoreReason | undefined;
   let failingSinceMs: number | undefined;
   let failures = 0;
+  /** Messages that fail, although the store may be read: a full disk, a replica, a right that is missing. */
+  let refusing: { readonly sinceMs: number; lastMs: number } | undefined;
   let answeredMs: number | undefined;
   let processes: number | undefined;
   let countedMs = Number.NEGATIVE_INFINITY;
@@ -98,18 +102,23 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let lastReadMs = Number.NEGATIVE_INFINITY;
   let cancel = (): void => {};
 
-  const succeeded = (): void => {
+  const isForgiven = (): boolean => refusing === undefined || runtime.now() - refusing.lastMs >= FORGIVEN_MS;
+
+  const succeeded = (isWrite: boolean): void => {
     failingSinceMs = undefined;
     failures = 0;
     answeredMs = runtime.now();
+    if (isWrite || isForgiven()) refusing = undefined;
   };
 
-  const failed = (sentMs: number, error: unknown): void => {
+  const failed = (sentMs: number, isWrite: boolean, error: unknown): void => {
     failingSinceMs ??= sentMs;
     failures += 1;
     isDoubted = true;
     hasFailed = true;
-    if (mode !== 'degraded' && runtime.now() - failingSinceMs >= DEGRADED_MS) {
+    if (isWrite) refusing = { sinceMs: isForgiven() ? sentMs : (refusing?.sinceMs ?? sentMs), lastMs: runtime.now() };
+    const sinceMs = Math.min(failingSinceMs, isWrite ? (refusing?.sinceMs ?? sentMs) : sentMs);
+    if (mode !== 'degraded' && runtime.now() - sinceMs >= DEGRADED_MS) {
       mode = 'degraded';
       why = reasonOf(error);
       reportThrown('the store of the fleet', withoutAddress(error));
@@ -117,14 +126,17 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     safely('the fleet', () => listener.onFailure());
   };
 
-  const run: Reader['run'] = async (command) => {
+  const run = async <Answer>(
+    command: (store: FleetStore) => Promise<Answer>,
+    isWrite = false,
+  ): Promise<{ readonly answer: Answer } | undefined> => {
     const sentMs = runtime.now();
     try {
       const answer = await command(store);
-      if (!isClosed) succeeded();
+      if (!isClosed) succeeded(isWrite);
       return { answer };
     } catch (error) {
-      if (!isClosed) failed(sentMs, error);
+      if (!isClosed) failed(sentMs, isWrite, error);
       return undefined;
     }
   };
@@ -151,9 +163,12 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       isDoubted = true;
     }
     for (const action of word.actions) actions.set(action.id, hear(action));
+    if (word.actions.length > 0) countedMs = Number.NEGATIVE_INFINITY; // Of how many processes it was carried out.
     for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
-    mode = 'up';
-    why = undefined;
+    if (mode !== 'degraded' || refusing === undefined) {
+      mode = 'up';
+      why = undefined;
+    }
     listener.onWord({ ...word, whole });
   };
 
@@ -215,10 +230,15 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   return {
     get knowledge() {
       const { epoch } = position;
-      const answers = failures === 0 && mode === 'up';
+      const answers = failures === 0 && (mode === 'up' || (mode === 'degraded' && refusing !== undefined));
       return { mode, why, answers, epoch, sentRead, read: answeredRead, answeredMs, processes, circuits, actions };
     },
-    run,
+    write: async (command) => {
+      const wasRefusing = refusing !== undefined;
+      const answer = await run(command, true);
+      if (wasRefusing && answer !== undefined) readSoon();
+      return answer;
+    },
     learn: (circuit) => {
       const known = circuits.get(circuit.id);
       if (known !== undefined && known.version >= circuit.version) return;

@@ -19,6 +19,8 @@ export interface CircuitRecord {
   readonly h?: string;
   readonly k?: string;
   readonly u?: number;
+  /** 1: another process waits for the probe. */
+  readonly d?: 1;
 }
 
 /** An action as the store keeps it. Who has carried it out is beside it. */
@@ -39,6 +41,13 @@ export interface Versioned<Record> {
   readonly record: Record;
 }
 
+/** A clock that is set may go back so far without an effect. */
+export const CLOCK_STEP_MS = 1_000;
+
+/** A time in the future is of a clock that was ahead, such as that of a main server that failed. Then the wait is over. */
+const ageOf = ({ t, w }: CircuitRecord, nowMs: number): number =>
+  t > nowMs + CLOCK_STEP_MS ? w : Math.max(0, nowMs - t);
+
 /** A circuit as processes hear of it, at a time of the store. */
 export const storedCircuit = (
   id: string,
@@ -50,12 +59,12 @@ export const storedCircuit = (
   state: record.s,
   generation: record.g,
   category: record.c,
-  ageMs: Math.max(0, nowMs - record.t),
+  ageMs: ageOf(record, nowMs),
   waitMs: record.w,
   seenBy: Object.keys(record.n ?? {}).length,
   probe:
     record.h !== undefined && (record.u ?? 0) > nowMs
-      ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs }
+      ? { holder: record.h, leaseMs: (record.u ?? 0) - nowMs, isWanted: record.d === 1 }
       : undefined,
 });
 

@@ -38,9 +38,9 @@ export interface FleetActionStatus {
   readonly reason: string | undefined;
   /** Milliseconds until it is over. */
   readonly leftMs: number;
-  /** Processes that have carried it out. */
+  /** Processes that have carried it out, at most as many as live: those that have ended since are counted as long as others took their place. */
   readonly applied: number;
-  /** Processes of the fleet, at least `applied`; undefined if the store cannot tell. */
+  /** Processes of the fleet that live; undefined if the store cannot tell. */
   readonly processes: number | undefined;
 }
 
@@ -108,8 +108,12 @@ const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetAct
     if (action === undefined || nowMs - heardMs >= leftMs) return [];
     const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
-    // The count is up to 30 s old, and one of those that have carried it out may have started or ended since.
-    const processes = knowledge.processes && Math.max(knowledge.processes, applied);
+    const { processes } = knowledge;
     const left = leftMs - (nowMs - heardMs);
-    return { fleet: name, id, agent, action: action.do, tool, owner, mode, reason, leftMs: left, applied, processes };
+    // Those that have ended since count in the store, too.
+    const done = Math.min(applied, processes ?? applied);
+    return {
+      ...{ fleet: name, id, agent, action: action.do, tool, owner, mode, reason },
+      ...{ leftMs: left, applied: done, processes },
+    };
   });

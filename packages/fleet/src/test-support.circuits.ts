@@ -101,6 +101,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
   return {
     agent: 'agent',
     isShared: (name) => names.includes(name),
+    digest: (name) => (names.includes(name) ? digest : undefined),
     orders,
     modes,
     take,

@@ -12,6 +12,8 @@ import { EVENT_CIRCUIT, type SharedChange } from './shared-circuits.ts';
 export interface WatchedOrders {
   isShared(name: string): boolean;
   isOfFleet(event: SystemicEvent): boolean;
+  /** From now on this event is the fleet's. */
+  shareEvent(event: SystemicEvent): void;
   /** Whether this is the probe that the fleet granted to this circuit. */
   isGranted(name: string, held: Held | undefined): boolean;
   /** The circuits look at their orders again at the next use. */
@@ -25,6 +27,8 @@ export interface Changes {
   onChange(listener: (change: SharedChange) => void): () => void;
   /** An order is about to change the state of a circuit. Its event is no news for the fleet. */
   moving(name: string, before: Circuit, next: Circuit): void;
+  /** Looks whether the event that lasts has become the fleet's, because the fleet has opened its circuits. */
+  watchEvent(): void;
 }
 
 const MODES: ReadonlySet<ReportedState> = new Set(CIRCUIT_MODES as readonly string[] as readonly ReportedState[]);
@@ -76,6 +80,7 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
     if (gate === undefined || correlation?.event === undefined) return;
     if (watched.has(gate) || !orders.isOfFleet(correlation.event)) return;
     watched.add(gate);
+    orders.shareEvent(correlation.event);
     watchGate(gate);
     tell({ change: 'opened', name: EVENT_CIRCUIT });
   };
@@ -120,6 +125,7 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
       if (own.length === 0) queueMicrotask(() => own.splice(0));
       own.push(`${name} ${before.state} ${next.state}`);
     },
+    watchEvent,
   };
 };
 

@@ -61,6 +61,7 @@ describe('G4: grants around each other', () => {
   test('G4, S5: the grant that a failed probe used up is not given again after that of the event', () => {
     const { call, feed } = oneProcess({ systemic: {} });
     for (let i = 0; i < 3; i += 1) call('a', 'network');
+    feed('a', hold());
     feed('a', grant());
     expect(call('a', 'network')).toBe('probe_due');
     feed(EVENT_CIRCUIT, grant());

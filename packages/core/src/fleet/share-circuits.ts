@@ -8,7 +8,7 @@ import { isGrant, type Wanted, wantedAfter } from './orders.ts';
 import { modeReporter, reportHeard } from './report-mode.ts';
 import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './shared-circuits.ts';
 import { followGrants, takeOrders } from './take-orders.ts';
-import { circuitView, eventView } from './views.ts';
+import { circuitView, digestOf, eventDigest, eventView } from './views.ts';
 
 /** Names that no tool has yet, and whose orders are kept. */
 const MOST_UNKNOWN = 1_000;
@@ -44,8 +44,13 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     return (context.tool(name)?.own.share ?? config.defaults?.share) === 'fleet';
   };
 
-  /** Other processes can derive an event of two shared openings. */
-  const isOfFleet = ({ openings }: SystemicEvent): boolean => openings.filter(({ tool }) => isShared(tool)).length >= 2;
+  /** The event that the fleet has begun to share: the object `began` of it (S1). */
+  let begun: object | undefined;
+
+  /** Other processes can derive an event of two circuits that are open for all (G3). From then on it is the fleet's. */
+  const isOfFleet = ({ began, openings }: SystemicEvent): boolean =>
+    (began !== undefined && began === begun) ||
+    openings.filter(({ tool }) => isShared(tool) && orders.get(tool)?.opening !== undefined).length >= 2;
 
   /** A hold is for the next event too. */
   const eventOver = (): void => {
@@ -62,6 +67,9 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     },
     refresh: () => {
       operator.version += 1;
+    },
+    shareEvent: ({ began }) => {
+      begun = began;
     },
     eventOver,
   });
@@ -109,6 +117,7 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     if (!isDone) orders.set(name, wanted);
     if (orders.size > MOST_UNKNOWN) dropUnknown();
     operator.version += 1;
+    changes.watchEvent();
   };
 
   const circuit = (name: string): SharedCircuit | undefined => {
@@ -120,11 +129,21 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     return tracked && circuitView(context, tracked);
   };
 
+  const digest = (name: string): string | undefined => {
+    if (name === EVENT_CIRCUIT) {
+      const gate = context.systemic?.gate;
+      return gate && eventDigest(context.agent, gate);
+    }
+    const { policy } = context.tool(name) ?? context.group(name) ?? context.undeclared;
+    return isShared(name) ? digestOf(policy) : undefined;
+  };
+
   return {
     agent: context.agent,
     all: () => [...(context.shared?.circuits.keys() ?? []), EVENT_CIRCUIT].flatMap((name) => circuit(name) ?? []),
     circuit,
     isShared,
+    digest,
     feed,
     onChange: changes.onChange,
     heard: () => reportHeard(context),

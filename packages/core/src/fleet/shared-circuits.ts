@@ -86,6 +86,8 @@ export interface SharedCircuits {
   circuit(name: string): SharedCircuit | undefined;
   /** Whether the tool or group has `share: 'fleet'`, be it in use or not (G2). */
   isShared(name: string): boolean;
+  /** The digest of a circuit, be it in use or not ({@link SharedCircuit.digest}). Undefined for one that is not shared. */
+  digest(name: string): string | undefined;
   /** Tells a circuit what the fleet decided. A tool that is used or declared later finds the order too. Unknown names are kept, at most 1,000. */
   feed(name: string, order: FleetOrder): void;
   /** Calls `listener` soon after each change, never within a decision. Returns a function that ends it. */

@@ -13,14 +13,19 @@ const SEED = 1;
 const digests = new WeakMap<CircuitPolicy, string>();
 
 /** G9: a short name for a policy. Processes with other settings have another one. */
-const digestOf = (policy: CircuitPolicy): string => {
+export const digestOf = (policy: CircuitPolicy): string => {
   const known = digests.get(policy) ?? digest(policy, SEED)?.slice(0, 12) ?? '';
   digests.set(policy, known);
   return known;
 };
 
+/** Events of other agents have other tools. */
+export const eventDigest = (agent: string, policy: CircuitPolicy): string =>
+  digest([agent, digestOf(policy)], SEED)?.slice(0, 12) ?? '';
+
 interface Seen {
   readonly name: string;
+  readonly digest: string;
   readonly mode: CircuitMode;
   readonly circuit: Circuit;
   readonly policy: CircuitPolicy;
@@ -28,14 +33,14 @@ interface Seen {
   readonly rejectedMs: number | undefined;
 }
 
-const viewOf = ({ name, mode, circuit, policy, rejectedMs }: Seen, nowMs: number): SharedCircuit => {
+const viewOf = ({ name, digest, mode, circuit, policy, rejectedMs }: Seen, nowMs: number): SharedCircuit => {
   const outage = circuit.state === 'closed' ? undefined : circuit.outage;
   const leases = circuit.state === 'half_open' ? circuit.leases : [];
   const { cooldownMs, maxCooldownMs, probeLeaseMs } = policy;
   const isAsked = outage !== undefined && rejectedMs !== undefined && rejectedMs >= outage.openedAt.ms;
   return {
     name,
-    digest: digestOf(policy),
+    digest,
     mode,
     // A probe that was given back leaves the circuit half-open (C8). For the fleet, it waits for a probe again.
     state: circuit.state === 'half_open' && leases.length === 0 ? 'open' : circuit.state,
@@ -56,7 +61,8 @@ export const circuitView = (context: BoxContext, tracked: TrackedCircuit): Share
   const rejectedMs = isBehind(context, name)
     ? undefined
     : latestRejection(context, (one) => isServed(context, name, one));
-  return viewOf({ name, mode, circuit: covered.circuit, policy, rejectedMs }, context.clock.now());
+  const digest = digestOf(policy);
+  return viewOf({ name, digest, mode, circuit: covered.circuit, policy, rejectedMs }, context.clock.now());
 };
 
 /** The circuit around the systemic event that lasts; undefined if no probe ends events. */
@@ -71,7 +77,8 @@ export const eventView = (context: BoxContext, isShared: boolean): SharedCircuit
       : { state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined };
   const rejected = latestRejection(context, ({ tool }) => isPartOf(context, event, tool.name));
   const rejectedMs = event && rejected !== undefined && rejected >= latestOf(event) ? rejected : undefined;
-  return viewOf({ name: EVENT_CIRCUIT, mode: 'automatic', circuit, policy, rejectedMs }, context.clock.now());
+  const own = { name: EVENT_CIRCUIT, digest: eventDigest(context.agent, policy), mode: 'automatic' } as const;
+  return viewOf({ ...own, circuit, policy, rejectedMs }, context.clock.now());
 };
 
 /** Whether a group or an event rejects the calls of a circuit first. Then a probe of the circuit alone cannot pass. */

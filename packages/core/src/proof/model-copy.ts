@@ -24,6 +24,7 @@ const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
     real: copyOfCorrelation(home.real, circuit),
     dryRun: home.dryRun && copyOfCorrelation(home.dryRun, circuit),
     steps: home.steps && { ...home.steps },
+    fleetEvent: home.fleetEvent,
     fleetEndedMs: home.fleetEndedMs,
   };
   const sessions = new Map<ModelSession, ModelSession>();

@@ -1,12 +1,19 @@
 import { circuitNow, type Model, type ModelBox, type ModelSession } from './model.ts';
 import { type ModelCircuit, NO_PROBE, open } from './model-circuit.ts';
+import { isOfFleet, isShared, noteFleetEvent } from './model-fleet-event.ts';
 import { circuitOf, groupOf, isAffected, knownCircuit, usedCircuit } from './model-home.ts';
 import { opened } from './model-moves.ts';
 import { notice, recovered } from './model-sharing.ts';
 import { EVENT, type ModelOrder, type Wish } from './model-wish.ts';
 
 /** The fleet says something to the box. */
-export const hear = ({ ms }: Model, box: ModelBox, name: string, said: ModelOrder): void => {
+export const hear = (model: Model, box: ModelBox, name: string, said: ModelOrder): void => {
+  noteFleetEvent(model, box);
+  wish(model, box, name, said);
+  noteFleetEvent(model, box);
+};
+
+const wish = ({ ms }: Model, box: ModelBox, name: string, said: ModelOrder): void => {
   if (box.shared === undefined) return;
   const outage = box.wishes.get(name)?.outage;
   switch (said.order) {
@@ -32,13 +39,6 @@ export const hear = ({ ms }: Model, box: ModelBox, name: string, said: ModelOrde
     case 'release':
       box.wishes.set(name, { outage: undefined, held: undefined, notBeforeMs: ms + said.notBeforeMs });
   }
-};
-
-/** G2. */
-const isShared = ({ config }: Model, name: string): boolean => {
-  const own = name.startsWith('group:') ? config.groups?.[name.slice('group:'.length)] : config.tools?.[name];
-  const share = own?.share ?? (name.startsWith('group:') ? undefined : config.defaults?.share);
-  return share === 'fleet';
 };
 
 /** At each use, the circuits do what the fleet wants. */
@@ -91,16 +91,12 @@ const comply = (model: Model, session: ModelSession, circuit: ModelCircuit, wish
 const announce = (model: Model, session: ModelSession, circuit: ModelCircuit, { outage }: Wish): void =>
   opened(model, session, circuit, 'closed', { ms: outage?.ms ?? model.ms, step: session.step });
 
-/** Whether other processes can see the event too: two of its openings are theirs. */
-const isOfFleet = (model: Model, openings: readonly { readonly tool: string }[]): boolean =>
-  openings.filter(({ tool }) => isShared(model, tool)).length >= 2;
-
 /** S5, G8: the circuit around an event hears of orders as others do. Where it is closed for all, the event is over. */
 const obeyAboutEvent = (model: Model, session: ModelSession): void => {
   const { event, gate } = session.home.real;
   const wish = session.box.wishes.get(EVENT);
   if (wish === undefined || event === undefined || gate === undefined || gate.obeyed === wish) return;
-  if (!isOfFleet(model, event.openings)) return;
+  if (!isOfFleet(model, session.box, event)) return;
   if (wish.held?.untilMs !== Infinity) {
     comply(model, session, gate, wish);
     return;

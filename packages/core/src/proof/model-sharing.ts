@@ -2,6 +2,7 @@ import { circuitNow, count, flush, type Model, type ModelSession, now } from './
 import { followEvent, left, noticeExhaustion, passTime } from './model-budget.ts';
 import { type ModelCircuit, restage } from './model-circuit.ts';
 import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
+import { noteFleetEvent } from './model-fleet-event.ts';
 import { correlating, type Side, sidesOf } from './model-home.ts';
 import { EVENT } from './model-wish.ts';
 
@@ -50,6 +51,7 @@ export const shownOf = (model: Model, { real, home }: ModelSession): ModelSessio
 /** What the gauges show from now on, and the one counter that depends on it. */
 export const show = (model: Model, session: ModelSession): void => {
   const { real } = session;
+  noteFleetEvent(model, session.box);
   session.shown = shownOf(model, session);
   const { remaining } = session.shown;
   const isLow = remaining <= 1 && remaining < real.by.limit;

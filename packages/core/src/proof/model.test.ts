@@ -148,9 +148,9 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
         finish(world);
         events += modelMetrics(world.model, 0)['systemicEvents|network'] ?? 0;
       }),
-      { numRuns: CASES / 25 },
+      { numRuns: CASES / 10 },
     );
     // Twenty runs of 200 cases had 61 on average and 50 at least: this is low enough that luck fails no build.
-    expect(events).toBeGreaterThanOrEqual(CASES / 400);
+    expect(events).toBeGreaterThanOrEqual(CASES / 100);
   });
 });

@@ -90,6 +90,8 @@ export interface ModelHome {
   dryRun: Correlation | undefined;
   /** C12: the steps of all sessions together, and when the last was; undefined for a session's own circuits. */
   readonly steps: { step: number; ms: number } | undefined;
+  /** The latest event that was the fleet's. */
+  fleetEvent: number | undefined;
   /** G8: when the latest event of the fleet ended. What opened before proves nothing any more. */
   fleetEndedMs: number;
 }
@@ -220,6 +222,7 @@ export const newHome = (): ModelHome => ({
   real: newCorrelation(),
   dryRun: undefined,
   steps: undefined,
+  fleetEvent: undefined,
   fleetEndedMs: Number.NEGATIVE_INFINITY,
 });
 

@@ -1,5 +1,8 @@
 import type { FleetStore, Grant, ProbeResult, Report } from '../protocol.ts';
 
+/** The same claim within this time is the same message. */
+const RENEWED_MS = 5_000;
+
 /** The probe that a process may send. */
 interface Lease {
   readonly process: string;
@@ -97,7 +100,7 @@ export class Promises {
 
   /** G4: one process holds the probe of an open circuit whose wait is over. */
   claim(
-    [id, process, generation, token, leaseMs]: Parameters<FleetStore['claim']>,
+    [id, process, generation, token, leaseMs, isWanted]: Parameters<FleetStore['claim']>,
     answer: Grant | undefined,
     nowMs: number,
   ): void {
@@ -114,10 +117,15 @@ export class Promises {
       before,
       nowMs,
     });
-    if (!isGranted || isAgain) {
-      this.#count(isAgain ? 'claim that came twice' : 'claim refused');
+    if (!isGranted) {
+      this.#count(held !== undefined && isWanted ? 'claim that asks the holder' : 'claim refused');
       return;
     }
+    if (isAgain && nowMs + leaseMs - held.untilMs < RENEWED_MS) {
+      this.#count('claim that came twice');
+      return;
+    }
+    if (isAgain) this.#count('lease renewed');
     this.#epoch ??= answer?.epoch;
     assertPromise(answer?.epoch === this.#epoch, 'G4: one epoch', { answer, epoch: this.#epoch });
     this.circuits.set(id, { ...before, lease: { process, token, untilMs: nowMs + leaseMs } });

@@ -54,7 +54,7 @@ describe('the user of docs/fleet.md', () => {
     const report = { id: 'web_search', process: 'p', category: 'network', waitMs: 0, windowMs: 1_000 } as const;
     expect(await store.report({ ...report, quorum: 1, generation: 0, ageMs: 0 })).toMatchObject({ state: 'open' });
     await vi.waitFor(() => expect(hint).toHaveBeenCalled(), 10_000);
-    const grant = (await store.claim('web_search', 'p', 1, 'token', 1_000)) ?? expect.fail('no grant');
+    const grant = (await store.claim('web_search', 'p', 1, 'token', 1_000, false)) ?? expect.fail('no grant');
     expect(await store.settle('web_search', 'p', grant, { result: 'failure', category: 'network', waitMs: 0 })).toBe(
       'done',
     );

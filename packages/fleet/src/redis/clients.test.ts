@@ -98,11 +98,11 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
     await until(() => hints > 0);
     const { position, circuits } = await one.read(NOWHERE);
     expect(circuits).toMatchObject([{ id: 'c', state: 'open', category: 'server', waitMs: 1_000 }]);
-    expect(await one.claim('c', 'p1', 1, 't', 1_000)).toBeUndefined();
+    expect(await one.claim('c', 'p1', 1, 't', 1_000, false)).toBeUndefined();
     await until(async () => ((await one.read(NOWHERE)).circuits[0]?.ageMs ?? 0) >= 1_000);
-    const grant = await one.claim('c', 'p1', 1, 't', 1_000);
+    const grant = await one.claim('c', 'p1', 1, 't', 1_000, false);
     expect(grant).toEqual({ epoch: position.epoch, generation: 1, token: 't' });
-    expect(await two.claim('c', 'p2', 1, 'u', 1_000)).toBeUndefined();
+    expect(await two.claim('c', 'p2', 1, 'u', 1_000, false)).toBeUndefined();
     if (grant !== undefined) expect(await one.settle('c', 'p1', grant, { result: 'success' })).toBe('done');
     expect(await two.control({ id: 'x', process: 'p2', body: '{}', forMs: 60_000 })).toMatchObject({ applied: 1 });
     expect(await one.control({ id: 'x', process: 'p1' })).toMatchObject({ applied: 2 });

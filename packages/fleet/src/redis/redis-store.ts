@@ -53,8 +53,8 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       const answer = list(await run('report', id, process, category, waitMs, quorum, windowMs, generation, ageMs));
       return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
     },
-    claim: async (id, process, generation, token, leaseMs) => {
-      const answer = await run('claim', id, process, generation, token, leaseMs);
+    claim: async (id, process, generation, token, leaseMs, isWanted) => {
+      const answer = await run('claim', id, process, generation, token, leaseMs, Number(isWanted));
       return isNothing(answer) ? undefined : ({ epoch: String(answer), generation, token } satisfies Grant);
     },
     settle: async (id, process, grant, result) => {

@@ -26,6 +26,7 @@ afterAll(async () => {
 const ids = fc.constantFrom('a', 'b', 'c', 'é {x}');
 const processes = fc.constantFrom('p1', 'p2', 'p');
 const ms = fc.constantFrom(0, 1, 500, 1_000, 5_000);
+const leases = fc.constantFrom(1, 1_000, 7_000, 20_000);
 const categories = fc.constantFrom('network', 'timeout', 'server' as const);
 const generations = fc.nat(4);
 
@@ -53,7 +54,8 @@ interface Move {
 }
 
 const call: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 4, arbitrary: ms.map((passMs) => ({ passMs })) },
+  // A negative time: the clock of another main server.
+  { weight: 4, arbitrary: fc.oneof(ms, ms, fc.constantFrom(-500, -10_000)).map((passMs) => ({ passMs })) },
   { weight: 1, arbitrary: fc.constant({ flush: true }) },
   {
     weight: 8,
@@ -72,9 +74,11 @@ const call: fc.Arbitrary<Move> = fc.oneof(
   },
   {
     weight: 8,
-    arbitrary: fc.tuple(ids, processes, generations, fc.constantFrom('t1', 't2'), ms).map((claim) => ({
-      call: (store: FleetStore) => store.claim(...claim),
-    })),
+    arbitrary: fc
+      .tuple(ids, processes, generations, fc.constantFrom('t1', 't2'), leases, fc.boolean())
+      .map((claim) => ({
+        call: (store: FleetStore) => store.claim(...claim),
+      })),
   },
   {
     weight: 8,
@@ -89,9 +93,9 @@ const call: fc.Arbitrary<Move> = fc.oneof(
   },
   {
     weight: 8,
-    arbitrary: fc.tuple(ids, processes, ms).map(([id, process, leaseMs]) => ({
+    arbitrary: fc.tuple(ids, processes, leases, fc.boolean()).map(([id, process, leaseMs, isWanted]) => ({
       call: (store: FleetStore, { circuits }: Known) =>
-        store.claim(id, process, circuits.find((one) => one.id === id)?.generation ?? 0, 't1', leaseMs),
+        store.claim(id, process, circuits.find((one) => one.id === id)?.generation ?? 0, 't1', leaseMs, isWanted),
       claims: [id, process] as const,
     })),
   },

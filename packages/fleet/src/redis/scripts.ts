@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { BOUNDS, type Bounds, MOST_NAMES, MOST_QUORUM } from '../fleet-state.ts';
+import { BOUNDS, type Bounds, MOST_NAMES, MOST_QUORUM, RENEWED_MS } from '../fleet-state.ts';
+import { CLOCK_STEP_MS } from '../records.ts';
 
 /**
  * The protocol as Lua: `fleet-state.ts` says the same in TypeScript, and a property test compares them. Each script uses one key. The
@@ -81,18 +82,29 @@ end
 return save(field, after, 4 * wait, after.s == 'open')
 `;
 
-/** ARGV: 3 id, 4 process, 5 generation, 6 token, 7 lease. */
+/** ARGV: 3 id, 4 process, 5 generation, 6 token, 7 lease, 8 whether a holder is asked to give it back. */
 const CLAIM = `
 local field, process, token, lease = 'c:' .. ARGV[3], ARGV[4], ARGV[6], tonumber(ARGV[7])
 local circuit = load(field)
 if not circuit or circuit.s ~= 'open' or circuit.g ~= tonumber(ARGV[5]) then return false end
-if circuit.h and circuit.u > now then
-  if circuit.h ~= process or circuit.k ~= token then return false end
-elseif now - circuit.t < circuit.w then
+local life = math.max(lease, 4 * circuit.w)
+if circuit.h and circuit.u > now and circuit.u <= now + lease + ${CLOCK_STEP_MS} then
+  if circuit.h ~= process or circuit.k ~= token then
+    if ARGV[8] == '1' and not circuit.d then
+      circuit.d = 1
+      save(field, circuit, life, true)
+    end
+    return false
+  end
+  if now + lease - circuit.u >= ${RENEWED_MS} then
+    circuit.u = now + lease
+    save(field, circuit, life, false)
+  end
+elseif circuit.t <= now + ${CLOCK_STEP_MS} and now - circuit.t < circuit.w then
   return false
 else
-  circuit.h, circuit.k, circuit.u = process, token, now + lease
-  save(field, circuit, math.max(lease, 4 * circuit.w), false)
+  circuit.h, circuit.k, circuit.u, circuit.d = process, token, now + lease, nil
+  save(field, circuit, life, false)
 end
 return redis.call('HGET', key, 'e')
 `;
@@ -103,11 +115,12 @@ local field, result = 'c:' .. ARGV[3], ARGV[8]
 local circuit = load(field)
 if not circuit or redis.call('HGET', key, 'e') ~= ARGV[5] or circuit.g ~= tonumber(ARGV[6]) then return 'stale' end
 if circuit.h ~= ARGV[4] or circuit.k ~= ARGV[7] or circuit.u <= now then return 'stale' end
-circuit.h, circuit.k, circuit.u = nil, nil, nil
+local wanted = circuit.d
+circuit.h, circuit.k, circuit.u, circuit.d = nil, nil, nil, nil
 if result ~= 'returned' then circuit.g, circuit.t = circuit.g + 1, now end
 if result == 'success' then circuit.s = 'closed' end
 if result == 'failure' then circuit.c, circuit.w = ARGV[9], tonumber(ARGV[10]) end
-save(field, circuit, 4 * circuit.w, result == 'success')
+save(field, circuit, 4 * circuit.w, result == 'success' or wanted)
 return 'done'
 `;
 
