@@ -260,6 +260,209 @@ describe('boxes that share a store', () => {
     expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
 
+  test('G7: a store that is read but refuses messages is degraded, a working tool is called again, and it recovers', async () => {
+    const { runtime, store, processes } = await opened(3);
+    const { report, claim, settle } = store;
+    const refuse = () => Promise.reject(new Error("OOM command not allowed when used memory > 'maxmemory'."));
+    Object.assign(store, { report: refuse, claim: refuse, settle: refuse });
+    await runtime.pass(60_000);
+    const results: string[] = [];
+    const callAll = async (passMs: number) => {
+      for (let passed = 0; passed < passMs; passed += 200) {
+        for (const one of processes) results.push(call(one, true));
+        await runtime.pass(200);
+      }
+    };
+    await callAll(14_000);
+    expect(processes.map(({ fleet }) => fleet.status())).toEqual(
+      Array(3).fill(expect.objectContaining({ mode: 'degraded', why: 'memory' })),
+    );
+    expect(results.slice(-3)).toEqual(['ok', 'ok', 'ok']);
+    Object.assign(store, { report, claim, settle });
+    await callAll(12_000);
+    expect(processes.map(({ fleet }) => fleet.status().mode)).toEqual(['up', 'up', 'up']);
+    expect(results.slice(-3)).toEqual(['ok', 'ok', 'ok']);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ state: 'closed' }]);
+  });
+
+  test('G4: a process that asked once after a quiet time gives the probe to one that calls, within 15 s', async () => {
+    const { runtime, processes } = await opened(3);
+    await runtime.pass(3_600_000);
+    const [quiet, ...busy] = processes;
+    expect(quiet && call(quiet, true)).toBe('skip');
+    await runtime.pass(3_000);
+    const startMs = runtime.now();
+    const results: string[] = [];
+    while (!results.includes('probe ok') && runtime.now() - startMs < 120_000) {
+      for (const one of busy) results.push(call(one, true));
+      await runtime.pass(100);
+    }
+    expect(results.at(-1) === 'probe ok' || results.at(-2) === 'probe ok').toBe(true);
+    expect(runtime.now() - startMs).toBeLessThan(15_000);
+  });
+
+  test('G4: one that asked once, and whose tool nobody else calls, keeps the probe while it is overdue', async () => {
+    const { runtime, processes, store } = await opened(2);
+    const tokens = new Set<string>();
+    const { claim } = store;
+    Object.assign(store, {
+      claim: (...given: Parameters<typeof claim>) => {
+        tokens.add(given[3]);
+        return claim(...given);
+      },
+    });
+    await runtime.pass(660_000);
+    const [quiet] = processes;
+    expect(quiet && call(quiet, true)).toBe('skip');
+    await runtime.pass(500_000);
+    expect(quiet && call(quiet, true)).toBe('probe ok');
+    expect(tokens.size).toBe(1); // Renewed with the same token.
+  });
+
+  test('G9: a circuit of other settings means nothing for a tool that was not used yet', async () => {
+    const { runtime, store } = await opened(2);
+    const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
+    const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
+    const tools = { web_search: { share: 'fleet', failureThreshold: 5 } } as const;
+    const newer = createBreakerbox({ agent: 'agent', scope: 'process', clock, fleet, tools });
+    await runtime.pass(3_000);
+    expect(call({ fleet, box: newer, session: newer.session() }, true)).toBe('ok');
+  });
+
+  test('G7: a store that went back to data from before a settlement hears it again', async () => {
+    const { runtime, store, processes } = await opened(2);
+    const { claim } = store;
+    const claimed: Parameters<typeof claim>[] = [];
+    const epoch = (await store.read({ epoch: '', version: 0 })).position.epoch;
+    Object.assign(store, {
+      claim: async (...given: Parameters<typeof claim>) => {
+        const grant = await claim(...given);
+        if (grant !== undefined) claimed.push(given);
+        return grant;
+      },
+    });
+    const results: string[] = [];
+    for (let passed = 0; passed < 70_000; passed += 100) {
+      for (const one of processes) results.push(call(one, true));
+      await runtime.pass(100);
+    }
+    expect(results.slice(-2)).toEqual(['ok', 'ok']);
+    const [last] = claimed.slice(-1);
+    if (last === undefined) return expect.fail('no claim');
+    const [id] = last;
+    const { read } = store;
+    // As it was between claim and settlement.
+    let hasSettled = false;
+    const old = {
+      id,
+      version: 1e6,
+      state: 'open',
+      generation: 1,
+      category: 'server',
+      ageMs: 70_000,
+      waitMs: 60_000,
+      seenBy: 0,
+    } as const;
+    const probe = { holder: last[1], leaseMs: 60_000, isWanted: false };
+    Object.assign(store, {
+      read: async () => ({
+        position: { epoch, version: 1e6 },
+        circuits: [
+          hasSettled ? { ...old, state: 'closed', generation: 2, ageMs: 0, probe: undefined } : { ...old, probe },
+        ],
+        actions: [],
+        whole: true,
+      }),
+      settle: async () => {
+        hasSettled = true;
+        return 'done';
+      },
+    });
+    await runtime.pass(5_000);
+    expect(hasSettled).toBe(true);
+    for (let passed = 0; passed < 3_000; passed += 100) {
+      for (const one of processes) results.push(call(one, true));
+      await runtime.pass(100);
+    }
+    expect(results.slice(-2)).toEqual(['ok', 'ok']);
+    Object.assign(store, { read });
+  });
+
+  test('G8: a confirmation that was cut off does not end a later event', async () => {
+    const { runtime, store, processes } = await fleetOf(3);
+    const { end } = store;
+    const ended: number[] = [];
+    Object.assign(store, {
+      end: (id: string, generation: number) => {
+        ended.push(generation);
+        return end(id, generation);
+      },
+    });
+    const state = { isCut: false };
+    const orCut = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
+      state.isCut ? Promise.reject(new StoreError('timeout', 'cut')) : run();
+    const cut = processWith(runtime, {
+      ...store,
+      read: (since) => orCut(() => store.read(since)),
+      end: (...given) => orCut(() => store.end(...given)),
+    });
+    await runtime.pass(2_000);
+    const fail = () => {
+      for (const tool of ['a', 'b']) for (const one of processes.slice(0, 2)) kill(one, tool);
+    };
+    fail();
+    await runtime.pass(3_000);
+    for (const one of [...processes, cut]) for (const tool of ['a', 'b']) call(one, true, tool);
+    expect(cut.session.view().systemic).toBeDefined();
+    state.isCut = true;
+    cut.session.confirmRecovered();
+    processes[1]?.session.confirmRecovered();
+    await runtime.pass(2_000);
+    for (let passed = 0; passed < 130_000; passed += 100) {
+      for (const tool of ['a', 'b']) for (const one of processes) call(one, true, tool);
+      await runtime.pass(100);
+    }
+    fail();
+    await runtime.pass(3_000);
+    for (const one of processes) call(one, true, 'mail');
+    state.isCut = false;
+    await runtime.pass(10_000);
+    for (const one of processes) call(one, true, 'mail');
+    expect(processes.map(({ session }) => session.view().systemic !== undefined)).toEqual([true, true, true]);
+    expect(new Set(ended)).toEqual(new Set([1]));
+  });
+
+  test('G3, G8: an event of circuits that are open in one process alone stays there', async () => {
+    const { runtime, processes, store } = await fleetOf(2);
+    for (const tool of ['a', 'b']) kill(processes[0], tool);
+    await runtime.pass(3_000);
+    expect(processes[0]?.session.view().systemic).toBeDefined();
+    const names = async () =>
+      (await store.read({ epoch: '', version: 0 })).circuits.map(({ id }) => id.split(':').at(-1));
+    expect(await names()).toEqual(['a', 'b']);
+    for (const tool of ['a', 'b']) kill(processes[1], tool);
+    await runtime.pass(3_000);
+    for (const one of processes) call(one, true, 'mail');
+    expect(await names()).toContain('systemic');
+  });
+
+  test('G9: the clock of another main server, an hour behind, holds a tool no longer', async () => {
+    const runtime = virtualRuntime();
+    let behindMs = 0;
+    const store = memoryStore({ now: () => 1e12 + runtime.now() - behindMs, epoch: () => runtime.id() });
+    const processes = [0, 1].map(() => processWith(runtime, store));
+    await runtime.pass(2_000);
+    for (const one of processes) kill(one);
+    await runtime.pass(500);
+    behindMs = 3_600_000;
+    const results: string[] = [];
+    for (let passed = 0; passed < 65_000; passed += 200) {
+      for (const one of processes) results.push(call(one, true));
+      await runtime.pass(200);
+    }
+    expect(results.slice(-2)).toEqual(['ok', 'ok']);
+  });
+
   test('G8, S5: a correlated failure that a person ends in one process is over in all', async () => {
     const { runtime, processes } = await fleetOf(3);
     for (const tool of ['a', 'b']) for (const one of processes.slice(0, 2)) kill(one, tool);

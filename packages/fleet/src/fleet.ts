@@ -1,7 +1,7 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { type Operator, operate } from '@breakerbox/core/control';
 import { type SharedCircuits, shareCircuits } from '@breakerbox/core/fleet';
-import { safely } from '@breakerbox/core/internal';
+import { safely, warn } from '@breakerbox/core/internal';
 import { joinFleet, type Member } from './member.ts';
 import { checkOptions, type FleetOptions, isStore } from './options.ts';
 import type { FleetStore } from './protocol.ts';
@@ -108,8 +108,12 @@ export const fleetWith = (
 
   return {
     join: (given) => {
-      if (isClosed || joined.has(given)) return;
+      if (joined.has(given)) return;
       joined.add(given);
+      if (isClosed) {
+        warn('a box was given to a fleet that is closed, so it decides alone. Create the box before fleet.close().');
+        return;
+      }
       const box = given as Breakerbox;
       const shared = share(box);
       const { reader, members } = crewOf(name ?? shared.agent);

@@ -1,4 +1,5 @@
 import { BreakerboxConfigError } from '@breakerbox/core';
+import { createClient, createSentinel } from 'redis';
 import { describe, expect, test } from 'vitest';
 import { createFleet } from './fleet.ts';
 import { memoryStore } from './memory-store.ts';
@@ -34,6 +35,20 @@ describe('G10: the options of createFleet', () => {
       expect(faultsOf(options)).toEqual([expect.stringMatching(/^client is /)]);
     },
   );
+
+  test('G10, E6: a promise, a sentinel of redis, and a client without destroy() are refused, and named', async () => {
+    const connecting = createClient({ url: 'redis://127.0.0.1:1', socket: { reconnectStrategy: false } }).connect();
+    expect(faultsOf({ client: connecting })).toEqual([
+      expect.stringMatching(/^client is a promise \(await it first\)/),
+    ]);
+    await expect(connecting).rejects.toThrow();
+    const sentinel = createSentinel({ name: 'main', sentinelRootNodes: [{ host: '127.0.0.1', port: 1 }] });
+    expect(faultsOf({ client: sentinel })).toEqual([
+      expect.stringMatching(/^client is a sentinel of redis, .*sentinels/),
+    ]);
+    const { sSubscribe, sendCommand, duplicate } = createClient();
+    expect(faultsOf({ client: { sSubscribe, sendCommand, duplicate } })).toHaveLength(1);
+  });
 
   test('Q2, E6: the error does not show an address that was given as the client', () => {
     const [fault] = faultsOf({ client: 'redis://x:secretpw@db.internal' });

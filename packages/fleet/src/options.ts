@@ -30,9 +30,14 @@ const KNOWN = ['client', 'prefix', 'name', 'quorum', 'windowMs', 'commandTimeout
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value) : String(value));
 
+const hasMethod = (value: unknown, name: string): boolean =>
+  typeof (value as Record<string, unknown> | null | undefined)?.[name] === 'function';
+
 /** Only its type: an address may have a password. */
 const kindOf = (client: unknown): string => {
   if (typeof client === 'string') return 'a string';
+  if (hasMethod(client, 'then')) return 'a promise (await it first)';
+  if (hasMethod(client, 'getMasterNode')) return 'a sentinel of redis';
   return client === undefined || client === null ? String(client) : `of type ${typeof client}`;
 };
 
@@ -67,7 +72,7 @@ export const checkOptions = (options: FleetOptions, isClient: (client: object) =
       : [
           {
             path: 'client',
-            message: `is ${kindOf(client)}, which is not a client of redis 6 or ioredis 6. Give createClient({ url }) of the package redis, new Redis(url) of ioredis, a cluster of either, or memoryStore().`,
+            message: `is ${kindOf(client)}, which is not a client of redis 6 or ioredis 6. Give createClient({ url }) of the package redis, new Redis(url) of ioredis (with sentinels, if you have some), a cluster of either, or memoryStore().`,
           },
         ]),
     ...checkName('prefix', prefix),

@@ -83,7 +83,9 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   let failingSinceMs: number | undefined;
   let failures = 0;
   /** Messages that fail, although the store may be read: a full disk, a replica, a right that is missing. */
-  let refusing: { readonly sinceMs: number; lastMs: number } | undefined;
+  let refusing: { readonly sinceMs: number; readonly lastMs: number } | undefined;
+  /** While degraded: the latest read that was sent before a message was taken. What it says may be older than the message. */
+  let takenAfter = 0;
   let answeredMs: number | undefined;
   let processes: number | undefined;
   let countedMs = Number.NEGATIVE_INFINITY;
@@ -109,6 +111,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     failures = 0;
     answeredMs = runtime.now();
     if (isWrite || isForgiven()) refusing = undefined;
+    if (isWrite && mode === 'degraded') takenAfter = sentRead;
   };
 
   const failed = (sentMs: number, isWrite: boolean, error: unknown): void => {
@@ -165,7 +168,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     for (const action of word.actions) actions.set(action.id, hear(action));
     if (word.actions.length > 0) countedMs = Number.NEGATIVE_INFINITY; // Of how many processes it was carried out.
     for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
-    if (mode !== 'degraded' || refusing === undefined) {
+    if (mode !== 'degraded' || (refusing === undefined && answeredRead > takenAfter)) {
       mode = 'up';
       why = undefined;
     }
@@ -230,7 +233,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   return {
     get knowledge() {
       const { epoch } = position;
-      const answers = failures === 0 && (mode === 'up' || (mode === 'degraded' && refusing !== undefined));
+      const answers = failures === 0 && mode !== 'starting';
       return { mode, why, answers, epoch, sentRead, read: answeredRead, answeredMs, processes, circuits, actions };
     },
     write: async (command) => {

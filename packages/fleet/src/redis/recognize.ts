@@ -7,7 +7,8 @@ const has = (client: object, ...methods: readonly string[]): boolean =>
 
 /** How to talk to this client, once it is called. Undefined if it is a client of neither `redis` nor `ioredis`. */
 export const connectionOf = (client: object): (() => RedisConnection) | undefined => {
-  if (has(client, 'sSubscribe', 'sendCommand', 'duplicate'))
+  // `redis` 4 has no `destroy`, and a sentinel of `redis` sends commands in another way.
+  if (has(client, 'sSubscribe', 'sendCommand', 'duplicate', 'destroy') && !has(client, 'getMasterNode'))
     return () => nodeRedisConnection(client as NodeRedisClient);
   if (has(client, 'ssubscribe', 'call', 'duplicate')) return () => ioredisConnection(client as IoredisClient);
   return undefined;
