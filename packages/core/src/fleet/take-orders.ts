@@ -96,9 +96,10 @@ export const followGrants = (
   const store = changes?.store ?? book.context.shared;
   if (store === undefined) return;
   const isMember = ({ tool }: TrackedCircuit): boolean => book.context.tool(tool.name)?.group !== undefined;
-  // A group may follow an event, and its members follow it.
-  for (const tracked of circuits) if (!isMember(tracked)) follow(book, tracked, store);
-  for (const tracked of circuits) if (isMember(tracked)) follow(book, tracked, store);
+  // The opening of one circuit may bring an event, and so a grant for others. A group may follow an event, and its members follow it.
+  const all = changes === undefined ? circuits : [...store.circuits.values()];
+  for (const tracked of all) if (!isMember(tracked)) follow(book, tracked, store);
+  for (const tracked of all) if (isMember(tracked)) follow(book, tracked, store);
 };
 
 const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
