@@ -91,6 +91,9 @@ const answered = (state: FleetState, id: string, { nowMs }: Moment): StoredCircu
   return storedCircuit(id, circuit, nowMs);
 };
 
+/** What a process says again within this time is the same message: a report, or a claim that renews a lease. */
+export const RENEWED_MS = 5_000;
+
 /** G3: a process saw a circuit open. */
 export const reportOpening = (state: State, report: Report, moment: Moment): Outcome<StoredCircuit> => {
   const { nowMs } = moment;
@@ -110,11 +113,11 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
   const n = { ...Object.fromEntries(seen), [report.process]: nowMs };
   if (Object.keys(n).length >= Math.min(report.quorum, MOST_QUORUM))
     return changed({ ...open, g: circuit.g + 1 }, true);
+  const saidMs = circuit.n?.[report.process] ?? Number.NEGATIVE_INFINITY;
+  if (found !== undefined && saidMs <= nowMs && nowMs - saidMs < RENEWED_MS)
+    return unchanged(state, storedCircuit(report.id, found, nowMs));
   return changed({ ...open, s: 'pending', g: circuit.g, n }, false);
 };
-
-/** A lease that was renewed so lately is not renewed again: a claim may arrive twice. */
-export const RENEWED_MS = 5_000;
 
 /** Whether a lease lasts. No lease of this policy is longer than `leaseMs`: one that seems so is of a clock that was ahead. */
 const isLeased = ({ h, u = 0 }: CircuitRecord, leaseMs: number, nowMs: number): boolean =>

@@ -88,10 +88,10 @@ export class Promises {
     } else if (before.state !== 'open' && one.generation === 0) {
       const seen = new Map([...before.seen].filter(([, ms]) => nowMs - ms < one.windowMs)).set(one.process, nowMs);
       const isEnough = seen.size >= one.quorum;
-      after = isEnough
-        ? { ...opened, generation: before.generation + 1 }
-        : { ...opened, state: 'pending', generation: before.generation, seen };
-      this.#count(isEnough ? 'opened' : 'pending');
+      const isAgain = nowMs - (before.seen.get(one.process) ?? Number.NEGATIVE_INFINITY) < RENEWED_MS;
+      if (isEnough) after = { ...opened, generation: before.generation + 1 };
+      else if (!isAgain) after = { ...opened, state: 'pending', generation: before.generation, seen };
+      this.#count(isEnough ? 'opened' : isAgain ? 'report that came twice' : 'pending');
     } else this.#count('report that changes nothing');
     this.circuits.set(one.id, after);
     const { state, generation } = after;

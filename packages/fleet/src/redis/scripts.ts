@@ -59,6 +59,8 @@ else
     end
   end
   if count < math.min(tonumber(ARGV[7]), ${MOST_QUORUM}) then
+    local said = (circuit.n or {})[process]
+    if said and said <= now and now - said < ${RENEWED_MS} then return found(field) end
     after.s, after.g, after.n = 'pending', circuit.g, seen
   end
 end
