@@ -45,12 +45,16 @@ const born = (ground: Ground, counter: string, window: string): string => {
   const { series, read, recorded } = ground;
   const offset = ` offset ${window}`;
   const seen = recorded ? `last_over_time(${read.over('processes', '5m')}${offset})` : processes(ground, offset);
+  const all = series(METRIC.sessions);
+  const earlier = `[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))}`;
+  const reported = recorded
+    ? [`${read.now('sessions')}${offset}`, `last_over_time(${read.now('sessions')}${earlier})`]
+    : [`sum by (${BY_AGENT}) (${all}${offset})`, `sum by (${BY_AGENT}) (\n  last_over_time(${all}${earlier})\n)`];
   return [
     `min_over_time(${counter}[${window}])`,
     `unless ${counter}${offset}`,
     `unless on (${BY_PROCESS}) (${seen} unless on (${BY_PROCESS}) ${active(series)}${offset})`,
-    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)}${offset})`,
-    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
+    ...reported.map((agents) => `and on (${BY_AGENT}) ${agents}`),
   ].join('\n');
 };
 
