@@ -55,8 +55,12 @@ const CIRCUITS: readonly Recording[] = [
     key: 'decisions5m',
     comment: 'Decisions by reason. No value for what did not occur.',
     expr: ({ series }) =>
-      `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`, `increase(${series(METRIC.decisions)}[${short}])`)} > 0`,
-    every: '1m',
+      aggregated(
+        'sum',
+        `${BY_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`,
+        `increase(${series(METRIC.decisions)}[${short}]) > 0`,
+      ),
+    every: '2m',
   },
   {
     key: 'notClosedByState',
@@ -142,19 +146,20 @@ const openings = (ground: Ground, window: string): string =>
     ground.series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }),
     BY_TOOL,
     window,
+    'no zeros',
   );
 
 const OPENINGS: readonly Recording[] = [
   {
     key: 'openings5m',
     comment:
-      'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes.',
+      'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes. No value without an opening.',
     expr: (ground) => openings(ground, short),
   },
   {
     key: 'openings15m',
-    comment: 'The same over 15 minutes. No value without an opening.',
-    expr: (ground) => `${openings(ground, quarter)} > 0`,
+    comment: 'The same over 15 minutes.',
+    expr: (ground) => openings(ground, quarter),
     every: '1m',
   },
   {
@@ -166,32 +171,39 @@ const OPENINGS: readonly Recording[] = [
   },
 ];
 
-const outcomes = ({ series }: Ground, which: readonly ('success' | 'failure')[], window: string): string =>
-  aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: which })}[${window}])`);
+const executions = ({ series }: Ground, window: string): string =>
+  aggregated(
+    'sum',
+    BY_TOOL,
+    `increase(${series(METRIC.outcomes, { [ATTR.outcome]: ['success', 'failure'] })}[${window}])`,
+  );
+
+const failures = ({ series }: Ground, window: string): string =>
+  aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: ['failure'] })}[${window}]) > 0`);
 
 const ERRORS: readonly Recording[] = [
   {
     key: 'failures5m',
     comment: 'Failed calls. No value without one.',
-    expr: (ground) => `${outcomes(ground, ['failure'], short)} > 0`,
+    expr: (ground) => failures(ground, short),
     every: '2m',
   },
   {
     key: 'failures1h',
     comment: 'Failed calls over 1 hour, and below executed calls and their ratio.',
-    expr: (ground) => `${outcomes(ground, ['failure'], hour)} > 0`,
+    expr: (ground) => failures(ground, hour),
     every: '4m',
   },
   {
     key: 'executions5m',
     comment: 'Executed calls whose outcome says something about the tool. Ignored outcomes are caused by the caller.',
-    expr: (ground) => outcomes(ground, ['success', 'failure'], short),
+    expr: (ground) => executions(ground, short),
     every: '2m',
   },
   {
     key: 'executions1h',
     comment: '',
-    expr: (ground) => outcomes(ground, ['success', 'failure'], hour),
+    expr: (ground) => executions(ground, hour),
     every: '4m',
   },
   {

@@ -98,13 +98,20 @@ const openOf = ({ series, read, recorded }: Ground): string => {
   return recorded ? `${read.now('notClosedByState')}${matching(open)}` : series(METRIC.circuits, open);
 };
 
+/** Half of the time between two evaluations of the recorded decisions: on average, the range then covers the window. */
+const HALF_BETWEEN = 60;
+
 /** Decisions in a window: the most in any 5 minutes of it, if they are recorded for as long. */
 const decided = ({ series, read, recorded }: Ground, which: Matchers, window: string): string => {
   const recent = seconds(window) - seconds(WINDOW.short);
   if (!recorded || recent < 0)
     return aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, which)}[${window}])`);
   const decisions = `${read.now('decisions5m')}${matching(which)}`;
-  return aggregated('sum', BY_TOOL, recent === 0 ? decisions : `max_over_time(${decisions}[${durationOf(recent)}])`);
+  return aggregated(
+    'sum',
+    BY_TOOL,
+    recent === 0 ? decisions : `max_over_time(${decisions}[${durationOf(recent + HALF_BETWEEN)}])`,
+  );
 };
 
 const probeStarved: AlertDefinition = {
