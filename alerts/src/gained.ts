@@ -11,14 +11,22 @@ import type { Ground } from './record.ts';
  * start of the window and some minutes before. If the whole agent was not seen, scrapes were missing, or the agent is new to this
  * Prometheus. Then the totals that its counters bring must not count as new. The minutes are for a Prometheus that has just
  * started: it finds the processes of an agent one after the other.
+ *
+ * @param zeros without zeros, the sum has no value if nothing happened, and sums up few series
  */
-export const gained = (ground: Ground, counter: string, by: string, window: string): string =>
+export const gained = (
+  ground: Ground,
+  counter: string,
+  by: string,
+  window: string,
+  zeros: 'zeros' | 'no zeros' = 'zeros',
+): string =>
   aggregated(
     'sum',
     by,
     joined(
       'or',
-      `increase(${counter}[${window}])`,
+      `increase(${counter}[${window}])${zeros === 'zeros' ? '' : ' > 0'}`,
       `label_replace(\n${indented(`${born(ground, counter, window)},\n"born", "yes", "", ""`)}\n)`,
     ),
   );
@@ -45,12 +53,16 @@ const born = (ground: Ground, counter: string, window: string): string => {
   const { series, read, recorded } = ground;
   const offset = ` offset ${window}`;
   const seen = recorded ? `last_over_time(${read.over('processes', '5m')}${offset})` : processes(ground, offset);
+  const all = series(METRIC.sessions);
+  const earlier = `[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))}`;
+  const reported = recorded
+    ? [`${read.now('sessions')}${offset}`, `last_over_time(${read.now('sessions')}${earlier})`]
+    : [`sum by (${BY_AGENT}) (${all}${offset})`, `sum by (${BY_AGENT}) (\n  last_over_time(${all}${earlier})\n)`];
   return [
-    `min_over_time(${counter}[${window}])`,
+    `min_over_time(${counter}[${window}]) > 0`,
     `unless ${counter}${offset}`,
     `unless on (${BY_PROCESS}) (${seen} unless on (${BY_PROCESS}) ${active(series)}${offset})`,
-    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (${series(METRIC.sessions)}${offset})`,
-    `and on (${BY_AGENT}) sum by (${BY_AGENT}) (\n  last_over_time(${series(METRIC.sessions)}[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))})\n)`,
+    ...reported.map((agents) => `and on (${BY_AGENT}) ${agents}`),
   ].join('\n');
 };
 

@@ -100,12 +100,19 @@ export const CORRELATION: readonly Recording[] = [
     },
   },
   {
+    key: 'crowd',
+    comment:
+      'The number of openings below which they may be chance, for tools with so many circuits that it is above 1. No value for others.',
+    expr: ({ read, settings: { openShare, correlatedMemory } }) =>
+      `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)}) > 1`,
+    every: '1m',
+  },
+  {
     key: 'lastOpenings',
     comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
     expr: (ground) => {
-      const { read, settings } = ground;
-      const { openShare, correlatedMemory } = settings;
-      const chance = `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)})\n> clamp_min(${read.now('openings5m')}, 1)`;
+      const { read } = ground;
+      const chance = `${read.now('crowd')}\nunless ${read.now('openings5m')} >= ${read.now('crowd')}`;
       return joined(
         `unless on (${BY_TOOL})`,
         aggregated('max', `${BY_TOOL}, ${ERROR}`, remembered(ground)),

@@ -5,6 +5,7 @@ import {
   aggregated,
   BY_AGENT,
   BY_TOOL,
+  ERROR,
   indented,
   joined,
   label,
@@ -19,6 +20,7 @@ import { WINDOW } from './settings.ts';
 
 const { short } = WINDOW;
 const PER_TOOL = `job, ${TOOL}`;
+const BY_OPENING = `${BY_TOOL}, ${ERROR}`;
 
 /** The decisions of each tool that have a series before they occur. */
 const FROM_THE_START = [
@@ -86,8 +88,41 @@ export const OVERVIEW: readonly Recording[] = [
   growth('fellLow', METRIC.budgetLow),
   growth('ranOut', METRIC.budgetExhaustions),
   {
+    key: 'systemicEvents',
+    comment: 'The same for systemic events. No value without an event, so these are few series.',
+    expr: ({ series }) => `${grown(series(METRIC.systemicEvents), `${BY_AGENT}, ${ERROR}`, '1m')} > 0`,
+    every: '1m',
+  },
+  {
+    key: 'opened',
+    comment:
+      'Tools that opened since the last evaluation: the Unix time of the opening, for each error. A tool opened if the gauge shows a later time than in the hour before, or did not exist then. 0 is an opening that was taken back.',
+    expr: ({ series }) => {
+      const opened = series(METRIC.openedTime);
+      const latest = aggregated('max', BY_OPENING, `max_over_time(${opened}[1m])`);
+      const before = aggregated('max', BY_OPENING, `max_over_time(${opened}[1h] offset 1m)`);
+      return `${latest} > 0\nunless ${before} >= ${latest}`;
+    },
+    every: '1m',
+  },
+  {
+    key: 'paused',
+    comment: 'Sessions that are paused, by state. No value without one.',
+    expr: ({ series }) => {
+      const paused = series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget', 'paused_systemic'] });
+      return `${aggregated('sum', `${BY_AGENT}, ${label(ATTR.sessionState)}`, paused)} > 0`;
+    },
+    every: '1m',
+  },
+  {
+    key: 'systemicActive',
+    comment: 'Systemic events that are not over. No value without one.',
+    expr: ({ series }) => `${aggregated('sum', BY_AGENT, series(METRIC.systemicActive))} > 0`,
+    every: '1m',
+  },
+  {
     key: 'transitions',
-    comment: 'The same for the transitions of circuits. No value without a transition, so these are few series.',
+    comment: 'How much the transitions of circuits grew since the last evaluation. No value without a transition.',
     expr: ({ series }) => {
       const by = `${BY_TOOL}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)}`;
       return `${grown(series(METRIC.transitions), by, '2m')} > 0`;

@@ -31,7 +31,7 @@ const { short, quarter, hour, week } = WINDOW;
 const whileFresh = ({ series, settings }: Ground): string =>
   `and on (${BY_PROCESS}) last_over_time(${active(series)}[${settings.gap}])`;
 
-/** 1 for a tool of which nearly all keys are out of use. Skips for a key have a series from the first one on, so it counts from 0. */
+/** Skips for a key have a series from the first one on, so it counts from 0. */
 const keysOutOfUse = (ground: Ground): string => {
   const { series, read, settings } = ground;
   const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
@@ -55,8 +55,12 @@ const CIRCUITS: readonly Recording[] = [
     key: 'decisions5m',
     comment: 'Decisions by reason. No value for what did not occur.',
     expr: ({ series }) =>
-      `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`, `increase(${series(METRIC.decisions)}[${short}])`)} > 0`,
-    every: '1m',
+      aggregated(
+        'sum',
+        `${BY_TOOL}, ${label(ATTR.decision)}, ${label(ATTR.reason)}`,
+        `increase(${series(METRIC.decisions)}[${short}]) > 0`,
+      ),
+    every: '2m',
   },
   {
     key: 'notClosedByState',
@@ -93,19 +97,29 @@ const CIRCUITS: readonly Recording[] = [
     },
   },
   {
+    key: 'keysOutOfUse',
+    comment:
+      '1 for a tool of which nearly all decisions skip a call for its key, such as a host. Circuits of keys have no series. So the tool counts as one circuit out of use.',
+    expr: keysOutOfUse,
+    every: '1m',
+  },
+  {
     key: 'outOfUse',
     comment:
-      'The same across gaps, and 0 if it may be chance. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. Circuits of keys have no series. So a tool also counts as one circuit out of use while nearly all of its decisions skip a call for its key.',
+      'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too.',
     expr: (ground) => {
-      const { read, series, settings } = ground;
-      const { gap, openShare } = settings;
+      const { read, series, settings, recorded } = ground;
+      const { gap, openFor, openShare } = settings;
       const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
       const many = `${median}\n>= ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
       const stillThere = `last_over_time(${active(series)}[${durationOf(seconds(gap) * 0.6)}])`;
-      const inUse = `${read.now('circuits')} * 0`;
+      // Until the last time out of use has left the window of the rule below, which needs the zeros.
+      const inUse = recorded
+        ? `(max_over_time(${read.over('outOfUse', openFor)}) > 0) * 0`
+        : `${read.now('circuits')} * 0`;
       return joined(
         'or',
-        keysOutOfUse(ground),
+        read.now('keysOutOfUse'),
         `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
         inUse,
       );
@@ -115,7 +129,13 @@ const CIRCUITS: readonly Recording[] = [
     key: 'outOfUseAllAlong',
     comment:
       'Exists only if the tool has been out of use for as long as BreakerboxCircuitOpen requires. Other alerts read this to know that it fires, also in Grafana-managed rules, which have no ALERTS series.',
-    expr: ({ read, settings }) => `min_over_time(${read.over('outOfUse', settings.openFor)}) > 0`,
+    expr: ({ read, recorded, settings: { openFor, gap } }) => {
+      const outOfUse = `min_over_time(${read.over('outOfUse', openFor)}) > 0`;
+      // A tool that was in use before has no value.
+      return recorded
+        ? `${outOfUse}\nand last_over_time(${read.over('outOfUse', gap)} offset ${openFor}) > 0`
+        : outOfUse;
+    },
   },
 ];
 
@@ -126,13 +146,14 @@ const openings = (ground: Ground, window: string): string =>
     ground.series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }),
     BY_TOOL,
     window,
+    'no zeros',
   );
 
 const OPENINGS: readonly Recording[] = [
   {
     key: 'openings5m',
     comment:
-      'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes.',
+      'How often circuits of a tool went from closed to open. A failed probe is not an opening. The part labelled born is for a process whose first scrape already has an opening, because increase() ignores a first sample. It counts if other processes of the agent were seen before the window and this one was not seen in the hours before. So old openings do not count again after a gap in the scrapes. No value without an opening.',
     expr: (ground) => openings(ground, short),
   },
   {
@@ -150,32 +171,44 @@ const OPENINGS: readonly Recording[] = [
   },
 ];
 
-const outcomes = ({ series }: Ground, which: readonly ('success' | 'failure')[], window: string): string =>
-  aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: which })}[${window}])`);
+const executions = ({ series }: Ground, window: string): string =>
+  aggregated(
+    'sum',
+    BY_TOOL,
+    `increase(${series(METRIC.outcomes, { [ATTR.outcome]: ['success', 'failure'] })}[${window}])`,
+  );
+
+const failures = ({ series }: Ground, window: string): string =>
+  aggregated('sum', BY_TOOL, `increase(${series(METRIC.outcomes, { [ATTR.outcome]: ['failure'] })}[${window}]) > 0`);
 
 const ERRORS: readonly Recording[] = [
-  { key: 'failures5m', comment: 'Failed calls.', expr: (ground) => outcomes(ground, ['failure'], short), every: '2m' },
+  {
+    key: 'failures5m',
+    comment: 'Failed calls. No value without one.',
+    expr: (ground) => failures(ground, short),
+    every: '2m',
+  },
   {
     key: 'failures1h',
     comment: 'Failed calls over 1 hour, and below executed calls and their ratio.',
-    expr: (ground) => outcomes(ground, ['failure'], hour),
+    expr: (ground) => failures(ground, hour),
     every: '4m',
   },
   {
     key: 'executions5m',
     comment: 'Executed calls whose outcome says something about the tool. Ignored outcomes are caused by the caller.',
-    expr: (ground) => outcomes(ground, ['success', 'failure'], short),
+    expr: (ground) => executions(ground, short),
     every: '2m',
   },
   {
     key: 'executions1h',
     comment: '',
-    expr: (ground) => outcomes(ground, ['success', 'failure'], hour),
+    expr: (ground) => executions(ground, hour),
     every: '4m',
   },
   {
     key: 'errorRatio5m',
-    comment: 'Failures over executed calls, 0 to 1. No value without calls.',
+    comment: 'Failures over executed calls, 0 to 1. No value without failures.',
     expr: ({ read }) => `${read.now('failures5m')}\n/ (${read.now('executions5m')} > 0)`,
     every: '2m',
   },
@@ -224,6 +257,22 @@ const DURATIONS: readonly Recording[] = [
         `last_over_time(${read.over('p95Sampled', week)} offset ${slowLeastHistory})`,
       ),
     every: '15m',
+  },
+  {
+    key: 'slow',
+    comment:
+      'The p95 over 15 minutes of tools that are much slower than usual, for BreakerboxToolSlow, which is evaluated more often than these series change.',
+    expr: ({ read, settings, recorded }) => {
+      // Recorded every 15 minutes.
+      const usual = recorded ? `last_over_time(${read.over('p95Usual', '20m')})` : read.now('p95Usual');
+      return [
+        `${read.now('p95')} > ${settings.slowFactor} * ${usual}`,
+        `and ${read.now('p95Short')} > ${settings.slowFactor} * ${usual}`,
+        `and ${read.now('p95')} > ${settings.slowFloor}`,
+        `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`,
+      ].join('\n');
+    },
+    every: '4m',
   },
 ];
 

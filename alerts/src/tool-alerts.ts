@@ -98,13 +98,20 @@ const openOf = ({ series, read, recorded }: Ground): string => {
   return recorded ? `${read.now('notClosedByState')}${matching(open)}` : series(METRIC.circuits, open);
 };
 
+/** Half of the time between two evaluations of the recorded decisions: on average, the range then covers the window. */
+const HALF_BETWEEN = 60;
+
 /** Decisions in a window: the most in any 5 minutes of it, if they are recorded for as long. */
 const decided = ({ series, read, recorded }: Ground, which: Matchers, window: string): string => {
   const recent = seconds(window) - seconds(WINDOW.short);
   if (!recorded || recent < 0)
     return aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions, which)}[${window}])`);
   const decisions = `${read.now('decisions5m')}${matching(which)}`;
-  return aggregated('sum', BY_TOOL, recent === 0 ? decisions : `max_over_time(${decisions}[${durationOf(recent)}])`);
+  return aggregated(
+    'sum',
+    BY_TOOL,
+    recent === 0 ? decisions : `max_over_time(${decisions}[${durationOf(recent + HALF_BETWEEN)}])`,
+  );
 };
 
 const probeStarved: AlertDefinition = {
@@ -166,18 +173,7 @@ const toolSlow: AlertDefinition = {
     `the p95 of a tool has been above ${slowFactor} times its usual value of the last week and above ${slowFloor} s for ${inWords(slowFor)}, with at least ${slowLeastCalls} calls in 15 minutes and ${inWords(slowLeastHistory)} of history`,
   comment:
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
-  expr: (ground) => {
-    const { read, settings, recorded } = ground;
-    // Recorded every 15 minutes.
-    const usual = recorded ? `last_over_time(${read.over('p95Usual', '20m')})` : read.now('p95Usual');
-    return [
-      `${read.now('p95')} > ${settings.slowFactor} * ${usual}`,
-      `and ${read.now('p95Short')} > ${settings.slowFactor} * ${usual}`,
-      `and ${read.now('p95')} > ${settings.slowFloor}`,
-      `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`,
-      unlessOpen(ground),
-    ].join('\n');
-  },
+  expr: (ground) => `${ground.read.now('slow')}\n${unlessOpen(ground)}`,
   for: ({ slowFor }) => slowFor,
   summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} are much slower than usual`,
   description: (ground) =>

@@ -86,9 +86,11 @@ const courseOf = (name: string, troubled: boolean): Course | { readonly kind: 'n
   return { kind: 'constant', value: Number(troubled) };
 };
 
-/** Series that a rule records only for a tool in an outage, or for an agent that comes and goes. */
+/** Series that a rule records only for a tool in an outage or its agent, or for an agent that comes and goes. */
 const isSparse = (name: string, labels: readonly (readonly [string, string])[]): boolean =>
-  /state:worst|tool_state:|transitions|out_of_use:min|come_and_go/.test(name) ||
+  /state:worst|tool_state:|transitions|out_of_use|_per_|failures|openings:|_slow$|_paused:|systemic|come_and_go/.test(
+    name,
+  ) ||
   (name.includes('agent_tool_decision') && labels.some(([, value]) => /^(probe|skip|pause|open)$/.test(value)));
 
 /** The series that the rules record. Those by error exist only for a tool in an outage. */
@@ -118,7 +120,7 @@ const recorded = (size: Size): readonly Stored[] =>
           [own],
         );
         return sets.flatMap((labels): readonly Stored[] => {
-          const broken = isTroubled(agent) && labels.some(([, value]) => value === BROKEN);
+          const broken = isTroubled(agent) && (!kinds.includes('tool') || labels.some(([, value]) => value === BROKEN));
           if (!broken && isSparse(name, labels)) return [];
           return [
             {

@@ -1,7 +1,7 @@
 import { builtDashboards } from '../../dashboards/src/dashboards.ts';
 import type { DashboardJson, Json, JsonObject } from '../../dashboards/src/finish.ts';
 import { isObject } from '../../dashboards/src/finish.ts';
-import { dashboardPanels, substitute, variableQueries } from '../../dashboards/src/queries.ts';
+import { substitute, variableQueries } from '../../dashboards/src/queries.ts';
 
 /** A request that Grafana sends to Prometheus. */
 export interface Request {
@@ -69,7 +69,10 @@ export interface View {
   readonly end: number;
 }
 
-/** Every request of a refresh, as Grafana sends them. `recorded` is the series that tells the dashboard that rules are loaded. */
+/**
+ * Every request of a refresh, as Grafana sends them: none for the panels of a closed row, which are inside of the row. `recorded` is the
+ * series that tells the dashboard that rules are loaded.
+ */
 export const requestsOf = (dashboard: DashboardJson, { range, end }: View, recorded: string): readonly Request[] => {
   const variables = chosen(dashboard, recorded);
   const times = { start: String(end - range), end: String(end) };
@@ -80,7 +83,7 @@ export const requestsOf = (dashboard: DashboardJson, { range, end }: View, recor
       range: `${range}s`,
       variables,
     });
-  const panels = dashboardPanels(dashboard).flatMap((panel) => {
+  const panels = objects(dashboard.panels).flatMap((panel) => {
     const { step, scrape } = interval(panel, range);
     return objects(panel.targets).map((target): Request => {
       const what = `${text(panel.title)} ${text(target.refId)}`;

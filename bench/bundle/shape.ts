@@ -79,11 +79,19 @@ const scraped = async (tools: number, broken: boolean): Promise<readonly Shaped[
   }
 };
 
-/** The series of an agent, from two scrapes of the real exporter, so that they follow the telemetry contract. */
-export const scrapeShape = async (tools: number): Promise<Shape> => ({
-  healthy: await scraped(tools, false),
-  troubled: await scraped(tools, true),
-});
+const shapes = new Map<number, Promise<Shape>>();
+
+/**
+ * The series of an agent, from two scrapes of the real exporter, so that they follow the telemetry contract. Once for all runs: a later
+ * scrape also has the series of the outage before it.
+ */
+export const scrapeShape = (tools: number): Promise<Shape> => {
+  const known = shapes.get(tools);
+  if (known !== undefined) return known;
+  const shape = scraped(tools, false).then(async (healthy) => ({ healthy, troubled: await scraped(tools, true) }));
+  shapes.set(tools, shape);
+  return shape;
+};
 
 /** Every tenth agent has one tool in an outage. */
 export const isTroubled = (agent: number): boolean => agent % 10 === 0;

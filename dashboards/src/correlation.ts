@@ -2,6 +2,7 @@ import { OTHER_TOOL } from '@breakerbox/core';
 import { AGENT, AGENT_TOOL, worstOf } from './circuit-state.ts';
 import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.ts';
 import { series, type Window } from './promql.ts';
+import { either, recorded } from './recorded.ts';
 import { zeroNamed } from './zeros.ts';
 
 /**
@@ -20,12 +21,23 @@ type At = '' | ' @ end()';
 
 const listed = (keys: readonly GroupKey[]): string => keys.map(label).join(', ');
 
-const opened = (by: readonly GroupKey[], gauge: string, window: Window, at: At = ''): string => {
+/** What opened in the window, and the Unix time of the last opening in it. `which`: matchers in PromQL. */
+type Opened = (by: readonly GroupKey[], window: Window, which?: readonly string[], at?: At) => string;
+
+const openedOfSeries: Opened = (by, window, which = [], at = '') => {
+  const gauge = series(METRIC.openedTime, {}, '', which);
   const latest = `max by (${listed(by)}) (max_over_time(${gauge}[${window}]${at}))`;
   const before = `max by (${listed(by)}) (max_over_time(${gauge}[1h]${at} offset ${window}))`;
   // 0 is an opening that was taken back.
   return `(${latest} > 0 unless ${before} >= ${latest})`;
 };
+
+/** The rule compares the gauge with the hour before in the same way, once a minute. */
+const openedOfRecorded: Opened = (by, window, which = [], at = '') =>
+  `max by (${listed(by)}) (max_over_time(${recorded('opened', {}, which)}[${window}]${at}))`;
+
+const fromOpenings = (expr: (opened: Opened) => string): string =>
+  either('byAgent', expr(openedOfRecorded), expr(openedOfSeries));
 
 /**
  * The tools that opened in the window: by job, agent, tool and error, the Unix time of the last opening in it. A tool counts
@@ -34,7 +46,8 @@ const opened = (by: readonly GroupKey[], gauge: string, window: Window, at: At =
  * A tool opened if the gauge shows a later time than in the hour before the window, or did not exist then. Clocks are not
  * compared, so an agent's clock may be wrong and a push may be late.
  */
-export const openedIn = (window: Window, at: At = ''): string => opened(OPENING, series(METRIC.openedTime), window, at);
+export const openedIn = (window: Window, at: At = ''): string =>
+  fromOpenings((opened) => opened(OPENING, window, [], at));
 
 /**
  * Openings that belong together, with one error: several tools of one agent, or one tool of several agents. Like the alert, it counts
@@ -64,16 +77,15 @@ export const shortestStep = (seconds: number): string => `${Math.max(seconds, LO
  * The openings that are at most this many seconds before the latest one of the same agent (or tool) with the same error. The alert on
  * correlated openings counts in the same way.
  */
-const nearTheLatest = (shared: Shared, seconds: number): string => {
+const nearTheLatest = (opened: Opened, shared: Shared, seconds: number): string => {
   // The series that collects all tools beyond the limit of labels is not a tool.
-  const gauge = series(METRIC.openedTime, {}, '', [`${label(ATTR.tool)}!="${OTHER_TOOL}"`]);
-  const members = opened(MEMBER[shared], gauge, '$__rate_interval');
+  const members = opened(MEMBER[shared], '$__rate_interval', [`${label(ATTR.tool)}!="${OTHER_TOOL}"`]);
   const group = groupOf(shared);
   return `${members} >= on (${group}) group_left () (max by (${group}) (${members}) - ${seconds})`;
 };
 
-const countedBy = (shared: Shared, seconds: number): string =>
-  `count by (${groupOf(shared)}) (${nearTheLatest(shared, seconds)})`;
+const countedBy = (opened: Opened, shared: Shared, seconds: number): string =>
+  `count by (${groupOf(shared)}) (${nearTheLatest(opened, shared, seconds)})`;
 
 /**
  * The highest value in the time range, so that a later single opening does not hide an event. Evaluated in steps and also now, because the
@@ -85,7 +97,8 @@ const mostInRange = (expr: string): string => {
 };
 
 /** How many tools of an agent (agents with a tool) opened together, by job, agent (tool) and error. */
-export const togetherBy = (shared: Shared, seconds: number): string => mostInRange(countedBy(shared, seconds));
+export const togetherBy = (shared: Shared, seconds: number): string =>
+  fromOpenings((opened) => mostInRange(countedBy(opened, shared, seconds)));
 
 /**
  * The same for a matrix of agents (tools) by error: the `limit` highest values, sorted, and a zero if nothing opened. For an agent in two
@@ -98,11 +111,12 @@ export const togetherMatrix = (shared: Shared, seconds: number, limit: number): 
 };
 
 /** The same number at each opening in the time range that counted for it. */
-export const togetherAt = (shared: Shared, seconds: number): string => {
-  const near = nearTheLatest(shared, seconds);
-  const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(shared, seconds)}`;
-  return `${openedIn('$__range')} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
-};
+export const togetherAt = (shared: Shared, seconds: number): string =>
+  fromOpenings((opened) => {
+    const near = nearTheLatest(opened, shared, seconds);
+    const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(opened, shared, seconds)}`;
+    return `${opened(OPENING, '$__range')} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
+  });
 
 /** Tools that opened in each window, counted by one attribute. */
 export const openedBy = (attribute: AttributeKey, window: Window, at: At = ''): string =>

@@ -53,7 +53,13 @@ const labelsOf = (metric: MetricDefinition): readonly string[] =>
 /** The labels of a recorded series, from the level in its name, and the label that switches it on. */
 const labelsOfRecorded = (name: string): readonly string[] => {
   const known = { agent: ATTR.agent, tool: ATTR.tool, state: ATTR.state, decision: ATTR.decision, reason: ATTR.reason };
-  const more = { from: ATTR.stateFrom, to: ATTR.stateTo, status: ATTR.sessionState, outcome: ATTR.outcome };
+  const more = {
+    from: ATTR.stateFrom,
+    to: ATTR.stateTo,
+    status: ATTR.sessionState,
+    outcome: ATTR.outcome,
+    error: ATTR.errorType,
+  };
   const all: Readonly<Record<string, string>> = { ...known, ...more, job: JOB, le: 'le' };
   const kinds = (name.split(':')[0] ?? '').split('_');
   return [

@@ -76,7 +76,7 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
 /**
  * The increase of a counter in the window, including its first value. `increase()` ignores the first sample of a series, and a
  * short-lived agent is often scraped for the first time after its first session started. It also extrapolates to the whole window, so
- * that one event would be 1.33; the result is rounded. Over longer windows, where counts are large and must match the engine's, it is the
+ * that one event would be 1.33; the result is rounded. Over the whole range, where counts are large and must match the engine's, it is the
  * last value minus the value before the window, and `increase()` is used only if the counter restarted. The caller sums
  * the parts.
  *
@@ -90,7 +90,7 @@ export const gained = (metric: MetricDefinition, window: Window, matchers?: Matc
   const before = `last_over_time(${counter}[1h] offset ${window})`;
   const increase = `round(increase(${counter}[${window}]))`;
   // A label keeps apart series of which `or` would drop one, so that each step of a graph queries nothing twice. The caller sums it.
-  if (window === '$__rate_interval') {
+  if (window !== '$__range') {
     return `(${increase} or label_replace(${least} unless ${before}, "born", "yes", "", ""))`;
   }
   const grown = `${increase} or label_replace(${least} unless ${before}, "born", "yes", "", "")`;

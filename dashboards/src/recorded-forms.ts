@@ -1,5 +1,6 @@
+import { budgetLeft } from './budget.ts';
 import { AGENT, AGENT_TOOL } from './circuit-state.ts';
-import { ATTR, type GroupKey, METRIC } from './names.ts';
+import { ATTR, type GroupKey, label, METRIC, type MetricDefinition } from './names.ts';
 import {
   failedShare,
   gained,
@@ -9,11 +10,12 @@ import {
   overall,
   quantile,
   rate,
+  series,
   share,
   sumBy,
   type Window,
 } from './promql.ts';
-import { either, recorded } from './recorded.ts';
+import { either, type RecordedKey, recorded } from './recorded.ts';
 
 /*
  * Expressions that read recorded series while the variables show all that those sum up, and the series of the agents otherwise.
@@ -28,6 +30,7 @@ const GROWN = {
   charged: METRIC.budgetConsumed,
   fellLow: METRIC.budgetLow,
   ranOut: METRIC.budgetExhaustions,
+  systemicEvents: METRIC.systemicEvents,
 } as const;
 export type Grown = keyof typeof GROWN;
 
@@ -35,17 +38,61 @@ export type Grown = keyof typeof GROWN;
 export const grown = (by: readonly GroupKey[], key: Grown, window: Window): string =>
   either('byAgent', sumBy(by, `sum_over_time(${recorded(key)}[${window}])`), sumBy(by, gained(GROWN[key], window)));
 
-/** How much a counter of each agent grew in the whole range, for ranking. With the same result at each step. */
-export const grownOverall = (key: Grown): string =>
+const sumInRange = (key: RecordedKey, matchers?: Matchers): string =>
+  sumBy(AGENT, `sum_over_time(${recorded(key, matchers)}[$__range] @ end())`);
+
+/** The recorded series of these agents, which are the same at each step. Filtered first, because each step sums up what is left. */
+const ofMembers = (ofRecorded: string, members: string): string =>
+  sumBy(AGENT, `${ofRecorded} and on (${AGENT.map(label).join(', ')}) ${members}`);
+
+/** A graph of the agents for which a counter grew most in the whole range. */
+const ofMost = (key: Grown, limit: number, ofRecorded: string, ofSeries: string): string =>
   either(
     'byAgent',
-    sumBy(AGENT, `sum_over_time(${recorded(key)}[$__range] @ end())`),
-    sumBy(AGENT, overall(GROWN[key])),
+    ofMembers(ofRecorded, `topk(${limit}, ${sumInRange(key)})`),
+    highest(ofSeries, limit, AGENT, sumBy(AGENT, overall(GROWN[key]))),
   );
 
 /** Events of a counter around each point of a graph, of the agents with the most. */
 export const eventsOf = (key: Grown, limit: number): string =>
-  highest(`${grown(AGENT, key, '$__rate_interval')} > 0`, limit, AGENT, grownOverall(key));
+  `${ofMost(key, limit, `sum_over_time(${recorded(key)}[$__rate_interval])`, sumBy(AGENT, gained(GROWN[key], '$__rate_interval')))} > 0`;
+
+/** A share of the sessions that fell low, of the agents in which most fell. */
+export const burnOf = (key: 'burn5m' | 'burn30m' | 'burn1h' | 'burn6h', limit: number, ofSeries: string): string =>
+  ofMost('fellLow', limit, recorded(key), ofSeries);
+
+/** The share of the budget that is left, of the agents that had the least. */
+export const leastLeft = (limit: number): string => {
+  const left = budgetLeft(AGENT);
+  return either(
+    'byAgent',
+    ofMembers(
+      recorded('budgetLeft'),
+      `bottomk(${limit}, ${sumBy(AGENT, `min_over_time(${recorded('budgetLeft')}[$__range] @ end())`)})`,
+    ),
+    highest(left, limit, AGENT, `-min_over_time(${left}[$__range:$__interval] @ end())`),
+  );
+};
+
+/**
+ * A gauge of agents that is rarely above 0, of the agents with the most. Its recorded series have no value while it is 0, so the others
+ * are drawn as 0.
+ */
+export const rarely = (
+  key: 'paused' | 'systemicActive',
+  limit: number,
+  metric: MetricDefinition,
+  matchers: Matchers = {},
+): string => {
+  const none = sumBy(AGENT, `${recorded('sessions')} @ end()`);
+  const members = `topk(${limit}, ${sumInRange(key, matchers)} or ${none} * 0)`;
+  const gauge = series(metric, matchers);
+  return either(
+    'byAgent',
+    `${ofMembers(recorded(key, matchers), members)} or ${members} * 0`,
+    highest(sumBy(AGENT, gauge), limit, AGENT, sumBy(AGENT, `avg_over_time(${gauge}[$__range] @ end())`)),
+  );
+};
 
 /** Transitions of circuits in the window. */
 export const transitions = (by: readonly GroupKey[], window: Window, which: Matchers = {}): string =>

@@ -48,6 +48,85 @@ describe('recorded series', () => {
     await proved({ ...rest, samples: circuits, gives: [{ labels: '{}', value: 0 }] });
   });
 
+  const opening = (tool: string): string =>
+    `${RECORDED.opened}{${own}, gen_ai_tool_name="${tool}", error_type="network"}`;
+
+  it('give the tools that opened, and how many of them together', async () => {
+    const samples = {
+      [`${RECORDED.sessions}{${own}}`]: '1x60',
+      [opening('t')]: '_x20 1200 stale',
+      [opening('u')]: '_x21 1250 _x20 stale 2500 stale',
+      [opening('v')]: '_x50 3000 stale',
+    };
+    const rest = { samples, at: '1h', range: '1h', rateInterval: '8m', variables: byAgent };
+    const total = (value: number) => [{ labels: '{}', value }];
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Tools that opened'), gives: total(3) });
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Most tools of one agent'), gives: total(2) });
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Most agents with one tool'), gives: total(1) });
+    const row = (tool: string, value: number) => ({
+      labels: `{${own}, gen_ai_tool_name="${tool}", error_type="network"}`,
+      value,
+    });
+    await proved({
+      ...rest,
+      expr: exprOf(UID.correlatedFailures, 'Last openings', 'B'),
+      gives: [row('t', 2), row('u', 2), row('v', 1)],
+    });
+  });
+
+  it('give systemic events by category', async () => {
+    const samples = {
+      [`${RECORDED.sessions}{${own}}`]: '1x60',
+      [`${RECORDED.systemicEvents}{${own}, error_type="network"}`]: '_x20 2 stale _x10 1 stale',
+    };
+    const rest = { samples, at: '1h', range: '1h', variables: byAgent };
+    const total = [{ labels: '{}', value: 3 }];
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Systemic events'), gives: total });
+    const byCategory = exprOf(UID.correlatedFailures, 'Systemic events by category');
+    await proved({ ...rest, expr: byCategory, at: '21m', gives: [{ labels: '{error_type="network"}', value: 2 }] });
+    await proved({ ...rest, expr: byCategory, gives: [{ labels: '{error_type="none"}', value: 0 }] });
+  });
+
+  it.each([
+    ['Sessions paused on budget, by agent', UID.failureBudget, 'paused', ', breakerbox_session_state="paused_budget"'],
+    ['Systemic events that last, by agent', UID.correlatedFailures, 'systemicActive', ''],
+  ] as const)('give a gauge that has no value while it is 0: %s', async (panel, dashboard, key, more) => {
+    const other = own.replace('"a"', '"b"');
+    const samples = {
+      [`${RECORDED.sessions}{${own}}`]: '1x60',
+      [`${RECORDED.sessions}{${other}}`]: '1x60',
+      [`${RECORDED[key]}{${other}${more}}`]: '_x20 2x9 stale',
+    };
+    const rest = { samples, expr: exprOf(dashboard, panel), range: '1h', variables: byAgent };
+    const lines = (a: number, b: number) => [
+      { labels: `{${own}}`, value: a },
+      { labels: `{${other}}`, value: b },
+    ];
+    await proved({ ...rest, at: '25m', gives: lines(0, 2) });
+    await proved({ ...rest, at: '1h', gives: lines(0, 0) });
+    // The agents are those with the most in the whole range.
+    const first = rest.expr.replaceAll('topk(10,', 'topk(1,');
+    await proved({ ...rest, expr: first, at: '1h', gives: lines(0, 0).slice(1) });
+  });
+
+  it('give the burn of the agents in which most sessions fell low, and the least budget left', async () => {
+    const other = own.replace('"a"', '"b"');
+    const both = (name: string, a: string, b: string) => ({ [`${name}{${own}}`]: a, [`${name}{${other}}`]: b });
+    const samples = {
+      ...both(RECORDED.burn1h, '0.1x60', '0.2x60'),
+      ...both(RECORDED.budgetLeft, '1x60', '1x20 0.4 1x39'),
+      ...both(RECORDED.fellLow, '0x60', '0x30 3 0x29'),
+    };
+    const rest = { samples, at: '1h', range: '1h', variables: byAgent };
+    const first = (panel: string, of: 'topk' | 'bottomk') =>
+      exprOf(UID.failureBudget, panel).replaceAll(`${of}(10,`, `${of}(1,`);
+    const gives = (value: number) => [{ labels: `{${other}}`, value }];
+    await proved({ ...rest, expr: first('Fast burn: over the last hour', 'topk'), gives: gives(0.2) });
+    await proved({ ...rest, expr: first('Budget left over time, by agent', 'bottomk'), gives: gives(1) });
+    const fell = exprOf(UID.failureBudget, 'Sessions that fell low, by agent');
+    await proved({ ...rest, expr: fell, at: '31m', gives: [{ labels: `{${other}}`, value: 3 }] });
+  });
+
   it('are the only ones read for the zeros of all agents', async () => {
     const samples = {
       [`${RECORDED.sessions}{${own}}`]: '1x10',

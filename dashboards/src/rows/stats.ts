@@ -4,7 +4,8 @@ import { dashboardLinks, fromSeries, UID } from '../links.ts';
 import { ATTR, type GroupKey, METRIC } from '../names.ts';
 import { CALM, COLOUR } from '../palette.ts';
 import { type Face, stat, thresholds } from '../panels.ts';
-import { gained, series, sumBy } from '../promql.ts';
+import { series, sumBy } from '../promql.ts';
+import { grown } from '../recorded-forms.ts';
 import { orZero } from '../zeros.ts';
 
 /** Numbers that several dashboards show. */
@@ -57,7 +58,7 @@ export const systemicEvents = (size: Size) =>
         'Failures of several tools that a session (in scope process, the process) recognised as one event, in the time range shown.',
       unit: 'none',
     },
-    orZero(sumBy([], gained(METRIC.systemicEvents, '$__range'))),
+    orZero(grown([], 'systemicEvents', '$__range')),
     thresholds([1, COLOUR.orange]),
   )
     .decimals(0)

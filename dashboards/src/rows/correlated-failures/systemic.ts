@@ -3,7 +3,7 @@ import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, JOB, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS } from '../../palette.ts';
 import { bars, coloured, legendTableBeside, lines, sized } from '../../panels.ts';
-import { gained, highest, series, sumBy } from '../../promql.ts';
+import { grown, rarely } from '../../recorded-forms.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
 const AGENTS_IN_GRAPH = 10;
@@ -20,7 +20,7 @@ export const events = () =>
       },
       {
         expr: orZeroNamed(
-          `${sumBy([ATTR.errorType], gained(METRIC.systemicEvents, '$__rate_interval'))} > 0`,
+          `${grown([ATTR.errorType], 'systemicEvents', '$__rate_interval')} > 0`,
           ATTR.errorType,
           'none',
         ),
@@ -38,15 +38,7 @@ export const active = () =>
       description: `Active events: the ${AGENTS_IN_GRAPH} agents with the most. In scope session, each pauses its session until the recovery is confirmed. In scope process, calls of the affected tools are skipped until a probe succeeds. If several agents are affected at once, look for what they share.`,
       ...sized(12, 8, 'none'),
     },
-    {
-      expr: highest(
-        sumBy(AGENT, series(METRIC.systemicActive)),
-        AGENTS_IN_GRAPH,
-        AGENT,
-        sumBy(AGENT, `avg_over_time(${series(METRIC.systemicActive)}[$__range] @ end())`),
-      ),
-      legend: legend(ATTR.agent, JOB),
-    },
+    { expr: rarely('systemicActive', AGENTS_IN_GRAPH, METRIC.systemicActive), legend: legend(ATTR.agent, JOB) },
   )
     .legend(legendTableBeside())
     .dataLinks(dashboardLinks([fromSeries(UID.failureBudget, 'Failure budget of the agent', ...AGENT)]));

@@ -1,4 +1,4 @@
-import { budgetLeft, burnNow, burnOver } from '../../budget.ts';
+import { burnNow, burnOver } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
@@ -14,9 +14,8 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { highest, rate, sumBy } from '../../promql.ts';
-import { either, recorded } from '../../recorded.ts';
-import { eventsOf, grownOverall } from '../../recorded-forms.ts';
+import { rate, sumBy } from '../../promql.ts';
+import { burnOf, eventsOf, leastLeft } from '../../recorded-forms.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
 const { budgetConsumed } = METRIC;
@@ -42,7 +41,7 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
       description: `Share of the sessions that fell to at most one failure left in their budget, in the window before each point: the ${LINES} agents with the highest share. ${alert}`,
       unit: 'percentunit',
     },
-    { expr: highest(expr, LINES, AGENT, grownOverall('fellLow')), legend: legend(ATTR.agent, JOB) },
+    { expr, legend: legend(ATTR.agent, JOB) },
   )
     .thresholds(thresholds([limit, colour]))
     .thresholdsStyle(thresholdLines())
@@ -62,13 +61,13 @@ const fast = (limit: number) => {
     burn({
       ...shared,
       title: 'Fast burn: over the last hour',
-      expr: either('byAgent', sumBy(AGENT, recorded('burn1h')), burnOver(AGENT, '1h')),
+      expr: burnOf('burn1h', LINES, burnOver(AGENT, '1h')),
       alert,
     }),
     burn({
       ...shared,
       title: 'Fast burn: over the last 5 minutes',
-      expr: either('byAgent', sumBy(AGENT, recorded('burn5m')), burnNow(AGENT, '1h')),
+      expr: burnOf('burn5m', LINES, burnNow(AGENT, '1h')),
       alert: `${alert} ${SHORT}`,
     }),
   ];
@@ -82,21 +81,17 @@ const slow = (limit: number) => {
     burn({
       ...shared,
       title: 'Slow burn: over the last 6 hours',
-      expr: either('byAgent', sumBy(AGENT, recorded('burn6h')), burnOver(AGENT, '6h')),
+      expr: burnOf('burn6h', LINES, burnOver(AGENT, '6h')),
       alert,
     }),
     burn({
       ...shared,
       title: 'Slow burn: over the last 30 minutes',
-      expr: either('byAgent', sumBy(AGENT, recorded('burn30m')), burnNow(AGENT, '6h')),
+      expr: burnOf('burn30m', LINES, burnNow(AGENT, '6h')),
       alert: `${alert} ${SHORT}`,
     }),
   ];
 };
-
-/** The agents that had the least left. Their lowest value is the same at each step. */
-const leastLeft = (share: string): string =>
-  highest(share, LINES, AGENT, `-min_over_time(${share}[$__range:$__interval] @ end())`);
 
 const left = () =>
   lines(
@@ -106,12 +101,10 @@ const left = () =>
       description: `The share that is left of the failures that live sessions of an agent may have: the ${LINES} agents with the lowest value in the time range. It falls with each failure, and rises as charges leave the window of the last steps or minutes. While a session is paused, its share does not rise.`,
       unit: 'percentunit',
     },
-    {
-      expr: either('byAgent', leastLeft(sumBy(AGENT, recorded('budgetLeft'))), leastLeft(budgetLeft(AGENT))),
-      legend: legend(ATTR.agent, JOB),
-    },
+    { expr: leastLeft(LINES), legend: legend(ATTR.agent, JOB) },
   )
     .max(1)
+    .maxDataPoints(EVENT_POINTS)
     .legend(legendTableBeside())
     .dataLinks(toOverview);
 

@@ -8,7 +8,7 @@ import { COLOUR, SESSION_COLOURS } from '../../palette.ts';
 import { coloured, legendTableBeside, lines, type Row, sized, stacked, thresholds } from '../../panels.ts';
 import { highest, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
-import { type Grown, grown } from '../../recorded-forms.ts';
+import { type Grown, grown, rarely } from '../../recorded-forms.ts';
 import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
 
 const { sessions } = METRIC;
@@ -119,15 +119,7 @@ const paused = () =>
       ...sized(12, 8, 'none'),
     },
     {
-      expr: highest(
-        sessionsOf('paused_budget'),
-        LINES,
-        AGENT,
-        sumBy(
-          AGENT,
-          `avg_over_time(${series(sessions, { [ATTR.sessionState]: ['paused_budget'] })}[$__range] @ end())`,
-        ),
-      ),
+      expr: rarely('paused', LINES, sessions, { [ATTR.sessionState]: ['paused_budget'] }),
       legend: legend(ATTR.agent, JOB),
     },
   )
