@@ -55,7 +55,7 @@ test('M8: an installed entry starts the server through the relay, and uninstall 
   const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
   expect(mcpServers.all).toEqual({
     command: process.execPath,
-    args: [...BREAKERBOX, 'mcp', '--agent', 'desk', '--', process.execPath, EVERYTHING],
+    args: [...BREAKERBOX, 'mcp', '--restart', '--agent', 'desk', '--', process.execPath, EVERYTHING],
   });
   expect(await echoOf(mcpServers.all)).toEqual(hello);
   const { stdout } = await breakerbox('mcp', 'uninstall', ...flags);
