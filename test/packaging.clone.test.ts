@@ -27,7 +27,7 @@ beforeAll(async () => {
       if (error.code !== 'ENOENT') throw error; // Deleted, and not committed yet.
     });
   }
-});
+}, 180_000);
 afterAll(() => rm(above, { recursive: true, force: true }));
 
 /** The commands of a page that pack, and those that install what was packed. */

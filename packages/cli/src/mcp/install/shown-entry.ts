@@ -26,10 +26,10 @@ export const shownLines = (entry: string): readonly string[] => {
   // The last one first, so that the places of the others stay.
   for (const { offset, length, text } of hidden.sort((one, other) => other.offset - one.offset))
     shown = `${shown.slice(0, offset)}${text}${shown.slice(offset + length)}`;
-  return linesOf(shown);
+  return splitLines(shown);
 };
 
-export const linesOf = (text: string): readonly string[] => text.split(/\r\n|\n|\r/);
+export const splitLines = (text: string): readonly string[] => text.split(/\r\n|\n|\r/);
 
 /** The text of comments without the secrets in it. */
 export const withShownComments = (source: string): string => {
