@@ -87,7 +87,7 @@ export const planInstall = (
     if (fault === undefined) return made;
     if (!isGiven) return { left: `the relay cannot start it: ${fault}` };
     throw new Error(
-      `${labelOf(entry.path)}: the relay cannot start it with these options: ${fault} Nothing was changed.`,
+      `${labelOf(entry.path)}: the relay cannot start it with these options: ${fault} Correct them, or give --server with the servers that they are for. Nothing was changed.`,
     );
   };
   // What a later uninstall would not recognize is not written.

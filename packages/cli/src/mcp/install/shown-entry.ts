@@ -1,7 +1,7 @@
 import jsonc, { type Node } from 'jsonc-parser';
 import { propertiesOf, treeOf, wordsOf } from './server-entry.ts';
 
-/** Stands for what is not shown. */
+/** Shown in place of a secret. */
 const HIDDEN = '…';
 
 /** What is in the name of an option, a variable or a field that holds a secret. It hides too much rather than too little. */
@@ -103,7 +103,7 @@ const shownText = (text: string): string => {
   return start < text.length ? `${shown}${HIDDEN}` : shown;
 };
 
-/** Where the first value begins whose name is that of a secret. The text's length if there is none. */
+/** Where the first value begins whose name is that of a secret. The text's length if there is no such value. */
 const secretStart = (text: string): number => {
   let before = '';
   for (const { 0: word, index } of text.matchAll(/\S+/g)) {
