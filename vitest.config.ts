@@ -36,7 +36,7 @@ const SLOW = [
     'mcp-programs',
     'mcp-relay-{connections,features,http,http-outages,listen,outages,restart,services}',
     'outages.browser',
-    'packaging.{beside,install,otel,release,surface,tarballs,use}',
+    'packaging.{beside,clone,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
   'packages/core/src/proof/walk.test.ts',
   'packages/telemetry/src/exit.backends.test.ts',

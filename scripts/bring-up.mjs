@@ -126,6 +126,16 @@ const tasks = {
       ...PACKAGES.map((one) => `${one}/tsconfig.build.json`),
     ].map((project) => [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]),
   ],
+  // Builds the packages that are named, such as core, or all, and makes a tarball of each.
+  pack: (args) => {
+    const filters = (args.length === 0 ? PACKAGES : args.map(packageNamed)).flatMap((one) => ['--filter', `./${one}`]);
+    for (const name of tarballs()) rmSync(join(root, name)); // Older ones would be installed too.
+    const pnpm = join(root, 'scripts/pnpm/pnpm.mjs');
+    return [
+      [pnpm, ...filters, 'run', 'build'],
+      [pnpm, '--reporter=silent', ...filters, 'pack'],
+    ];
+  },
 };
 
 const say = (text) => process.stderr.write(`breakerbox: ${text}\n`);
@@ -143,6 +153,14 @@ const example = (name = '') => {
   const known = programs.map((file) => file.slice(0, -3)).join(', ');
   return giveUp(`there is no example '${name}'. Name one: npm run example -- NAME. The examples are ${known}.`);
 };
+
+/** Names of the tarballs in the root. */
+const tarballs = () => readdirSync(root).filter((name) => /^breakerbox-.*\.tgz$/.test(name));
+
+/** The folder of a package, by its last name. */
+const packageNamed = (name) =>
+  PACKAGES.find((one) => one.endsWith(`/${name}`) || one === name) ??
+  giveUp(`there is no package '${name}'. The packages are ${PACKAGES.map((one) => one.split('/').at(-1)).join(', ')}.`);
 
 const path = () => [join(root, 'node_modules/.bin'), process.env.PATH ?? ''].join(delimiter);
 
@@ -327,3 +345,4 @@ for (const command of tasks[task](args)) {
   const code = await run(command);
   if (code !== 0) process.exit(code);
 }
+if (task === 'pack') say(`${tarballs().length} tarballs are made: ${tarballs().join(', ')}.`);

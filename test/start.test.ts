@@ -122,7 +122,7 @@ describe('a failed start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "there is no task 'dmeo'. The tasks are demo, bundle, example, test, test:all, preview, bench, fuzz, check.",
+      "there is no task 'dmeo'. The tasks are demo, bundle, example, test, test:all, preview, bench, fuzz, check, pack.",
     );
   });
 });

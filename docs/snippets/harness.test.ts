@@ -163,11 +163,8 @@ test.each([
   ['npm run preview -- --form 1h', "gives --form to preview, which doesn't take it."],
   ['docker compose banana', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
   ['npm install ../breakerbox/*.tgz', "installs ../breakerbox/*.tgz, which this workspace doesn't use."],
-  ['node scripts/pnpm/pnpm.mjs --filter ./packages/engine pack', 'packs packages/engine, which no release publishes.'],
-  [
-    'node scripts/pnpm/pnpm.mjs --filter ./packages/fleet pack',
-    'does not pack @breakerbox/core, which the others need.',
-  ],
+  ['npm run pack -- engine', 'packs engine, which no release publishes.'],
+  ['npm run pack -- fleet', 'does not pack @breakerbox/core, which the others need.'],
   ['rm -rf /', 'is no command that docs/snippets/shell.ts knows how to run or to check.'],
 ])('the command %j: %s', async (command, fault) => {
   expect(isRun(command)).toBe(false);

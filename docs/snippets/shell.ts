@@ -115,16 +115,18 @@ const DOCKER = ['docker compose up', 'docker compose up --build'];
 const SCRIPT =
   /^(?:npm run --silent|npm run|pnpm|node scripts\/pnpm\/pnpm\.mjs run|npm(?= test\b)) ([\w:]+)(?: -- (.+))?$/;
 
-/** Packing by hand, and what comes of it. */
-const PACKS = /^node scripts\/pnpm\/pnpm\.mjs((?: --filter \.\/\S+)+) pack$/;
+/** Packing, and what comes of it. test/packaging.clone.test.ts runs both. */
+const PACKS = /^npm run pack(?: -- (.+))?$/;
 const PACKED = '../breakerbox/breakerbox-*.tgz';
 
 const faultInPacking = (command: string): string | undefined => {
-  const [, filters = ''] = PACKS.exec(command) ?? [];
-  const folders = filters.split(' --filter ./').slice(1);
-  const unknown = folders.filter((folder) => !published.some((one) => one.folder === folder));
+  const [, given] = PACKS.exec(command) ?? [];
+  if (given === undefined) return undefined;
+  const names = given.split(' ');
+  const nameOf = ({ folder }: (typeof published)[number]): string => folder.split('/').at(-1) ?? '';
+  const unknown = names.filter((name) => !published.some((one) => nameOf(one) === name));
   if (unknown.length > 0) return `packs ${unknown.join(', ')}, which no release publishes.`;
-  const packed = published.filter(({ folder }) => folders.includes(folder));
+  const packed = published.filter((one) => names.includes(nameOf(one)));
   const needed = packed.flatMap(({ manifest }) => Object.keys(manifest.dependencies ?? {}));
   const missing = published.filter(({ name }) => needed.includes(name) && !packed.some((one) => one.name === name));
   return missing.length === 0

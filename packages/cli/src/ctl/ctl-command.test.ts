@@ -187,7 +187,7 @@ test('A7: an agent that does not answer is named, and scripts see the exit code'
   expect(await ctl('list')).toMatchObject({ code: 1, out: expect.stringContaining('none.sock: connect ENOENT') });
   expect(await runCommand((io) => ctlCommand(io, { XDG_RUNTIME_DIR: folder }), ['list'])).toMatchObject({
     code: 1,
-    err: expect.stringContaining('no agent with a control API was found'),
+    err: expect.stringContaining('give breakerbox mcp the option --control'),
   });
 });
 

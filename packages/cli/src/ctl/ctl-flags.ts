@@ -27,6 +27,6 @@ export const reachable = ({ flags, env }: Invocation) => {
   const targets = targetsOf(flags, env);
   if (targets.length > 0) return targets;
   throw new Error(
-    'no agent with a control API was found on this machine for this user. Call startControl({ boxes }) of @breakerbox/control in the agent, or give its address with --endpoint.',
+    'no agent with a control API was found on this machine for this user. Call startControl({ boxes }) of @breakerbox/control in the agent. For an MCP server, give breakerbox mcp the option --control. Or give an address with --endpoint.',
   );
 };

@@ -3,23 +3,18 @@ import type { HttpAddress } from './http-target.ts';
 
 /** Flags of `breakerbox mcp` for servers behind HTTP. */
 export interface HttpFlags {
-  readonly header: readonly string[];
-  readonly headerEnv: readonly string[];
+  readonly header?: readonly string[];
+  readonly headerEnv?: readonly string[];
   readonly listen?: string;
 }
 
 /** Adds the value of an option that is given several times. */
-export const another = (one: string, before: readonly string[]): readonly string[] => [...before, one];
+export const another = (one: string, before: readonly string[] = []): readonly string[] => [...before, one];
 
 export const withHttpOptions = (command: Command): Command =>
   command
-    .option('--header <header>', "for https://…: a header of each request, 'Name: value'; repeatable", another, [])
-    .option(
-      '--header-env <pair>',
-      'the same, Name=VARIABLE, with the value from the environment; repeatable',
-      another,
-      [],
-    )
+    .option('--header <header>', "for https://…: a header of each request, 'Name: value'; repeatable", another)
+    .option('--header-env <pair>', 'the same, Name=VARIABLE, with the value from the environment; repeatable', another)
     .option(
       '--listen <address>',
       'for https://…: serve the client over HTTP on a port or HOST:PORT of this machine; 0 takes a free port; default: stdio',
@@ -29,7 +24,7 @@ export const withHttpOptions = (command: Command): Command =>
 export const httpAddress = (
   command: string,
   args: readonly string[],
-  { header, headerEnv, listen }: HttpFlags,
+  { header = [], headerEnv = [], listen }: HttpFlags,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): HttpAddress | undefined => {
   if (!/^https?:\/\//i.test(command)) {
@@ -64,7 +59,10 @@ const fromEnvironment = (
 ): readonly [string, string] => {
   const [name, variable] = split(pair, '=', '--header-env Name=VARIABLE');
   const value = environment[variable];
-  if (value === undefined) throw new Error(`--header-env ${name}=${variable}: the environment has no such variable.`);
+  if (value === undefined)
+    throw new Error(
+      `--header-env ${name}=${variable}: the environment has no such variable. Set ${variable} where breakerbox starts.`,
+    );
   return [name, value.trim()];
 };
 

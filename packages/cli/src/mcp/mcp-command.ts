@@ -11,13 +11,14 @@ import { runRelay } from './relay-process.ts';
 import { startRelayServices } from './relay-services.ts';
 import { planServices, type ServiceFlags, withServiceOptions } from './service-flags.ts';
 
-interface Flags extends HttpFlags, ServiceFlags {
+/** The options of `breakerbox mcp`. */
+export interface RelayFlags extends HttpFlags, ServiceFlags {
   readonly agent?: string;
-  readonly callTimeout: readonly string[];
+  readonly callTimeout?: readonly string[];
   readonly config?: string;
   readonly name?: string;
-  readonly observe: boolean;
-  readonly restart: boolean;
+  readonly observe?: boolean;
+  readonly restart?: boolean;
 }
 
 /** Main runs them as commands of their own, so that a relay loads nothing of them. */
@@ -40,33 +41,47 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .option('--config <file>', CONFIG_FLAG)
     .option('--name <name>', "the server's name in texts and telemetry; default: the name that it gives itself")
     .option('--observe', 'reject no call, and count what would have been rejected', false)
-    .option('--call-timeout <time>', TIMEOUT_FLAG, another, [])
+    .option('--call-timeout <time>', TIMEOUT_FLAG, another)
     .option('--restart', 'start the server again if it ends before the client does; no effect for https://…', false)
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
     .addHelpText('after', INSTALL_HELP)
-    .action((command: string, args: string[], flags: Flags) => run(command, args, flags, io));
+    .action((command: string, args: string[], flags: RelayFlags) => run(command, args, flags, io));
 
 const restartLine = (why: string, waitMs: number): string =>
   `breakerbox mcp: the MCP server has ended: ${why}. It is started again in ${waitMs / 1_000} s.\n`;
 
-const run = async (command: string, args: readonly string[], flags: Flags, io: CommandIo): Promise<void> => {
+/**
+ * What the options say, for a server. Starts nothing.
+ *
+ * @throws Error if the relay cannot start the server with them
+ */
+export const planRelay = async (
+  command: string,
+  args: readonly string[],
+  flags: RelayFlags,
+  env: NodeJS.ProcessEnv = process.env,
+) => {
+  const address = httpAddress(command, args, flags, env);
+  const timeouts = callTimeouts(flags.callTimeout ?? []);
+  const listen = flags.listen === undefined ? undefined : listenAddress(flags.listen);
+  const services = planServices(flags, env);
+  const { config, follow } = await relaySettings(flags, env);
+  return { address, timeouts, listen, services, follow, relayBox: createRelayBox(config) };
+};
+
+const run = async (command: string, args: readonly string[], flags: RelayFlags, io: CommandIo): Promise<void> => {
   try {
-    const address = httpAddress(command, args, flags);
-    const timeouts = callTimeouts(flags.callTimeout);
-    const listen = flags.listen === undefined ? undefined : listenAddress(flags.listen);
-    const plan = planServices(flags, process.env);
-    const { config, follow } = await relaySettings(flags);
-    const relayBox = createRelayBox(config);
+    const { relayBox, address, timeouts, listen, follow, ...plan } = await planRelay(command, args, flags);
     const { box, session, ...rules } = relayBox;
-    const services = startRelayServices(plan, relayBox, io);
+    const services = startRelayServices(plan.services, relayBox, io);
     const host = processHost(follow(box, io), listen === undefined);
     const relay = createRelay({
       session,
       group: flags.name ?? 'mcp server',
       keepsGroup: flags.name !== undefined,
       ...rules,
-      watchesAll: address !== undefined || flags.restart,
+      watchesAll: address !== undefined || flags.restart === true,
       timeouts: flags.observe ? undefined : timeouts,
     });
     if (address === undefined) {

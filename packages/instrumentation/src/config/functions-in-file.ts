@@ -4,12 +4,31 @@ import { isObject } from '@breakerbox/core/internal';
 /** Settings of a tool that are functions. */
 const OF_TOOL: readonly string[] = ['classify', 'isFailure', 'precheck'];
 
+/** Settings of a box that only code can give. */
+const OF_BOX: readonly string[] = ['clock', 'fleet'];
+
+/** The setting of an alternative that is a function. */
+const OF_ALTERNATIVE = 'adapt';
+
+const ONLY_IN_CODE: readonly string[] = [...OF_BOX, ...OF_TOOL, OF_ALTERNATIVE];
+
+/** What is wrong with an unknown setting, without the settings that a file cannot contain. */
+export const withoutFunctions = ({ path, message }: ConfigIssue): ConfigIssue => ({
+  path,
+  message: message
+    .replace(/ Did you mean '(\w+)'\?/, (hint, name: string) => (ONLY_IN_CODE.includes(name) ? '' : hint))
+    .replace(/(Allowed here: )([\w, ]+)/, (_, start: string, names: string) => {
+      const allowed = names.split(', ').filter((name) => !ONLY_IN_CODE.includes(name));
+      return `${start}${allowed.join(', ')}`;
+    }),
+});
+
 /** Settings that are functions, which a file cannot contain. */
 export const functionIssues = (value: unknown): readonly ConfigIssue[] => {
   if (!isRecord(value)) return [];
   const { tools, defaults } = value;
   return [
-    ...['clock', 'fleet'].filter((name) => name in value).map((name) => issue(name)),
+    ...OF_BOX.filter((name) => name in value).map((name) => issue(name)),
     ...toolIssues('defaults', defaults),
     ...(isRecord(tools) ? Object.entries(tools).flatMap(([name, tool]) => toolIssues(`tools.${name}`, tool)) : []),
   ];
@@ -22,7 +41,9 @@ const toolIssues = (path: string, tool: unknown): readonly ConfigIssue[] => {
     ...OF_TOOL.filter((name) => Object.hasOwn(tool, name)).map((name) => issue(`${path}.${name}`)),
     ...(key === false ? [] : [issue(`${path}.key`, ' false, for no keys, is allowed.')]),
     ...(Array.isArray(alternatives) ? alternatives : []).flatMap((one, index) =>
-      isRecord(one) && Object.hasOwn(one, 'adapt') ? [issue(`${path}.alternatives[${index}].adapt`)] : [],
+      isRecord(one) && Object.hasOwn(one, OF_ALTERNATIVE)
+        ? [issue(`${path}.alternatives[${index}].${OF_ALTERNATIVE}`)]
+        : [],
     ),
   ];
 };

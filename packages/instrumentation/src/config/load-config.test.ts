@@ -96,6 +96,17 @@ budgets: {}
     ]);
   });
 
+  test('M8, E6: a fault names no setting that only code can give', async () => {
+    const issues = await issuesOf(
+      'clok: 1\ntools:\n  a:\n    clasify: x\n    alternatives: [{ tool: b, adpt: f }]\n  b: {}\n',
+    );
+    expect(issues).toHaveLength(3);
+    for (const issue of issues) {
+      expect(issue).toMatch(/is not a setting\. Allowed here: \w+, /);
+      expect(issue).not.toMatch(/\b(?:clock|fleet|classify|isFailure|precheck|adapt)\b/);
+    }
+  });
+
   test('M8, E6: functions are set in code', async () => {
     const text = `clock: now
 tools:

@@ -14,7 +14,7 @@ import {
   unreadable,
 } from '../settings-file.ts';
 import { MOST_BYTES, tooMuch } from '../settings-limits.ts';
-import { functionIssues, isRecord } from './functions-in-file.ts';
+import { functionIssues, isRecord, withoutFunctions } from './functions-in-file.ts';
 
 /** The settings of a box that a file can have: everything but the agent's name, the clock and the fleet. */
 export type FileSettings = Omit<BreakerboxConfig, 'agent' | 'clock' | 'fleet'>;
@@ -135,7 +135,7 @@ const boxIssues = (value: unknown): readonly ConfigIssue[] => {
     validateConfig((isRecord(value) ? { ...IN_CODE, ...value, ...fleetIn(value) } : value) as BreakerboxConfig);
     return [];
   } catch (error) {
-    if (error instanceof BreakerboxConfigError) return error.issues;
+    if (error instanceof BreakerboxConfigError) return error.issues.map(withoutFunctions);
     throw error;
   }
 };

@@ -38,8 +38,9 @@ const shared = (path: string): ClientFile => ({ path, isShared: true });
 /** The folder in which programs with windows keep their settings. */
 const settingsFolder = ({ home, env, platform }: Surroundings): string => {
   if (platform === 'darwin') return join(home, 'Library', 'Application Support');
-  if (platform === 'win32') return env.APPDATA ?? join(home, 'AppData', 'Roaming');
-  return env.XDG_CONFIG_HOME ?? join(home, '.config');
+  // A variable that is empty is as one that is not set.
+  if (platform === 'win32') return env.APPDATA || join(home, 'AppData', 'Roaming');
+  return env.XDG_CONFIG_HOME || join(home, '.config');
 };
 
 export const CLIENT_TRAITS: Readonly<Record<McpClient, ClientTraits>> = {
@@ -49,7 +50,7 @@ export const CLIENT_TRAITS: Readonly<Record<McpClient, ClientTraits>> = {
     roots: [['mcpServers'], ['projects', '*', 'mcpServers']],
     needsType: true,
     files: ({ home, cwd, env }) => [
-      own(join(env.CLAUDE_CONFIG_DIR ?? home, '.claude.json')),
+      own(join(env.CLAUDE_CONFIG_DIR || home, '.claude.json')),
       shared(join(cwd, '.mcp.json')),
     ],
     restart: 'Start Claude Code again.',

@@ -1,6 +1,7 @@
-import { chmod, chown, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { chmod, chown, readdir, readFile, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { syncFolder } from '../../bundle/staging.ts';
+import { faultInFile } from './file-faults.ts';
 
 /** A client's configuration as it was read. */
 export interface ConfigFile {
@@ -28,12 +29,21 @@ const MARK = '\uFEFF';
  * @throws Error if it cannot be read or is not UTF-8
  */
 export const readConfig = async (path: string, shown = path): Promise<ConfigFile | undefined> => {
-  const target = await realpath(path).catch(unless('ENOENT', 'ENOTDIR'));
-  if (target === undefined) return undefined;
-  const { mode } = await stat(target);
-  const bytes = await readFile(target);
+  const target = await realpath(path).catch(unless('ENOENT', 'ENOTDIR')).catch(faultInFile(shown));
+  if (target === undefined) return missing(path, shown);
+  const { mode } = await stat(target).catch(faultInFile(shown));
+  const bytes = await readFile(target).catch(faultInFile(shown));
   const source = textOf(shown, bytes);
   return { path, shown, target, bytes, source: source.replace(MARK, ''), hasMark: source.startsWith(MARK), mode };
+};
+
+/** @throws Error if there is a link, and only what it points to is missing */
+const missing = async (path: string, shown: string): Promise<undefined> => {
+  const to = await readlink(path).catch(() => undefined);
+  if (to === undefined) return undefined;
+  throw new Error(
+    `${shown} is a symbolic link to ${resolve(dirname(path), to)}, which does not exist. Correct the link or remove it, and try again.`,
+  );
 };
 
 const textOf = (path: string, bytes: Buffer): string => {
@@ -65,19 +75,31 @@ export const replaceConfig = async (
   if ((mode & 0o222) === 0) throw new Error(`${shown} is read-only. Make it writable and try again.`);
   const staged = join(dirname(target), `.${basename(target)}.breakerbox-${process.pid}`);
   try {
-    await writeFile(staged, `${file.hasMark ? MARK : ''}${source}`, { flag: 'wx', mode: mode & 0o777, flush: true });
-    await keepRights(staged, file);
-    const backup = keepsBackup ? await putBackup(file) : undefined;
-    if (!(await isUnchanged(file))) {
-      if (backup?.isNew) await rm(backup.path, { force: true });
-      throw new ChangedBetween(`${shown} was changed by another program, and it was not written. Try again.`);
-    }
-    await rename(staged, target);
-    await syncFolder(dirname(target));
-    return backup?.path;
+    return await replace(file, staged, source, keepsBackup);
+  } catch (error) {
+    return faultInFile(shown, dirname(target))(error);
   } finally {
     await rm(staged, { force: true });
   }
+};
+
+const replace = async (
+  file: ConfigFile,
+  staged: string,
+  source: string,
+  keepsBackup: boolean,
+): Promise<string | undefined> => {
+  const { target, mode, shown } = file;
+  await writeFile(staged, `${file.hasMark ? MARK : ''}${source}`, { flag: 'wx', mode: mode & 0o777, flush: true });
+  await keepRights(staged, file);
+  const backup = keepsBackup ? await putBackup(file) : undefined;
+  if (!(await isUnchanged(file))) {
+    if (backup?.isNew) await rm(backup.path, { force: true });
+    throw new ChangedBetween(`${shown} was changed by another program, and it was not written. Try again.`);
+  }
+  await rename(staged, target);
+  await syncFolder(dirname(target));
+  return backup?.path;
 };
 
 /** The mode is set again because the process's mask took bits away. The owner differs if root does it for a user. */
@@ -108,7 +130,8 @@ const putBackup = async (file: ConfigFile): Promise<{ readonly path: string; rea
 /** The paths of a file's backups, the newest first. */
 export const backupsOf = async ({ target }: ConfigFile): Promise<readonly string[]> => {
   const start = `${basename(target)}.breakerbox-backup`;
-  const counted = (await readdir(dirname(target))).flatMap((name) => {
+  const names = await readdir(dirname(target)).catch(faultInFile(target, dirname(target)));
+  const counted = names.flatMap((name) => {
     const [, count] = name.startsWith(start) ? (/^(?:\.(\d+))?$/.exec(name.slice(start.length)) ?? []) : [];
     return name === start || count !== undefined ? [{ name, count: Number(count ?? 1) }] : [];
   });

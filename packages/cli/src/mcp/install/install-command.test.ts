@@ -1,8 +1,19 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import jsonc from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import { ChangedBetween, readConfig, replaceConfig } from './config-file.ts';
+import { faultInFile } from './file-faults.ts';
 import { type Machine, machine } from './test-support-install.ts';
 
 const DESKTOP = '.config/Claude/claude_desktop_config.json';
@@ -26,14 +37,17 @@ const FILES = `{
 }
 `;
 
-const WRAPPED_FILES = FILES.replace('["-y", "@model', '["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@model')
+const WRAPPED_FILES = FILES.replace(
+  '["-y", "@model',
+  '["-y", "breakerbox@1.2.3", "mcp", "--restart", "--", "npx", "-y", "@model',
+)
   .replace(
     '{ "command": "my-server" }',
-    '{ "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "--", "my-server"] }',
+    '{ "command": "npx", "args": ["-y", "breakerbox@1.2.3", "mcp", "--restart", "--", "my-server"] }',
   )
   .replace(
     '"args":[ ],"command":"other-server"',
-    '"args":[ "-y", "breakerbox@1.2.3", "mcp", "--", "other-server"],"command":"npx"',
+    '"args":[ "-y", "breakerbox@1.2.3", "mcp", "--restart", "--", "other-server"],"command":"npx"',
   );
 
 const install = (at: Machine, client = 'claude-desktop', ...args: string[]) =>
@@ -51,7 +65,7 @@ describe('what is printed', () => {
     expect(out).toBe(`${path}
 @@ mcpServers.files @@
 -       "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
-+       "args": ["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
++       "args": ["-y", "breakerbox@1.2.3", "mcp", "--restart", "--", "npx", "-y", "@modelcontextprotocol/server-filesystem", "/home/me"], // my home
 Nothing was changed. Add --write to make this change.
 `);
     expect(at.read(path)).toBe(FILES);
@@ -169,7 +183,7 @@ describe('what is written', () => {
     const source = `{\n  "mcpServers": {\n    "a": {\n      "command": "uvx",\n      "args": [\n        "x",\n        "--flag"\n      ]\n    },\n    "b": {\n      "command": "y"\n    }\n  }\n}`;
     const path = at.put(DESKTOP, source);
     await install(at, 'claude-desktop', '--', '--agent', 'desk');
-    const words = ['-y', 'breakerbox@1.2.3', 'mcp', '--agent', 'desk', '--'];
+    const words = ['-y', 'breakerbox@1.2.3', 'mcp', '--restart', '--agent', 'desk', '--'];
     expect(at.read(path)).toBe(
       `{\n  "mcpServers": {\n    "a": {\n      "command": "npx",\n      "args": [\n${[...words, 'uvx', 'x', '--flag'].map((word) => `        "${word}"`).join(',\n')}\n      ]\n    },\n    "b": {\n      "command": "npx",\n      "args": [${[...words, 'y'].map((word) => `"${word}"`).join(', ')}]\n    }\n  }\n}`,
     );
@@ -189,6 +203,75 @@ describe('what is written', () => {
     expect(again.out).toContain('Every server that can have the relay has it. Nothing was changed.');
     expect(at.read(path)).toBe(WRAPPED_FILES);
     expect(filesBeside(path)).toHaveLength(2);
+  });
+
+  test('M8: install again repairs the launcher of an entry, and uninstall gives the original', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    await install(at, 'claude-desktop', '--', '--agent', 'desk');
+    const pinned = at.read(path);
+    const main = (version: string) => `/nvm/${version}/lib/node_modules/breakerbox/dist/main.js`;
+    const node = (version: string) => ({ version: '9.9.9', execPath: `/nvm/${version}/bin/node`, main: main(version) });
+    const runAs = (given: Parameters<typeof machine>[0], ...args: readonly string[]) =>
+      machine(given).run('install', '--client', 'claude-desktop', '--file', path, '--write', ...args);
+    // Another version writes its own version.
+    const updated = await runAs({ version: '1.3.0' });
+    expect(updated).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('+       "args": ["-y", "breakerbox@1.3.0"'),
+    });
+    expect(at.read(path)).toBe(pinned.replaceAll('breakerbox@1.2.3', 'breakerbox@1.3.0'));
+    // Another launcher.
+    await runAs(node('v22'), '--launcher', 'node');
+    const entry = () => jsonc.parse(at.read(path)).mcpServers.bare;
+    const words = ['mcp', '--restart', '--agent', 'desk', '--', 'my-server'];
+    expect(entry()).toEqual({ command: '/nvm/v22/bin/node', args: [main('v22'), ...words] });
+    // Another Node: the launcher stays, and its paths change.
+    await runAs(node('v24'));
+    expect(entry()).toEqual({ command: '/nvm/v24/bin/node', args: [main('v24'), ...words] });
+    expect((await runAs(node('v24'))).out).toContain('Nothing was changed.');
+    await runAs({}, '--launcher', 'breakerbox');
+    expect(entry()).toEqual({ command: 'breakerbox', args: words });
+    expect((await runAs(node('v24'))).out).toContain('Nothing was changed.');
+    expect(at.read(`${path}.breakerbox-backup`)).toBe(FILES);
+    await uninstall(at);
+    expect(at.read(path)).toBe(FILES);
+    expect(filesBeside(path)).toEqual(['claude_desktop_config.json']);
+  });
+
+  test('M8: install again with options replaces those of an entry; without, they stay', async () => {
+    const at = machine();
+    const path = at.put(DESKTOP, FILES);
+    const words = () => jsonc.parse(at.read(path)).mcpServers.bare.args.slice(3, -2);
+    await install(at, 'claude-desktop', '--no-restart');
+    expect(words()).toEqual([]);
+    expect((await install(at)).out).toContain('Nothing was changed.');
+    await install(at, 'claude-desktop', '--', '--agent', 'desk', '--observe');
+    expect(words()).toEqual(['--restart', '--agent', 'desk', '--observe']);
+    const again = await install(at, 'claude-desktop', '--', '--agent', 'desk', '--observe');
+    expect(again.out).toContain('Nothing was changed.');
+    await install(at, 'claude-desktop', '--no-restart');
+    expect(words()).toEqual(['--agent', 'desk', '--observe']);
+    await install(at, 'claude-desktop', '--no-restart', '--', '--call-timeout=90s');
+    expect(words()).toEqual(['--call-timeout=90s']);
+    await uninstall(at);
+    expect(at.read(path)).toBe(FILES);
+  });
+
+  test('M8: a launcher that a person wrote stays, unless --launcher names another', async () => {
+    const at = machine();
+    const written = ['bunx breakerbox mcp -- s', 'npx -y breakerbox@latest mcp -- s', '/opt/bin/breakerbox mcp s'];
+    const servers = written.map((line, index) => {
+      const [command, ...args] = line.split(' ');
+      return [`s${index}`, { command, args }];
+    });
+    const source = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
+    at.put(CODE, source);
+    expect((await install(at, 'claude-code')).out).toContain('Nothing was changed.');
+    expect(at.read(CODE)).toBe(source);
+    await install(at, 'claude-code', '--launcher', 'breakerbox');
+    const made = Object.values(JSON.parse(at.read(CODE)).mcpServers);
+    expect(made).toEqual(written.map(() => ({ command: 'breakerbox', args: ['mcp', '--', 's'] })));
   });
 
   test('M8: an older backup is not overwritten, and one uninstall takes back two installs', async () => {
@@ -225,7 +308,9 @@ describe('what is written', () => {
     const path = at.put(DESKTOP, FILES);
     await install(at);
     await uninstall(at, 'claude-desktop', '--server', 'bare', 'empty');
-    expect(at.read(path)).toBe(FILES.replace('["-y", "@', '["-y", "breakerbox@1.2.3", "mcp", "--", "npx", "-y", "@'));
+    expect(at.read(path)).toBe(
+      FILES.replace('["-y", "@', '["-y", "breakerbox@1.2.3", "mcp", "--restart", "--", "npx", "-y", "@'),
+    );
     expect(filesBeside(path)).toHaveLength(2);
   });
 
@@ -283,7 +368,7 @@ test('M8: an entry of a later version is left as it is, and so is the backup', a
   const at = machine();
   const path = at.put(DESKTOP, FILES);
   await install(at);
-  at.put(DESKTOP, at.read(path).replace('"mcp", "--", "npx"', '"mcp", "--later", "--", "npx"'));
+  at.put(DESKTOP, at.read(path).replace('"--restart", "--", "npx"', '"--later", "--", "npx"'));
   const { out } = await uninstall(at);
   expect(out).toContain('files stays as it is: it starts the relay, but with options that this version does not know.');
   expect(at.read(path)).toBe(
@@ -345,6 +430,24 @@ describe('servers with an address', () => {
   }
 }
 `);
+    expect(await uninstall(at, 'claude-code')).toMatchObject({ code: 0 });
+    expect(at.read(path)).toBe(HTTP);
+  });
+
+  test('M8: install again with options keeps the headers of a server with an address', async () => {
+    const at = machine();
+    const path = at.put(CODE, HTTP);
+    await install(at, 'claude-code');
+    await install(at, 'claude-code', '--', '--agent', 'one');
+    await install(at, 'claude-code', '--', '--agent', 'two', '--observe');
+    const { args } = jsonc.parse(at.read(path)).mcpServers.api;
+    expect(args.slice(3, 8)).toEqual([
+      '--agent',
+      'two',
+      '--observe',
+      '--header-env',
+      'Authorization=BREAKERBOX_HEADER_AUTHORIZATION',
+    ]);
     expect(await uninstall(at, 'claude-code')).toMatchObject({ code: 0 });
     expect(at.read(path)).toBe(HTTP);
   });
@@ -472,6 +575,16 @@ describe('the files of the clients', () => {
   });
 
   test.each([
+    ['claude-code', 'linux', CODE],
+    ['claude-desktop', 'linux', DESKTOP],
+    ['claude-desktop', 'win32', 'AppData/Roaming/Claude/claude_desktop_config.json'],
+  ] as const)('M8: a variable that is empty is not set (%s on %s)', async (client, platform, path) => {
+    const at = machine({ platform, env: { CLAUDE_CONFIG_DIR: '', XDG_CONFIG_HOME: '', APPDATA: '' } });
+    const full = at.put(path, FILES);
+    expect(await at.run('install', '--client', client)).toMatchObject({ code: 0, out: expect.stringContaining(full) });
+  });
+
+  test.each([
     ['darwin', 'Library/Application Support/Claude/claude_desktop_config.json'],
     ['win32', 'AppData/Roaming/Claude/claude_desktop_config.json'],
     ['linux', '.config/Claude/claude_desktop_config.json'],
@@ -482,7 +595,7 @@ describe('the files of the clients', () => {
     expect(out.includes('mcpServers.files stays as it is: its command is a script')).toBe(platform === 'win32');
     const words = platform === 'win32' ? ['cmd', '/c', 'npx'] : ['npx'];
     const { command, args } = jsonc.parse(at.read(path)).mcpServers.bare;
-    expect([command, ...args]).toEqual([...words, '-y', 'breakerbox@1.2.3', 'mcp', '--', 'my-server']);
+    expect([command, ...args]).toEqual([...words, '-y', 'breakerbox@1.2.3', 'mcp', '--restart', '--', 'my-server']);
     await uninstall(at);
     expect(at.read(path)).toBe(FILES);
   });
@@ -516,11 +629,11 @@ describe('the files of the clients', () => {
     installed.put(join(installed.project, '.mcp.json'), `{"mcpServers":{"a":${entry}}}`);
     await install(installed, 'claude-code');
     const read = (path: string) => JSON.parse(installed.read(path)).mcpServers.a;
-    expect(read(CODE)).toEqual({ command: 'breakerbox', args: ['mcp', '--', 'x'] });
+    expect(read(CODE)).toEqual({ command: 'breakerbox', args: ['mcp', '--restart', '--', 'x'] });
     expect(read(join(installed.project, '.mcp.json')).command).toBe('npx');
     await uninstall(installed, 'claude-code');
     await install(installed, 'claude-code', '--launcher', 'node');
-    expect(read(CODE)).toEqual({ command: '/usr/bin/node', args: [main, 'mcp', '--', 'x'] });
+    expect(read(CODE)).toEqual({ command: '/usr/bin/node', args: [main, 'mcp', '--restart', '--', 'x'] });
   });
 });
 
@@ -591,6 +704,97 @@ describe('what fails', () => {
     expect(at.read(DESKTOP)).toBe(source);
     at.put(DESKTOP, '{"mcpServers":{},"mcpServers":{"a":{"command":"x"}}}');
     expect((await install(at)).out).toContain('mcpServers.a stays as it is: the file has it twice');
+  });
+
+  test.each([
+    [['--call-timeout', '90'], "--call-timeout is '90', which is not a time"],
+    [['--header-env', 'A=B'], '--header and --header-env are for a server with an address'],
+    [['--header', 'x'], '--header and --header-env are for a server with an address'],
+    [['--prometheus', 'foo'], "--prometheus is 'foo', which is not an address"],
+    [['--control', 'bogus'], "--control is 'bogus', which is not an endpoint"],
+    [['--control', '9870'], 'BREAKERBOX_CONTROL_TOKENS is not set'],
+    [['--config', 'breakerbox.yaml'], 'ENOENT'],
+    [['--config=wrong.yaml'], 'tools.search.retries: is not a setting'],
+    [['--agent', ''], 'agent'],
+  ])('M8: options with which the relay cannot start are not written: %j', async (words, why) => {
+    const at = machine();
+    at.put(join(at.project, 'wrong.yaml'), 'tools: { search: { retries: 1 } }');
+    at.put(DESKTOP, FILES);
+    const { code, err } = await install(at, 'claude-desktop', '--', ...words);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^breakerbox mcp: mcpServers\.empty: the relay cannot start it with these options: /);
+    expect(err).toContain(why);
+    expect(err).toContain('Nothing was changed.');
+    expect(at.read(DESKTOP)).toBe(FILES);
+    // An entry that has the relay already is checked too.
+    await install(at);
+    const wrapped = at.read(DESKTOP);
+    expect(await install(at, 'claude-desktop', '--', ...words)).toMatchObject({ code: 1 });
+    expect(at.read(DESKTOP)).toBe(wrapped);
+  });
+
+  test('M8: a header with which the relay cannot start a server with an address is not written', async () => {
+    const at = machine({ env: { KEY: 'k' } });
+    const source = '{"mcpServers":{"a":{"type":"http","url":"https://a.test/mcp","headers":{"X-Key":"a\\nb"}}}}';
+    at.put(CODE, source);
+    expect((await install(at, 'claude-code')).out).toContain(
+      'a stays as it is: the relay cannot start it: the value of the header x-key has characters that HTTP forbids.',
+    );
+    at.put(CODE, source.replace('\\n', ''));
+    for (const [words, why] of [
+      [['--header', 'x'], "a header has the form --header 'Name: value'"],
+      [['--header-env', 'A=B'], 'the environment has no such variable. Set B where'],
+    ] as const)
+      expect(await install(at, 'claude-code', '--', ...words)).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(why),
+      });
+    expect(await install(at, 'claude-code', '--', '--header-env', 'A=KEY')).toMatchObject({ code: 0 });
+  });
+
+  test('M8: the path of --config is written in full, because a client starts the relay elsewhere', async () => {
+    const at = machine({ env: { BREAKERBOX_CONFIG: 'none.yaml' } });
+    const path = at.put(join(at.project, 'breakerbox.yaml'), 'tools: {}');
+    at.put(DESKTOP, FILES);
+    await install(at, 'claude-desktop', '--server', 'bare', '--', '--config', 'breakerbox.yaml');
+    await install(at, 'claude-desktop', '--server', 'empty', '--', '--config=./breakerbox.yaml');
+    const { bare, empty } = jsonc.parse(at.read(DESKTOP)).mcpServers;
+    expect(bare.args.slice(3, 6)).toEqual(['--restart', '--config', path]);
+    expect(empty.args.slice(3, 5)).toEqual(['--restart', `--config=${path}`]);
+  });
+
+  test('M8: a folder, a link to nothing and a link to itself are named, with what to do', async () => {
+    const at = machine();
+    const path = join(at.home, DESKTOP);
+    mkdirSync(path, { recursive: true });
+    expect(await install(at)).toMatchObject({
+      code: 1,
+      err: `breakerbox mcp: ${path} cannot be read. ${path} is a folder. Give the file with --file, or remove the folder. Then try again.\n`,
+    });
+    rmSync(path, { recursive: true });
+    symlinkSync('gone.json', path);
+    expect(await install(at)).toMatchObject({
+      code: 1,
+      err: `breakerbox mcp: ${path} is a symbolic link to ${join(dirname(path), 'gone.json')}, which does not exist. Correct the link or remove it, and try again.\n`,
+    });
+    rmSync(path);
+    symlinkSync(path, path);
+    expect(await install(at)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`${path} is a symbolic link that leads to itself. Correct the link`),
+    });
+  });
+
+  test.each([
+    [
+      ['EACCES', 'open'],
+      'c.json cannot be changed. You have no permission for /d. Run this as the user who owns it, or',
+    ],
+    [['EROFS', 'open'], 'c.json cannot be changed. /d is on a file system that is read-only. Make it writable.'],
+    [['EIO', 'write'], 'c.json cannot be changed. The file system says EIO for /d. Then try again.'],
+  ])('M8: an error of the file system says what to do: %j', ([code, syscall], text) => {
+    expect(() => faultInFile('c.json', '/d')(Object.assign(new Error('raw'), { code, syscall }))).toThrow(text);
+    expect(() => faultInFile('c.json')(new ChangedBetween('changed'))).toThrow(ChangedBetween);
   });
 
   test('M8: unknown servers, clients and options of the relay are named', async () => {

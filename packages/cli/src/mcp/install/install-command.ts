@@ -8,14 +8,16 @@ import { printable } from '../../plain-table.ts';
 import { CLIENT_TRAITS, CLIENTS, type ClientFile, type McpClient, type Surroundings } from './client-files.ts';
 import { backupsOf, ChangedBetween, readConfig, replaceConfig } from './config-file.ts';
 import { type FilePlan, type Named, planInstall, planUninstall } from './install-plan.ts';
-import { defaultLauncher, LAUNCHERS, type Launcher, launcherWords, type Running } from './launcher.ts';
-import { checkRelayOptions } from './relay-words.ts';
+import { defaultLauncher, LAUNCHERS, type Launcher, launcherWords, type Running, writtenLauncher } from './launcher.ts';
+import { checkRelayOptions, withFullPaths } from './relay-words.ts';
 
 interface Flags {
   readonly client: McpClient;
   readonly server?: readonly string[];
   readonly file?: string;
   readonly launcher?: Launcher;
+  /** Of `install` only. */
+  readonly restart?: boolean;
   readonly write: boolean;
   readonly json: boolean;
 }
@@ -60,9 +62,10 @@ export const mcpInstallCommand = (host: InstallHost, io: CommandIo = processIo):
     .addOption(
       new Option(
         '--launcher <launcher>',
-        'how the client starts breakerbox: npx needs no installation; breakerbox must be on the PATH of the client; node gives full paths. Default: breakerbox if it is installed, else npx; always npx in files of a project',
+        'how the client starts breakerbox: npx needs no installation; breakerbox must be on the PATH of the client; node gives full paths. Default: breakerbox if it is installed, else npx; always npx in files of a project. An entry that starts the relay keeps its launcher',
       ).choices(LAUNCHERS),
     )
+    .option('--no-restart', 'do not start a server with a command again when it ends; default: the relay does')
     .action((options: string[], flags: Flags) => run(INSTALL(host, options), flags, host, io));
   add('uninstall', 'Print or make the change that takes the relay away again.').action((flags: Flags) =>
     run(UNINSTALL, flags, host, io),
@@ -77,11 +80,7 @@ const printableLines = (text: string): string => text.split('\t').map(printable)
 interface Work {
   readonly keepsBackup: boolean;
   readonly nothing: string;
-  plan(
-    file: NonNullable<Awaited<ReturnType<typeof readConfig>>>,
-    place: ClientFile,
-    flags: Flags,
-  ): FilePlan | Promise<FilePlan>;
+  plan(file: NonNullable<Awaited<ReturnType<typeof readConfig>>>, place: ClientFile, flags: Flags): Promise<FilePlan>;
   check(): void;
 }
 
@@ -94,11 +93,20 @@ const INSTALL = (host: InstallHost, options: readonly string[]): Work => ({
   nothing: 'Every server that can have the relay has it.',
   check: () => checkRelayOptions(options),
   plan: (file, { isShared }, flags) => {
-    const launcher = flags.launcher ?? (isShared ? 'npx' : defaultLauncher(host));
+    const first = flags.launcher ?? (isShared ? 'npx' : defaultLauncher(host));
     return planInstall(
       file,
       rootsOf(flags),
-      { launcher: launcherWords(launcher, host), options, isWindows: host.platform === 'win32' },
+      {
+        launcherFor: (present) => {
+          if (present === undefined || flags.launcher !== undefined) return launcherWords(first, host);
+          const written = writtenLauncher(present);
+          return written === undefined ? present : launcherWords(written, host);
+        },
+        options: { words: withFullPaths(options, host.cwd), restarts: flags.restart !== false },
+        env: host.env,
+        isWindows: host.platform === 'win32',
+      },
       namedBy(flags),
     );
   },

@@ -1,12 +1,15 @@
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import jsonc, { type JSONPath, type Node } from 'jsonc-parser';
 import { backupsOf, type ConfigFile } from './config-file.ts';
 import { changedLines } from './entry-change.ts';
+import { faultInRelay, type GivenOptions, optionsFor } from './relay-words.ts';
 import {
   type HttpServer,
   labelOf,
   propertiesOf,
   propertyOf,
+  type ReadServer,
   type RelayedServer,
   readServer,
   type ServerEntry,
@@ -15,7 +18,7 @@ import {
   treeOf,
 } from './server-entry.ts';
 import { type Original, unwrapped } from './unwrap-entry.ts';
-import { indentBefore, type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
+import { indentBefore, rewrap, type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
 
 export type Roots = readonly (readonly string[])[];
 
@@ -42,24 +45,81 @@ export interface FilePlan {
 /** Which servers the person has named. */
 export type Named = (name: string) => boolean;
 
-type Step = (
-  source: string,
-  entry: ServerEntry,
-) => { readonly source: string } | { readonly unchanged: string } | { readonly left: string };
+type Stepped = { readonly source: string } | { readonly unchanged: string } | { readonly left: string };
+type Step = (source: string, entry: ServerEntry) => Stepped | Promise<Stepped>;
 
-/** Puts the relay before each server of a file. */
-export const planInstall = (file: ConfigFile, roots: Roots, wrapping: Wrapping, named: Named | undefined): FilePlan => {
-  const wrap: Step = (source, entry) => {
+/** How `install` puts the relay before servers. */
+export interface Installing {
+  /** The words that start the relay, in the place of those that an entry may have already. */
+  launcherFor(present: readonly string[] | undefined): readonly string[];
+  readonly options: GivenOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly isWindows: boolean;
+}
+
+/** Puts the relay before each server of a file. @throws Error if the relay cannot start a server with the options of the person */
+export const planInstall = (
+  file: ConfigFile,
+  roots: Roots,
+  installing: Installing,
+  named: Named | undefined,
+): Promise<FilePlan> => {
+  const wrap = (source: string, entry: ServerEntry): Stepped => {
     const server = readServer(entry);
+    const wrapping = wrappingFor(server, installing);
     if (server.kind === 'left' || server.kind === 'unreadable') return { left: server.reason };
-    if (server.kind === 'relayed') return { unchanged: 'it starts the relay already.' };
-    if (server.kind === 'stdio' && wrapping.isWindows && isScript(server)) return { left: ON_WINDOWS };
+    if (server.kind === 'relayed')
+      return isWrapped(server, wrapping)
+        ? { unchanged: 'it starts the relay already.' }
+        : { source: jsonc.applyEdits(source, [...rewrap(source, server, wrapping)]) };
+    if (server.kind === 'stdio' && installing.isWindows && isScript(server)) return { left: ON_WINDOWS };
     if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
     if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
     return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
   };
+  const checked: Step = async (source, entry) => {
+    const made = wrap(source, entry);
+    if (!('source' in made)) return made;
+    const isGiven = installing.options.words.length > 0;
+    // Options that an entry had before may use variables which only the client has.
+    if (!isGiven && readServer(entry).kind === 'relayed') return made;
+    const fault = await faultInEntry(entryIn(made.source, source, entry), installing.env);
+    if (fault === undefined) return made;
+    if (!isGiven) return { left: `the relay cannot start it: ${fault}` };
+    throw new Error(
+      `${labelOf(entry.path)}: the relay cannot start it with these options: ${fault} Correct them, or give --server with the servers that they are for. Nothing was changed.`,
+    );
+  };
   // What a later uninstall would not recognize is not written.
-  return plan(file, roots, named, wrap, (entry) => readServer(entry).kind === 'relayed');
+  return plan(file, roots, named, checked, (entry) => readServer(entry).kind === 'relayed');
+};
+
+const wrappingFor = (server: ReadServer, { launcherFor, options }: Installing): Wrapping => {
+  const relay = server.kind === 'relayed' ? server.relay : undefined;
+  const isHttp = relay?.isHttp ?? server.kind === 'http';
+  return { launcher: launcherFor(relay?.launcher), options: optionsFor(options, isHttp, relay) };
+};
+
+const isWrapped = ({ relay }: RelayedServer, { launcher, options }: Wrapping): boolean =>
+  isDeepStrictEqual([relay.launcher, relay.options], [launcher, options]);
+
+/** An entry as a change has made it. Only its own text is parsed, because a file may be large. */
+const entryIn = (made: string, before: string, { node: { offset, length }, ...entry }: ServerEntry): ServerEntry => {
+  const { tree: node } = treeOf(made.slice(offset, offset + length + made.length - before.length));
+  if (node === undefined) throw unsafe(labelOf(entry.path));
+  return { ...entry, node };
+};
+
+/** The relay gets the variables of the entry too. */
+const faultInEntry = async (entry: ServerEntry, env: NodeJS.ProcessEnv): Promise<string | undefined> => {
+  const server = readServer(entry);
+  if (server.kind !== 'relayed') return undefined; // The last look at the file says so.
+  const own = (propertiesOf(propertyOf(entry.node, 'env')?.value) ?? []).map(({ key, value }) => [
+    key.value,
+    value.value,
+  ]);
+  // The file that BREAKERBOX_CONFIG names is no option.
+  return faultInRelay(server.relay, { ...env, ...Object.fromEntries(own), BREAKERBOX_CONFIG: undefined });
 };
 
 /** There, only a shell can start the scripts that npm installs, and the relay starts programs without a shell. */
@@ -114,13 +174,13 @@ const headerFromElsewhere = ({ node }: ServerEntry, { relay }: RelayedServer): s
 };
 
 /** @throws Error if the file is not JSON, or if a change would touch anything else */
-const plan = (
+const plan = async (
   file: ConfigFile,
   roots: Roots,
   named: Named | undefined,
   step: Step,
   isDone: (entry: ServerEntry) => boolean = () => true,
-): FilePlan => {
+): Promise<FilePlan> => {
   const { tree, fault } = treeOf(file.source);
   if (fault) throw new Error(`${file.shown}: ${fault}. Fix it and try again. Nothing was changed.`);
   const servers = serversIn(tree, roots);
@@ -132,7 +192,7 @@ const plan = (
     const { name, path } = entry;
     const label = labelOf(path);
     const isTwice = labels.indexOf(label) !== labels.lastIndexOf(label) || find(tree, path) !== entry.node;
-    const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : step(source, entry);
+    const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : await step(source, entry);
     if ('left' in made) entries.push({ name, label, result: 'left', reason: made.left, lines: [] });
     else if ('unchanged' in made) entries.push({ name, label, result: 'unchanged', reason: made.unchanged, lines: [] });
     else {

@@ -55,7 +55,7 @@ test('M8: an installed entry starts the server through the relay, and uninstall 
   const { mcpServers } = JSON.parse(readFileSync(file, 'utf8'));
   expect(mcpServers.all).toEqual({
     command: process.execPath,
-    args: [...BREAKERBOX, 'mcp', '--agent', 'desk', '--', process.execPath, EVERYTHING],
+    args: [...BREAKERBOX, 'mcp', '--restart', '--agent', 'desk', '--', process.execPath, EVERYTHING],
   });
   expect(await echoOf(mcpServers.all)).toEqual(hello);
   const { stdout } = await breakerbox('mcp', 'uninstall', ...flags);
@@ -77,5 +77,6 @@ test('M8: behind -- a server whose command is install is started', async () => {
 test('M8: the help of breakerbox mcp names install and uninstall', async () => {
   const { stdout } = await breakerbox('mcp', '--help');
   expect(stdout).toContain('breakerbox mcp install --client <client>');
+  expect(stdout).not.toContain('default: []');
   expect((await breakerbox('mcp', 'uninstall', '--help')).stdout).toContain('--client <client>');
 });

@@ -102,21 +102,29 @@ const config = fc
     )}\n`;
   });
 
-test('M8: after install and uninstall every byte is as it was, whatever the layout', async () => {
+const again = fc.subarray(['--launcher breakerbox', '--no-restart', '-- --agent desk --observe'], { minLength: 1 });
+
+test('M8: after install, another install and uninstall every byte is as it was, whatever the layout', async () => {
   const at = machine();
   await fc.assert(
-    fc.asyncProperty(config, async (source) => {
+    fc.asyncProperty(config, fc.option(again), async (source, more) => {
       const path = at.put('.claude.json', source);
       const installed = await at.run('install', '--client', 'claude-code', '--write');
       expect(installed.code, installed.err).toBe(0);
       const wrapped = jsonc.parse(at.read(path).replace('\uFEFF', ''));
       const servers = Object.values<{ command: string; url?: string }>(wrapped.mcpServers);
       expect(servers.map(({ command, url }) => [command, url])).toEqual(servers.map(() => ['npx', undefined]));
+      if (more !== null) {
+        const words = ['install', '--client', 'claude-code', '--write', ...more.flatMap((one) => one.split(' '))];
+        const updated = await at.run(...words);
+        expect(updated.code, updated.err).toBe(0);
+        expect((await at.run(...words)).out).toContain('Nothing was changed.');
+      }
       const removed = await at.run('uninstall', '--client', 'claude-code', '--write');
       expect(removed.code, removed.err).toBe(0);
       expect(at.read(path)).toBe(source);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 

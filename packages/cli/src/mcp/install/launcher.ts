@@ -70,3 +70,15 @@ export const countLauncherWords = (words: readonly string[]): number | undefined
   }
   return words[at] === 'mcp' && !['install', 'uninstall'].includes(words[at + 1] ?? '') ? at + 1 : undefined;
 };
+
+/**
+ * Which launcher has written the words that start `breakerbox mcp`, perhaps for another version or another Node. Undefined if a person
+ * has written them in another way.
+ */
+export const writtenLauncher = (words: readonly string[]): Launcher | undefined => {
+  const plain = program(words[0]) === 'cmd' ? words.slice(2) : words;
+  const [first = '', flag, name = ''] = plain;
+  if (first === 'breakerbox') return 'breakerbox';
+  if (first === 'npx' && flag === '-y' && /^breakerbox@\d+\.\d+\.\d/.test(name) && plain.length === 4) return 'npx';
+  return MAIN.test(plain.at(-2) ?? '') ? 'node' : undefined;
+};

@@ -1,9 +1,13 @@
-import type { HttpFlags } from '../http-options.ts';
-import { mcpCommand } from '../mcp-command.ts';
+import { resolve } from 'node:path';
+import { mcpCommand, planRelay, type RelayFlags } from '../mcp-command.ts';
 import { countLauncherWords } from './launcher.ts';
 
 /** A command line that starts the relay. */
 export interface RelayedWords {
+  /** What starts `breakerbox mcp`. */
+  readonly launcher: readonly string[];
+  /** The relay's own options, without the `--` after them. */
+  readonly options: readonly string[];
   /** The server's own command and arguments; or its address alone. */
   readonly target: readonly string[];
   readonly isHttp: boolean;
@@ -16,7 +20,7 @@ export interface RelayedWords {
 interface Parsed {
   readonly operands: readonly string[];
   readonly unknown: readonly string[];
-  readonly flags: HttpFlags;
+  readonly flags: RelayFlags;
 }
 
 /** The relay's own parser decides where its options end. */
@@ -25,7 +29,7 @@ const parse = (words: readonly string[]): Parsed | undefined => {
     .exitOverride()
     .configureOutput({ writeErr: () => {} });
   try {
-    return { ...command.parseOptions([...words]), flags: command.opts<HttpFlags>() };
+    return { ...command.parseOptions([...words]), flags: command.opts<RelayFlags>() };
   } catch {
     return undefined; // An option's value is wrong.
   }
@@ -41,10 +45,86 @@ export const readRelay = (words: readonly string[]): RelayedWords | 'unreadable'
   const [first] = operands;
   if (first === undefined || unknown.length > 0) return 'unreadable';
   const isHttp = operands.length === 1 && /^https?:/i.test(first);
-  const headers = new Map(
-    flags.headerEnv.map((pair) => splitAt(pair, '=')).map(([name, variable]) => [variable, name]),
-  );
-  return { target: operands, isHttp, headers, plainHeaders: new Map(flags.header.map((one) => splitAt(one, ':'))) };
+  const { header = [], headerEnv = [] } = flags;
+  const headers = new Map(headerEnv.map((pair) => splitAt(pair, '=')).map(([name, variable]) => [variable, name]));
+  return {
+    launcher: words.slice(0, start),
+    options: optionsIn(words.slice(start)).flat(),
+    target: operands,
+    isHttp,
+    headers,
+    plainHeaders: new Map(header.map((one) => splitAt(one, ':'))),
+  };
+};
+
+/** The options at the start of a command line, each with its value. */
+const optionsIn = (words: readonly string[]): readonly (readonly string[])[] => {
+  const known = mcpCommand().options;
+  const options: (readonly string[])[] = [];
+  for (let at = 0; words[at] !== '--' && words[at]?.startsWith('-'); ) {
+    const option = known.find(({ long }) => long === words[at]);
+    const mayTake = option?.optional === true && words[at + 1]?.startsWith('-') === false;
+    const count = option?.required || mayTake ? 2 : 1;
+    options.push(words.slice(at, at + count));
+    at += count;
+  }
+  return options;
+};
+
+/** The options of a person for the relay, and what goes with them. */
+export interface GivenOptions {
+  /** Empty if the person gives none. */
+  readonly words: readonly string[];
+  /** Whether the relay starts a server again that has ended. It has no effect for a server with an address. */
+  readonly restarts: boolean;
+}
+
+/**
+ * The options that an entry gets. An entry that has the relay keeps its own, unless the person gives others. The headers of a server with
+ * an address stay, because the entry has them nowhere else.
+ */
+export const optionsFor = (
+  { words, restarts }: GivenOptions,
+  isHttp: boolean,
+  old?: RelayedWords,
+): readonly string[] => {
+  if (words.length > 0 && isHttp)
+    return [
+      ...words,
+      ...optionsIn(old?.options ?? [])
+        .filter(isHeader)
+        .flat(),
+    ];
+  if (words.length === 0 && old)
+    return restarts || isHttp ? old.options : old.options.filter((word) => word !== RESTART);
+  if (isHttp) return [];
+  return restarts && !optionsIn(words).some(([name]) => name === RESTART) ? [RESTART, ...words] : words;
+};
+
+const RESTART = '--restart';
+
+const isHeader = ([option = '']: readonly string[]): boolean => /^--header(?:-env)?(?:=|$)/.test(option);
+
+/** The same options, with the full path of a file of settings: a client starts the relay in a folder of its own. */
+export const withFullPaths = (words: readonly string[], cwd: string): readonly string[] =>
+  optionsIn(words).flatMap(([option = '', ...values]) => {
+    if (option === '--config') return [option, ...values.map((value) => resolve(cwd, value))];
+    const [, inOne] = /^--config=(.+)$/s.exec(option) ?? [];
+    return inOne === undefined ? [option, ...values] : [`--config=${resolve(cwd, inOne)}`];
+  });
+
+/** Why the relay cannot start a server with these options, in the words of the relay. Undefined if it can. */
+export const faultInRelay = async (
+  { options, target: [command = '', ...args] }: RelayedWords,
+  env: NodeJS.ProcessEnv,
+): Promise<string | undefined> => {
+  try {
+    const { relayBox } = await planRelay(command, args, parse([...options, '--', command, ...args])?.flags ?? {}, env);
+    relayBox.session.end();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 };
 
 const splitAt = (text: string, sign: string): readonly [string, string] => {

@@ -1,5 +1,5 @@
 import type { Edit } from 'jsonc-parser';
-import { type HttpServer, type Property, propertiesOf, type StdioServer } from './server-entry.ts';
+import { type HttpServer, type Property, propertiesOf, type RelayedServer, type StdioServer } from './server-entry.ts';
 
 /** What is put before a server. */
 export interface Wrapping {
@@ -7,7 +7,6 @@ export interface Wrapping {
   readonly launcher: readonly string[];
   /** Options of the relay. */
   readonly options: readonly string[];
-  readonly isWindows: boolean;
 }
 
 /** The environment variables that hold headers begin with it. */
@@ -29,9 +28,11 @@ const lineStartBefore = (source: string, offset: number): string | undefined => 
 
 /** White space from the start of the line to `offset`; undefined if something else is there. */
 export const indentBefore = (source: string, offset: number): string | undefined => {
-  const before = source.slice(0, offset);
-  const indent = before.slice(Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1);
-  return /^[\t ]*$/.test(indent) ? indent : undefined;
+  let start = offset;
+  while (source[start - 1] === ' ' || source[start - 1] === '\t') start -= 1;
+  return start === 0 || source[start - 1] === '\n' || source[start - 1] === '\r'
+    ? source.slice(start, offset)
+    : undefined;
 };
 
 /** The text after a member's value that adds a member with an array of strings, on a line of its own if the member has one. */
@@ -81,6 +82,34 @@ export const wrapHttp = (
     ...(headers ? [{ offset: headers.key.offset, length: headers.key.length, content: '"env"' }] : []),
     ...members.map(({ key: { offset, length } }, index) => ({ offset, length, content: `"${variables[index]}"` })),
   ];
+};
+
+/** The changes that give an entry which starts the relay another launcher, or other options. */
+export const rewrap = (
+  source: string,
+  { command, args, relay }: RelayedServer,
+  { launcher, options }: Wrapping,
+): readonly Edit[] => {
+  const [program = '', ...words] = launcher;
+  const made = [...words, ...options, '--'];
+  const elements = args.value.children ?? [];
+  const old = elements.slice(0, elements.length - relay.target.length);
+  const most = Math.min(old.length, made.length);
+  let first = 0;
+  while (first < most && old[first]?.value === made[first]) first += 1;
+  let tail = 0;
+  while (tail < most - first && old.at(-1 - tail)?.value === made.at(-1 - tail)) tail += 1;
+  const replaced = command.value.value === program ? [] : [{ ...placeOf(command), content: JSON.stringify(program) }];
+  const gone = old.slice(first, old.length - tail);
+  const following = elements[old.length - tail]; // At least the server's own command follows.
+  const [start = following, end = start] = [gone[0], gone.at(-1)];
+  if (!start || !end || !following) return replaced;
+  const gap = `,${lineStartBefore(source, start.offset) ?? ' '}`;
+  const literals = literalsOf(made.slice(first, made.length - tail));
+  const isReplaced = gone.length > 0 && literals.length > 0;
+  const until = isReplaced ? end.offset + end.length : following.offset;
+  const content = isReplaced ? literals.join(gap) : literals.map((literal) => `${literal}${gap}`).join('');
+  return [...replaced, { offset: start.offset, length: until - start.offset, content }];
 };
 
 /** One variable for each header, also where names differ in their signs only. */
