@@ -82,7 +82,7 @@ const run = async (command: string, args: readonly string[], flags: Flags, io: C
       await runHttp(address, { relay, host, listen, onListening });
       io.exitWith(0);
     }
-    await services.end();
+    await services.end(host.isStopped());
   } catch (error) {
     io.err(`breakerbox mcp: ${(error as Error).message}\n`);
     io.exitWith(2);
