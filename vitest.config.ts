@@ -34,7 +34,7 @@ const SLOW = [
     'newcomer',
     'mcp-conformance',
     'mcp-programs',
-    'mcp-relay-{connections,features,http,http-outages,listen,outages,restart,services}',
+    'mcp-relay-{connections,features,http,http-outages,listen,outages,proxy,restart,services}',
     'outages.browser',
     'packaging.{beside,clone,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),

@@ -1,8 +1,11 @@
 /** `breakerbox mcp --config` as a process: SIGHUP and a change of the file. The rules are in packages/cli/src/mcp/relay-config.test.ts. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -80,6 +83,28 @@ test.each(['SIGHUP', 'a change of the file'])(
     expect(await ended).toBe(0);
   },
 );
+
+test('M5, S5: a correlated event ends when the address of the health check answers, and not before', async () => {
+  const health = createServer((_, response) => response.end());
+  onTestFinished(() => void health.close());
+  const listening = (port: number) => new Promise<void>((resolve) => health.listen(port, '127.0.0.1', resolve));
+  await listening(0);
+  const { port } = health.address() as AddressInfo;
+  await new Promise((resolve) => health.close(resolve));
+
+  const path = join(folder(), 'breakerbox.yaml');
+  const recovery = `{ healthCheck: { url: 'http://127.0.0.1:${port}/health' }, everyMs: 50 }`;
+  const tool = '{ group: false, failureThreshold: 1, cooldownMs: 100, maxCooldownMs: 100 }';
+  writeFileSync(path, `systemic: { recovery: ${recovery} }\ntools: { query: ${tool}, list: ${tool} }\n`);
+  const { call } = started(['--config', path]);
+  for (const name of ['query', 'list']) expect(await call(name)).toMatch(/^connect ECONNREFUSED/);
+  for (let n = 0; n < 10; n += 1) {
+    expect(await call('query')).toMatch(/^Tool 'query' is unavailable/);
+    await after(50);
+  }
+  await listening(port);
+  await expect.poll(() => call('query'), { ...PATIENT, interval: 100 }).toMatch(/^connect ECONNREFUSED/);
+});
 
 test('M8: without a file, SIGHUP ends the relay', async () => {
   const { child, call, ended } = started([]);

@@ -180,6 +180,39 @@ describe('servers that misbehave', () => {
   });
 });
 
+describe('M7: a client that does not read, and a server that writes without end', () => {
+  const FLOOD = `process.stdin.resume().on('end', () => process.exit());
+    const note = JSON.stringify({ jsonrpc: '2.0', method: 'x', params: 'y'.repeat(1e4) }) + '\\n';
+    const flood = () => { while (process.stdout.write(note)); process.stdout.once('drain', flood); };
+    flood();`;
+  const flooded = async (...flags: string[]) => {
+    const args = [...MAIN, ...flags, '--', process.execPath, '-e', FLOOD];
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    undo.push(() => child.kill('SIGKILL'));
+    await once(child.stdout, 'readable'); // Nothing is read.
+    await after(500);
+    return { child, ended: once(child, 'exit') };
+  };
+  const within = (ended: Promise<unknown>) => Promise.race([ended, after(15_000, 'it goes on')]);
+
+  test.each([
+    ['the relay', []],
+    ['a relay with metrics', ['--prometheus', '0']],
+  ])('SIGTERM ends %s', async (_, flags) => {
+    const { child, ended } = await flooded(...flags);
+    child.kill('SIGTERM');
+    expect(await within(ended)).not.toBe('it goes on');
+  });
+
+  test('SIGTERM after the end of input ends a relay with metrics', async () => {
+    const { child, ended } = await flooded('--prometheus', '0');
+    child.stdin.end();
+    await after(3_500);
+    child.kill('SIGTERM');
+    expect(await within(ended)).not.toBe('it goes on');
+  });
+});
+
 test.runIf(process.platform === 'linux')(
   'a client that does not read slows the server down',
   async () => {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createBreakerbox } from '@breakerbox/core';
 import { parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
+import { loadConfig } from '@breakerbox/instrumentation/config';
 import { parse } from 'yaml';
 import type { Fence } from './fences.ts';
 import { checkPromql } from './promql.ts';
@@ -21,12 +21,18 @@ export const faultIn = async ({ language, code }: Fence, folder: string): Promis
   return undefined;
 };
 
+const checkSettings = async (code: string, folder: string): Promise<void> => {
+  const file = join(folder, 'breakerbox.yaml');
+  await writeFile(file, code);
+  loadConfig(file);
+};
+
 const checkYaml = async (code: string, folder: string): Promise<void> => {
   const data = parse(code) as object;
   const keys = Object.keys(data);
   if (keys.some((key) => ['global', 'scrape_configs', 'rule_files', 'alerting'].includes(key)))
     return checkPrometheus(code, folder);
-  if (keys.includes('defaults')) return void createBreakerbox({ ...data, agent: 'documented' });
+  if (keys.includes('defaults') || keys.includes('systemic')) return checkSettings(code, folder);
   if (keys.includes('tools')) return void parseCapabilitiesYaml(code, 'capabilities.yaml');
   if (keys.includes('env')) return checkVariables(data as Container);
   throw new Error(`has ${keys.join(', ')}, of which docs/snippets/others.ts doesn't know what they configure.`);

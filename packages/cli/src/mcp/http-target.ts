@@ -1,6 +1,12 @@
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as requestHttp } from 'node:http';
+import {
+  Agent,
+  type AgentOptions,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { readText } from '@breakerbox/core/internal';
 import { BoundedMap } from './bounded-map.ts';
 import { readsOfHttp } from './http-reads.ts';
@@ -50,6 +56,8 @@ export interface HttpRequest {
 export interface HttpAddress {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
+  /** The proxy, as variables of the environment. Default: none. */
+  readonly proxyEnv?: NodeJS.Dict<string> | undefined;
 }
 
 /** An MCP server's address, with the headers that each request carries. There is no timeout: a call may take hours. */
@@ -57,18 +65,22 @@ export class HttpTarget {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #agent: Agent;
+  /** Its connections serve one request each. */
+  readonly #single: Agent;
   readonly #now: () => number;
   /** When each connection became idle. */
   readonly #idleSince = new WeakMap<Socket, number>();
   /** Tools whose last call met a connection that was closed. */
   readonly #stale = new BoundedMap<true>();
 
-  constructor({ url, headers }: HttpAddress, now = () => performance.now()) {
+  constructor({ url, headers, proxyEnv }: HttpAddress, now = () => performance.now()) {
     this.#now = now;
     this.#url = url;
     this.#headers = headers;
-    const options = { keepAlive: true, timeout: IDLE_MS, ...readsOfHttp() };
-    this.#agent = url.protocol === 'https:' ? new SecureAgent(options) : new Agent(options);
+    const agent = (options: AgentOptions): Agent =>
+      url.protocol === 'https:' ? new SecureAgent({ ...options, proxyEnv }) : new Agent({ ...options, proxyEnv });
+    this.#agent = agent({ keepAlive: true, timeout: IDLE_MS, ...readsOfHttp() });
+    this.#single = agent({ keepAlive: false });
   }
 
   /** The host and port, for texts. The rest of the address may be secret. */
@@ -98,6 +110,7 @@ export class HttpTarget {
 
   close(): void {
     this.#agent.destroy();
+    this.#single.destroy();
   }
 
   async #fresh(request: HttpRequest, url: URL): Promise<IncomingMessage> {
@@ -110,7 +123,7 @@ export class HttpTarget {
     } catch (error) {
       const { idleMs } = sent;
       if (idleMs === undefined || !CLOSING.has(readText(error, 'code', 40)) || signal.aborted) throw error;
-      if (tool === undefined) return this.#once(request, url, false);
+      if (tool === undefined) return this.#once(request, url, this.#single);
       if (!(await this.#canConnect())) throw error;
       // A tool that ends its server ends the connection too.
       const isExcused = idleMs >= MIN_IDLE_MS && !this.#stale.has(tool);
@@ -119,23 +132,25 @@ export class HttpTarget {
     }
   }
 
+  /** Connects as a request does. Behind a proxy, it shows whether the proxy can be reached. */
   #canConnect(): Promise<boolean> {
     const { hostname, port, protocol } = this.#url;
     const host = hostname.replace(/^\[|\]$/g, '');
-    const socket = connect({ host, port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: CONNECT_MS });
+    const to = { host, port: Number(port || (protocol === 'https:' ? 443 : 80)), timeout: CONNECT_MS };
+    const socket = this.#single.createConnection(to) as Socket;
     return new Promise((resolve) => {
       const end = (can: boolean) => () => {
         resolve(can);
         socket.destroy();
       };
-      socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false));
+      socket.once('connect', end(true)).on('error', end(false)).once('timeout', end(false));
     });
   }
 
   #once(
     { method, headers, body, signal, onSent }: HttpRequest,
     url: URL,
-    agent: Agent | false,
+    agent: Agent,
     sent: Sent = {},
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {

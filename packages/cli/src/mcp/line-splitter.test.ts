@@ -34,6 +34,23 @@ test.each([1, 3, 1_000])(
   },
 );
 
+test.each([1, 3, 1_000])('M2: the same of each message of a batch, in pieces of %i bytes', (size) => {
+  const long =
+    ' [ {"id":1,"method":"tools/call","params":{"id":9,"l":[{"id":8}]}},{"x":[]}, {"id":"a","result":{}},[{"id":2}] ]';
+  const splitter = new LineSplitter(10);
+  const bytes = Buffer.from(long);
+  for (let at = 0; at < bytes.length; at += size) splitter.push(bytes.subarray(at, at + size));
+  expect(splitter.rest()?.bytes.toString()).toBe('[{"id":1,"method":"tools/call"},{"id":"a"}]\n');
+});
+
+test('M2: of a batch of very many messages, the first are left', () => {
+  const splitter = new LineSplitter(10);
+  splitter.push(Buffer.from(`[${Array.from({ length: 300_000 }, (_, id) => `{"id":${id}}`).join(',')}]`));
+  const { length } = splitter.rest()?.bytes ?? [];
+  expect(length).toBeGreaterThan(128 * 1024);
+  expect(length).toBeLessThan(150 * 1024);
+});
+
 test('M4: parts of a JSON text as they are written', () => {
   const text = '{ "x":{"id":"}\\"{"}, "i\\u0064" : 1.0 , "l":[ 1,[2], "],"] }';
   expect(rawMember(text, 'id')).toBe('1.0');

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { callTimeouts, TIMEOUT_FLAG } from './call-timeouts.ts';
 import { another, type HttpFlags, httpAddress, withHttpOptions } from './http-options.ts';
+import { proxyOf } from './http-proxy.ts';
 import { listenAddress } from './listen-address.ts';
 import { createRelay } from './relay.ts';
 import { createRelayBox } from './relay-box.ts';
@@ -91,13 +92,15 @@ const run = async (command: string, args: readonly string[], flags: RelayFlags, 
       if (code !== 0) io.err(`breakerbox mcp: the MCP server has ended: ${why}\n`);
       io.exitWith(code);
     } else {
+      const { proxyEnv, problem } = proxyOf(address.url, process.env);
+      if (problem !== undefined) io.err(`breakerbox mcp: ${problem}\n`);
       const onListening = (url: string) => io.err(`breakerbox mcp: connect the client to ${url}\n`);
       // Loads Node's HTTP, which takes a good part of the start of a relay that does not need it.
       const { runHttp } = await import('./http-serve.ts');
-      await runHttp(address, { relay, host, listen, onListening });
+      await runHttp({ ...address, proxyEnv }, { relay, host, listen, onListening });
       io.exitWith(0);
     }
-    await services.end();
+    await services.end(host.isStopped());
   } catch (error) {
     io.err(`breakerbox mcp: ${(error as Error).message}\n`);
     io.exitWith(2);

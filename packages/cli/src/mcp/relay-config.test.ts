@@ -20,19 +20,20 @@ const file = async (text: string, name = 'breakerbox.yaml'): Promise<string> => 
 describe('M8: the settings of a relay', () => {
   test('M8: without a file, those of the flags, and SIGHUP ends the relay', async () => {
     const { config, follow } = await relaySettings({ agent: 'mine', observe: true }, {});
-    expect(config).toEqual({ agent: 'mine', defaults: { mode: 'observe_only' } });
+    expect(config).toEqual({ agent: 'mine', loopGuard: false, defaults: { mode: 'observe_only' } });
     expect(follow(createRelayBox(config).box, { err: () => {} })).toBeUndefined();
-    expect((await relaySettings({}, { BREAKERBOX_CONFIG: ' ' })).config).toEqual({ agent: 'mcp' });
+    expect((await relaySettings({}, { BREAKERBOX_CONFIG: ' ' })).config).toEqual({ agent: 'mcp', loopGuard: false });
   });
 
   test('M8: the flag --config wins over BREAKERBOX_CONFIG, and flags win over the file', async () => {
     const one = await file('agent: one\ntools: { search: { mode: forced_open, failureThreshold: 2 } }', 'one.yaml');
     const two = await file('{ "agent": "two" }', 'two.json');
     const env = { BREAKERBOX_CONFIG: two };
-    expect((await relaySettings({}, env)).config).toEqual({ agent: 'two' });
+    expect((await relaySettings({}, env)).config).toEqual({ agent: 'two', loopGuard: false });
     expect((await relaySettings({ config: one }, env)).config.agent).toBe('one');
     expect((await relaySettings({ config: one, agent: 'mine', observe: true }, env)).config).toEqual({
       agent: 'mine',
+      loopGuard: false,
       defaults: { mode: 'observe_only' },
       tools: { search: { failureThreshold: 2 } },
     });
@@ -60,6 +61,28 @@ describe('M8: the settings of a relay', () => {
     ms += 60_001;
     beforeDecision();
     expect(session.acquire('search').decision).toBe('call');
+  });
+
+  test.each([
+    ['without a file', undefined, 'call'],
+    ['with a file', 'defaults: { failureThreshold: 4 }', 'call'],
+    ['with a file that turns the guard on', 'loopGuard: {}', 'skip'],
+  ])('M5, O5: the fourth equal call in a row, %s', async (_, text, decision) => {
+    const config = text && (await file(text));
+    const { session } = createRelayBox((await relaySettings({ config }, {})).config);
+    const call = () => session.acquire('run_tests', { input: {} });
+    for (let n = 0; n < 3; n += 1) call().settle({ outcome: 'ignored', category: 'tool_error' });
+    expect(call().decision).toBe(decision);
+  });
+
+  test('M5, M8: a file that turns the loop guard on needs a restart', async () => {
+    const path = await file('budget: strict');
+    const { config, follow } = await relaySettings({ config: path }, {});
+    const lines: string[] = [];
+    const reload = follow(createRelayBox(config).box, { err: (text) => lines.push(text) });
+    await file('budget: strict\nloopGuard: {}');
+    reload?.();
+    expect(lines).toEqual([expect.stringMatching(/the settings stay as they were\. .+ loopGuard: has changed/)]);
   });
 
   test('M8: a reload changes thresholds and texts, keeps what is open, and says what it did', async () => {

@@ -25,6 +25,12 @@ export interface RelaySettings {
 const FIXED = ['budget', 'allowedTools'] as const;
 
 /**
+ * The loop guard is off unless the file turns it on (M5). Between two equal calls the agent may have edited files or asked a person, and the
+ * relay sees neither. It serves many conversations, so a block would last for days.
+ */
+const DEFAULTS = { loopGuard: false } as const;
+
+/**
  * Reads the settings. A flag wins over the file.
  *
  * @throws BreakerboxConfigError if the file cannot be read, or says what cannot work
@@ -36,12 +42,15 @@ export const relaySettings = async (
   const path = flag ?? (env.BREAKERBOX_CONFIG?.trim() || undefined);
   if (path === undefined) {
     const defaults = observe ? { defaults: { mode: 'observe_only' as const } } : {};
-    return { config: { agent: agent ?? 'mcp', ...defaults }, follow: () => undefined };
+    return { config: { agent: agent ?? 'mcp', ...DEFAULTS, ...defaults }, follow: () => undefined };
   }
   // Without a file, the relay starts faster without a parser.
   const { inMode, readConfig, watchConfig } = await import('@breakerbox/instrumentation/config');
   const file = readConfig(path);
-  const adjust = (settings: FileSettings): FileSettings => (observe ? inMode(settings, 'observe_only') : settings);
+  const adjust = (settings: FileSettings): FileSettings => {
+    const all = { ...DEFAULTS, ...settings };
+    return observe ? inMode(all, 'observe_only') : all;
+  };
   return {
     config: { ...adjust(file.settings), agent: agent ?? file.agent ?? 'mcp' },
     follow: (box, io) => {

@@ -30,7 +30,7 @@ const started = (socket: string) => {
     clock: { now: () => performance.now(), unixNow: () => Date.now() },
   });
   const services = startRelayServices({ telemetry: undefined, control: { listen: { socket } } }, relayBox, io, exit);
-  onTestFinished(services.end);
+  onTestFinished(() => services.end());
   return { relayBox, services, exit, err: () => err };
 };
 

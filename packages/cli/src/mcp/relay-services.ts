@@ -8,10 +8,17 @@ import { otlpVariables, type ServicePlan, type TelemetryPlan } from './service-f
 /** Most milliseconds that the last telemetry may hold up the end of a relay. Clients kill a relay 2 s after they have closed it. */
 const LIMIT_MS = 1_500;
 
+/** Most milliseconds that a client which does not read may hold up the end of a relay that was told to end (M7). */
+const UNREAD_MS = 2_000;
+
 /** Telemetry and the control API of a relay (M5, M9). */
 export interface RelayServices {
-  /** Sends the last telemetry, for {@link LIMIT_MS} at most, and ends the process. Without services, the process ends by itself. */
-  end(): Promise<void>;
+  /**
+   * Sends the last telemetry, for {@link LIMIT_MS} at most, and ends the process. Without services, the process ends by itself.
+   *
+   * @param isStopped Whether the relay was told to end. It then waits for a client that does not read for {@link UNREAD_MS} at most.
+   */
+  end(isStopped?: boolean): Promise<void>;
 }
 
 /**
@@ -31,10 +38,12 @@ export const startRelayServices = (
     ...(control === undefined ? [] : [reported('the control API', startControl(control, relayBox, io), io)]),
   ];
   return {
-    end: async () => {
+    end: async (isStopped = false) => {
+      const limit = (): void => void setTimeout(exit, UNREAD_MS).unref();
+      if (isStopped) limit();
       if (running.length === 0) return;
       // A client may send a signal meanwhile, which would end the process at once.
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, limit);
       const closed = Promise.all(running.map(async (service) => (await service)?.close()));
       await Promise.race([closed, after(LIMIT_MS)]);
       await written(process.stdout);

@@ -516,6 +516,21 @@ describe('a message that is too long to be forwarded', () => {
     expect(outcomes).toEqual([]);
   });
 
+  test('M2: each request of a batch is answered, as a batch, and each answer of one is replaced', () => {
+    const { send, relay, outcomes } = started();
+    const batch = '[{"id":1,"method":"tools/call"},{"id":2,"method":"x"},{"method":"x"},{"id":3}]';
+    const { toClient, toServer } = relay.fromClient(outline(batch));
+    expect(textOf(toClient)).toMatchObject([
+      { id: 1, result: { isError: true } },
+      { id: 2, error: {} },
+    ]);
+    expect(textOf(toServer)).toMatchObject([{ id: 3, error: {} }]);
+    for (const id of [4, 5]) send(request('tools/call', { name: 'a' }, `${id}`));
+    const answers = relay.fromServer(outline('[{"id":4},{"id":5}]'));
+    expect(textOf(answers.toClient)).toMatchObject([4, 5].map((id) => ({ id, result: { isError: true } })));
+    expect(outcomes).toEqual(['a: ignored, tool_error', 'a: ignored, tool_error']);
+  });
+
   test('M2: a message with a very long id is answered too', () => {
     const { relay } = started();
     for (const length of [1_025, 60_000]) {

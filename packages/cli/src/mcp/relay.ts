@@ -382,24 +382,37 @@ class ToolRelay implements Relay {
     this.#onTimeout?.({ toClient: lines([this.#answerInPlace(id, TIMED_OUT, text)]), toServer }, id);
   }
 
-  /** The answer to a message that is too long to be forwarded. */
+  /** The answers to a message, or to those of a batch, that is too long to be forwarded. */
   #tooLong(line: RpcLine | undefined, to: 'toClient' | 'toServer'): Forwarding {
-    const [message] = line?.messages ?? [];
-    if (message === undefined) return {};
+    if (line === undefined) return {};
+    const toReceiver = to === 'toClient' ? 'toServer' : 'toClient';
+    const answers = line.messages.flatMap((message) => this.#tooLongAnswer(message, to) ?? []);
+    const linesTo = (place: keyof Forwarding): Forwarding => {
+      const texts = answers.filter((answer) => answer.to === place).map(({ text }) => text);
+      return texts.length > 0 ? { [place]: lineOf(line, texts) } : {};
+    };
+    return { ...linesTo(to), ...linesTo(toReceiver) };
+  }
+
+  #tooLongAnswer(
+    message: RpcMessage,
+    to: 'toClient' | 'toServer',
+  ): { readonly to: keyof Forwarding; readonly text: string } | undefined {
     const caller = { ...callerOf(message), isStateless: this.#isStateless };
-    if (caller.id === 'null') return {}; // A notification.
-    const text = `is longer than ${MOST_TEXT}, so breakerbox mcp did not forward it.`;
+    if (caller.id === 'null') return undefined; // A notification.
+    const why = `is longer than ${MOST_TEXT}, so breakerbox mcp did not forward it.`;
     const { method, id } = message;
     if (method !== undefined) {
-      const why = `The request ${text}`;
-      const answer =
-        method === 'tools/call' ? this.#served.rejected.reject(caller, why) : errorTo(caller, SERVER_ERROR, why);
-      return { [to]: lines([answer]) };
+      const text = `The request ${why}`;
+      const isCall = method === 'tools/call';
+      return { to, text: isCall ? this.#served.rejected.reject(caller, text) : errorTo(caller, SERVER_ERROR, text) };
     }
-    const toReceiver = to === 'toClient' ? 'toServer' : 'toClient';
-    const why = `The answer ${text}`;
-    const answer = to === 'toServer' ? this.#answerInPlace(id, TOO_LONG, why) : undefined;
-    return { [toReceiver]: lines([answer ?? errorTo(caller, SERVER_ERROR, why)]) };
+    const text = `The answer ${why}`;
+    const answer = to === 'toServer' ? this.#answerInPlace(id, TOO_LONG, text) : undefined;
+    return {
+      to: to === 'toClient' ? 'toServer' : 'toClient',
+      text: answer ?? errorTo(caller, SERVER_ERROR, text),
+    };
   }
 
   /** Ends a request without the server. Gives the answer; undefined if the request is not open. */

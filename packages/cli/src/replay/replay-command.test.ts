@@ -1,4 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '@breakerbox/instrumentation/config';
@@ -74,6 +76,20 @@ describe('breakerbox replay', () => {
     const { decisions, config: used } = await reported(calls('one', 'xxxx'), '--config', config);
     expect(used).toEqual({ defaults: { failureThreshold: 2 } });
     expect(decisions?.failedCallsAvoided).toEqual({ measured: 1, atMost: 2 });
+  });
+
+  test('T1: a replay asks no health check of the settings', async () => {
+    const asked = vi.fn();
+    const server = createServer((_, response) => response.end(asked()));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, `systemic: { recovery: { healthCheck: { url: 'http://127.0.0.1:${port}' } } }\n`);
+    const rows = [...calls('one', 'xxxxx', 'crm', 0), ...calls('one', 'xxxxx', 'mail', 0)].join('').split('\n');
+    const { decisions } = await reported(`${rows.toSorted().join('\n').trim()}\n`, '--config', config);
+    expect(decisions?.pausedBy.systemic).toBeGreaterThan(0);
+    await new Promise((resolve) => server.close(resolve));
+    expect(asked).not.toHaveBeenCalled();
   });
 
   test('T1: settings that cannot work are explained', async () => {

@@ -1,7 +1,7 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { loadConfig } from '@breakerbox/instrumentation/config';
+import { type FileSettings, loadConfig } from '@breakerbox/instrumentation/config';
 import { Command, type ErrorOptions, Option } from 'commander';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
@@ -106,7 +106,7 @@ const keepSmall = (): void => {
 };
 
 const replayed = async (paths: readonly string[], flags: Flags): Promise<Replayed> => {
-  const config = flags.config === undefined ? {} : loadConfig(flags.config);
+  const config = flags.config === undefined ? {} : withoutRequests(loadConfig(flags.config));
   const tally = tallySimulation(config.scope === 'process');
   const kept = flags.html === undefined ? undefined : keepTimelines(tally.observer);
   const grid = flags.grid ? gridOf(config) : undefined;
@@ -125,6 +125,13 @@ const replayed = async (paths: readonly string[], flags: Flags): Promise<Replaye
     ...(texts && { unjudgedTexts: texts.texts() }),
   };
   return { report: { ...report, ...extras }, timelines: kept?.timelines() ?? [] };
+};
+
+/** A recording does not say what a health check would have found then, and what it finds today proves nothing. */
+const withoutRequests = (config: FileSettings): FileSettings => {
+  const { systemic } = config;
+  if (!systemic || systemic.recovery?.healthCheck === undefined) return config;
+  return { ...config, systemic: { ...systemic, recovery: { ...systemic.recovery, healthCheck: () => false } } };
 };
 
 const noCalls = ({ files }: Recording, agent: string | undefined): string => {

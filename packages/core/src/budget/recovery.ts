@@ -18,7 +18,8 @@ export interface RecoveryPolicy {
   readonly afterMs?: number;
   /**
    * A check whether the failed systems are healthy again. Only `true` ends the event; a check that throws, rejects or hangs does
-   * not. It must not use a tool of the session, which is paused. Default: none.
+   * not. It must not use a tool of the session, which is paused. In a configuration file: `{ url, timeoutMs }`, an address that answers
+   * with a status from 200 to 299. Default: none.
    */
   readonly healthCheck?: () => boolean | PromiseLike<boolean>;
   /** Least time from the start of one health check to the start of the next. Milliseconds > 0. Default 10,000. */

@@ -1,4 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -173,6 +175,50 @@ tools:
     expect(() => loadConfig(join(folder, 'none.yaml'))).toThrow(/none\.yaml': *\n *file: doesn't exist \(ENOENT\)/);
     expect(() => loadConfig('')).toThrow(BreakerboxUsageError);
     expect(() => loadConfig(new URL('https://example.com/a.yaml'))).toThrow(/loadConfig takes the path of a file/);
+  });
+
+  test.each([
+    [
+      'http://127.0.0.1/health',
+      /^line 3, .+healthCheck: is of type string\. In a file, give an address such as \{ url:/,
+    ],
+    ['{ timeoutMs: 9 }', /^line 3, .+healthCheck: has no url\. In a file/],
+    ['{ url: gateway/health }', /^line 3, .+healthCheck\.url: is not a web address\. Write it in full/],
+    ['{ url: "https://me:secret@a.example" }', /^line 3, .+healthCheck\.url: has a user name or a password\. Leave/],
+    ['{ url: "http://a.example", timeoutMs: 0 }', /^line 3, .+healthCheck\.timeoutMs: is 0\. Set a number of milli/],
+    ['{ url: "http://a.example", every: 1 }', /^line 3, .+healthCheck\.every: is not a setting\. .+ url and timeoutMs/],
+  ])('M8, S5, E6: the health check %s is explained', async (check, why) => {
+    const issues = await issuesOf(`systemic:\n  recovery:\n    healthCheck: ${check}\n    everyMs: 1000\n`);
+    expect(issues).toEqual([expect.stringMatching(why)]);
+  });
+
+  test('M8, S5: a health check is asked at its address; only 2xx is well', async () => {
+    const server = createServer((_, response) => response.writeHead(status, { location: '/' }).end());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const path = await file(`systemic: { recovery: { healthCheck: { url: 'http://127.0.0.1:${port}/health' } } }`);
+    const checkOf = () => {
+      const { systemic } = loadConfig(path);
+      return (systemic || undefined)?.recovery?.healthCheck as () => Promise<boolean>;
+    };
+    const answers: boolean[] = [];
+    let status = 0;
+    for (status of [503, 404, 302, 204, 200]) answers.push(await checkOf()());
+    server.close();
+    server.closeAllConnections();
+    expect([...answers, await checkOf()()]).toEqual([false, false, false, true, true, false]);
+    expect(checkOf()).toBe(checkOf()); // Otherwise each reload would change a setting that needs a restart.
+  });
+
+  test('M8, S5: a health check that hangs is given up', async () => {
+    const server = createServer(() => {});
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const text = `systemic: { recovery: { healthCheck: { url: 'http://127.0.0.1:${port}', timeoutMs: 50.5 } } }`;
+    const { systemic } = loadConfig(await file(text));
+    expect(await (systemic || undefined)?.recovery?.healthCheck?.()).toBe(false);
+    server.close();
+    server.closeAllConnections();
   });
 
   test('M8: the scope may be named in code', async () => {

@@ -15,8 +15,9 @@ import {
 } from '../settings-file.ts';
 import { MOST_BYTES, tooMuch } from '../settings-limits.ts';
 import { functionIssues, isRecord, withoutFunctions } from './functions-in-file.ts';
+import { healthCheckIssues, withHealthCheck } from './health-check.ts';
 
-/** The settings of a box that a file can have: everything but the agent's name, the clock and the fleet. */
+/** The settings of a box that a file can have: everything but the agent's name, the clock and the fleet. A health check is a function here. */
 export type FileSettings = Omit<BreakerboxConfig, 'agent' | 'clock' | 'fleet'>;
 
 /** What a configuration file says. */
@@ -27,7 +28,8 @@ export interface ConfigFile {
 }
 
 /**
- * Reads the settings of a box from a `.yaml`, `.yml` or `.json` file: everything that `createBreakerbox` takes, except functions. Reads
+ * Reads the settings of a box from a `.yaml`, `.yml` or `.json` file: everything that `createBreakerbox` takes, except functions. The
+ * health check of `systemic.recovery` is an address there. Reads
  * synchronously, so call it once at the start. The agent's name in the file is left out, because your code names its agent: see
  * {@link readConfig}.
  *
@@ -89,7 +91,7 @@ const valueIn = (source: Source, bytes: Uint8Array): Value => {
     faults.map((issue) => placed(issue, lineOf)),
     source,
   );
-  return value as Value;
+  return withHealthCheck(value) as Value;
 };
 
 const jsonOf = (text: string, source: Source): unknown => {
@@ -121,9 +123,9 @@ const EMPTY = 'is empty. Write settings such as { defaults: { failureThreshold: 
 /** The same checks as those of `createBreakerbox`. */
 const faultsOf = (value: unknown): readonly ConfigIssue[] => {
   if (value === null || value === undefined) return [{ path: 'file', message: EMPTY }];
-  const functions = functionIssues(value);
-  const known = new Set(functions.map(({ path }) => path));
-  return [...functions, ...boxIssues(value).filter(({ path }) => !known.has(path))];
+  const ofFiles = [...functionIssues(value), ...healthCheckIssues(value)];
+  const known = new Set(ofFiles.map(({ path }) => path));
+  return [...ofFiles, ...boxIssues(withHealthCheck(value)).filter(({ path }) => !known.has(path))];
 };
 
 /**
