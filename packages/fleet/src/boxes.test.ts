@@ -301,7 +301,7 @@ describe('boxes that share a store', () => {
     expect(runtime.now() - startMs).toBeLessThan(15_000);
   });
 
-  test('G4: one that asked once, and whose tool nobody else calls, keeps the probe while it is overdue', async () => {
+  test('G4: one that asked once, and whose tool no other process calls, keeps the probe while it is overdue', async () => {
     const { runtime, processes, store } = await opened(2);
     const tokens = new Set<string>();
     const { claim } = store;

@@ -67,7 +67,7 @@ const HINTED_MS = 100;
 const HINT_JITTER_MS = 50;
 /** A store that has failed for so long is degraded (G7). */
 const DEGRADED_MS = 3_000;
-/** A store that refuses messages is believed to take them again so long after the last one that failed. Whoever needs it tries each second. */
+/** A store that refuses messages is believed to take them again so long after the last one that failed. A process with something to say tries each second. */
 const FORGIVEN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
