@@ -101,8 +101,8 @@ export const impactOn = async (world: World): Promise<Impact> => {
 
 /** The version of a record, and the part that says what happened to its circuit, without times. */
 const recordOf = (value: string): { readonly version: number; readonly what: string } => {
-  const { s: state, g: generation, k: token, n: seen } = JSON.parse(value.slice(value.indexOf(' ')));
-  const what = JSON.stringify([state, generation, token, Object.keys(seen ?? {}).toSorted()]);
+  const { s: state, g: generation, k: token, d: wanted, n: seen } = JSON.parse(value.slice(value.indexOf(' ')));
+  const what = JSON.stringify([state, generation, token, wanted, Object.keys(seen ?? {}).toSorted()]);
   return { version: Number.parseInt(value, 10), what };
 };
 
