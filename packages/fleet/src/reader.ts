@@ -119,7 +119,9 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     failures += 1;
     isDoubted = true;
     hasFailed = true;
-    if (isWrite) refusing = { sinceMs: isForgiven() ? sentMs : (refusing?.sinceMs ?? sentMs), lastMs: runtime.now() };
+    if (!isWrite)
+      refusing = undefined; // It does not answer at all.
+    else refusing = { sinceMs: isForgiven() ? sentMs : (refusing?.sinceMs ?? sentMs), lastMs: runtime.now() };
     const sinceMs = Math.min(failingSinceMs, isWrite ? (refusing?.sinceMs ?? sentMs) : sentMs);
     if (mode !== 'degraded' && runtime.now() - sinceMs >= DEGRADED_MS) {
       mode = 'degraded';
