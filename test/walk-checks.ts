@@ -64,7 +64,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,
   'job_agent_tool:breakerbox_keys_out_of_use:bool': 'no call has a key here, see alerts/tests/circuit-open.test.ts',
-  'job_agent_tool:breakerbox_circuits:crowd10m': 'it needs more than 20 circuits of a tool, see alerts/tests/correlated.test.ts',
+  'job_agent_tool:breakerbox_circuits:crowd10m':
+    'it needs more than 20 circuits of a tool, see alerts/tests/correlated.test.ts',
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_slow': WEEK,
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled': WEEK,
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w': WEEK,
