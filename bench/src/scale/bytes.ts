@@ -18,12 +18,11 @@ const command = (words: readonly string[]): number =>
 /** What follows the time and the epoch in each script. */
 const ARGS: Readonly<Partial<Record<keyof FleetStore, readonly string[]>>> = {
   read: [UUID, '12345'],
-  report: [ID, PROCESS, 'server', '60000', '2', '60000', '0'],
-  claim: [ID, PROCESS, '12', UUID, '71000'],
+  report: [ID, PROCESS, 'server', '60000', '2', '60000', '0', '0', '10000'],
+  claim: [ID, PROCESS, '12', UUID, '71000', '0'],
   settle: [ID, PROCESS, UUID, '12', UUID, 'failure', 'server', '60000'],
   end: [ID, '12'],
-  control: [UUID, PROCESS, '', '0'],
-  processes: [],
+  control: [UUID, '', '0'],
 };
 
 /** Bytes of a request, without the headers of the network. */
@@ -31,12 +30,13 @@ export const requestBytes = (kind: keyof FleetStore): number => {
   return command(['EVALSHA', SHA, '1', KEY, '', UUID, ...(ARGS[kind] ?? [])]);
 };
 
-/** Bytes of a read's answer: the time, the epoch, the version, whether it is whole, and what has changed. Other answers are smaller. */
+/** Bytes of a read's answer: the time, the epoch, the version, whether it is whole, the number of processes, and what has changed. Other answers are smaller. */
 export const answerBytes = (answer: unknown): number => {
   const { circuits = [], actions = [] } = (answer ?? {}) as {
     circuits?: readonly unknown[];
     actions?: readonly unknown[];
   };
-  const head = '*4\r\n:1750000000000\r\n'.length + bulk(UUID) + ':12345\r\n:0\r\n'.length;
+  const head =
+    '*5\r\n:1750000000000\r\n'.length + bulk(UUID) + ':12345\r\n:0\r\n*2\r\n'.length + bulk('') + ':10000\r\n'.length;
   return head + [...circuits, ...actions].reduce((sum: number, one) => sum + bulk(ID) + bulk(JSON.stringify(one)), 0);
 };

@@ -96,6 +96,6 @@ export const meanQuorumMs = (shape: FleetShape): number => {
   }
 };
 
-/** Reads a second of a fleet whose tools work. It writes nothing, and counts its processes once in 30 s. */
+/** Reads a second of a fleet whose tools work. It writes nothing. */
 export const readsPerSecond = ({ processes }: FleetShape): number =>
   (processes * 2_000) / (READ_MS.least + READ_MS.most);

@@ -78,14 +78,13 @@ const queuedStore = (store: FleetStore, time: VirtualTime, { scriptMs, hints }: 
     return later(NETWORK_MS, answer);
   };
   const connect = (): FleetStore => ({
-    read: (since) => work('read', () => store.read(since)),
+    read: (since, actions) => work('read', () => store.read(since, actions)),
     report: (report) => work('report', () => store.report(report)),
     claim: (...claim) => work('claim', () => store.claim(...claim)),
     settle: (...settlement) => work('settle', () => store.settle(...settlement)),
     end: (...ending) => work('end', () => store.end(...ending)),
     control: (action) => work('control', () => store.control(action)),
-    processes: () => work('processes', () => store.processes()),
-    onHint: (listener) => store.onHint(() => void (hints && time.after(NETWORK_MS, listener))),
+    listen: (onHint) => store.listen(() => void (hints && time.after(NETWORK_MS, onHint))),
     close: async () => {},
   });
   const peakPerSecond = (fromMs: number): number =>
@@ -121,8 +120,8 @@ export const simulate = async (simulation: Simulation): Promise<Simulated> => {
     };
     return {
       ...store,
-      read: async (since) => {
-        const word = await store.read(since);
+      read: async (since, actions) => {
+        const word = await store.read(since, actions);
         word.circuits.forEach(hear);
         return word;
       },

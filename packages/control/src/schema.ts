@@ -158,7 +158,10 @@ export const FleetState = z
         mode: z.enum(['forced_open', 'disabled', 'observe_only']).optional(),
         reason: z.string().optional(),
         leftMs: ms,
-        applied: z.number().describe('How many processes have carried it out.'),
+        applied: z
+          .number()
+          .optional()
+          .describe('How many living processes have carried it out, if the store can tell.'),
         processes: z.number().optional().describe('Of how many, if the store can tell.'),
       }),
     ),

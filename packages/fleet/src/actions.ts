@@ -42,8 +42,10 @@ export const parseAction = (body: string): FleetAction | undefined => {
 export interface ActionSync {
   /** Carries out what the store lists and this box has not done, in the order in which it was asked for. */
   onWord(word: Word): void;
-  /** Sends what was forced or released in this box, and what it has carried out. */
+  /** Sends what was forced or released in this box. */
   send(): void;
+  /** The listed actions that this box has carried out. */
+  carriedOut(): readonly string[];
 }
 
 /** The latest action on a mode of the whole box. */
@@ -57,10 +59,10 @@ interface Latest {
   readonly untilMs: number;
 }
 
-/** Something that the store does not know yet. Without a body: that an action was carried out here. */
+/** An action that the store does not know yet. */
 interface Message {
   readonly id: string;
-  readonly body?: string;
+  readonly body: string;
   readonly untilMs: number;
 }
 
@@ -74,7 +76,6 @@ const MOST_OVER = 16;
 export const syncActions = (
   { agent, isShared }: Pick<SharedCircuits, 'agent' | 'isShared'>,
   operator: Operator,
-  process: string,
   reader: Reader,
   runtime: Runtime,
 ): ActionSync => {
@@ -82,8 +83,8 @@ export const syncActions = (
   const latest = new Map<string, Latest>();
   /** Actions that a later one has replaced. */
   const replaced = new Map<string, number>();
-  /** What was carried out here, and in which epoch the store knows that: a store that loses its data forgets it. */
-  const done = new Map<string, string>();
+  /** What was carried out here. */
+  const done = new Set<string>();
   /** Modes that the fleet cannot carry. */
   const local = new Set<string>();
   const messages = new Map<string, Message>();
@@ -99,9 +100,9 @@ export const syncActions = (
   };
 
   const finish = (id: string): void => {
-    const [oldest] = done.keys();
+    const [oldest] = done;
     if (done.size >= MOST_DONE && oldest !== undefined) done.delete(oldest);
-    done.set(id, reader.knowledge.epoch);
+    done.add(id);
   };
 
   /** The actions that one after `before` replaces. */
@@ -164,12 +165,6 @@ export const syncActions = (
     );
   };
 
-  /** G8: *applied by n of m* stays true after a loss of data. */
-  const acknowledge = ({ id, leftMs, heardMs }: Heard<StoredAction>): void => {
-    done.set(id, reader.knowledge.epoch);
-    if (!messages.has(id)) queue({ id, untilMs: heardMs + leftMs });
-  };
-
   /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
   const carryOut = ({ id, body, leftMs: storedMs, heardMs }: Heard<StoredAction>): void => {
     const action = parseAction(body);
@@ -178,7 +173,6 @@ export const syncActions = (
     if (action === undefined || action.agent !== agent || !isShared(action.tool) || leftMs <= 0) return;
     const { tool, owner } = action;
     finish(id);
-    queue({ id, untilMs });
     if (replaced.has(id)) return;
     const key = keyOf(action);
     if (action.do === 'release') {
@@ -200,10 +194,7 @@ export const syncActions = (
   const sendAll = async (): Promise<void> => {
     for (const [id, { body, untilMs }] of messages) {
       const forMs = Math.ceil(untilMs - runtime.now());
-      if (forMs > 0) {
-        const action = body === undefined ? { id, process } : { id, process, body, forMs };
-        if ((await reader.write((store) => store.control(action))) === undefined) return;
-      }
+      if (forMs > 0 && (await reader.write((store) => store.control({ id, body, forMs }))) === undefined) return;
       messages.delete(id);
     }
   };
@@ -211,11 +202,8 @@ export const syncActions = (
   return {
     onWord: ({ actions, whole }) => {
       safely('an action of the fleet', findOwn);
-      for (const action of reader.knowledge.actions.values()) {
-        const epoch = done.get(action.id);
-        if (epoch === undefined) safely('an action of the fleet', () => carryOut(action));
-        else if (epoch !== reader.knowledge.epoch) acknowledge(action);
-      }
+      for (const action of reader.knowledge.actions.values())
+        if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
       seenVersion = operator.version;
       if (whole) restore(new Set(actions.map(({ id }) => id)));
     },
@@ -228,5 +216,6 @@ export const syncActions = (
       });
       void sent;
     },
+    carriedOut: () => [...reader.knowledge.actions.keys()].filter((id) => done.has(id)),
   };
 };

@@ -194,6 +194,19 @@ describe('boxes that share a store', () => {
     expect(first.fleet.status().actions).toMatchObject([{ applied: 4, processes: 4 }]);
   });
 
+  test('G8: a process that has ended is not counted, although another one took its place', async () => {
+    const { runtime, processes, startAs } = await fleetOf(3);
+    const [first, , third] = processes;
+    if (first === undefined || third === undefined) return;
+    operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(3_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 3, processes: 3 }]);
+    await third.fleet.close();
+    startAs('one that has no such tool');
+    await runtime.pass(3_000);
+    expect(first.fleet.status().actions).toMatchObject([{ applied: 2, processes: 3 }]);
+  });
+
   test('G7, G8: a mode that was released does not come back by a process that was stopped, and a store without data', async () => {
     const { runtime, store, processes, start } = await fleetOf(2);
     const state = { isStopped: false };
@@ -255,7 +268,7 @@ describe('boxes that share a store', () => {
   test('G2, G8: what another release wrote about a tool without `share` is ignored', async () => {
     const { runtime, processes, store } = await fleetOf(1);
     const body = { do: 'force', agent: 'agent', tool: 'mail', owner: 'eve', mode: 'forced_open', reason: 'r' };
-    await store.control({ id: 'x', process: 'eve', body: JSON.stringify(body), forMs: 60_000 });
+    await store.control({ id: 'x', body: JSON.stringify(body), forMs: 60_000 });
     await runtime.pass(3_000);
     expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
@@ -531,6 +544,18 @@ describe('what diag gets', () => {
     await runtime.pass(20_000);
     expect(heard).toEqual([expect.stringMatching(/the store of the fleet failed.*cluster, MOVED/s)]);
     expect(heard.join()).not.toContain('10.0.0.7');
+  });
+
+  test('G2, W2: a box that shares nothing is told how to share, and a closed fleet does not take a box', async () => {
+    const heard = listen();
+    const fleet = createFleet({ client: memoryStore() });
+    createBreakerbox({ agent: 'one', scope: 'process', fleet, tools: { mail: {} } });
+    expect(heard).toEqual([expect.stringMatching(/agent "one".*Give a tool, a group or defaults share: 'fleet'/s)]);
+    await fleet.close();
+    for (const given of [{ defaults: { share: 'fleet' } }, { groups: { g: { share: 'fleet' } } }] as const)
+      createBreakerbox({ agent: 'two', scope: 'process', fleet, ...given });
+    expect(heard).toHaveLength(3);
+    expect(heard[2]).toMatch(/fleet that is closed/);
   });
 
   test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {

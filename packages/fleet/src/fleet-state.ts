@@ -1,13 +1,4 @@
-import type {
-  FleetStore,
-  Grant,
-  Position,
-  ProbeResult,
-  Report,
-  StoredAction,
-  StoredCircuit,
-  Word,
-} from './protocol.ts';
+import type { FleetStore, Grant, Listeners, Position, ProbeResult, Report, StoredCircuit, Word } from './protocol.ts';
 import {
   type ActionRecord,
   type CircuitRecord,
@@ -28,9 +19,6 @@ export const BOUNDS: Bounds = { circuits: 1_000, actions: 200 };
 /** At most so many processes can be asked for as a quorum. */
 export const MOST_QUORUM = 16;
 
-/** The store remembers the names of so many processes that have carried out an action. It counts later ones without their names. */
-export const MOST_NAMES = 1_000;
-
 /** Everything that the processes of a fleet share. */
 export interface FleetState {
   readonly epoch: string;
@@ -38,13 +26,14 @@ export interface FleetState {
   /** When a circuit that was not closed was last pushed out: processes of an earlier version hear everything again. */
   readonly droppedAt: number;
   readonly circuits: ReadonlyMap<string, Versioned<CircuitRecord>>;
-  readonly actions: ReadonlyMap<string, Versioned<ActionRecord> & { readonly applied: ReadonlySet<string> }>;
+  readonly actions: ReadonlyMap<string, Versioned<ActionRecord>>;
 }
 
-/** What a request finds: the time of the store, and the epoch that a store without data would get. */
+/** What a request finds: the time of the store, the epoch that a store without data would get, and how many processes listen. */
 export interface Moment {
   readonly nowMs: number;
   readonly epoch: string;
+  readonly processes: number | undefined;
   readonly bounds?: Bounds;
 }
 
@@ -111,7 +100,8 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
     return unchanged(state, storedCircuit(report.id, found, nowMs));
   const seen = Object.entries(circuit.n ?? {}).filter(([, ms]) => nowMs - ms < report.windowMs);
   const n = { ...Object.fromEntries(seen), [report.process]: nowMs };
-  if (Object.keys(n).length >= Math.min(report.quorum, MOST_QUORUM))
+  const living = Math.max(report.living ?? 0, moment.processes ?? 0) || MOST_QUORUM;
+  if (Object.keys(n).length >= Math.min(report.quorum, living, MOST_QUORUM))
     return changed({ ...open, g: circuit.g + 1 }, true);
   const saidMs = circuit.n?.[report.process] ?? Number.NEGATIVE_INFINITY;
   if (found !== undefined && saidMs <= nowMs && nowMs - saidMs < RENEWED_MS)
@@ -191,29 +181,18 @@ export const endOutage = (
   return { state: withCircuit(state, id, closed, moment), answer: true, hint: true };
 };
 
-/** G8: adds an action, or counts a process that has carried it out. */
+/** G8: adds an action. */
 export const controlAll = (
   state: State,
-  { id, process, body, forMs }: Parameters<FleetStore['control']>[0],
+  { id, body, forMs }: Parameters<FleetStore['control']>[0],
   moment: Moment,
-): Outcome<StoredAction | undefined> => {
-  const { nowMs } = moment;
-  const found = state?.actions.get(id);
-  const isNew = found === undefined;
-  if (isNew && body === undefined) return unchanged(state, undefined);
-  if (found !== undefined && (found.record.u <= nowMs || found.applied.has(process)))
-    return unchanged(state, storedAction(id, found, nowMs));
+): Outcome<void> => {
+  if (state?.actions.has(id)) return unchanged(state, undefined);
   const before = born(state, moment);
   const version = before.version + 1;
-  const record = found?.record ?? { b: body ?? '', u: nowMs + (forMs ?? 0), n: 0, m: version };
-  const applied = found?.applied ?? new Set<string>();
-  const action = {
-    version,
-    record: { ...record, n: record.n + 1 },
-    applied: applied.size < MOST_NAMES ? new Set([...applied, process]) : applied,
-  };
-  const actions = new Map(isNew ? room(before.actions, moment) : before.actions).set(id, action);
-  return { state: { ...before, version, actions }, answer: storedAction(id, action, nowMs), hint: isNew };
+  const record = { b: body, u: moment.nowMs + forMs, m: version };
+  const actions = new Map(room(before.actions, moment)).set(id, { version, record });
+  return { state: { ...before, version, actions }, answer: undefined, hint: true };
 };
 
 /** Drops what is over, and the oldest action if there are too many. */
@@ -225,7 +204,11 @@ const room = (actions: FleetState['actions'], { nowMs, bounds = BOUNDS }: Moment
 };
 
 /** What has changed since a position (G6). It changes nothing. */
-export const readSince = (state: State, since: Position, { nowMs }: Pick<Moment, 'nowMs'>): Word => {
+export const readSince = (
+  state: State,
+  since: Position,
+  { nowMs }: Pick<Moment, 'nowMs'>,
+): Omit<Word, keyof Listeners> => {
   if (state === undefined) return { position: { epoch: '', version: 0 }, circuits: [], actions: [], whole: true };
   const { epoch, version, droppedAt } = state;
   const isKnown = since.epoch === epoch && since.version <= version && since.version >= droppedAt;

@@ -79,6 +79,7 @@ export const fleetWith = (
     };
     const reader = startReader(store, runtime, {
       onWord: (word) => each((member) => member.onWord(word)),
+      carriedOut: () => new Set([...members].flatMap((member) => member.carriedOut())),
       onFailure: () => each((member) => member.onFailure()),
     });
     const crew = { store, reader, members };
@@ -116,6 +117,10 @@ export const fleetWith = (
       }
       const box = given as Breakerbox;
       const shared = share(box);
+      if (!shared.sharesAny)
+        warn(
+          `a box of agent "${shared.agent}" has a fleet and shares no circuit with it. Give a tool, a group or defaults share: 'fleet'.`,
+        );
       const { reader, members } = crewOf(name ?? shared.agent);
       const options = { process, quorum, windowMs };
       members.add(joinFleet(shared, box, operated(box), reader, runtime, options));

@@ -4,6 +4,8 @@ export type { FleetClient, FleetOptions } from './options.ts';
 export type {
   FleetStore,
   Grant,
+  Listeners,
+  Listening,
   Position,
   ProbeResult,
   Report,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { circuitId } from './circuit-id.ts';
 import { type Fleet, fleetWith } from './fleet.ts';
 import { memoryStore } from './memory-store.ts';
-import { type FleetStore, NOWHERE } from './protocol.ts';
+import { type FleetStore, type Listening, NOWHERE } from './protocol.ts';
 import { StoreError } from './reasons.ts';
 import { type FakeCircuits, fakeCircuits } from './test-support.circuits.ts';
 import { virtualRuntime } from './test-support.virtual.ts';
@@ -11,9 +11,9 @@ import { virtualRuntime } from './test-support.virtual.ts';
 /** A store that can hang, and that counts its calls. */
 const observed = (store: FleetStore) => {
   const counts = { read: 0, written: 0 };
+  const listening: Listening[] = [];
   const state = {
     hangs: false,
-    processes: undefined as number | undefined,
     report: undefined as Promise<void> | undefined,
   };
   const hanging =
@@ -35,9 +35,13 @@ const observed = (store: FleetStore) => {
     settle: hanging('written', store.settle),
     end: hanging('written', store.end),
     control: hanging('written', store.control),
-    processes: hanging('read', async () => state.processes ?? store.processes()),
+    listen: (onHint) => {
+      const one = store.listen(onHint);
+      listening.push(one);
+      return one;
+    },
   };
-  return { store: wrapped, counts, state };
+  return { store: wrapped, counts, state, listening };
 };
 
 const NO_OPERATOR = { version: 0, modes: () => [] };
@@ -49,7 +53,7 @@ const fleetOf = (
 ) => {
   const runtime = virtualRuntime();
   const memory = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => epoch ?? runtime.id() });
-  const { store, counts, state } = observed(memory);
+  const { store, counts, state, listening } = observed(memory);
   const start = (): { readonly fleet: Fleet; readonly circuits: FakeCircuits } => {
     const circuits = fakeCircuits(runtime.now, names);
     const seams = { runtime, share: () => circuits, operate: () => NO_OPERATOR as never };
@@ -58,7 +62,8 @@ const fleetOf = (
     return { fleet, circuits };
   };
   const processes = Array.from({ length: size }, start);
-  return { runtime, memory, store, counts, state, processes, start, all: processes.map(({ circuits }) => circuits) };
+  const all = processes.map(({ circuits }) => circuits);
+  return { runtime, memory, store, counts, state, listening, processes, start, all };
 };
 
 const failThrice = (circuits: FakeCircuits | undefined): void => {
@@ -88,9 +93,9 @@ describe('G3: a quorum opens for all', () => {
   });
 
   test('G3: processes that do not listen for a moment still count for the quorum', async () => {
-    const { runtime, all, state, processes } = fleetOf(4);
+    const { runtime, all, listening, processes } = fleetOf(4);
     await runtime.pass(40_000);
-    state.processes = 1;
+    for (const one of listening.slice(1)) one.stop();
     failThrice(all[0]);
     await runtime.pass(2_000);
     expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'pending', seenBy: 1 }]);
@@ -98,10 +103,10 @@ describe('G3: a quorum opens for all', () => {
   });
 
   test('G3: a process whose fleet has gone is the quorum after 60 s', async () => {
-    const { runtime, all, state, processes } = fleetOf(4);
+    const { runtime, all, processes } = fleetOf(4);
     await runtime.pass(2_000);
-    state.processes = 1;
-    await runtime.pass(95_000);
+    for (const { fleet } of processes.slice(1)) await fleet.close();
+    await runtime.pass(62_000);
     failThrice(all[0]);
     await runtime.pass(500);
     expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'open' }]);

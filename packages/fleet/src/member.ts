@@ -33,6 +33,8 @@ export interface MemberOptions {
 export interface Member {
   onWord(word: Word): void;
   onFailure(): void;
+  /** The listed actions that this box has carried out. */
+  carriedOut(): readonly string[];
   /** Gives back what it holds, and lets the box go on alone. Resolves when the store has answered. */
   leave(): Promise<void>;
 }
@@ -47,7 +49,7 @@ export const joinFleet = (
 ): Member => {
   const tracks = new Map<string, Track>();
   const busy = new Set<Track>();
-  const actions = syncActions(shared, operator, process, reader, runtime);
+  const actions = syncActions(shared, operator, reader, runtime);
   let cancel = (): void => {};
   let wakeMs = Number.POSITIVE_INFINITY;
   let hasLeft = false;
@@ -61,7 +63,7 @@ export const joinFleet = (
   };
 
   const situationOf = (track: Track): Situation => {
-    const { mode, answers, epoch, read, processes, circuits } = reader.knowledge;
+    const { mode, answers, epoch, read, listeners, circuits } = reader.knowledge;
     const circuit = shared.circuit(track.name);
     const digest = shared.digest(track.name);
     const isOther = digest !== undefined && circuitId({ name: track.name, digest }) !== track.id;
@@ -71,7 +73,7 @@ export const joinFleet = (
       mode,
       answers,
       epoch,
-      processes,
+      processes: listeners.processes,
       read,
       circuit: isOther ? undefined : circuit,
       stored: isOther ? undefined : circuits.get(track.id),
@@ -154,11 +156,11 @@ export const joinFleet = (
     track: Track,
     { generation, category, waitMs, ageMs }: Extract<Step, { send: 'report' }>,
   ): Promise<boolean> => {
-    const living = track.name === EVENT_CIRCUIT ? 1 : ((await reader.countProcesses()) ?? quorum);
     const { id } = track;
-    const needed = Math.min(quorum, living);
+    const { living } = reader.knowledge;
+    const needed = track.name === EVENT_CIRCUIT ? 1 : quorum;
     const stored = await reader.write((store) =>
-      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation, ageMs }),
+      store.report({ id, process, category, waitMs, quorum: needed, windowMs, generation, ageMs, living }),
     );
     if (stored === undefined) return false;
     if (generation === 0) track.opened = false;
@@ -228,6 +230,7 @@ export const joinFleet = (
       reportMode();
       advanceAll();
     },
+    carriedOut: actions.carriedOut,
     leave: async () => {
       if (hasLeft) return;
       hasLeft = true;

@@ -57,7 +57,7 @@ const checkName = (path: string, value: unknown): readonly ConfigIssue[] =>
       ];
 
 export const isStore = (client: object): client is FleetStore =>
-  ['read', 'report', 'claim', 'settle', 'end', 'control', 'processes', 'onHint', 'close'].every(
+  ['read', 'report', 'claim', 'settle', 'end', 'control', 'listen', 'close'].every(
     (name) => typeof (client as Record<string, unknown>)[name] === 'function',
   );
 

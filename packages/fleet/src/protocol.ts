@@ -45,12 +45,18 @@ export interface StoredAction {
   readonly body: string;
   /** Until it is over. */
   readonly leftMs: number;
-  /** How many processes have carried it out. */
-  readonly applied: number;
 }
 
-/** What has changed since a position. */
-export interface Word {
+/** Who listens to the store at a moment. A process that has ended does not. */
+export interface Listeners {
+  /** Undefined if the store cannot tell. */
+  readonly processes: number | undefined;
+  /** By id of an action: how many of them have carried it out. Empty if the store cannot tell. */
+  readonly applied: ReadonlyMap<string, number>;
+}
+
+/** What has changed since a position, and who listens. */
+export interface Word extends Listeners {
   readonly position: Position;
   /** Empty, without an epoch, if the store knows nothing: unknown, not closed (G7). */
   readonly circuits: readonly StoredCircuit[];
@@ -65,8 +71,10 @@ export interface Report {
   readonly process: string;
   readonly category: ErrorCategory;
   readonly waitMs: number;
-  /** Processes that must have seen it within `windowMs` (G3). */
+  /** Processes that must have seen it within `windowMs` (G3). If fewer live, all of them. */
   readonly quorum: number;
+  /** Processes that live as far as this one knows; undefined if it does not. The store goes by it if it counts fewer. */
+  readonly living?: number | undefined;
   readonly windowMs: number;
   /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */
   readonly generation: number;
@@ -92,7 +100,8 @@ export type ProbeResult =
  * nothing. A call rejects if the store did not answer in time; then it may or may not have happened.
  */
 export interface FleetStore {
-  read(since: Position): Promise<Word>;
+  /** What has changed since a position. It counts who has carried out these actions, and those that it lists. */
+  read(since: Position, actions?: readonly string[]): Promise<Word>;
   report(report: Report): Promise<StoredCircuit>;
   /**
    * Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. The holder renews its
@@ -110,16 +119,16 @@ export interface FleetStore {
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
   /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
   end(id: string, generation: number): Promise<boolean>;
-  /** Adds an action, or says that this process has carried it out. Returns the action as it is now. */
-  control(action: {
-    readonly id: string;
-    readonly process: string;
-    readonly body?: string;
-    readonly forMs?: number;
-  }): Promise<StoredAction | undefined>;
-  /** Number of processes that listen now; undefined if the store cannot tell. */
-  processes(): Promise<number | undefined>;
-  /** Calls `listener` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
-  onHint(listener: () => void): () => void;
+  /** Adds an action, unless the store has it. */
+  control(action: { readonly id: string; readonly body: string; readonly forMs: number }): Promise<void>;
+  /** Calls `onHint` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
+  listen(onHint: () => void): Listening;
   close(): Promise<void>;
+}
+
+/** One process that listens to the store, until it stops or ends. */
+export interface Listening {
+  /** The actions that this process has carried out: these, and no others. Nothing is written: the store counts the process while it lives. */
+  carriedOut(actions: ReadonlySet<string>): void;
+  stop(): void;
 }

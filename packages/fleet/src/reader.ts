@@ -1,6 +1,7 @@
 import { reportThrown, safely } from '@breakerbox/core/internal';
 import {
   type FleetStore,
+  type Listeners,
   NOWHERE,
   type Position,
   type StoredAction,
@@ -28,7 +29,13 @@ export interface Knowledge {
   readonly read: number;
   /** Monotonic milliseconds of the last answer. */
   readonly answeredMs: number | undefined;
-  readonly processes: number | undefined;
+  /** As of the latest answer. */
+  readonly listeners: Listeners;
+  /**
+   * The most processes of the last 60 s, because a process whose subscription is lost for a moment still lives. Undefined if the store
+   * cannot tell.
+   */
+  readonly living: number | undefined;
   readonly circuits: ReadonlyMap<string, Heard<StoredCircuit>>;
   readonly actions: ReadonlyMap<string, Heard<StoredAction>>;
 }
@@ -44,11 +51,6 @@ export interface Reader {
   doubt(): void;
   /** Reads soon, at most every 100 ms. */
   readSoon(): void;
-  /**
-   * Counts the processes now. The answer is the highest count of the last 60 s, because a process whose subscription is lost for a
-   * moment still lives.
-   */
-  countProcesses(): Promise<number | undefined>;
   close(): void;
 }
 
@@ -56,6 +58,8 @@ export interface Reader {
 export interface ReaderListener {
   /** After each answer of a read. */
   onWord(word: Word): void;
+  /** The actions that this process has carried out. Asked for after each answer. */
+  carriedOut(): ReadonlySet<string>;
   /** After each failure, and when the mode has changed. */
   onFailure(): void;
 }
@@ -71,7 +75,8 @@ const DEGRADED_MS = 3_000;
 const FORGIVEN_MS = 10_000;
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
-const COUNT_MS = 30_000;
+/** Between two reads of everything. */
+const WHOLE_MS = 30_000;
 const COUNTED_MS = 60_000;
 
 export const startReader = (store: FleetStore, runtime: Runtime, listener: ReaderListener): Reader => {
@@ -87,14 +92,15 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   /** While degraded: the latest read that was sent before a message was taken. What it says may be older than the message. */
   let takenAfter = 0;
   let answeredMs: number | undefined;
-  let processes: number | undefined;
-  let countedMs = Number.NEGATIVE_INFINITY;
+  let listeners: Listeners = { processes: undefined, applied: new Map() };
+  /** Falling numbers of the last 60 s: an earlier one counts only while it is the higher one. */
   let counts: readonly { readonly count: number; readonly atMs: number }[] = [];
+  let wholeMs = Number.NEGATIVE_INFINITY;
   let sentRead = 0;
   let answeredRead = 0;
   /**
    * A store that went back to older data has the same epoch, and its versions may have grown past the known one. So everything is read
-   * after each failure, with each count of processes, and in doubt.
+   * after each failure, every 30 s, and in doubt.
    */
   let isDoubted = false;
   let hasFailed = false;
@@ -168,13 +174,21 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       isDoubted = true;
     }
     for (const action of word.actions) actions.set(action.id, hear(action));
-    if (word.actions.length > 0) countedMs = Number.NEGATIVE_INFINITY; // Of how many processes it was carried out.
+    listeners = word;
+    noteCount(word.processes);
     for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
     if (mode !== 'degraded' || (refusing === undefined && answeredRead > takenAfter)) {
       mode = 'up';
       why = undefined;
     }
     listener.onWord({ ...word, whole });
+    listening?.carriedOut(listener.carriedOut());
+  };
+
+  const noteCount = (count: number | undefined): void => {
+    const atMs = runtime.now();
+    counts = counts.filter((one) => atMs - one.atMs < COUNTED_MS && !(count !== undefined && one.count <= count));
+    if (count !== undefined) counts = [...counts, { count, atMs }];
   };
 
   const schedule = (ms: number): void => {
@@ -194,18 +208,6 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     return READ_MS + runtime.random() * READ_JITTER_MS;
   };
 
-  const countProcesses = async (): Promise<number | undefined> => {
-    countedMs = runtime.now();
-    isDoubted = true;
-    const counted = await run((one) => one.processes());
-    if (counted === undefined) return undefined;
-    processes = counted.answer;
-    if (processes === undefined) return undefined;
-    const atMs = runtime.now();
-    counts = [...counts.filter((one) => atMs - one.atMs < COUNTED_MS), { count: processes, atMs }];
-    return Math.max(...counts.map(({ count }) => count));
-  };
-
   /** Never rejects. Only one read is under way at a time, so answers arrive in order. */
   const read = async (): Promise<void> => {
     if (isClosed || isReading) return;
@@ -213,12 +215,13 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     isHinted = false;
     lastReadMs = runtime.now();
     sentRead += 1;
-    const since = isDoubted ? NOWHERE : position;
+    const isWhole = isDoubted || runtime.now() - wholeMs >= WHOLE_MS;
+    if (isWhole) wholeMs = runtime.now();
+    const since = isWhole ? NOWHERE : position;
     isDoubted = false;
     learned.clear();
-    const word = await run((one) => one.read(since));
+    const word = await run((one) => one.read(since, [...actions.keys()]));
     if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer));
-    if (word !== undefined && runtime.now() - countedMs >= COUNT_MS) await countProcesses();
     isReading = false;
     schedule(waitMs());
   };
@@ -229,14 +232,16 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     if (!isReading && failures === 0) schedule(waitMs());
   };
 
-  const stopHints = safely('listening to the fleet', () => store.onHint(readSoon));
+  const listening = safely('listening to the fleet', () => store.listen(readSoon));
   void read().catch((error) => reportThrown('reading the fleet', error));
 
   return {
     get knowledge() {
       const { epoch } = position;
       const answers = failures === 0 && mode !== 'starting';
-      return { mode, why, answers, epoch, sentRead, read: answeredRead, answeredMs, processes, circuits, actions };
+      const living = counts[0]?.count;
+      const heard = { listeners, living, circuits, actions };
+      return { mode, why, answers, epoch, sentRead, read: answeredRead, answeredMs, ...heard };
     },
     write: async (command) => {
       const wasRefusing = refusing !== undefined;
@@ -254,11 +259,10 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       isDoubted = true;
     },
     readSoon,
-    countProcesses,
     close: () => {
       isClosed = true;
       cancel();
-      safely('leaving the fleet', () => stopHints?.());
+      safely('leaving the fleet', () => listening?.stop());
     },
   };
 };

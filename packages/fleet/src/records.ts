@@ -23,14 +23,12 @@ export interface CircuitRecord {
   readonly d?: 1;
 }
 
-/** An action as the store keeps it. Who has carried it out is beside it. */
+/** An action as the store keeps it. */
 export interface ActionRecord {
   /** Body. */
   readonly b: string;
   /** When it ends. */
   readonly u: number;
-  /** How many processes have carried it out. */
-  readonly n: number;
   /** The version that added it. */
   readonly m: number;
 }
@@ -74,6 +72,4 @@ export const storedAction = (
   { version, record }: Versioned<ActionRecord>,
   nowMs: number,
 ): StoredAction | undefined =>
-  record.u > nowMs
-    ? { id, version, made: record.m, body: record.b, leftMs: record.u - nowMs, applied: record.n }
-    : undefined;
+  record.u > nowMs ? { id, version, made: record.m, body: record.b, leftMs: record.u - nowMs } : undefined;

@@ -38,8 +38,8 @@ export interface FleetActionStatus {
   readonly reason: string | undefined;
   /** Milliseconds until it is over. */
   readonly leftMs: number;
-  /** Processes that have carried it out, at most as many as live: those that have ended since are counted as long as others took their place. */
-  readonly applied: number;
+  /** Processes that live and have carried it out; undefined if the store cannot tell. */
+  readonly applied: number | undefined;
   /** Processes of the fleet that live; undefined if the store cannot tell. */
   readonly processes: number | undefined;
 }
@@ -54,7 +54,7 @@ export interface FleetStatus {
   readonly why: StoreReason | undefined;
   /** Milliseconds since the last answer of the store. Undefined before the first. */
   readonly ageMs: number | undefined;
-  /** Processes that listen now, counted at most 30 s ago. Undefined if the store cannot tell. */
+  /** Processes that listened when the store last answered. Undefined if it cannot tell. */
   readonly processes: number | undefined;
   readonly circuits: readonly FleetCircuit[];
   readonly actions: readonly FleetActionStatus[];
@@ -69,7 +69,7 @@ interface Named {
 export const statusOf = (process: string, fleets: readonly Named[], nowMs: number): FleetStatus => {
   const modes = fleets.map(({ knowledge }) => knowledge.mode);
   const answered = fleets.flatMap(({ knowledge }) => knowledge.answeredMs ?? []);
-  const counted = fleets.flatMap(({ knowledge }) => knowledge.processes ?? []);
+  const counted = fleets.flatMap(({ knowledge }) => knowledge.listeners.processes ?? []);
   return {
     process,
     mode: (['degraded', 'up'] as const).find((mode) => modes.includes(mode)) ?? 'starting',
@@ -103,17 +103,15 @@ const circuitOf = (fleet: string, circuit: Heard<StoredCircuit>, nowMs: number):
 };
 
 const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetActionStatus[] =>
-  [...knowledge.actions.values()].flatMap(({ id, body, leftMs, applied, heardMs }) => {
+  [...knowledge.actions.values()].flatMap(({ id, body, leftMs, heardMs }) => {
     const action = parseAction(body);
     if (action === undefined || nowMs - heardMs >= leftMs) return [];
     const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
-    const { processes } = knowledge;
+    const { processes, applied } = knowledge.listeners;
     const left = leftMs - (nowMs - heardMs);
-    // Those that have ended since count in the store, too.
-    const done = Math.min(applied, processes ?? applied);
     return {
       ...{ fleet: name, id, agent, action: action.do, tool, owner, mode, reason },
-      ...{ leftMs: left, applied: done, processes },
+      ...{ leftMs: left, applied: applied.get(id), processes },
     };
   });

@@ -100,6 +100,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
   };
   return {
     agent: 'agent',
+    sharesAny: true,
     isShared: (name) => names.includes(name),
     digest: (name) => (names.includes(name) ? digest : undefined),
     orders,

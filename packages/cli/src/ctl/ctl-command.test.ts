@@ -149,6 +149,18 @@ test('G8, A7: a person sees the store, who probes, and how many processes have a
         applied: 2,
         processes: 3,
       },
+      {
+        fleet: 'research',
+        id: 'y',
+        action: 'release',
+        tool: 'fetch',
+        owner: 'ada',
+        mode: undefined,
+        reason: undefined,
+        leftMs: 60_000,
+        applied: undefined,
+        processes: undefined,
+      },
     ],
   };
   const { ctl } = await agent('research', { status: () => status });
@@ -158,10 +170,11 @@ test('G8, A7: a person sees the store, who probes, and how many processes have a
     /fleet +shared +state +for +probe\nresearch +search +open \(network\) +4 s +by p2\nresearch +fetch +seen by 1 +4 s +-\n/,
   );
   expect(out).toMatch(/research +mail +disabled +ada +by 2 of 3 +60 s +a\S*test\n/);
+  expect(out).toMatch(/research +fetch +release +ada +- +60 s +-\n/);
   expect(out).not.toContain('\x1b');
   expect(out.match(/mail/g)).toHaveLength(1);
   const [{ state }] = JSON.parse((await ctl('list', '--json')).out);
-  expect(state.fleet).toMatchObject({ mode: 'up', actions: [{ applied: 2, processes: 3 }] });
+  expect(state.fleet).toMatchObject({ mode: 'up', actions: [{ applied: 2, processes: 3 }, {}] });
 });
 
 test('G7, A7: a store that does not answer is named with the reason, and a fleet that cannot tell is left out', async () => {

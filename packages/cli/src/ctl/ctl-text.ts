@@ -94,7 +94,7 @@ const fleetTables = (found: readonly Found[], columns: number): readonly string[
                 tool,
                 mode ?? action,
                 owner,
-                `by ${applied}${processes === undefined ? '' : ` of ${processes}`}`,
+                applied === undefined ? '-' : `by ${applied} of ${processes}`,
                 duration(leftMs),
                 reason ?? '-',
               ]),

@@ -140,6 +140,9 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
 
   return {
     agent: context.agent,
+    sharesAny: [config.defaults, ...Object.values(config.tools ?? {}), ...Object.values(config.groups ?? {})].some(
+      (one) => one?.share === 'fleet',
+    ),
     all: () => [...(context.shared?.circuits.keys() ?? []), EVENT_CIRCUIT].flatMap((name) => circuit(name) ?? []),
     circuit,
     isShared,

@@ -81,6 +81,8 @@ export type SharedChange =
 export interface SharedCircuits {
   /** Agent of the box. */
   readonly agent: string;
+  /** Whether any tool or group of the configuration has `share: 'fleet'`, or its defaults. */
+  readonly sharesAny: boolean;
   /** The shared circuits that are in use: tools and groups with `share: 'fleet'`, and the circuit of correlated events. */
   all(): readonly SharedCircuit[];
   circuit(name: string): SharedCircuit | undefined;

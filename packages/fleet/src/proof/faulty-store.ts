@@ -78,8 +78,8 @@ export const faultyStore = (
   };
 
   return {
-    read: (since) =>
-      send(() => store.read(since)).then((word: Word) => {
+    read: (since, actions) =>
+      send(() => store.read(since, actions)).then((word: Word) => {
         if (word.position.epoch !== epoch) heard.clear();
         epoch = word.position.epoch;
         hear(word.circuits);
@@ -121,11 +121,10 @@ export const faultyStore = (
         ),
       ),
     control: (action) => send(() => store.control(action)),
-    processes: () => send(() => store.processes()),
-    onHint: (listener) =>
-      store.onHint(() => {
+    listen: (onHint) =>
+      store.listen(() => {
         const { hintsLost, cut } = network();
-        if (!cut && random() >= hintsLost) later(listener);
+        if (!cut && random() >= hintsLost) later(onHint);
       }),
     close: async () => {},
     heard: (id) => heard.get(id),

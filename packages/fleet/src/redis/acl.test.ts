@@ -48,9 +48,9 @@ describe('the user of docs/fleet.md', () => {
     const store = redisStore(connection, { prefix: 'breakerbox', name, commandTimeoutMs: 5_000 });
     onTestFinished(() => store.close());
     const hint = vi.fn();
-    store.onHint(hint);
+    const listening = store.listen(hint);
     await vi.waitFor(() => store.read(NOWHERE), 10_000);
-    await vi.waitFor(async () => expect(await store.processes()).toBe(1), 10_000);
+    await vi.waitFor(async () => expect((await store.read(NOWHERE)).processes).toBe(1), 10_000);
     const report = { id: 'web_search', process: 'p', category: 'network', waitMs: 0, windowMs: 1_000 } as const;
     expect(await store.report({ ...report, quorum: 1, generation: 0, ageMs: 0 })).toMatchObject({ state: 'open' });
     await vi.waitFor(() => expect(hint).toHaveBeenCalled(), 10_000);
@@ -59,7 +59,11 @@ describe('the user of docs/fleet.md', () => {
       'done',
     );
     expect(await store.end('web_search', 2)).toBe(true);
-    expect(await store.control({ id: 'a', process: 'p', body: '{}', forMs: 1_000 })).toMatchObject({ applied: 1 });
+    await store.control({ id: 'a', body: '{}', forMs: 60_000 });
+    listening.carriedOut(new Set(['a']));
+    await vi.waitFor(async () => expect((await store.read(NOWHERE)).applied).toEqual(new Map([['a', 1]])), 10_000);
+    listening.carriedOut(new Set());
+    await vi.waitFor(async () => expect((await store.read(NOWHERE)).applied).toEqual(new Map([['a', 0]])), 10_000);
     expect(await refused()).toBe('');
   });
 

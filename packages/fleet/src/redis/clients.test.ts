@@ -84,15 +84,13 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
   test('G10: all calls, hints to other processes, and their number', async () => {
     const [one, two] = [storeOf(make(), name), storeOf(make(), name)];
     let hints = 0;
-    const stops = [
-      one.onHint(() => {}),
-      two.onHint(() => {
-        hints += 1;
-      }),
-    ];
+    const first = one.listen(() => {});
+    const second = two.listen(() => {
+      hints += 1;
+    });
     await until(answers(one));
     await until(answers(two));
-    await until(async () => (await one.processes()) === 2);
+    await until(async () => (await one.read(NOWHERE)).processes === 2);
     expect(await one.report(report('c', 'p1'))).toMatchObject({ state: 'pending', seenBy: 1 });
     expect(await two.report(report('c', 'p2'))).toMatchObject({ state: 'open', generation: 1 });
     await until(() => hints > 0);
@@ -104,11 +102,19 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
     expect(grant).toEqual({ epoch: position.epoch, generation: 1, token: 't' });
     expect(await two.claim('c', 'p2', 1, 'u', 1_000, false)).toBeUndefined();
     if (grant !== undefined) expect(await one.settle('c', 'p1', grant, { result: 'success' })).toBe('done');
-    expect(await two.control({ id: 'x', process: 'p2', body: '{}', forMs: 60_000 })).toMatchObject({ applied: 1 });
-    expect(await one.control({ id: 'x', process: 'p1' })).toMatchObject({ applied: 2 });
     expect((await two.read(position)).circuits).toMatchObject([{ state: 'closed', generation: 2 }]);
-    for (const stop of stops) stop();
-    await until(async () => (await one.processes()) === undefined);
+    const applied = async (id: string) => (await one.read(position, ['x', 'y'])).applied.get(id);
+    await two.control({ id: 'x', body: '{}', forMs: 60_000 });
+    expect(await applied('x')).toBe(0);
+    first.carriedOut(new Set(['x', 'y']));
+    second.carriedOut(new Set(['x']));
+    await until(async () => (await applied('x')) === 2 && (await applied('y')) === 1);
+    first.carriedOut(new Set(['y']));
+    await until(async () => (await applied('x')) === 1 && (await applied('y')) === 1);
+    second.stop();
+    await until(async () => (await applied('x')) === 0 && (await one.read(NOWHERE)).processes === 1);
+    first.stop();
+    await until(async () => (await one.read(NOWHERE)).processes === undefined);
   });
 });
 
@@ -146,7 +152,7 @@ describe('G10: connections', () => {
       const own = await startRedis();
       const store = storeOf(make(own.port), name, 200);
       let hints = 0;
-      store.onHint(() => {
+      store.listen(() => {
         hints += 1;
       });
       await until(answers(store));
@@ -162,7 +168,7 @@ describe('G10: connections', () => {
       await expect(store.read(NOWHERE)).rejects.toMatchObject({ reason: 'disconnected' });
       const again = await startRedis([], own.port);
       await until(answers(store));
-      await until(async () => (await store.processes()) === 1);
+      await until(async () => (await store.read(NOWHERE)).processes === 1);
       const before = hints;
       await store.report({ ...report('d', 'p1'), quorum: 1 });
       await until(() => hints > before);
@@ -178,14 +184,14 @@ describe('G10: a Redis with a password', () => {
   ] as const)('G7: %s with a wrong password rejects, and connects once it is right', async (name, make) => {
     const own = await startRedis(['--requirepass', 'right']);
     const store = storeOf(make(own.port, 'wrong'), name, 200);
-    store.onHint(() => {});
+    store.listen(() => {});
     await new Promise((resolve) => setTimeout(resolve, 500));
     const error = await store.read(NOWHERE).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ reason: 'permission', message: 'The Redis client is not connected (WRONGPASS).' });
     const set = ['-p', String(own.port), '-a', 'right', 'CONFIG', 'SET', 'requirepass', 'wrong'];
     execFileSync('redis-cli', set, { stdio: 'pipe' });
     await until(answers(store), 15_000);
-    await until(async () => (await store.processes()) === 1, 15_000);
+    await until(async () => (await store.read(NOWHERE)).processes === 1, 15_000);
     await own.stop();
   });
 });

@@ -7,9 +7,15 @@ import { reasonOf, StoreError, wordOf } from '../reasons.ts';
 export interface RedisConnection {
   /** Sends a command about one key. The client may stop after `timeoutMs`; the store has its own time limit beside it. */
   send(command: readonly [name: string, ...args: string[]], key: string, timeoutMs: number): Promise<unknown>;
-  /** Listens on a sharded channel, over a connection of its own. Returns a function that closes it. */
-  subscribe(channel: string, listener: () => void): () => void;
+  /** Listens on sharded channels of one slot, over a connection of its own. */
+  subscribe(listener: () => void): Subscription;
   /** Closes what the adapter has opened. A client that was open already stays open. */
+  close(): void;
+}
+
+export interface Subscription {
+  /** Listens on these channels from now on, and on no others. */
+  to(channels: readonly string[]): void;
   close(): void;
 }
 
@@ -28,6 +34,7 @@ export interface NodeRedisClient extends Emitter {
   duplicate(): unknown;
   sendCommand(...args: never[]): Promise<unknown>;
   sSubscribe(channel: string, listener: (message: string) => void): Promise<unknown>;
+  sUnsubscribe(channel: string): Promise<unknown>;
 }
 
 /** A client or cluster of `ioredis`. */
@@ -38,6 +45,7 @@ export interface IoredisClient extends Emitter {
   duplicate(...args: never[]): unknown;
   call(...args: never[]): Promise<unknown>;
   ssubscribe(...channels: never[]): Promise<unknown>;
+  sunsubscribe(...channels: never[]): Promise<unknown>;
 }
 
 /** Swallows what a client says about its connection. The fleet hears of it by the command that fails. */
@@ -90,4 +98,43 @@ export const repeat = (check: () => void): (() => void) => {
   timer.unref();
   check();
   return () => clearInterval(timer);
+};
+
+/** Channels that a connection should listen to, and those that it does. */
+export interface Channels {
+  want(channels: readonly string[]): void;
+  /** Subscribes and unsubscribes what is due. What fails is tried again. */
+  update(): void;
+  /** The connection was lost. */
+  lost(): void;
+}
+
+export const channelsOf = (
+  isReady: () => boolean,
+  subscribe: (channel: string) => Promise<unknown>,
+  unsubscribe: (channel: string) => Promise<unknown>,
+): Channels => {
+  let wanted: ReadonlySet<string> = new Set();
+  const heard = new Set<string>();
+  const update = (): void => {
+    if (!isReady()) return;
+    for (const channel of wanted) {
+      if (heard.has(channel)) continue;
+      heard.add(channel);
+      subscribe(channel).catch(() => void heard.delete(channel));
+    }
+    for (const channel of [...heard]) {
+      if (wanted.has(channel)) continue;
+      heard.delete(channel);
+      unsubscribe(channel).catch(() => void heard.add(channel));
+    }
+  };
+  return {
+    update,
+    want: (channels) => {
+      wanted = new Set(channels);
+      update();
+    },
+    lost: () => heard.clear(),
+  };
 };

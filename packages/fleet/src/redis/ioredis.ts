@@ -1,5 +1,6 @@
 import {
   CONNECT_MS,
+  channelsOf,
   type IoredisClient,
   ignore,
   lastError,
@@ -57,25 +58,19 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
       last.forget();
       return call(name, args);
     },
-    subscribe: (channel, listener) => {
+    subscribe: (listener) => {
       // The scripts see keys with the client's prefix, and so publish to that name.
       const own = ownOf(given, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
-      const ssubscribe: Call = (own.ssubscribe as unknown as Call).bind(own);
-      let isSubscribed = false;
-      const subscribe = (): void => {
-        if (isSubscribed || own.status !== 'ready') return;
-        isSubscribed = true;
-        ssubscribe(prefix + channel).catch(() => {
-          isSubscribed = false;
-        });
-      };
+      const [ssubscribe, sunsubscribe] = [own.ssubscribe, own.sunsubscribe].map((one) => one.bind(own) as Call);
+      const channels = channelsOf(
+        () => own.status === 'ready',
+        async (channel) => ssubscribe?.(prefix + channel),
+        async (channel) => sunsubscribe?.(prefix + channel),
+      );
       own.on('smessage', () => listener());
-      own.on('ready', subscribe);
-      for (const event of ['end', 'close'])
-        own.on(event, () => {
-          isSubscribed = false;
-        });
-      return keepOpen(own, subscribe);
+      own.on('ready', channels.update);
+      for (const event of ['end', 'close']) own.on(event, channels.lost);
+      return { to: channels.want, close: keepOpen(own, channels.update) };
     },
     close,
   };

@@ -1,5 +1,6 @@
 import {
   CONNECT_MS,
+  channelsOf,
   ignore,
   lastError,
   type NodeRedisClient,
@@ -64,23 +65,17 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
       const options = { timeout, typeMapping: {} };
       return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },
-    subscribe: (channel, listener) => {
+    subscribe: (listener) => {
       const own = ownOf(given);
       const onMessage = () => listener();
-      let isSubscribed = false;
-      const subscribe = (): void => {
-        if (isSubscribed || !own.isReady) return;
-        isSubscribed = true;
-        own.sSubscribe(channel, onMessage).catch(() => {
-          isSubscribed = false;
-        });
-      };
-      const lost = (): void => {
-        isSubscribed = false;
-      };
-      own.on(isCluster(own) ? 'connect' : 'ready', subscribe);
-      if (!isCluster(own)) for (const event of ['end', 'error', 'terminated']) own.on(event, lost);
-      return keepOpen(own, subscribe);
+      const channels = channelsOf(
+        () => own.isReady,
+        (channel) => own.sSubscribe(channel, onMessage),
+        (channel) => own.sUnsubscribe(channel),
+      );
+      own.on(isCluster(own) ? 'connect' : 'ready', channels.update);
+      if (!isCluster(own)) for (const event of ['end', 'error', 'terminated']) own.on(event, channels.lost);
+      return { to: channels.want, close: keepOpen(own, channels.update) };
     },
     close,
   };

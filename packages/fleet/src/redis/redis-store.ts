@@ -1,8 +1,8 @@
 import type { Bounds } from '../fleet-state.ts';
-import type { FleetStore, Grant, StoredAction, StoredCircuit, Word } from '../protocol.ts';
+import type { FleetStore, Grant, Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
 import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from '../records.ts';
-import type { RedisConnection } from './connection.ts';
+import type { RedisConnection, Subscription } from './connection.ts';
 import { fleetScripts, type ScriptName } from './scripts.ts';
 
 /** Another number is another layout of the data, so that releases with different layouts do not read each other's. */
@@ -30,7 +30,7 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   const { commandTimeoutMs, now = () => '', epoch = () => crypto.randomUUID() } = options;
   const key = fleetKey(options.prefix, options.name);
   const scripts = fleetScripts(options.bounds);
-  const stops = new Set<() => void>();
+  const open = new Set<Subscription>();
 
   const send = (...command: [string, ...string[]]): Promise<unknown> =>
     within(commandTimeoutMs, connection.send(command, key, commandTimeoutMs));
@@ -48,9 +48,10 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   };
 
   return {
-    read: async ({ epoch, version }) => word(list(await run('read', epoch, version))),
-    report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs }) => {
-      const answer = list(await run('report', id, process, category, waitMs, quorum, windowMs, generation, ageMs));
+    read: async ({ epoch, version }, actions = []) => word(list(await run('read', epoch, version, ...actions))),
+    report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs, living = 0 }) => {
+      const said = [category, waitMs, quorum, windowMs, generation, ageMs, living];
+      const answer = list(await run('report', id, process, ...said));
       return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
     },
     claim: async (id, process, generation, token, leaseMs, isWanted) => {
@@ -63,27 +64,23 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       return String(await run('settle', id, process, ...settlement)) === 'done' ? 'done' : 'stale';
     },
     end: async (id, generation) => Number(await run('end', id, generation)) === 1,
-    control: async ({ id, process, body = '', forMs = 0 }) => {
-      const answer = await run('control', id, process, body, forMs);
-      if (isNothing(answer)) return undefined;
-      const [at, value] = list(answer);
-      return storedAction(id, parsed(String(value)), Number(at));
+    control: async ({ id, body, forMs }) => {
+      await run('control', id, body, forMs);
     },
-    // The fleet that asks is one of them. If Redis counts none, its subscription has failed.
-    processes: async () => {
-      const count = Number(await run('processes'));
-      return count > 0 ? count : undefined;
-    },
-    onHint: (listener) => {
-      const stop = connection.subscribe(key, listener);
-      stops.add(stop);
-      return () => {
-        if (stops.delete(stop)) stop();
+    listen: (onHint) => {
+      const subscription = connection.subscribe(onHint);
+      open.add(subscription);
+      subscription.to([key]);
+      return {
+        carriedOut: (actions) => subscription.to([key, ...[...actions].map((id) => key + id)]),
+        stop: () => {
+          if (open.delete(subscription)) subscription.close();
+        },
       };
     },
     close: async () => {
-      for (const stop of stops) stop();
-      stops.clear();
+      for (const subscription of open) subscription.close();
+      open.clear();
     },
   };
 };
@@ -100,7 +97,15 @@ const parsed = <Record>(value: string): Versioned<Record> => {
   return { version: Number(value.slice(0, space)), record: JSON.parse(value.slice(space + 1)) };
 };
 
-const word = ([at, epoch, version, whole, ...fields]: readonly unknown[]): Word => {
+/** The process that asks is one of them. If Redis counts none, its subscription has failed, and Redis cannot tell. */
+const listeners = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
+  const applied = new Map<string, number>();
+  if (!(Number(processes) > 0)) return { processes: undefined, applied };
+  for (let index = 0; index < pairs.length; index += 2) applied.set(String(pairs[index]), Number(pairs[index + 1]));
+  return { processes: Number(processes), applied };
+};
+
+const word = ([at, epoch, version, whole, counted, ...fields]: readonly unknown[]): Word => {
   const nowMs = Number(at);
   const circuits: StoredCircuit[] = [];
   const actions: StoredAction[] = [];
@@ -116,6 +121,7 @@ const word = ([at, epoch, version, whole, ...fields]: readonly unknown[]): Word 
     circuits: circuits.sort((a, b) => a.version - b.version),
     actions: actions.sort((a, b) => a.made - b.made),
     whole: Number(whole) === 1,
+    ...listeners(list(counted)),
   };
 };
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { BOUNDS, type Bounds, MOST_NAMES, MOST_QUORUM, RENEWED_MS } from '../fleet-state.ts';
+import { BOUNDS, type Bounds, MOST_QUORUM, RENEWED_MS } from '../fleet-state.ts';
 import { CLOCK_STEP_MS } from '../records.ts';
 
 /**
  * The protocol as Lua: `fleet-state.ts` says the same in TypeScript, and a property test compares them. Each script uses one key. The
- * hash has `e` (epoch), `v` (version), `d` (`droppedAt`), `c:ID` for a circuit, `a:ID` for an action, and `k:ID` for the processes that
- * have carried it out. A circuit or action is its version, a space, and JSON. The channel of hints has the name of the key.
+ * hash has `e` (epoch), `v` (version), `d` (`droppedAt`), `c:ID` for a circuit, and `a:ID` for an action. A circuit or action is its
+ * version, a space, and JSON. The channel of hints has the name of the key, and a process that has carried out an action listens to the
+ * channel of the key and the action's id. So Redis knows who lives, and nothing is written.
  */
 export interface Script {
   readonly text: string;
@@ -34,12 +35,18 @@ local function save(field, record, lifeMs, hint)
   if hint then redis.pcall('SPUBLISH', key, '') end
   return { now, value }
 end
+local function listeners(channels)
+  local answer = redis.pcall('PUBSUB', 'SHARDNUMSUB', unpack(channels))
+  if answer.err then return {} end
+  for i = 1, #answer, 2 do answer[i] = string.sub(answer[i], #key + 1) end
+  return answer
+end
 local function found(field)
   return { now, redis.call('HGET', key, field) }
 end
 `;
 
-/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation, 10 age. */
+/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation, 10 age, 11 processes that live, or 0. */
 const report = ({ circuits }: Bounds): string => `
 local field, process, wait, generation = 'c:' .. ARGV[3], ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[9])
 local known = load(field)
@@ -58,7 +65,9 @@ else
       count = count + 1
     end
   end
-  if count < math.min(tonumber(ARGV[7]), ${MOST_QUORUM}) then
+  local living = math.max(tonumber(ARGV[11]), listeners({ key })[2] or 0)
+  if living == 0 then living = ${MOST_QUORUM} end
+  if count < math.min(tonumber(ARGV[7]), living, ${MOST_QUORUM}) then
     local said = (circuit.n or {})[process]
     if said and said <= now and now - said < ${RENEWED_MS} then return found(field) end
     after.s, after.g, after.n = 'pending', circuit.g, seen
@@ -135,61 +144,54 @@ save(field, { s = 'closed', g = circuit.g + 1, c = circuit.c, t = now, w = circu
 return 1
 `;
 
-/** ARGV: 3 id, 4 process, 5 body or nothing, 6 life. */
+/** ARGV: 3 id, 4 body, 5 life. */
 const control = ({ actions }: Bounds): string => `
-local field, names, process, body, life = 'a:' .. ARGV[3], 'k:' .. ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
-local action = load(field)
-local isNew = not action
-if isNew then
-  if body == '' then return false end
-  local all, left = redis.call('HGETALL', key), {}
-  for i = 1, #all, 2 do
-    if string.sub(all[i], 1, 2) == 'a:' then
-      local one = cjson.decode(string.match(all[i + 1], ' (.*)'))
-      left[#left + 1] = { id = string.sub(all[i], 3), m = one.u > now and one.m or 0 }
-    end
+local field, life = 'a:' .. ARGV[3], tonumber(ARGV[5])
+if load(field) then return end
+local all, left = redis.call('HGETALL', key), {}
+for i = 1, #all, 2 do
+  if string.sub(all[i], 1, 2) == 'a:' then
+    local one = cjson.decode(string.match(all[i + 1], ' (.*)'))
+    left[#left + 1] = { field = all[i], m = one.u > now and one.m or 0 }
   end
-  table.sort(left, function(a, b) return a.m < b.m end)
-  for i, one in ipairs(left) do
-    if one.m == 0 or i <= #left - ${actions} + 1 then redis.call('HDEL', key, 'a:' .. one.id, 'k:' .. one.id) end
-  end
-  action = { b = body, u = now + life, n = 0, m = nextVersion() }
 end
-local applied = redis.call('HGET', key, names) or ' '
-if action.u <= now and not isNew or string.find(applied, ' ' .. process .. ' ', 1, true) then return found(field) end
-action.n = action.n + 1
-local answer = save(field, action, action.u - now, isNew)
-if action.n <= ${MOST_NAMES} then redis.call('HSET', key, names, applied .. process .. ' ') end
-return answer
+table.sort(left, function(a, b) return a.m < b.m end)
+for i, one in ipairs(left) do
+  if one.m == 0 or i <= #left - ${actions} + 1 then redis.call('HDEL', key, one.field) end
+end
+save(field, { b = ARGV[4], u = now + life, m = nextVersion() }, life, true)
 `;
 
-/** ARGV: 3 epoch, 4 version. Its answer: now, epoch, version, whether it is whole, then names and values of what has changed. */
+/**
+ * ARGV: 3 epoch, 4 version, then ids of actions. Its answer: now, epoch, version, whether it is whole, who listens as pairs of an id
+ * and a number (without an id: all), then names and values of what has changed.
+ */
 const READ = `
+local channels, answer = { key }, { now, '', 0, 1 }
+for i = 5, #ARGV do channels[#channels + 1] = key .. ARGV[i] end
 local head = redis.call('HMGET', key, 'e', 'v', 'd')
-if not head[1] then return { now, '', 0, 1 } end
-local version, since = tonumber(head[2]), ARGV[3] == head[1] and tonumber(ARGV[4]) or 0
-if since > version or since < tonumber(head[3] or 0) then since = 0 end
-local answer = { now, head[1], version, since == 0 and 1 or 0 }
-if since == version then return answer end
-local all = redis.call('HGETALL', key)
+local version, since = tonumber(head[2]) or 0, ARGV[3] == head[1] and tonumber(ARGV[4]) or 0
+if head[1] then
+  if since > version or since < tonumber(head[3] or 0) then since = 0 end
+  answer = { now, head[1], version, since == 0 and 1 or 0 }
+end
+answer[5] = {}
+local all = since == version and {} or redis.call('HGETALL', key)
 for i = 1, #all, 2 do
   local kind = string.sub(all[i], 1, 2)
   if (kind == 'c:' or kind == 'a:') and tonumber(string.match(all[i + 1], '^%d+')) > since then
+    if kind == 'a:' then channels[#channels + 1] = key .. string.sub(all[i], 3) end
     answer[#answer + 1] = all[i]
     answer[#answer + 1] = all[i + 1]
   end
 end
+answer[5] = listeners(channels)
 return answer
-`;
-
-const PROCESSES = `
-local answer = redis.pcall('PUBSUB', 'SHARDNUMSUB', KEYS[1])
-return answer.err and -1 or answer[2]
 `;
 
 const script = (text: string): Script => ({ text, sha: createHash('sha1').update(text).digest('hex') });
 
-export type ScriptName = 'report' | 'claim' | 'settle' | 'end' | 'control' | 'read' | 'processes';
+export type ScriptName = 'report' | 'claim' | 'settle' | 'end' | 'control' | 'read';
 
 /** The scripts for a store with these bounds. */
 export const fleetScripts = (bounds: Bounds = BOUNDS): Readonly<Record<ScriptName, Script>> => ({
@@ -199,5 +201,4 @@ export const fleetScripts = (bounds: Bounds = BOUNDS): Readonly<Record<ScriptNam
   end: script(COMMON + END),
   control: script(COMMON + control(bounds)),
   read: script(COMMON + READ),
-  processes: script(PROCESSES),
 });
