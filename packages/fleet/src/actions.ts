@@ -1,51 +1,23 @@
-import type { ForcedMode, ForcedModeView, Operator } from '@breakerbox/core/control';
+import type { ForcedModeView, Operator } from '@breakerbox/core/control';
 import type { SharedCircuits } from '@breakerbox/core/fleet';
-import { isObject, safely, warn } from '@breakerbox/core/internal';
-import type { StoredAction, Word } from './protocol.ts';
+import { safely, warn } from '@breakerbox/core/internal';
+import { agentTopic, type FleetAction, keyOf, parseAction } from './fleet-action.ts';
+import type { StoredAction } from './protocol.ts';
 import type { Heard, Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
-
-/** Which mode of which agent. An owner has at most one for each tool. */
-interface Target {
-  readonly agent: string;
-  readonly tool: string;
-  readonly owner: string;
-}
-
-/** An action of an operator on all processes of an agent, as JSON in the store. */
-export type FleetAction = Target & {
-  /** Earlier actions on the same mode. A process that has not heard of this one may bring them back to a store that lost its data. */
-  readonly over: readonly string[];
-} & ({ readonly do: 'force'; readonly mode: ForcedMode; readonly reason: string } | { readonly do: 'release' });
-
-const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
 
 /** The store keeps no longer texts. */
 const LONGEST_BODY = 2_000;
 const LONGEST_REASON = 500;
 
-/** Reads what another process wrote. Undefined for an action that this release does not know. */
-export const parseAction = (body: string): FleetAction | undefined => {
-  const action: unknown = safely('reading an action of the fleet', () => JSON.parse(body));
-  if (!isObject(action)) return undefined;
-  const { do: what, agent, tool, owner, mode, reason, over: ids } = action as Record<string, unknown>;
-  if (typeof agent !== 'string' || typeof tool !== 'string' || typeof owner !== 'string') return undefined;
-  const over = Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : [];
-  if (what === 'release') return { do: 'release', agent, tool, owner, over };
-  const known = MODES.find((one) => one === mode);
-  return what === 'force' && known !== undefined && typeof reason === 'string'
-    ? { do: 'force', agent, tool, owner, mode: known, reason, over }
-    : undefined;
-};
-
 /** Carries the forced modes of one box to the other processes, and theirs to this box: those of shared tools only (G2, G8). */
 export interface ActionSync {
-  /** Carries out what the store lists and this box has not done, in the order in which it was asked for. */
-  onWord(word: Word): void;
+  /** Carries out what the store lists and this box has not done. `isAll`: it has just listed everything. */
+  onWord(isAll: boolean): void;
   /** Sends what was forced or released in this box. */
   send(): void;
-  /** The listed actions that this box has carried out. */
-  carriedOut(): readonly string[];
+  /** What this box listens to while the store has an action of its agent: the agent's topic, and the actions that it has carried out. */
+  topics(): readonly string[];
 }
 
 /** The latest action on a mode of the whole box. */
@@ -57,21 +29,15 @@ interface Latest {
   readonly sinceUnixMs: number | undefined;
   /** A release counts until the mode that it ended would have expired. */
   readonly untilMs: number;
+  readonly askedMs: number;
+  /** {@link StoredAction.made}; undefined if the store has not had it yet. */
+  readonly made: number | undefined;
+  /** {@link SentAction.after}. */
+  readonly after: number;
 }
 
-/** An action that the store does not know yet. */
-interface Message {
-  readonly id: string;
-  readonly body: string;
-  readonly untilMs: number;
-}
-
-/** More wait only where a store has been away for long. The oldest is dropped. */
-const MOST_MESSAGES = 400;
-/** Longer than any store keeps. The oldest is forgotten. */
-const MOST_DONE = 1_000;
-/** They fit into a body. */
-const MOST_OVER = 16;
+/** After so many tools and owners, modes that stay local are not told any more. */
+const MOST_TOLD = 1_000;
 
 export const syncActions = (
   { agent, isShared }: Pick<SharedCircuits, 'agent' | 'isShared'>,
@@ -79,143 +45,142 @@ export const syncActions = (
   reader: Reader,
   runtime: Runtime,
 ): ActionSync => {
-  /** By tool and owner, because an owner has at most one mode for each tool. */
   const latest = new Map<string, Latest>();
-  /** Actions that a later one has replaced. */
-  const replaced = new Map<string, number>();
-  /** What was carried out here. */
-  const done = new Set<string>();
+  /** Keys of actions that the store does not know yet. */
+  const unsent = new Set<string>();
   /** Modes that the fleet cannot carry. */
   const local = new Set<string>();
-  const messages = new Map<string, Message>();
   let seenVersion: number | undefined;
   let isSending = false;
-
-  const keyOf = ({ tool, owner }: Pick<Target, 'tool' | 'owner'>): string => `${owner}\n${tool}`;
-
-  const queue = (message: Message): void => {
-    const [oldest] = messages.keys();
-    if (messages.size >= MOST_MESSAGES && oldest !== undefined) messages.delete(oldest);
-    messages.set(message.id, message);
-  };
-
-  const finish = (id: string): void => {
-    const [oldest] = done;
-    if (done.size >= MOST_DONE && oldest !== undefined) done.delete(oldest);
-    done.add(id);
-  };
-
-  /** The actions that one after `before` replaces. */
-  const overAfter = (before: Latest | undefined): readonly string[] =>
-    before === undefined ? [] : [...before.action.over, before.id].slice(-MOST_OVER);
 
   const remember = (key: string, one: Latest): void => {
     for (const [old, { sinceUnixMs, untilMs }] of latest)
       if (sinceUnixMs === undefined && untilMs <= runtime.now()) latest.delete(old);
-    for (const [old, untilMs] of replaced) if (untilMs <= runtime.now()) replaced.delete(old);
-    for (const id of one.action.over) replaced.set(id, one.untilMs);
     latest.set(key, one);
   };
 
-  /** W2: once for each tool and owner. */
-  const warnLocal = (key: string, length: number): void => {
-    if (local.has(key) || local.size >= MOST_DONE) return;
+  /** W2: once for each mode. */
+  const warnLocal = (key: string, why: string): void => {
+    if (local.has(key) || local.size >= MOST_TOLD) return;
     local.add(key);
-    warn(
-      `an operator's mode stays in this process, because it takes ${length} characters and the fleet carries ${LONGEST_BODY}. Give shorter names of the tool, the owner and the agent.`,
-    );
+    warn(`an operator's mode stays in this process, because ${why}`);
   };
 
-  const publish = (key: string, action: FleetAction, sinceUnixMs: number | undefined, untilMs: number): void => {
+  const publish = (action: FleetAction, sinceUnixMs: number | undefined, untilMs: number): void => {
+    const key = keyOf(action);
     const body = JSON.stringify(action);
     if (body.length > LONGEST_BODY) {
-      warnLocal(key, body.length);
+      const why = `it takes ${body.length} characters and the fleet carries ${LONGEST_BODY}.`;
+      warnLocal(key, `${why} Give shorter names of the tool, the owner and the agent.`);
       return;
     }
-    const id = runtime.id();
-    finish(id);
-    queue({ id, body, untilMs });
-    remember(key, { id, action, body, sinceUnixMs, untilMs });
+    const before = latest.get(key);
+    const after = Math.max(before?.made ?? before?.after ?? 0, reader.knowledge.actions.get(key)?.made ?? 0);
+    const askedMs = runtime.now();
+    remember(key, { id: runtime.id(), action, body, sinceUnixMs, untilMs, askedMs, made: undefined, after });
+    unsent.delete(key); // So that it comes last.
+    unsent.add(key);
   };
 
   /** Finds what was forced or released here. What came from the fleet is in `latest` already, and is not sent again. */
   const findOwn = (): void => {
     if (operator.version === seenVersion) return;
     const ofBox = operator.modes().filter(({ tool, session }) => session === undefined && isShared(tool));
-    const now = new Map(ofBox.map((mode) => [keyOf(mode), mode]));
-    for (const [key, mode] of now) if (latest.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(key, mode);
+    const now = new Map(ofBox.map((mode) => [keyOf({ agent, ...mode }), mode]));
+    for (const [key, mode] of now) if (latest.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(mode);
     for (const [key, forced] of [...latest]) {
       if (now.has(key) || forced.sinceUnixMs === undefined) continue;
-      latest.delete(key);
       const { tool, owner } = forced.action;
-      const release = { do: 'release', agent, tool, owner, over: overAfter(forced) } as const;
-      if (forced.untilMs > runtime.now()) publish(key, release, undefined, forced.untilMs);
+      if (forced.untilMs > runtime.now()) publish({ do: 'release', agent, tool, owner }, undefined, forced.untilMs);
+      else latest.delete(key);
     }
     seenVersion = operator.version;
   };
 
-  const publishMode = (key: string, { tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
+  const publishMode = ({ tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
     const untilMs = runtime.now() + untilUnixMs - runtime.unixNow();
-    const over = overAfter(latest.get(key));
-    publish(
-      key,
-      { do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON), over },
-      sinceUnixMs,
-      untilMs,
-    );
+    publish({ do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) }, sinceUnixMs, untilMs);
+  };
+
+  /**
+   * The store decides which of two actions on one mode is the later one. An action here that it does not know yet is sent first. If the
+   * store lists an earlier one than this box has heard of, it has gone back to older data, and gets the later one again.
+   */
+  const follow = (listed: Heard<StoredAction>): void => {
+    const { key, id, made } = listed;
+    const known = latest.get(key);
+    if (unsent.has(key)) return;
+    if (known?.id === id) latest.set(key, { ...known, made });
+    else if ((known?.made ?? 0) > made) unsent.add(key);
+    else carryOut(listed);
   };
 
   /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
-  const carryOut = ({ id, body, leftMs: storedMs, heardMs }: Heard<StoredAction>): void => {
+  const carryOut = ({ key, id, made, body, leftMs: storedMs, heardMs }: Heard<StoredAction>): void => {
     const action = parseAction(body);
     const untilMs = heardMs + storedMs;
     const leftMs = untilMs - runtime.now();
-    if (action === undefined || action.agent !== agent || !isShared(action.tool) || leftMs <= 0) return;
+    if (action === undefined || keyOf(action) !== key || leftMs <= 0) return;
     const { tool, owner } = action;
-    finish(id);
-    if (replaced.has(id)) return;
-    const key = keyOf(action);
+    if (action.agent !== agent || !isShared(tool)) return;
+    const heard = { id, action, body, untilMs, askedMs: heardMs, made, after: 0 };
     if (action.do === 'release') {
-      remember(key, { id, action, body, sinceUnixMs: undefined, untilMs });
+      remember(key, { ...heard, sinceUnixMs: undefined });
       operator.release(tool, { owner, isCounted: false });
       return;
     }
     const { mode, reason } = action;
     const quietly = { isDeclared: false, isCounted: false };
     const { sinceUnixMs } = operator.force(tool, { mode, owner, reason, expiresInMs: leftMs, ...quietly });
-    remember(key, { id, action, body, sinceUnixMs, untilMs });
+    remember(key, { ...heard, sinceUnixMs });
   };
 
-  /** G7: a store that has lost the actions gets back those that still count, releases too. */
-  const restore = (listed: ReadonlySet<string>): void => {
-    for (const { id, body, untilMs } of latest.values()) if (!listed.has(id)) queue({ id, body, untilMs });
+  /** G7: a store that has lost actions gets back those that still count, releases too. */
+  const restore = (): void => {
+    for (const [key, { made, untilMs }] of latest)
+      if (made !== undefined && untilMs > runtime.now() && !reader.knowledge.actions.has(key)) unsent.add(key);
   };
 
   const sendAll = async (): Promise<void> => {
-    for (const [id, { body, untilMs }] of messages) {
-      const forMs = Math.ceil(untilMs - runtime.now());
-      if (forMs > 0 && (await reader.write((store) => store.control({ id, body, forMs }))) === undefined) return;
-      messages.delete(id);
+    for (const key of unsent) {
+      const one = latest.get(key);
+      const forMs = Math.ceil((one?.untilMs ?? 0) - runtime.now());
+      if (one === undefined || forMs <= 0) {
+        unsent.delete(key);
+        continue;
+      }
+      const { id, body, askedMs, after } = one;
+      const ageMs = Math.round(runtime.now() - askedMs);
+      const said = await reader.write((store) => store.control({ key, id, body, forMs, ageMs, after }));
+      if (said === undefined) return;
+      if (latest.get(key)?.id !== id) continue; // A later one waits.
+      unsent.delete(key);
+      if (said.answer === undefined)
+        warnLocal(key, 'the fleet has no room for more modes. Release some that are no longer needed.');
+      else follow({ ...said.answer, heardMs: runtime.now() });
     }
   };
 
   return {
-    onWord: ({ actions, whole }) => {
+    onWord: (isAll) => {
       safely('an action of the fleet', findOwn);
-      for (const action of reader.knowledge.actions.values())
-        if (!done.has(action.id)) safely('an action of the fleet', () => carryOut(action));
+      for (const listed of reader.knowledge.actions.values()) safely('an action of the fleet', () => follow(listed));
       seenVersion = operator.version;
-      if (whole) restore(new Set(actions.map(({ id }) => id)));
+      if (isAll) restore();
     },
     send: () => {
       safely('an action of the fleet', findOwn);
-      if (isSending || messages.size === 0 || !reader.knowledge.answers) return;
+      if (isSending || unsent.size === 0 || !reader.knowledge.answers) return;
       isSending = true;
       const sent = sendAll().then(() => {
         isSending = false;
       });
       void sent;
     },
-    carriedOut: () => [...reader.knowledge.actions.keys()].filter((id) => done.has(id)),
+    topics: () => {
+      const listed = [...reader.knowledge.actions].filter(([, { body }]) => parseAction(body)?.agent === agent);
+      const done = listed.flatMap(([key, { id }]) => (latest.get(key)?.id === id ? [id] : []));
+      return listed.length === 0 ? [] : [agentTopic(agent), ...done];
+    },
   };
 };

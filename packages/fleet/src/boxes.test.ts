@@ -6,7 +6,7 @@ import { diag } from '@opentelemetry/api';
 import { createClient } from 'redis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createFleet, type Fleet, fleetWith } from './fleet.ts';
-import { memoryStore } from './memory-store.ts';
+import { boundedMemoryStore, memoryStore } from './memory-store.ts';
 import type { FleetStore } from './protocol.ts';
 import { StoreError } from './reasons.ts';
 import { type RedisServer, startRedis } from './redis/test-support.redis-server.ts';
@@ -176,8 +176,8 @@ describe('boxes that share a store', () => {
     const later = start();
     await runtime.pass(1_500);
     expect(call(later, true, 'web_search')).toBe('ok');
-    // Five processes of which two came later: one action to force, one to release, and no echo.
-    expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['force', 'release']);
+    // No echo of five processes, of which two came later.
+    expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['release']);
   });
 
   test('G7, G8: after a loss of data, and a start, the number of processes that have carried it out is true again', async () => {
@@ -194,17 +194,97 @@ describe('boxes that share a store', () => {
     expect(first.fleet.status().actions).toMatchObject([{ applied: 4, processes: 4 }]);
   });
 
-  test('G8: a process that has ended is not counted, although another one took its place', async () => {
-    const { runtime, processes, startAs } = await fleetOf(3);
+  test('G8: of the processes that live, those are counted that have carried it out, and those that have the agent', async () => {
+    const { runtime, store, processes, startAs } = await fleetOf(3);
     const [first, , third] = processes;
     if (first === undefined || third === undefined) return;
+    startAs('other-agent');
     operate(first.box).force('web_search', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
     await runtime.pass(3_000);
     expect(first.fleet.status().actions).toMatchObject([{ applied: 3, processes: 3 }]);
+    expect(first.fleet.status().processes).toBe(4);
     await third.fleet.close();
-    startAs('one that has no such tool');
+    const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
+    const tools = { mail: { share: 'fleet' } } as const; // A release without the tool takes the place of the third.
+    createBreakerbox({ agent: 'agent', scope: 'process', fleet, tools });
     await runtime.pass(3_000);
     expect(first.fleet.status().actions).toMatchObject([{ applied: 2, processes: 3 }]);
+  });
+
+  const MAINTENANCE = { owner: 'ada', reason: 'maintenance' } as const;
+  const modesOf = (all: readonly Process[]) =>
+    all.map(({ box }) =>
+      operate(box)
+        .modes()
+        .map(({ mode }) => mode),
+    );
+
+  test('G8: of two actions on one mode, each process carries out the later one, also where one of them is its own', async () => {
+    const { runtime, store, processes } = await fleetOf(2);
+    const state = { isCut: false };
+    const orCut = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
+      state.isCut ? Promise.reject(new StoreError('disconnected', 'cut')) : run();
+    const cut = processWith(runtime, {
+      ...store,
+      read: (...given) => orCut(() => store.read(...given)),
+      control: (action) => orCut(() => store.control(action)),
+    });
+    const [first, second] = processes;
+    if (first === undefined || second === undefined) return;
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+    operate(second.box).force('web_search', { mode: 'disabled', ...MAINTENANCE });
+    await runtime.pass(3_000);
+    const [[mode]] = modesOf([cut]) as [string[]];
+    expect(modesOf([...processes, cut])).toEqual([[mode], [mode], [mode]]);
+    state.isCut = true;
+    operate(cut.box).force('web_search', { mode: 'observe_only', ...MAINTENANCE });
+    await runtime.pass(5_000);
+    operate(first.box).release('web_search', { owner: 'ada' });
+    await runtime.pass(5_000);
+    state.isCut = false;
+    await runtime.pass(10_000);
+    expect(modesOf([...processes, cut])).toEqual([[], [], []]); // It was released after that.
+    expect(first.fleet.status().actions).toMatchObject([{ action: 'release', applied: 3, processes: 3 }]);
+  });
+
+  test('G7, G8: a store that went back to older data gets the later actions again, with the same epoch too', async () => {
+    const runtime = virtualRuntime();
+    const store = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => 'one' });
+    const processes = [processWith(runtime, store), processWith(runtime, store)];
+    const [first] = processes as [Process, Process];
+    await runtime.pass(2_000);
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+    await runtime.pass(3_000);
+    const [forced = expect.fail('no action')] = (await store.read({ epoch: '', version: 0 })).actions;
+    operate(first.box).release('web_search', { owner: 'ada' });
+    operate(first.box).force('a', { mode: 'disabled', ...MAINTENANCE });
+    await runtime.pass(20_000);
+    store.clear();
+    await store.control({ ...forced, forMs: forced.leftMs, ageMs: 22_000, after: 0 });
+    await runtime.pass(3_000);
+    const late = processWith(runtime, store);
+    await runtime.pass(2_000);
+    expect(modesOf([...processes, late])).toEqual([['disabled'], ['disabled'], ['disabled']]);
+    expect(call(late, true, 'web_search')).toBe('ok');
+  });
+
+  test('G8: a mode stays while another one changes often, and the store keeps one action for each', async () => {
+    const { runtime, processes, start } = await fleetOf(2);
+    const [first, second] = processes as [Process, Process];
+    operate(second.box).force('a', { mode: 'forced_open', owner: 'bob', reason: 'maintenance' });
+    for (let round = 0; round < 300; round += 1) {
+      operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+      await runtime.pass(200);
+      operate(first.box).release('web_search', { owner: 'ada' });
+      await runtime.pass(200);
+    }
+    const late = start();
+    await runtime.pass(3_000);
+    expect(call(late, true, 'a')).toBe('skip');
+    expect(first.fleet.status().actions.map(({ action, tool, applied }) => [action, tool, applied])).toEqual([
+      ['force', 'a', 3],
+      ['release', 'web_search', 3],
+    ]);
   });
 
   test('G7, G8: a mode that was released does not come back by a process that was stopped, and a store without data', async () => {
@@ -268,7 +348,8 @@ describe('boxes that share a store', () => {
   test('G2, G8: what another release wrote about a tool without `share` is ignored', async () => {
     const { runtime, processes, store } = await fleetOf(1);
     const body = { do: 'force', agent: 'agent', tool: 'mail', owner: 'eve', mode: 'forced_open', reason: 'r' };
-    await store.control({ id: 'x', body: JSON.stringify(body), forMs: 60_000 });
+    const key = JSON.stringify(['agent', 'mail', 'eve']);
+    await store.control({ key, id: 'x', body: JSON.stringify(body), forMs: 60_000, ageMs: 0, after: 0 });
     await runtime.pass(3_000);
     expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
@@ -311,6 +392,21 @@ describe('boxes that share a store', () => {
       await runtime.pass(100);
     }
     expect(results.at(-1) === 'probe ok' || results.at(-2) === 'probe ok').toBe(true);
+    expect(runtime.now() - startMs).toBeLessThan(15_000);
+  });
+
+  test('G4: two boxes of one process hand the probe over as two processes do', async () => {
+    const { runtime, store } = await opened(2);
+    const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
+    const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
+    const start = (agent: string) =>
+      createBreakerbox({ agent, scope: 'process', clock, fleet, tools: TOOLS }).session();
+    const [quiet, busy] = [start('one'), start('two')];
+    await runtime.pass(3_600_000);
+    expect(quiet.acquire('web_search').decision).toBe('skip');
+    await runtime.pass(3_000);
+    const startMs = runtime.now();
+    while (busy.acquire('web_search').decision === 'skip' && runtime.now() - startMs < 120_000) await runtime.pass(100);
     expect(runtime.now() - startMs).toBeLessThan(15_000);
   });
 
@@ -556,6 +652,20 @@ describe('what diag gets', () => {
       createBreakerbox({ agent: 'two', scope: 'process', fleet, ...given });
     expect(heard).toHaveLength(3);
     expect(heard[2]).toMatch(/fleet that is closed/);
+  });
+
+  test('G8, W2: a mode for which the store has no room stays local, which is told once', async () => {
+    const heard = listen();
+    const runtime = virtualRuntime();
+    const store = boundedMemoryStore({ circuits: 10, actions: 1 }, { now: () => 1e12 + runtime.now() });
+    const processes = [processWith(runtime, store), processWith(runtime, store)] as const;
+    await runtime.pass(2_000);
+    for (const tool of ['a', 'b'])
+      operate(processes[0].box).force(tool, { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(90_000);
+    expect(processes.map((one) => call(one, true, 'a'))).toEqual(['skip', 'skip']);
+    expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'ok']);
+    expect(heard).toEqual([expect.stringMatching(/mode stays in this process.*no room for more modes/s)]);
   });
 
   test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {

@@ -76,7 +76,8 @@ export const newTrack = (id: string, name: string): Track => ({
 
 /** All that a step depends on. */
 export interface Situation {
-  readonly process: string;
+  /** This box, as it holds a probe. */
+  readonly holder: string;
   readonly nowMs: number;
   readonly mode: FleetMode;
   /** The store answered the last command. */
@@ -185,10 +186,10 @@ export const nextStep = (track: Track, situation: Situation): Step => {
 };
 
 /** G7: the store went back to data from before the settlement, in which this process holds a probe that it has ended. */
-const settledAgain = ({ settled }: Track, { stored, epoch, process }: Situation): Step | undefined =>
+const settledAgain = ({ settled }: Track, { stored, epoch, holder }: Situation): Step | undefined =>
   settled !== undefined &&
   stored?.state === 'open' &&
-  stored.probe?.holder === process &&
+  stored.probe?.holder === holder &&
   stored.generation === settled.grant.generation &&
   epoch === settled.grant.epoch
     ? { send: 'settle', ...settled }
@@ -217,13 +218,13 @@ const endOf = ({ useEndMs, leaseEndMs }: NonNullable<Track['grant']>, nowMs: num
  * A grant that ran out unused is given back, and so is one for which another process waits, or whose circuit is closed here. One whose
  * lease has ended is forgotten, because the store has forgotten it too.
  */
-const endGrant = (track: Track, { nowMs, circuit, stored, process }: Situation): void => {
+const endGrant = (track: Track, { nowMs, circuit, stored, holder }: Situation): void => {
   const { grant } = track;
   if (grant === undefined) {
     track.result = undefined;
     return;
   }
-  const isWanted = stored?.probe?.holder === process && stored.probe.isWanted;
+  const isWanted = stored?.probe?.holder === holder && stored.probe.isWanted;
   const isPointless = nowMs >= grant.useEndMs || isWanted || circuit?.state === 'closed';
   if (track.result === undefined && isPointless && circuit?.leaseMs === undefined)
     track.result = { result: 'returned' };
@@ -290,9 +291,9 @@ const claiming = (track: Track, situation: Situation, circuit: SharedCircuit | u
 };
 
 /** For how many milliseconds another process has been known to hold the probe. */
-const noteOthersProbe = (track: Track, { stored, process, nowMs }: Situation): number => {
+const noteOthersProbe = (track: Track, { stored, holder, nowMs }: Situation): number => {
   const { probe } = stored ?? {};
-  const key = probe === undefined || probe.holder === process ? undefined : `${probe.holder} ${stored?.generation}`;
+  const key = probe === undefined || probe.holder === holder ? undefined : `${probe.holder} ${stored?.generation}`;
   if (key === undefined) track.othersProbe = undefined;
   else if (track.othersProbe?.key !== key) track.othersProbe = { key, sinceMs: nowMs };
   return track.othersProbe === undefined ? 0 : nowMs - track.othersProbe.sinceMs;

@@ -1,4 +1,15 @@
-import type { FleetStore, Grant, Listeners, Position, ProbeResult, Report, StoredCircuit, Word } from './protocol.ts';
+import type {
+  FleetStore,
+  Grant,
+  Listeners,
+  Position,
+  ProbeResult,
+  Report,
+  SentAction,
+  StoredAction,
+  StoredCircuit,
+  Word,
+} from './protocol.ts';
 import {
   type ActionRecord,
   type CircuitRecord,
@@ -8,7 +19,7 @@ import {
   type Versioned,
 } from './records.ts';
 
-/** What the store keeps at most. More circuits or actions push out others: the closed ones first, then the oldest. */
+/** What the store keeps at most. Another circuit pushes out one that is not open, the closed ones first. Nothing pushes out an action. */
 export interface Bounds {
   readonly circuits: number;
   readonly actions: number;
@@ -23,8 +34,6 @@ export const MOST_QUORUM = 16;
 export interface FleetState {
   readonly epoch: string;
   readonly version: number;
-  /** When a circuit that was not closed was last pushed out: processes of an earlier version hear everything again. */
-  readonly droppedAt: number;
   readonly circuits: ReadonlyMap<string, Versioned<CircuitRecord>>;
   readonly actions: ReadonlyMap<string, Versioned<ActionRecord>>;
 }
@@ -51,27 +60,25 @@ const NO_CIRCUIT: CircuitRecord = { s: 'closed', g: 0, c: 'unknown', t: 0, w: 0 
 const unchanged = <Answer>(state: State, answer: Answer): Outcome<Answer> => ({ state, answer, hint: false });
 
 const born = (state: State, { epoch }: Moment): FleetState =>
-  state ?? { epoch, version: 0, droppedAt: 0, circuits: new Map(), actions: new Map() };
+  state ?? { epoch, version: 0, circuits: new Map(), actions: new Map() };
 
 const withCircuit = (state: State, id: string, record: CircuitRecord, moment: Moment): FleetState => {
   const before = born(state, moment);
   const version = before.version + 1;
   const circuits = new Map(before.circuits);
-  let { droppedAt } = before;
-  if (!circuits.has(id) && circuits.size >= (moment.bounds ?? BOUNDS).circuits) {
-    const dropped = leastNeeded(circuits);
-    if (circuits.get(dropped)?.record.s !== 'closed') droppedAt = version;
-    circuits.delete(dropped);
-  }
+  if (isFull(before, id, moment)) circuits.delete(leastNeeded(before) ?? '');
   circuits.set(id, { version, record });
-  return { ...before, version, droppedAt, circuits };
+  return { ...before, version, circuits };
 };
 
-/** A closed circuit, or else the one that has not changed for the longest time. */
-const leastNeeded = (circuits: FleetState['circuits']): string => {
-  const all = [...circuits].map(([id, { version, record }]) => ({ id, version, isClosed: record.s === 'closed' }));
-  all.sort((a, b) => Number(b.isClosed) - Number(a.isClosed) || a.version - b.version);
-  return all[0]?.id ?? '';
+const isFull = ({ circuits }: FleetState, id: string, { bounds = BOUNDS }: Moment): boolean =>
+  !circuits.has(id) && circuits.size >= bounds.circuits;
+
+/** A closed circuit, or else a pending one: that which has not changed for the longest time. Open ones stay, or they would be reported again. */
+const leastNeeded = ({ circuits }: FleetState): string | undefined => {
+  const all = [...circuits].map(([id, { version, record }]) => ({ id, version, state: record.s }));
+  const oldest = all.sort((a, b) => a.version - b.version);
+  return (oldest.find(({ state }) => state === 'closed') ?? oldest.find(({ state }) => state === 'pending'))?.id;
 };
 
 const answered = (state: FleetState, id: string, { nowMs }: Moment): StoredCircuit => {
@@ -89,6 +96,8 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
   const found = state?.circuits.get(report.id);
   const circuit = found?.record ?? NO_CIRCUIT;
   const changed = (record: CircuitRecord, hint: boolean): Outcome<StoredCircuit> => {
+    if (state !== undefined && isFull(state, report.id, moment) && leastNeeded(state) === undefined)
+      return unchanged(state, storedCircuit(report.id, { version: 0, record: { ...NO_CIRCUIT, s: 'pending' } }, nowMs));
     const after = withCircuit(state, report.id, record, moment);
     return { state: after, answer: answered(after, report.id, moment), hint };
   };
@@ -100,7 +109,7 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
     return unchanged(state, storedCircuit(report.id, found, nowMs));
   const seen = Object.entries(circuit.n ?? {}).filter(([, ms]) => nowMs - ms < report.windowMs);
   const n = { ...Object.fromEntries(seen), [report.process]: nowMs };
-  const living = Math.max(report.living ?? 0, moment.processes ?? 0) || MOST_QUORUM;
+  const living = report.living === undefined ? MOST_QUORUM : Math.max(report.living, moment.processes ?? 0);
   if (Object.keys(n).length >= Math.min(report.quorum, living, MOST_QUORUM))
     return changed({ ...open, g: circuit.g + 1 }, true);
   const saidMs = circuit.n?.[report.process] ?? Number.NEGATIVE_INFINITY;
@@ -181,26 +190,25 @@ export const endOutage = (
   return { state: withCircuit(state, id, closed, moment), answer: true, hint: true };
 };
 
-/** G8: adds an action. */
+/** G8: keeps an action, unless the store has a later one on the same mode. A `made` in the future is of a clock that was ahead. */
 export const controlAll = (
   state: State,
-  { id, body, forMs }: Parameters<FleetStore['control']>[0],
+  { key, id, body, forMs, ageMs, after }: SentAction,
   moment: Moment,
-): Outcome<void> => {
-  if (state?.actions.has(id)) return unchanged(state, undefined);
+): Outcome<StoredAction | undefined> => {
+  const { nowMs, bounds = BOUNDS } = moment;
   const before = born(state, moment);
+  const made = Math.max(nowMs - ageMs, after + 1);
+  const live = [...before.actions].filter(([, { record }]) => record.u > nowMs);
+  const found = new Map(live).get(key);
+  const isLater = found !== undefined && found.record.m >= made && found.record.m <= nowMs + CLOCK_STEP_MS;
+  if (found !== undefined && (isLater || found.record.i === id))
+    return unchanged(state, storedAction(key, found, nowMs));
+  if (found === undefined && live.length >= bounds.actions) return unchanged(state, undefined);
   const version = before.version + 1;
-  const record = { b: body, u: moment.nowMs + forMs, m: version };
-  const actions = new Map(room(before.actions, moment)).set(id, { version, record });
-  return { state: { ...before, version, actions }, answer: undefined, hint: true };
-};
-
-/** Drops what is over, and the oldest action if there are too many. */
-const room = (actions: FleetState['actions'], { nowMs, bounds = BOUNDS }: Moment): FleetState['actions'] => {
-  const left = [...actions]
-    .filter(([, { record }]) => record.u > nowMs)
-    .sort(([, a], [, b]) => a.record.m - b.record.m);
-  return new Map(left.slice(Math.max(0, left.length - bounds.actions + 1)));
+  const action = { version, record: { i: id, b: body, u: nowMs + forMs, m: made } };
+  const actions = new Map(found === undefined ? live : before.actions).set(key, action);
+  return { state: { ...before, version, actions }, answer: storedAction(key, action, nowMs), hint: true };
 };
 
 /** What has changed since a position (G6). It changes nothing. */
@@ -210,15 +218,15 @@ export const readSince = (
   { nowMs }: Pick<Moment, 'nowMs'>,
 ): Omit<Word, keyof Listeners> => {
   if (state === undefined) return { position: { epoch: '', version: 0 }, circuits: [], actions: [], whole: true };
-  const { epoch, version, droppedAt } = state;
-  const isKnown = since.epoch === epoch && since.version <= version && since.version >= droppedAt;
+  const { epoch, version } = state;
+  const isKnown = since.epoch === epoch && since.version <= version;
   const from = isKnown ? since.version : 0;
   const circuits = [...state.circuits].filter(([, one]) => one.version > from);
   const actions = [...state.actions].filter(([, one]) => one.version > from);
   return {
     position: { epoch, version },
     circuits: circuits.map(([id, one]) => storedCircuit(id, one, nowMs)).sort((a, b) => a.version - b.version),
-    actions: actions.flatMap(([id, one]) => storedAction(id, one, nowMs) ?? []).sort((a, b) => a.made - b.made),
+    actions: actions.flatMap(([key, one]) => storedAction(key, one, nowMs) ?? []).sort((a, b) => a.version - b.version),
     whole: from === 0,
   };
 };

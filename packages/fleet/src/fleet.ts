@@ -78,8 +78,8 @@ export const fleetWith = (
       for (const member of members) safely('the fleet', () => run(member));
     };
     const reader = startReader(store, runtime, {
-      onWord: (word) => each((member) => member.onWord(word)),
-      carriedOut: () => new Set([...members].flatMap((member) => member.carriedOut())),
+      onWord: (isAll) => each((member) => member.onWord(isAll)),
+      topics: () => new Set([...members].flatMap((member) => member.topics())),
       onFailure: () => each((member) => member.onFailure()),
     });
     const crew = { store, reader, members };
@@ -122,7 +122,9 @@ export const fleetWith = (
           `a box of agent "${shared.agent}" has a fleet and shares no circuit with it. Give a tool, a group or defaults share: 'fleet'.`,
         );
       const { reader, members } = crewOf(name ?? shared.agent);
-      const options = { process, quorum, windowMs };
+      // Boxes of one process ask each other for the probe, as processes do.
+      const holder = members.size === 0 ? process : `${process}-${members.size + 1}`;
+      const options = { process, holder, quorum, windowMs };
       members.add(joinFleet(shared, box, operated(box), reader, runtime, options));
     },
     status: () =>

@@ -2,7 +2,8 @@ import type { Breakerbox } from '@breakerbox/core';
 import { describe, expect, test } from 'vitest';
 import { circuitId } from './circuit-id.ts';
 import { type Fleet, fleetWith } from './fleet.ts';
-import { memoryStore } from './memory-store.ts';
+import { BOUNDS, type Bounds } from './fleet-state.ts';
+import { boundedMemoryStore } from './memory-store.ts';
 import { type FleetStore, type Listening, NOWHERE } from './protocol.ts';
 import { StoreError } from './reasons.ts';
 import { type FakeCircuits, fakeCircuits } from './test-support.circuits.ts';
@@ -49,10 +50,15 @@ const NO_OPERATOR = { version: 0, modes: () => [] };
 /** Processes that share a store, each with circuits of its own. */
 const fleetOf = (
   size: number,
-  { names = ['a'], quorum, epoch }: { names?: readonly string[]; quorum?: number; epoch?: string } = {},
+  {
+    names = ['a'],
+    quorum,
+    epoch,
+    bounds = BOUNDS,
+  }: { names?: readonly string[]; quorum?: number; epoch?: string; bounds?: Bounds } = {},
 ) => {
   const runtime = virtualRuntime();
-  const memory = memoryStore({ now: () => 1e12 + runtime.now(), epoch: () => epoch ?? runtime.id() });
+  const memory = boundedMemoryStore(bounds, { now: () => 1e12 + runtime.now(), epoch: () => epoch ?? runtime.id() });
   const { store, counts, state, listening } = observed(memory);
   const start = (): { readonly fleet: Fleet; readonly circuits: FakeCircuits } => {
     const circuits = fakeCircuits(runtime.now, names);
@@ -110,6 +116,32 @@ describe('G3: a quorum opens for all', () => {
     failThrice(all[0]);
     await runtime.pass(500);
     expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'open' }]);
+  });
+
+  test('G3: a process whose subscription is not up yet does not take itself for the only one', async () => {
+    const { runtime, listening, all, processes, start } = fleetOf(1);
+    await runtime.pass(2_000);
+    const late = start();
+    listening[1]?.stop(); // Redis counts only the first one.
+    failThrice(late.circuits);
+    await runtime.pass(3_000);
+    expect(processes[0]?.fleet.status().circuits).toMatchObject([{ name: 'a', state: 'pending', seenBy: 1 }]);
+    expect(all[0]?.call('a', true)).toBe('called');
+    expect(late.fleet.status().processes).toBeUndefined();
+  });
+
+  test('G6: a store that is full of open circuits keeps no other, and nothing is written again', async () => {
+    const bounds = { circuits: 2, actions: 2 };
+    const { runtime, all, counts, processes } = fleetOf(2, { names: ['a', 'b', 'c'], quorum: 1, bounds });
+    await runtime.pass(2_000);
+    for (const name of ['b', 'c', 'a']) for (let count = 0; count < 3; count += 1) all[0]?.call(name, false);
+    await runtime.pass(3_000);
+    const open = processes[1]?.fleet.status().circuits.map(({ name, state }) => `${name} ${state}`);
+    expect(open).toEqual(['b open', 'c open']);
+    expect(all.map((one) => one.call('a', true))).toEqual(['rejected', 'called']);
+    counts.written = 0;
+    await runtime.pass(50_000);
+    expect(counts.written).toBe(0);
   });
 
   test('G1: a process that starts later is told before its first call', async () => {

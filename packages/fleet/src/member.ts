@@ -18,23 +18,25 @@ import {
   type Step,
   type Track,
 } from './circuit-sync.ts';
-import type { Word } from './protocol.ts';
 import type { Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface MemberOptions {
-  /** This process. */
+  /** This process, as it reports openings. */
   readonly process: string;
+  /** This box, as it holds a probe. */
+  readonly holder: string;
   readonly quorum: number;
   readonly windowMs: number;
 }
 
 /** One box in the fleet. */
 export interface Member {
-  onWord(word: Word): void;
+  /** After each answer of the store. `isAll`: it listed everything. */
+  onWord(isAll: boolean): void;
   onFailure(): void;
-  /** The listed actions that this box has carried out. */
-  carriedOut(): readonly string[];
+  /** What this box listens to. */
+  topics(): readonly string[];
   /** Gives back what it holds, and lets the box go on alone. Resolves when the store has answered. */
   leave(): Promise<void>;
 }
@@ -45,7 +47,7 @@ export const joinFleet = (
   operator: Operator,
   reader: Reader,
   runtime: Runtime,
-  { process, quorum, windowMs }: MemberOptions,
+  { process, holder, quorum, windowMs }: MemberOptions,
 ): Member => {
   const tracks = new Map<string, Track>();
   const busy = new Set<Track>();
@@ -68,7 +70,7 @@ export const joinFleet = (
     const digest = shared.digest(track.name);
     const isOther = digest !== undefined && circuitId({ name: track.name, digest }) !== track.id;
     return {
-      process,
+      holder,
       nowMs: runtime.now(),
       mode,
       answers,
@@ -138,7 +140,7 @@ export const joinFleet = (
   };
 
   const settle = async (track: Track, { grant, result }: Extract<Step, { send: 'settle' }>): Promise<boolean> => {
-    const settled = await reader.write((store) => store.settle(track.id, process, grant, result));
+    const settled = await reader.write((store) => store.settle(track.id, holder, grant, result));
     if (settled === undefined) return false;
     track.settled = settled.answer === 'done' ? { grant, result } : undefined;
     forgetGrant(track);
@@ -173,7 +175,7 @@ export const joinFleet = (
     const { generation, useMs, leaseMs, isWanted } = step;
     track.claim ??= { token: runtime.id(), sentMs: runtime.now(), useMs, generation };
     const { token } = track.claim;
-    const claimed = await reader.write((store) => store.claim(track.id, process, generation, token, leaseMs, isWanted));
+    const claimed = await reader.write((store) => store.claim(track.id, holder, generation, token, leaseMs, isWanted));
     if (claimed === undefined) return false;
     noteClaim(track, claimed.answer, step, runtime.now());
     if (claimed.answer === undefined) {
@@ -220,17 +222,17 @@ export const joinFleet = (
   ];
 
   return {
-    onWord: (word) => {
+    onWord: (isAll) => {
       safely('the mode of the fleet', shared.heard);
       reportMode();
-      actions.onWord(word);
+      actions.onWord(isAll);
       advanceAll();
     },
     onFailure: () => {
       reportMode();
       advanceAll();
     },
-    carriedOut: actions.carriedOut,
+    topics: actions.topics,
     leave: async () => {
       if (hasLeft) return;
       hasLeft = true;
@@ -242,7 +244,7 @@ export const joinFleet = (
         track.grant = undefined;
         feed(track, nextOrder(track, situation));
         if (grant === undefined || situation.circuit?.leaseMs !== undefined) return;
-        await reader.write((store) => store.settle(track.id, process, grant.grant, result));
+        await reader.write((store) => store.settle(track.id, holder, grant.grant, result));
       });
       await Promise.all(given);
     },

@@ -43,14 +43,14 @@ export const boundedMemoryStore = (
   { now = () => performance.now(), epoch = () => crypto.randomUUID() }: MemoryStoreOptions = {},
 ): MemoryStore => {
   let state: FleetState | undefined;
-  const listeners = new Set<{ readonly onHint: () => void; actions: ReadonlySet<string> }>();
+  const listeners = new Set<{ readonly onHint: () => void; topics: ReadonlySet<string> }>();
 
   const processes = (): number | undefined => listeners.size || undefined;
 
-  const count = (actions: readonly string[]): Listeners => {
-    const carriedOut = (id: string) => [...listeners].filter((one) => one.actions.has(id)).length;
-    const counted = listeners.size === 0 ? [] : actions;
-    return { processes: processes(), applied: new Map(counted.map((id) => [id, carriedOut(id)])) };
+  const count = (topics: readonly string[]): Listeners => {
+    const listenTo = (topic: string) => [...listeners].filter((one) => one.topics.has(topic)).length;
+    const counted = listeners.size === 0 ? [] : topics;
+    return { processes: processes(), topics: new Map(counted.map((topic) => [topic, listenTo(topic)])) };
   };
 
   const carryOut = async <Answer>(
@@ -63,21 +63,19 @@ export const boundedMemoryStore = (
   };
 
   return {
-    read: async (since, actions = []) => {
-      const changes = readSince(state, since, { nowMs: now() });
-      return { ...changes, ...count([...actions, ...changes.actions.map(({ id }) => id)]) };
-    },
+    read: async (since, topics = []) => ({ ...readSince(state, since, { nowMs: now() }), ...count(topics) }),
     report: (report) => carryOut((before, moment) => reportOpening(before, report, moment)),
     claim: (...claim) => carryOut((before, moment) => claimProbe(before, claim, moment)),
     settle: (...settlement) => carryOut((before, moment) => settleProbe(before, settlement, moment)),
     end: (...ending) => carryOut((before, moment) => endOutage(before, ending, moment)),
     control: (action) => carryOut((before, moment) => controlAll(before, action, moment)),
     listen: (onHint) => {
-      const one = { onHint, actions: new Set<string>() as ReadonlySet<string> };
+      const one = { onHint, topics: new Set<string>() as ReadonlySet<string> };
       listeners.add(one);
       return {
-        carriedOut: (actions) => {
-          one.actions = new Set(actions);
+        isCounted: () => listeners.has(one),
+        to: (topics) => {
+          one.topics = new Set(topics);
         },
         stop: () => void listeners.delete(one),
       };

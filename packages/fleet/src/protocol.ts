@@ -34,12 +34,14 @@ export interface StoredCircuit {
   readonly probe: { readonly holder: string; readonly leaseMs: number; readonly isWanted: boolean } | undefined;
 }
 
-/** A mode that an operator forces on all processes, or an action that each carries out once (G8). */
+/** What an operator did last to one mode of all processes: forced or released it (G8). */
 export interface StoredAction {
+  /** Which mode. The store keeps one action for each. */
+  readonly key: string;
   /** Unique: an action that arrives twice is done once. */
   readonly id: string;
   readonly version: number;
-  /** The version that added it: actions take effect in this order. */
+  /** When it was asked for, in milliseconds of the store's clock. Of two actions on one mode, the later one counts, whichever arrives first. */
   readonly made: number;
   /** What it is, as JSON that the sender's release understands. At most 2,000 characters. */
   readonly body: string;
@@ -47,12 +49,24 @@ export interface StoredAction {
   readonly leftMs: number;
 }
 
+/** What the store is told of an action. */
+export interface SentAction {
+  readonly key: string;
+  readonly id: string;
+  readonly body: string;
+  readonly forMs: number;
+  /** Since it was asked for: a process that was cut off sends it late. */
+  readonly ageMs: number;
+  /** `made` of the action on the same mode that its author knew, which this one follows in any case; 0 for none. */
+  readonly after: number;
+}
+
 /** Who listens to the store at a moment. A process that has ended does not. */
 export interface Listeners {
   /** Undefined if the store cannot tell. */
   readonly processes: number | undefined;
-  /** By id of an action: how many of them have carried it out. Empty if the store cannot tell. */
-  readonly applied: ReadonlyMap<string, number>;
+  /** How many of them listen to each topic that was asked about. Empty if the store cannot tell. */
+  readonly topics: ReadonlyMap<string, number>;
 }
 
 /** What has changed since a position, and who listens. */
@@ -73,7 +87,10 @@ export interface Report {
   readonly waitMs: number;
   /** Processes that must have seen it within `windowMs` (G3). If fewer live, all of them. */
   readonly quorum: number;
-  /** Processes that live as far as this one knows; undefined if it does not. The store goes by it if it counts fewer. */
+  /**
+   * Processes that live, as far as this one knows. The store goes by it if it counts fewer. Undefined if this process does not listen
+   * yet: then the store would not count it, and the quorum stays as it is.
+   */
   readonly living?: number | undefined;
   readonly windowMs: number;
   /** The generation that this process last knew, if it knew that the fleet's circuit was open: after a loss, the newer one wins. */
@@ -100,8 +117,9 @@ export type ProbeResult =
  * nothing. A call rejects if the store did not answer in time; then it may or may not have happened.
  */
 export interface FleetStore {
-  /** What has changed since a position. It counts who has carried out these actions, and those that it lists. */
-  read(since: Position, actions?: readonly string[]): Promise<Word>;
+  /** What has changed since a position, and how many processes listen, also to these topics. */
+  read(since: Position, topics?: readonly string[]): Promise<Word>;
+  /** A store that is full of open circuits keeps no other, and answers that it is pending. */
   report(report: Report): Promise<StoredCircuit>;
   /**
    * Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. The holder renews its
@@ -119,16 +137,18 @@ export interface FleetStore {
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
   /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
   end(id: string, generation: number): Promise<boolean>;
-  /** Adds an action, unless the store has it. */
-  control(action: { readonly id: string; readonly body: string; readonly forMs: number }): Promise<void>;
+  /** Replaces an earlier action on the same mode. Returns the one that counts now; undefined if the store has no room for another mode. */
+  control(action: SentAction): Promise<StoredAction | undefined>;
   /** Calls `onHint` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
   listen(onHint: () => void): Listening;
   close(): Promise<void>;
 }
 
-/** One process that listens to the store, until it stops or ends. */
+/** One process that listens to the store, until it stops or ends. Nothing is written: the store counts it while it lives. */
 export interface Listening {
-  /** The actions that this process has carried out: these, and no others. Nothing is written: the store counts the process while it lives. */
-  carriedOut(actions: ReadonlySet<string>): void;
+  /** Whether the store counts it. */
+  isCounted(): boolean;
+  /** What it listens to besides hints: these topics, and no others. They say nothing; they are only counted. */
+  to(topics: ReadonlySet<string>): void;
   stop(): void;
 }

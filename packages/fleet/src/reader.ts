@@ -1,4 +1,5 @@
 import { reportThrown, safely } from '@breakerbox/core/internal';
+import { topicsOf } from './fleet-action.ts';
 import {
   type FleetStore,
   type Listeners,
@@ -33,7 +34,7 @@ export interface Knowledge {
   readonly listeners: Listeners;
   /**
    * The most processes of the last 60 s, because a process whose subscription is lost for a moment still lives. Undefined if the store
-   * cannot tell.
+   * cannot tell, or has not counted this process.
    */
   readonly living: number | undefined;
   readonly circuits: ReadonlyMap<string, Heard<StoredCircuit>>;
@@ -56,10 +57,10 @@ export interface Reader {
 
 /** What a reader calls. It calls nothing after it is closed. */
 export interface ReaderListener {
-  /** After each answer of a read. */
-  onWord(word: Word): void;
-  /** The actions that this process has carried out. Asked for after each answer. */
-  carriedOut(): ReadonlySet<string>;
+  /** After each answer of a read. `isAll`: it listed everything. */
+  onWord(isAll: boolean): void;
+  /** What this process listens to, besides hints. Asked for after each answer. */
+  topics(): ReadonlySet<string>;
   /** After each failure, and when the mode has changed. */
   onFailure(): void;
 }
@@ -79,6 +80,8 @@ const LONGEST_BACKOFF_MS = 5_000;
 const WHOLE_MS = 30_000;
 const COUNTED_MS = 60_000;
 
+const UNKNOWN: Listeners = { processes: undefined, topics: new Map() };
+
 export const startReader = (store: FleetStore, runtime: Runtime, listener: ReaderListener): Reader => {
   const circuits = new Map<string, Heard<StoredCircuit>>();
   const actions = new Map<string, Heard<StoredAction>>();
@@ -92,7 +95,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
   /** While degraded: the latest read that was sent before a message was taken. What it says may be older than the message. */
   let takenAfter = 0;
   let answeredMs: number | undefined;
-  let listeners: Listeners = { processes: undefined, applied: new Map() };
+  let listeners: Listeners = UNKNOWN;
   /** Falling numbers of the last 60 s: an earlier one counts only while it is the higher one. */
   let counts: readonly { readonly count: number; readonly atMs: number }[] = [];
   let wholeMs = Number.NEGATIVE_INFINITY;
@@ -103,7 +106,6 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
    * after each failure, every 30 s, and in doubt.
    */
   let isDoubted = false;
-  let hasFailed = false;
   let isClosed = false;
   let isReading = false;
   let isHinted = false;
@@ -124,7 +126,6 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     failingSinceMs ??= sentMs;
     failures += 1;
     isDoubted = true;
-    hasFailed = true;
     if (!isWrite)
       refusing = undefined; // It does not answer at all.
     else refusing = { sinceMs: isForgiven() ? sentMs : (refusing?.sinceMs ?? sentMs), lastMs: runtime.now() };
@@ -157,14 +158,11 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
 
   const hear = <Stored>(stored: Stored): Heard<Stored> => ({ ...stored, heardMs: runtime.now() });
 
-  const apply = (word: Word): void => {
+  const apply = (word: Word, isCounted: boolean): void => {
     if (word.whole) {
       circuits.clear();
       actions.clear();
     }
-    // A routine read of everything does not mean that the store has lost something.
-    const whole = word.whole && (hasFailed || word.position.epoch !== position.epoch);
-    hasFailed = false;
     position = word.position;
     answeredRead = sentRead;
     for (const circuit of word.circuits) circuits.set(circuit.id, hear(circuit));
@@ -173,16 +171,16 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
       circuits.set(id, circuit);
       isDoubted = true;
     }
-    for (const action of word.actions) actions.set(action.id, hear(action));
-    listeners = word;
-    noteCount(word.processes);
-    for (const [id, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(id);
+    for (const action of word.actions) actions.set(action.key, hear(action));
+    listeners = isCounted ? word : UNKNOWN;
+    noteCount(listeners.processes);
+    for (const [key, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(key);
     if (mode !== 'degraded' || (refusing === undefined && answeredRead > takenAfter)) {
       mode = 'up';
       why = undefined;
     }
-    listener.onWord({ ...word, whole });
-    listening?.carriedOut(listener.carriedOut());
+    listener.onWord(word.whole);
+    listening?.to(listener.topics());
   };
 
   const noteCount = (count: number | undefined): void => {
@@ -220,8 +218,10 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     const since = isWhole ? NOWHERE : position;
     isDoubted = false;
     learned.clear();
-    const word = await run((one) => one.read(since, [...actions.keys()]));
-    if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer));
+    const isCounted = listening?.isCounted() === true;
+    const topics = new Set([...actions.values()].flatMap(topicsOf));
+    const word = await run((one) => one.read(since, [...topics]));
+    if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer, isCounted));
     isReading = false;
     schedule(waitMs());
   };

@@ -14,7 +14,7 @@ test.each([
 ] as const)('Q2: of %s, a log shows the reason and one word', (error, reason, word) => {
   expect(reasonOf(error)).toBe(reason);
   const shown = withoutAddress(error);
-  expect(shown.message).toBe(`The store did not answer: ${reason}${word && `, ${word}`}.`);
+  expect(shown.message).toBe(`The store did not carry out a command: ${reason}${word && `, ${word}`}.`);
   expect(shown.stack).not.toMatch(/37547|bob|secret|ADMIN|10\.0\.0\.7/);
 });
 

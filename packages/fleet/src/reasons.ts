@@ -29,6 +29,8 @@ const REASONS: Readonly<Record<string, StoreReason>> = {
   READONLY: 'readonly',
   LOADING: 'loading',
   MASTERDOWN: 'readonly',
+  MISCONF: 'readonly',
+  NOREPLICAS: 'readonly',
   CLUSTERDOWN: 'cluster',
   MOVED: 'cluster',
 };
@@ -49,5 +51,8 @@ export const reasonOf = (error: unknown): StoreReason =>
 export const withoutAddress = (error: unknown): Error => {
   if (error instanceof StoreError) return error;
   const reason = reasonOf(error);
-  return new StoreError(reason, `The store did not answer: ${[reason, wordOf(error)].filter(Boolean).join(', ')}.`);
+  return new StoreError(
+    reason,
+    `The store did not carry out a command: ${[reason, wordOf(error)].filter(Boolean).join(', ')}.`,
+  );
 };

@@ -23,13 +23,15 @@ export interface CircuitRecord {
   readonly d?: 1;
 }
 
-/** An action as the store keeps it. */
+/** An action as the store keeps it, under its key. */
 export interface ActionRecord {
+  /** Id. */
+  readonly i: string;
   /** Body. */
   readonly b: string;
   /** When it ends. */
   readonly u: number;
-  /** The version that added it. */
+  /** When it was asked for. */
   readonly m: number;
 }
 
@@ -68,8 +70,10 @@ export const storedCircuit = (
 
 /** An action as processes hear of it. Undefined if it is over. */
 export const storedAction = (
-  id: string,
+  key: string,
   { version, record }: Versioned<ActionRecord>,
   nowMs: number,
 ): StoredAction | undefined =>
-  record.u > nowMs ? { id, version, made: record.m, body: record.b, leftMs: record.u - nowMs } : undefined;
+  record.u > nowMs
+    ? { key, id: record.i, version, made: record.m, body: record.b, leftMs: record.u - nowMs }
+    : undefined;

@@ -1,7 +1,7 @@
 import type { ErrorCategory } from '@breakerbox/core';
 import type { ForcedMode } from '@breakerbox/core/control';
-import { parseAction } from './actions.ts';
 import { circuitName } from './circuit-id.ts';
+import { agentTopic, parseAction } from './fleet-action.ts';
 import type { StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard, Knowledge } from './reader.ts';
 import type { StoreReason } from './reasons.ts';
@@ -25,7 +25,7 @@ export interface FleetCircuit {
   readonly leaseMs: number | undefined;
 }
 
-/** An action of an operator on all processes: *applied by n of m* (G8). */
+/** The latest action of an operator on a mode of all processes: *applied by n of m* (G8). */
 export interface FleetActionStatus {
   readonly fleet: string;
   readonly id: string;
@@ -40,7 +40,7 @@ export interface FleetActionStatus {
   readonly leftMs: number;
   /** Processes that live and have carried it out; undefined if the store cannot tell. */
   readonly applied: number | undefined;
-  /** Processes of the fleet that live; undefined if the store cannot tell. */
+  /** Processes that live and have a box of this agent; undefined if the store cannot tell. */
   readonly processes: number | undefined;
 }
 
@@ -108,10 +108,10 @@ const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetAct
     if (action === undefined || nowMs - heardMs >= leftMs) return [];
     const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
-    const { processes, applied } = knowledge.listeners;
+    const { topics } = knowledge.listeners;
     const left = leftMs - (nowMs - heardMs);
     return {
       ...{ fleet: name, id, agent, action: action.do, tool, owner, mode, reason },
-      ...{ leftMs: left, applied: applied.get(id), processes },
+      ...{ leftMs: left, applied: topics.get(id), processes: topics.get(agentTopic(agent)) },
     };
   });

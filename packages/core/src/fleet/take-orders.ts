@@ -132,6 +132,22 @@ const outerGrants = (context: BoxContext, name: string, store: CircuitStore): re
   });
 };
 
+interface Affected {
+  readonly version: number;
+  readonly tools: ReadonlySet<string>;
+}
+
+/** The fleet asks for each of its circuits, and an event may have a thousand. */
+const affected = new WeakMap<SystemicEvent, Affected>();
+
 /** Whether an event affects a tool, or the circuit of a group (S2). */
-export const isPartOf = ({ systemic }: BoxContext, event: SystemicEvent | undefined, name: string): boolean =>
-  event !== undefined && systemic?.affectedBy(event).has(name) === true;
+export const isPartOf = ({ systemic }: BoxContext, event: SystemicEvent | undefined, name: string): boolean => {
+  if (event === undefined || systemic === undefined) return false;
+  const version = systemic.version();
+  let known = affected.get(event);
+  if (known?.version !== version) {
+    known = { version, tools: systemic.affectedBy(event) };
+    affected.set(event, known);
+  }
+  return known.tools.has(name);
+};

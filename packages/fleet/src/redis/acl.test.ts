@@ -59,11 +59,18 @@ describe('the user of docs/fleet.md', () => {
       'done',
     );
     expect(await store.end('web_search', 2)).toBe(true);
-    await store.control({ id: 'a', body: '{}', forMs: 60_000 });
-    listening.carriedOut(new Set(['a']));
-    await vi.waitFor(async () => expect((await store.read(NOWHERE)).applied).toEqual(new Map([['a', 1]])), 10_000);
-    listening.carriedOut(new Set());
-    await vi.waitFor(async () => expect((await store.read(NOWHERE)).applied).toEqual(new Map([['a', 0]])), 10_000);
+    const action = { key: 'k', id: 'a', body: '{}', forMs: 60_000, ageMs: 0, after: 0 };
+    expect(await store.control(action)).toMatchObject({ key: 'k', id: 'a' });
+    listening.to(new Set(['a']));
+    await vi.waitFor(
+      async () => expect((await store.read(NOWHERE, ['a'])).topics).toEqual(new Map([['a', 1]])),
+      10_000,
+    );
+    listening.to(new Set());
+    await vi.waitFor(
+      async () => expect((await store.read(NOWHERE, ['a'])).topics).toEqual(new Map([['a', 0]])),
+      10_000,
+    );
     expect(await refused()).toBe('');
   });
 

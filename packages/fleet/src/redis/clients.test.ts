@@ -103,13 +103,14 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
     expect(await two.claim('c', 'p2', 1, 'u', 1_000, false)).toBeUndefined();
     if (grant !== undefined) expect(await one.settle('c', 'p1', grant, { result: 'success' })).toBe('done');
     expect((await two.read(position)).circuits).toMatchObject([{ state: 'closed', generation: 2 }]);
-    const applied = async (id: string) => (await one.read(position, ['x', 'y'])).applied.get(id);
-    await two.control({ id: 'x', body: '{}', forMs: 60_000 });
+    const applied = async (id: string) => (await one.read(position, ['x', 'y'])).topics.get(id);
+    const action = { key: 'k', id: 'x', body: '{}', forMs: 60_000, ageMs: 0, after: 0 };
+    expect(await two.control(action)).toMatchObject({ key: 'k', id: 'x' });
     expect(await applied('x')).toBe(0);
-    first.carriedOut(new Set(['x', 'y']));
-    second.carriedOut(new Set(['x']));
+    first.to(new Set(['x', 'y']));
+    second.to(new Set(['x']));
     await until(async () => (await applied('x')) === 2 && (await applied('y')) === 1);
-    first.carriedOut(new Set(['y']));
+    first.to(new Set(['y']));
     await until(async () => (await applied('x')) === 1 && (await applied('y')) === 1);
     second.stop();
     await until(async () => (await applied('x')) === 0 && (await one.read(NOWHERE)).processes === 1);
@@ -175,6 +176,34 @@ describe('G10: connections', () => {
       await again.stop();
     },
   );
+});
+
+describe('G8: topics that a process leaves while its subscription is lost', () => {
+  test.each([
+    ['redis', () => createClient({ url: server.url })],
+    ['ioredis', () => new Redis(server.port, '127.0.0.1', { lazyConnect: true })],
+  ] as const)('G8: %s does not listen to them again', async (name, make) => {
+    const client = make();
+    const store = storeOf(client, `left-${name}`);
+    const listening = store.listen(() => {});
+    await until(answers(store));
+    listening.to(new Set(['x', 'y']));
+    const topics = async () => [...(await store.read(NOWHERE, ['x', 'y'])).topics.values()].join();
+    await until(async () => (await topics()) === '1,1' && listening.isCounted());
+    execFileSync('redis-cli', ['-p', String(server.port), 'CLIENT', 'KILL', 'TYPE', 'pubsub']);
+    await until(() => !listening.isCounted());
+    listening.to(new Set(['y']));
+    await until(async () => listening.isCounted() && (await topics()) === '0,1');
+  });
+
+  test('G10: a client of the caller has no listener of a fleet that was closed', async () => {
+    const client = createClient({ url: server.url });
+    client.on('error', () => {});
+    await client.connect();
+    for (let round = 0; round < 3; round += 1) connectionOf(client)?.().close();
+    expect(client.listenerCount('error')).toBe(1);
+    client.destroy();
+  });
 });
 
 describe('G10: a Redis with a password', () => {

@@ -16,6 +16,8 @@ export interface RedisConnection {
 export interface Subscription {
   /** Listens on these channels from now on, and on no others. */
   to(channels: readonly string[]): void;
+  /** Whether Redis has confirmed the channel, on the connection that is open now. */
+  hears(channel: string): boolean;
   close(): void;
 }
 
@@ -23,6 +25,7 @@ type Listener = (error?: unknown) => void;
 
 interface Emitter {
   on(event: string, listener: Listener): unknown;
+  off(event: string, listener: Listener): unknown;
 }
 
 /** A client or cluster of `redis` (node-redis). */
@@ -101,8 +104,7 @@ export const repeat = (check: () => void): (() => void) => {
 };
 
 /** Channels that a connection should listen to, and those that it does. */
-export interface Channels {
-  want(channels: readonly string[]): void;
+export interface Channels extends Pick<Subscription, 'to' | 'hears'> {
   /** Subscribes and unsubscribes what is due. What fails is tried again. */
   update(): void;
   /** The connection was lost. */
@@ -115,26 +117,38 @@ export const channelsOf = (
   unsubscribe: (channel: string) => Promise<unknown>,
 ): Channels => {
   let wanted: ReadonlySet<string> = new Set();
-  const heard = new Set<string>();
+  /** A client subscribes to these by itself when it connects again. */
+  const given = new Set<string>();
+  /** On the connection that is open now, and whether Redis has confirmed it. */
+  let asked = new Map<string, boolean>();
   const update = (): void => {
     if (!isReady()) return;
+    const here = asked;
     for (const channel of wanted) {
-      if (heard.has(channel)) continue;
-      heard.add(channel);
-      subscribe(channel).catch(() => void heard.delete(channel));
+      if (here.has(channel)) continue;
+      here.set(channel, false);
+      given.add(channel);
+      subscribe(channel).then(
+        () => here.has(channel) && here.set(channel, true),
+        () => here.delete(channel),
+      );
     }
-    for (const channel of [...heard]) {
+    for (const channel of given) {
       if (wanted.has(channel)) continue;
-      heard.delete(channel);
-      unsubscribe(channel).catch(() => void heard.add(channel));
+      given.delete(channel);
+      here.delete(channel);
+      unsubscribe(channel).catch(() => given.add(channel));
     }
   };
   return {
     update,
-    want: (channels) => {
+    hears: (channel) => asked.get(channel) === true,
+    to: (channels) => {
       wanted = new Set(channels);
       update();
     },
-    lost: () => heard.clear(),
+    lost: () => {
+      asked = new Map();
+    },
   };
 };

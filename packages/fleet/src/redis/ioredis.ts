@@ -49,7 +49,7 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
   const client = given.status === 'wait' ? ownOf(given) : given;
   const last = lastError();
   client.on('error', last.note);
-  const close = client === given ? ignore : keepOpen(client, ignore, last.note);
+  const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
@@ -70,7 +70,7 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
       own.on('smessage', () => listener());
       own.on('ready', channels.update);
       for (const event of ['end', 'close']) own.on(event, channels.lost);
-      return { to: channels.want, close: keepOpen(own, channels.update) };
+      return { to: channels.to, hears: channels.hears, close: keepOpen(own, channels.update) };
     },
     close,
   };

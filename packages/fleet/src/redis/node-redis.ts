@@ -56,7 +56,7 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
   const client = given.isOpen ? given : ownOf(given);
   const last = lastError();
   client.on('error', last.note);
-  const close = client === given ? ignore : keepOpen(client, ignore, last.note);
+  const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     send: async (command, key, timeout) => {
@@ -75,7 +75,7 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
       );
       own.on(isCluster(own) ? 'connect' : 'ready', channels.update);
       if (!isCluster(own)) for (const event of ['end', 'error', 'terminated']) own.on(event, channels.lost);
-      return { to: channels.want, close: keepOpen(own, channels.update) };
+      return { to: channels.to, hears: channels.hears, close: keepOpen(own, channels.update) };
     },
     close,
   };

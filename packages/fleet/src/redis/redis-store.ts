@@ -48,8 +48,8 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   };
 
   return {
-    read: async ({ epoch, version }, actions = []) => word(list(await run('read', epoch, version, ...actions))),
-    report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs, living = 0 }) => {
+    read: async ({ epoch, version }, topics = []) => word(list(await run('read', epoch, version, ...topics))),
+    report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs, living = '' }) => {
       const said = [category, waitMs, quorum, windowMs, generation, ageMs, living];
       const answer = list(await run('report', id, process, ...said));
       return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
@@ -64,15 +64,19 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       return String(await run('settle', id, process, ...settlement)) === 'done' ? 'done' : 'stale';
     },
     end: async (id, generation) => Number(await run('end', id, generation)) === 1,
-    control: async ({ id, body, forMs }) => {
-      await run('control', id, body, forMs);
+    control: async ({ key: mode, id, body, forMs, ageMs, after }) => {
+      const answer = await run('control', mode, id, body, forMs, ageMs, after);
+      if (isNothing(answer)) return undefined;
+      const [at, value] = list(answer);
+      return storedAction(mode, parsed(String(value)), Number(at));
     },
     listen: (onHint) => {
       const subscription = connection.subscribe(onHint);
       open.add(subscription);
       subscription.to([key]);
       return {
-        carriedOut: (actions) => subscription.to([key, ...[...actions].map((id) => key + id)]),
+        isCounted: () => subscription.hears(key),
+        to: (topics) => subscription.to([key, ...[...topics].map((topic) => key + topic)]),
         stop: () => {
           if (open.delete(subscription)) subscription.close();
         },
@@ -97,12 +101,12 @@ const parsed = <Record>(value: string): Versioned<Record> => {
   return { version: Number(value.slice(0, space)), record: JSON.parse(value.slice(space + 1)) };
 };
 
-/** The process that asks is one of them. If Redis counts none, its subscription has failed, and Redis cannot tell. */
+/** If Redis counts no process, it cannot tell: no subscription works. */
 const listeners = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
-  const applied = new Map<string, number>();
-  if (!(Number(processes) > 0)) return { processes: undefined, applied };
-  for (let index = 0; index < pairs.length; index += 2) applied.set(String(pairs[index]), Number(pairs[index + 1]));
-  return { processes: Number(processes), applied };
+  const topics = new Map<string, number>();
+  if (!(Number(processes) > 0)) return { processes: undefined, topics };
+  for (let index = 0; index < pairs.length; index += 2) topics.set(String(pairs[index]), Number(pairs[index + 1]));
+  return { processes: Number(processes), topics };
 };
 
 const word = ([at, epoch, version, whole, counted, ...fields]: readonly unknown[]): Word => {
@@ -119,7 +123,7 @@ const word = ([at, epoch, version, whole, counted, ...fields]: readonly unknown[
   return {
     position: { epoch: String(epoch), version: Number(version) },
     circuits: circuits.sort((a, b) => a.version - b.version),
-    actions: actions.sort((a, b) => a.made - b.made),
+    actions: actions.sort((a, b) => a.version - b.version),
     whole: Number(whole) === 1,
     ...listeners(list(counted)),
   };

@@ -113,7 +113,14 @@ const call: fc.Arbitrary<Move> = fc.oneof(
   {
     weight: 6,
     arbitrary: fc
-      .record({ id: ids, body: fc.constantFrom('x', '{"a":"é\\"}'), forMs: ms })
+      .record({
+        key: fc.constantFrom('k', 'l', 'm'),
+        id: ids,
+        body: fc.constantFrom('x', '{"a":"é\\"}'),
+        forMs: ms,
+        ageMs: ms,
+        after: fc.constantFrom(0, 0, 1_700_000_000_500),
+      })
       .map((action) => ({ call: (store: FleetStore) => store.control(action) })),
   },
   {

@@ -4,9 +4,9 @@ import { CLOCK_STEP_MS } from '../records.ts';
 
 /**
  * The protocol as Lua: `fleet-state.ts` says the same in TypeScript, and a property test compares them. Each script uses one key. The
- * hash has `e` (epoch), `v` (version), `d` (`droppedAt`), `c:ID` for a circuit, and `a:ID` for an action. A circuit or action is its
- * version, a space, and JSON. The channel of hints has the name of the key, and a process that has carried out an action listens to the
- * channel of the key and the action's id. So Redis knows who lives, and nothing is written.
+ * hash has `e` (epoch), `v` (version), `c:ID` for a circuit, and `a:KEY` for an action. A circuit or action is its
+ * version, a space, and JSON. The channel of hints has the name of the key, and that of a topic the name of
+ * the key and the topic. Redis counts who listens, so it knows who lives, and nothing is written.
  */
 export interface Script {
   readonly text: string;
@@ -46,7 +46,7 @@ local function found(field)
 end
 `;
 
-/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation, 10 age, 11 processes that live, or 0. */
+/** ARGV: 3 id, 4 process, 5 category, 6 wait, 7 quorum, 8 window, 9 generation, 10 age, 11 processes that live, or nothing. */
 const report = ({ circuits }: Bounds): string => `
 local field, process, wait, generation = 'c:' .. ARGV[3], ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[9])
 local known = load(field)
@@ -65,8 +65,8 @@ else
       count = count + 1
     end
   end
-  local living = math.max(tonumber(ARGV[11]), listeners({ key })[2] or 0)
-  if living == 0 then living = ${MOST_QUORUM} end
+  local living = tonumber(ARGV[11])
+  living = living and math.max(living, listeners({ key })[2] or 0) or ${MOST_QUORUM}
   if count < math.min(tonumber(ARGV[7]), living, ${MOST_QUORUM}) then
     local said = (circuit.n or {})[process]
     if said and said <= now and now - said < ${RENEWED_MS} then return found(field) end
@@ -79,15 +79,15 @@ if not known and redis.call('HLEN', key) >= ${circuits} then
     if string.sub(all[i], 1, 2) == 'c:' then
       count = count + 1
       local version, json = string.match(all[i + 1], '^(%d+) (.*)')
-      local closed = cjson.decode(json).s == 'closed'
-      if not least or (closed and not leastClosed) or (closed == leastClosed and tonumber(version) < leastVersion) then
-        least, leastClosed, leastVersion = all[i], closed, tonumber(version)
-      end
+      local state = cjson.decode(json).s
+      local closed, number = state == 'closed', tonumber(version)
+      local first = not least or (closed and not leastClosed) or (closed == leastClosed and number < leastVersion)
+      if state ~= 'open' and first then least, leastClosed, leastVersion = all[i], closed, number end
     end
   end
   if count >= ${circuits} then
+    if not least then return { now, '0 {"s":"pending","g":0,"c":"unknown","t":0,"w":0}' } end
     redis.call('HDEL', key, least)
-    if not leastClosed then redis.call('HSET', key, 'd', nextVersion()) end
   end
 end
 return save(field, after, 4 * wait, after.s == 'open')
@@ -144,35 +144,37 @@ save(field, { s = 'closed', g = circuit.g + 1, c = circuit.c, t = now, w = circu
 return 1
 `;
 
-/** ARGV: 3 id, 4 body, 5 life. */
+/** ARGV: 3 key of the action, 4 id, 5 body, 6 life, 7 age, 8 when the action that it follows was made. */
 const control = ({ actions }: Bounds): string => `
-local field, life = 'a:' .. ARGV[3], tonumber(ARGV[5])
-if load(field) then return end
-local all, left = redis.call('HGETALL', key), {}
-for i = 1, #all, 2 do
-  if string.sub(all[i], 1, 2) == 'a:' then
-    local one = cjson.decode(string.match(all[i + 1], ' (.*)'))
-    left[#left + 1] = { field = all[i], m = one.u > now and one.m or 0 }
+local field, id, life = 'a:' .. ARGV[3], ARGV[4], tonumber(ARGV[6])
+local made, known = math.max(now - tonumber(ARGV[7]), tonumber(ARGV[8]) + 1), load(field)
+if known and known.u > now then
+  local later = known.m >= made and known.m <= now + ${CLOCK_STEP_MS}
+  if later or known.i == id then return found(field) end
+else
+  local all, ended, count = redis.call('HGETALL', key), {}, 0
+  for i = 1, #all, 2 do
+    if string.sub(all[i], 1, 2) == 'a:' then
+      if cjson.decode(string.match(all[i + 1], ' (.*)')).u > now then count = count + 1 else ended[#ended + 1] = all[i] end
+    end
   end
+  if count >= ${actions} then return false end
+  for _, one in ipairs(ended) do redis.call('HDEL', key, one) end
 end
-table.sort(left, function(a, b) return a.m < b.m end)
-for i, one in ipairs(left) do
-  if one.m == 0 or i <= #left - ${actions} + 1 then redis.call('HDEL', key, one.field) end
-end
-save(field, { b = ARGV[4], u = now + life, m = nextVersion() }, life, true)
+return save(field, { i = id, b = ARGV[5], u = now + life, m = made }, life, true)
 `;
 
 /**
- * ARGV: 3 epoch, 4 version, then ids of actions. Its answer: now, epoch, version, whether it is whole, who listens as pairs of an id
- * and a number (without an id: all), then names and values of what has changed.
+ * ARGV: 3 epoch, 4 version, then topics. Its answer: now, epoch, version, whether it is whole, who listens as pairs of a
+ * topic and a number (without a topic: all), then names and values of what has changed.
  */
 const READ = `
 local channels, answer = { key }, { now, '', 0, 1 }
 for i = 5, #ARGV do channels[#channels + 1] = key .. ARGV[i] end
-local head = redis.call('HMGET', key, 'e', 'v', 'd')
+local head = redis.call('HMGET', key, 'e', 'v')
 local version, since = tonumber(head[2]) or 0, ARGV[3] == head[1] and tonumber(ARGV[4]) or 0
 if head[1] then
-  if since > version or since < tonumber(head[3] or 0) then since = 0 end
+  if since > version then since = 0 end
   answer = { now, head[1], version, since == 0 and 1 or 0 }
 end
 answer[5] = {}
@@ -180,7 +182,6 @@ local all = since == version and {} or redis.call('HGETALL', key)
 for i = 1, #all, 2 do
   local kind = string.sub(all[i], 1, 2)
   if (kind == 'c:' or kind == 'a:') and tonumber(string.match(all[i + 1], '^%d+')) > since then
-    if kind == 'a:' then channels[#channels + 1] = key .. string.sub(all[i], 3) end
     answer[#answer + 1] = all[i]
     answer[#answer + 1] = all[i + 1]
   end
