@@ -191,11 +191,8 @@ describe('names', () => {
     );
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
     expect(unread.map(({ name }) => name)).toEqual([
-      'breakerbox.errors',
       'breakerbox.operator.actions',
       'breakerbox.fleet.read.time',
-      'breakerbox.tokens.wasted',
-      'breakerbox.tokens.avoided',
       'breakerbox.routes',
       'breakerbox.tasks',
       'breakerbox.freshness',

@@ -113,12 +113,14 @@ const telemetryAbsent: AlertDefinition = {
     `an agent has reported nothing for ${inWords(absentFor)}, after it reported for at least ${inWords(absentLeastReported)} of the last hour, and it is not an agent that comes and goes`,
   comment:
     'The first operand remembers the last hour, so that the alert lasts for longer than the agent has to be absent. The second reads the raw series over a range, so that one missed scrape or push does not count as absence. The last operand leaves out agents that come and go, such as a nightly job: since they were first seen, they were absent for most of the time. The first hours do not count, because they are too short to show a habit. `for` gives a restarted Prometheus time to scrape first.',
-  expr: ({ read, series, settings }) => {
+  expr: ({ read, series, settings, recorded }) => {
     const { gap, absentLeastReported } = settings;
+    // Recorded every 15 minutes, of which one may be missing.
+    const comesAndGoes = recorded ? `last_over_time(${read.over('comesAndGoes', '30m')})` : read.now('comesAndGoes');
     return [
       `count_over_time(${read.now('sessions')}[1h:1m]) >= ${seconds(absentLeastReported) / 60}`,
       `unless ${aggregated('count', BY_AGENT, `last_over_time(${series(METRIC.sessions)}[${gap}])`)}`,
-      `unless ${read.now('comesAndGoes')}`,
+      `unless ${comesAndGoes}`,
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),

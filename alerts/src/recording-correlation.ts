@@ -41,11 +41,8 @@ const byAgent = ({ read }: Ground): string =>
   aggregated('max', `${AGENT}, ${TOOL}, ${ERROR}`, read.now('lastOpenings'));
 
 /** How many agents are needed: the least number, or the share of all agents that have the tool. */
-const enoughAgents = ({ read, settings }: Ground): string => {
-  const { correlatedAgents, correlatedShare, correlatedMemory } = settings;
-  const all = `count by (${AGENT}, ${TOOL}) (last_over_time(${read.over('circuits', correlatedMemory)}))`;
-  return `clamp_min(\n  ${correlatedShare} * count by (${TOOL}) (\n${indented(indented(all))}\n  ),\n  ${correlatedAgents}\n)`;
-};
+const enoughAgents = ({ read, settings: { correlatedAgents, correlatedShare } }: Ground): string =>
+  `clamp_min(\n${indented(`${correlatedShare} * ${read.now('agentsOfTool')}`)},\n  ${correlatedAgents}\n)`;
 
 /**
  * Found now, or held: as many tools or agents that opened with this category are still out of use, and the rule held at each
@@ -105,6 +102,16 @@ export const CORRELATION: readonly Recording[] = [
       'The number of openings below which they may be chance, for tools with so many circuits that it is above 1. No value for others.',
     expr: ({ read, settings: { openShare, correlatedMemory } }) =>
       `${openShare} * max_over_time(${read.over('circuits', correlatedMemory)}) > 1`,
+    every: '1m',
+  },
+  {
+    key: 'agentsOfTool',
+    comment:
+      'Agents that have the tool, across jobs. A series of its own, because it changes slowly and reads all tools.',
+    expr: ({ read, settings: { correlatedMemory } }) => {
+      const each = `last_over_time(${read.over('circuits', correlatedMemory)})`;
+      return aggregated('count', TOOL, aggregated('count', `${AGENT}, ${TOOL}`, each));
+    },
     every: '1m',
   },
   {

@@ -1,4 +1,4 @@
-import { type Decision, GROUP_PREFIX, type Reason, type ReportedState } from '@breakerbox/core';
+import { type Decision, GROUP_PREFIX, type Outcome, type Reason, type ReportedState } from '@breakerbox/core';
 import { grown } from './gained.ts';
 import {
   ATTR,
@@ -40,12 +40,18 @@ const anyIn = ({ series, read, recorded }: Ground, ...states: readonly ReportedS
   return `${aggregated('sum', BY_TOOL, circuits)} ^ 0`;
 };
 
-/** See {@link grown}. */
-const growth = (key: RecordKey, metric: MetricDefinition, comment = ''): Recording => ({
+/** See {@link grown}. No value without growth. */
+const growth = (
+  key: RecordKey,
+  metric: MetricDefinition,
+  by: string,
+  comment = '',
+  interval: '1m' | '2m' = '1m',
+): Recording => ({
   key,
   comment,
-  expr: ({ series }) => grown(series(metric), BY_AGENT, '1m'),
-  every: '1m',
+  expr: ({ series }) => `${grown(series(metric), by, interval)} > 0`,
+  every: interval,
 });
 
 /**
@@ -82,17 +88,21 @@ export const OVERVIEW: readonly Recording[] = [
   growth(
     'started',
     METRIC.sessionsStarted,
-    'How much a counter grew since the last evaluation. So the sum of the values over a time range is the exact growth in it. A counter that is lower than before, or that was not seen in the hour before, has begun at 0. Sessions that were started, final charges to budgets, sessions that fell low, and sessions that ran out.',
+    BY_AGENT,
+    'How much a counter grew since the last evaluation. So the sum of the values over a time range is the exact growth in it. A counter that is lower than before, or that was not seen in the hour before, has begun at 0. No value without growth, so most of these are few series. Sessions that were started, final charges to budgets, sessions that fell low, and sessions that ran out.',
   ),
-  growth('charged', METRIC.budgetConsumed),
-  growth('fellLow', METRIC.budgetLow),
-  growth('ranOut', METRIC.budgetExhaustions),
-  {
-    key: 'systemicEvents',
-    comment: 'The same for systemic events. No value without an event, so these are few series.',
-    expr: ({ series }) => `${grown(series(METRIC.systemicEvents), `${BY_AGENT}, ${ERROR}`, '1m')} > 0`,
-    every: '1m',
-  },
+  growth('charged', METRIC.budgetConsumed, BY_AGENT),
+  growth('fellLow', METRIC.budgetLow, BY_AGENT),
+  growth('ranOut', METRIC.budgetExhaustions, BY_AGENT),
+  growth('systemicEvents', METRIC.systemicEvents, `${BY_AGENT}, ${ERROR}`, 'The same for systemic events.'),
+  growth(
+    'errors',
+    METRIC.errors,
+    `${BY_TOOL}, ${label(ATTR.outcome)}, ${ERROR}`,
+    'The same for failed and ignored calls by error category, and for tokens.',
+  ),
+  growth('tokensWasted', METRIC.tokensWasted, BY_TOOL),
+  growth('tokensAvoided', METRIC.tokensAvoided, BY_TOOL),
   {
     key: 'opened',
     comment:
@@ -120,15 +130,13 @@ export const OVERVIEW: readonly Recording[] = [
     expr: ({ series }) => `${aggregated('sum', BY_AGENT, series(METRIC.systemicActive))} > 0`,
     every: '1m',
   },
-  {
-    key: 'transitions',
-    comment: 'How much the transitions of circuits grew since the last evaluation. No value without a transition.',
-    expr: ({ series }) => {
-      const by = `${BY_TOOL}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)}`;
-      return `${grown(series(METRIC.transitions), by, '2m')} > 0`;
-    },
-    every: '2m',
-  },
+  growth(
+    'transitions',
+    METRIC.transitions,
+    `${BY_TOOL}, ${label(ATTR.stateFrom)}, ${label(ATTR.stateTo)}`,
+    'How much the transitions of circuits grew since the last evaluation. No value without a transition.',
+    '2m',
+  ),
   {
     key: 'circuitsOfTool',
     comment: 'Of all agents together: circuits by state.',
@@ -172,9 +180,20 @@ export const OVERVIEW: readonly Recording[] = [
   },
   {
     key: 'outcomesOfTool5m',
-    comment: 'Outcomes in 5 minutes, and per second.',
-    expr: ({ series }) =>
-      aggregated('sum', `${PER_TOOL}, ${label(ATTR.outcome)}`, `increase(${series(METRIC.outcomes)}[${short}])`),
+    comment: 'Outcomes in 5 minutes, and per second. Executed calls are those that succeeded and those that failed.',
+    expr: ({ series, read }) => {
+      const of = (outcome: Outcome, calls: string): string =>
+        `label_replace(\n${indented(`${calls},\n"${label(ATTR.outcome)}", "${outcome}", "", ""`)}\n)`;
+      const executed = `sum by (${PER_TOOL}) (${read.now('executions5m')})`;
+      const failed = `(sum by (${PER_TOOL}) (${read.now('failures5m')}) or ${executed} * 0)`;
+      const ignored = `increase(${series(METRIC.outcomes, { [ATTR.outcome]: ['ignored'] })}[${short}])`;
+      return joined(
+        'or',
+        of('success', `${executed} - ${failed}`),
+        of('failure', failed),
+        aggregated('sum', `${PER_TOOL}, ${label(ATTR.outcome)}`, ignored),
+      );
+    },
     every: '2m',
   },
   {

@@ -1,3 +1,4 @@
+import { DURATION_BUCKETS } from '@breakerbox/core';
 import { durationOf, seconds } from './duration.ts';
 import { active, BY_PROCESS, gained, processes } from './gained.ts';
 import {
@@ -38,12 +39,34 @@ const keysOutOfUse = (ground: Ground): string => {
   const skipped = gained(ground, series(METRIC.decisions, forKey), BY_TOOL, short);
   // The label keeps both, so that the series of all tools are read once.
   const forKeys = `label_replace(0 - increase(${series(METRIC.decisions, forKey)}[${short}]), "of", "keys", "", "")`;
-  const ran = `clamp_min(\n${indented(aggregated('sum', BY_TOOL, joined('or', read.now('decisions5m'), forKeys)))},\n  0\n)`;
+  // Few tools skip calls for a key, so only their decisions are summed up.
+  const ofThese = `${read.now('decisions5m')} and on (${BY_TOOL}) last_over_time(${series(METRIC.decisions, forKey)}[${short}])`;
+  const ran = `clamp_min(\n${indented(aggregated('sum', BY_TOOL, joined('or', ofThese, forKeys)))},\n  0\n)`;
   const enough = bracketed(`round(${skipped} + ${ran}) >= ${settings.keyOpenLeastDecisions}`);
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
 };
 
+const NOT_IN_CLOSED = `${label(ATTR.state)}!="closed"`;
+
+/**
+ * The median of the circuits out of use is above 0, and at least the given share of all circuits. The recorded series has no zeros. So it must
+ * have a value at half of the evaluations, which the sessions of the agent count.
+ */
+const manyOutOfUse = ({ read, settings: { gap, openShare }, recorded }: Ground): string => {
+  const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
+  const share = `${openShare} * avg_over_time(${read.over('circuits', gap)})`;
+  if (!recorded) return `${median}\n>= ${share}`;
+  const half = `count_over_time(${read.over('notClosed', gap)}) >= on (${BY_AGENT}) group_left () count_over_time(${read.over('sessions', gap)}) / 2`;
+  return `${median}\n>= ${share}\nand ${half}`;
+};
+
 const CIRCUITS: readonly Recording[] = [
+  {
+    key: 'sessions',
+    comment:
+      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
+    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
+  },
   {
     key: 'processes',
     comment:
@@ -67,33 +90,32 @@ const CIRCUITS: readonly Recording[] = [
     comment:
       'Circuits of a tool that are not closed, by state. No value for a state without circuits, so these are few series. If a process pushes its metrics and is replaced, nothing reports its end. So series without a sample for longer than the permitted gap do not count.',
     expr: (ground) => {
-      const notClosed = ground.series(METRIC.circuits, {}, `${label(ATTR.state)}!="closed"`);
+      const notClosed = ground.series(METRIC.circuits, {}, NOT_IN_CLOSED);
       return `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.state)}`, `${bracketed(`${notClosed} > 0`)}\n${whileFresh(ground)}`)} > 0`;
     },
   },
   {
     key: 'circuits',
-    comment: 'Circuits of a tool in any state. 0 means that no live session has the tool.',
+    comment:
+      'Circuits of a tool in any state. 0 means that no live session has the tool. All states are read at the same moment, because a circuit that changes its state between two moments would count twice or not at all.',
     expr: (ground) => {
-      const { series, read, recorded } = ground;
-      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits)}\n${whileFresh(ground)}`);
-      const closed = `${series(METRIC.circuits, { [ATTR.state]: ['closed'] })}\n${whileFresh(ground)}`;
-      return aggregated('sum', BY_TOOL, joined('or', closed, read.now('notClosedByState')));
+      const { series } = ground;
+      const closed = series(METRIC.circuits, { [ATTR.state]: ['closed'] });
+      // Most tools have no circuit in any other state, and zeros add nothing.
+      const others = `${series(METRIC.circuits, {}, NOT_IN_CLOSED)} > 0`;
+      return aggregated('sum', BY_TOOL, `${bracketed(joined('or', closed, others))}\n${whileFresh(ground)}`);
     },
   },
   {
     key: 'notClosed',
     comment:
-      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
+      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open. No value without one.',
     expr: (ground) => {
       const { series, read, recorded } = ground;
       const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
-      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
-      return joined(
-        'or',
-        aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`),
-        `${read.now('circuits')} * 0`,
-      );
+      return recorded
+        ? aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`)
+        : aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
     },
   },
   {
@@ -109,9 +131,7 @@ const CIRCUITS: readonly Recording[] = [
       'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too.',
     expr: (ground) => {
       const { read, series, settings, recorded } = ground;
-      const { gap, openFor, openShare } = settings;
-      const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
-      const many = `${median}\n>= ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
+      const { gap, openFor } = settings;
       const stillThere = `last_over_time(${active(series)}[${durationOf(seconds(gap) * 0.6)}])`;
       // Until the last time out of use has left the window of the rule below, which needs the zeros.
       const inUse = recorded
@@ -120,7 +140,7 @@ const CIRCUITS: readonly Recording[] = [
       return joined(
         'or',
         read.now('keysOutOfUse'),
-        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
+        `ceil(\n${indented(manyOutOfUse(ground))}\n)\nand on (${BY_AGENT}) ${stillThere}`,
         inUse,
       );
     },
@@ -220,18 +240,31 @@ const ERRORS: readonly Recording[] = [
   },
 ];
 
-const p95 = ({ series }: Ground, window: string): string =>
-  `histogram_quantile(\n  0.95,\n  sum by (job, ${AGENT}, ${TOOL}, le) (rate(${series(METRIC.duration, {}, '', '_bucket')}[${window}]))\n) >= 0`;
+const p95 = ({ series }: Ground, window: string, which = ''): string =>
+  `histogram_quantile(\n  0.95,\n  sum by (job, ${AGENT}, ${TOOL}, le) (rate(${series(METRIC.duration, {}, which, '_bucket')}[${window}]))\n)`;
+
+/** The p95 of tools that are above the highest bucket bound up to the floor. Reads no bucket below that bound, which is half of them. */
+const p95AboveFloor = (ground: Ground, window: string): string => {
+  const upToFloor = DURATION_BUCKETS.filter((bound) => bound <= ground.settings.slowFloor);
+  const below = upToFloor.slice(0, -1).join('|').replaceAll('.', '[.]');
+  return `${p95(ground, window, below === '' ? '' : `le!~"${below}"`)} > ${upToFloor.at(-1) ?? 0}`;
+};
 
 const DURATIONS: readonly Recording[] = [
   {
-    key: 'p95Short',
+    key: 'p95',
     comment:
       'The time in seconds that 95 % of the executed calls stayed below. `>= 0` drops the NaN that results without calls.',
-    expr: (ground) => p95(ground, short),
+    expr: (ground) => `${p95(ground, quarter)} >= 0`,
     every: '4m',
   },
-  { key: 'p95', comment: 'The same over 15 minutes.', expr: (ground) => p95(ground, quarter), every: '4m' },
+  {
+    key: 'p95Short',
+    comment:
+      'The same over 5 minutes, of tools that may be slow. The buckets below the least time that counts as slow are not read, and tools in them have no value.',
+    expr: (ground) => p95AboveFloor(ground, short),
+    every: '4m',
+  },
   {
     key: 'calls15m',
     comment: 'Executed calls with a duration.',

@@ -31,15 +31,30 @@ const GROWN = {
   fellLow: METRIC.budgetLow,
   ranOut: METRIC.budgetExhaustions,
   systemicEvents: METRIC.systemicEvents,
+  errors: METRIC.errors,
+  tokensWasted: METRIC.tokensWasted,
+  tokensAvoided: METRIC.tokensAvoided,
 } as const;
 export type Grown = keyof typeof GROWN;
 
-/** How much a counter of agents grew in the window. */
-export const grown = (by: readonly GroupKey[], key: Grown, window: Window): string =>
-  either('byAgent', sumBy(by, `sum_over_time(${recorded(key)}[${window}])`), sumBy(by, gained(GROWN[key], window)));
+/** How much a counter grew in the window. Recorded series have no value for what did not grow. */
+export const grown = (by: readonly GroupKey[], key: Grown, window: Window, which?: Matchers): string =>
+  either(
+    'byAgent',
+    sumBy(by, `sum_over_time(${recorded(key, which)}[${window}])`),
+    sumBy(by, gained(GROWN[key], window, which)),
+  );
 
-const sumInRange = (key: RecordedKey, matchers?: Matchers): string =>
-  sumBy(AGENT, `sum_over_time(${recorded(key, matchers)}[$__range] @ end())`);
+const sumInRange = (by: readonly GroupKey[], key: RecordedKey, matchers?: Matchers): string =>
+  sumBy(by, `sum_over_time(${recorded(key, matchers)}[$__range] @ end())`);
+
+/** How much a counter grew in the whole range, for ranking: the same at each step. */
+export const grewOverall = (by: readonly GroupKey[], key: Grown): string =>
+  either('byAgent', sumInRange(by, key), sumBy(by, overall(GROWN[key])));
+
+/** The agents with the most, and others with 0 if those are too few. */
+const most = (limit: number, key: RecordedKey, matchers?: Matchers): string =>
+  `topk(${limit}, ${sumInRange(AGENT, key, matchers)} or ${sumBy(AGENT, `${recorded('sessions')} @ end()`)} * 0)`;
 
 /** The recorded series of these agents, which are the same at each step. Filtered first, because each step sums up what is left. */
 const ofMembers = (ofRecorded: string, members: string): string =>
@@ -49,13 +64,23 @@ const ofMembers = (ofRecorded: string, members: string): string =>
 const ofMost = (key: Grown, limit: number, ofRecorded: string, ofSeries: string): string =>
   either(
     'byAgent',
-    ofMembers(ofRecorded, `topk(${limit}, ${sumInRange(key)})`),
+    ofMembers(ofRecorded, most(limit, key)),
     highest(ofSeries, limit, AGENT, sumBy(AGENT, overall(GROWN[key]))),
   );
 
 /** Events of a counter around each point of a graph, of the agents with the most. */
 export const eventsOf = (key: Grown, limit: number): string =>
   `${ofMost(key, limit, `sum_over_time(${recorded(key)}[$__rate_interval])`, sumBy(AGENT, gained(GROWN[key], '$__rate_interval')))} > 0`;
+
+/** Events of a counter in a minute around each point of a graph; of recorded series, including first values. */
+export const perMinute = (key: Grown): string => {
+  const minutes = `max(count_over_time(${recorded('sessionsByState')}[$__rate_interval]))`;
+  return either(
+    'byTool',
+    `(sum(sum_over_time(${recorded(key)}[$__rate_interval])) or ${minutes} * 0) / clamp_min(${minutes}, 1)`,
+    `${sumBy([], rate(GROWN[key], '$__rate_interval'))} * 60`,
+  );
+};
 
 /** A share of the sessions that fell low, of the agents in which most fell. */
 export const burnOf = (key: 'burn5m' | 'burn30m' | 'burn1h' | 'burn6h', limit: number, ofSeries: string): string =>
@@ -84,8 +109,7 @@ export const rarely = (
   metric: MetricDefinition,
   matchers: Matchers = {},
 ): string => {
-  const none = sumBy(AGENT, `${recorded('sessions')} @ end()`);
-  const members = `topk(${limit}, ${sumInRange(key, matchers)} or ${none} * 0)`;
+  const members = most(limit, key, matchers);
   const gauge = series(metric, matchers);
   return either(
     'byAgent',

@@ -21,7 +21,7 @@ export const vanished = ({ minutes, silence, habit, habitSeconds, memory, share,
     `count_over_time(${reported}[1h:1m]) >= ${minutes} unless ${sumBy(AGENT, `last_over_time(${sessions}[${silence}])`)} unless (${visitors})`;
   return either(
     'byAgent',
-    silent(recorded('sessions'), sumBy(AGENT, recorded('comesAndGoes'))),
+    silent(recorded('sessions'), sumBy(AGENT, `last_over_time(${recorded('comesAndGoes')}[30m])`)),
     silent(sumBy(AGENT, sessions), comesAndGoes),
   );
 };

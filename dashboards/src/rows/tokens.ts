@@ -1,17 +1,18 @@
 import { AGENT } from '../circuit-state.ts';
 import { fromRow, UID } from '../links.ts';
-import { ATTR, label, METRIC, type MetricDefinition } from '../names.ts';
+import { ATTR, label } from '../names.ts';
 import { COLOUR } from '../palette.ts';
 import { coloured, type Face, lines } from '../panels.ts';
-import { gained, highest, overall, sumBy } from '../promql.ts';
+import { highest } from '../promql.ts';
+import { grewOverall, grown } from '../recorded-forms.ts';
 import { AGENT_COLUMNS, HIDDEN_JOB, table } from '../table.ts';
 import { orZero } from '../zeros.ts';
 
 type Size = Pick<Face, 'width' | 'height'>;
-const { tokensAvoided, tokensWasted } = METRIC;
 const ROWS = 50;
 
-const counted = (metric: MetricDefinition): string => orZero(sumBy([], gained(metric, '$__rate_interval')));
+type Tokens = 'tokensAvoided' | 'tokensWasted';
+const counted = (key: Tokens): string => orZero(grown([], key, '$__rate_interval'));
 
 /** Both, for all selected agents and tools. */
 export const tokens = (size: Size) =>
@@ -24,8 +25,8 @@ export const tokens = (size: Size) =>
           "Wasted: spent on failed calls. They are drawn for one rate interval. Avoided is an estimate: each skipped call counts as much as the tool's failed calls cost on average. Both are 0 if the agents report no costs.",
         unit: 'short',
       },
-      { expr: counted(tokensWasted), legend: 'wasted' },
-      { expr: counted(tokensAvoided), legend: 'avoided (estimate)' },
+      { expr: counted('tokensWasted'), legend: 'wasted' },
+      { expr: counted('tokensAvoided'), legend: 'avoided (estimate)' },
     ),
     { wasted: COLOUR.orange, 'avoided (estimate)': COLOUR.green },
   );
@@ -50,11 +51,10 @@ const WHOSE = {
 /** Both, in the time range, for each agent or tool. */
 export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
   const { by, column, ofOne, keys, link } = WHOSE[whose];
-  const wasted = sumBy(by, overall(tokensWasted));
-  const avoided = sumBy(by, overall(tokensAvoided));
+  const wasted = grewOverall(by, 'tokensWasted');
+  const avoided = grewOverall(by, 'tokensAvoided');
   const rank = `((${wasted} or ${avoided} * 0) + (${avoided} or ${wasted} * 0))`;
-  const inTable = (metric: MetricDefinition): string =>
-    highest(`${sumBy(by, gained(metric, '$__range'))} or ${rank} * 0`, ROWS, by, rank);
+  const inTable = (key: Tokens): string => highest(`${grown(by, key, '$__range')} or ${rank} * 0`, ROWS, by, rank);
   return table(
     {
       ...size,
@@ -64,8 +64,8 @@ export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
     },
     [{ label: label(whose), title: column, side: 'left', links: [link] }, ...keys],
     [
-      { title: 'Wasted', expr: inTable(tokensWasted), width: 90 },
-      { title: 'Avoided (est.)', expr: inTable(tokensAvoided), width: 130 },
+      { title: 'Wasted', expr: inTable('tokensWasted'), width: 90 },
+      { title: 'Avoided (est.)', expr: inTable('tokensAvoided'), width: 130 },
     ],
     'Wasted',
   );

@@ -1,19 +1,12 @@
-import { METRIC } from '../../names.ts';
 import { type Row, stat } from '../../panels.ts';
-import { gained, sumBy } from '../../promql.ts';
 import { type Grown, grown } from '../../recorded-forms.ts';
 import { orZero } from '../../zeros.ts';
 import { budgetLeftNow, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
 
-const { tokensAvoided, tokensWasted } = METRIC;
 const size = { width: 6, height: 3 } as const;
 
-const inRange = (title: string, description: string, expr: string) =>
-  stat({ ...size, title, description, unit: 'short' }, orZero(expr));
 const counted = (title: string, description: string, key: Grown) =>
-  inRange(title, description, grown([], key, '$__range'));
-const tokens = (title: string, description: string, metric: typeof tokensAvoided | typeof tokensWasted) =>
-  inRange(title, description, sumBy([], gained(metric, '$__range')));
+  stat({ ...size, title, description, unit: 'short' }, orZero(grown([], key, '$__range')));
 
 /** Charges, the budget left, and paused sessions. */
 export const nowRow = (): Row => ({
@@ -37,15 +30,15 @@ export const nowRow = (): Row => ({
     ),
     pausedOnBudget(size),
     pausedAsSystemic(size),
-    tokens(
+    counted(
       'Tokens wasted',
       'Tokens spent on calls that failed, in the time range shown. 0 if the agents report no costs.',
-      tokensWasted,
+      'tokensWasted',
     ),
-    tokens(
+    counted(
       'Tokens avoided (est.)',
       "An estimate for the time range shown: each skipped call counts as much as the tool's failed calls cost on average.",
-      tokensAvoided,
+      'tokensAvoided',
     ),
   ],
 });

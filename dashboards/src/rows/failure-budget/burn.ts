@@ -2,7 +2,7 @@ import { burnNow, burnOver } from '../../budget.ts';
 import { AGENT } from '../../circuit-state.ts';
 import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, fromSeries, UID } from '../../links.ts';
-import { ATTR, JOB, legend, METRIC } from '../../names.ts';
+import { ATTR, JOB, legend } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import {
   bars,
@@ -14,11 +14,9 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { rate, sumBy } from '../../promql.ts';
-import { burnOf, eventsOf, leastLeft } from '../../recorded-forms.ts';
+import { burnOf, eventsOf, leastLeft, perMinute } from '../../recorded-forms.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
-const { budgetConsumed } = METRIC;
 const LINES = 10;
 const size = { width: 12, height: 8 } as const;
 const toOverview = dashboardLinks([fromSeries(UID.fleetOverview, 'Fleet overview of the agent', ...AGENT)]);
@@ -120,7 +118,7 @@ const charged = () =>
           'Final charges to the budgets of sessions: one per failure, and one for a whole outage or systemic event. A failure that may be part of an event is charged when that is known.',
         unit: 'none',
       },
-      { expr: `${sumBy([], rate(budgetConsumed, '$__rate_interval'))} * 60`, legend: CHARGED },
+      { expr: perMinute('charged'), legend: CHARGED },
     ),
     { [CHARGED]: COLOUR.orange },
   ).maxDataPoints(EVENT_POINTS);

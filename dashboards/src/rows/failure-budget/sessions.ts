@@ -26,9 +26,9 @@ const rank = `1000 * ${PAUSED} + (${budgetUsed(AGENT)} or ${PAUSED} * 0)`;
 const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 /** Grafana sorts by paused sessions and keeps the order of the other rows, which the first query defines. */
 const pausedFirst = `topk(${ROWS}, ${rank}) * 0 + ${PAUSED}`;
-/** In the time range shown. */
+/** In the time range shown. Recorded growth has no value for agents without any. */
 const counted = (title: string, key: Grown) =>
-  ({ title, expr: inTable(grown(AGENT, key, '$__range')), decimals: 0, width: 85 }) as const;
+  ({ title, expr: inTable(`${grown(AGENT, key, '$__range')} or ${PAUSED} * 0`), decimals: 0, width: 85 }) as const;
 
 const agents = () =>
   tight(

@@ -3,13 +3,13 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR } from '../../palette.ts';
 import { bars, coloured, type Row, sized } from '../../panels.ts';
-import { gained, grew, highest, type Matchers, overall, sumBy } from '../../promql.ts';
+import { grew, highest, type Matchers, overall, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
-import { FAILED_OF_TOOLS } from '../../recorded-forms.ts';
+import { FAILED_OF_TOOLS, grown } from '../../recorded-forms.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
-const { errors, outcomes } = METRIC;
+const { outcomes } = METRIC;
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
 const CAUSE = [...AGENT_TOOL, ATTR.errorType] as const;
 const TOOL = [ATTR.tool] as const;
@@ -56,7 +56,7 @@ const byCategory = () =>
       },
       {
         expr: orZeroNamed(
-          `${sumBy([ATTR.errorType], gained(errors, '$__rate_interval', FAILURE))} > 0`,
+          `${grown([ATTR.errorType], 'errors', '$__rate_interval', FAILURE)} > 0`,
           ATTR.errorType,
           'none',
         ),
@@ -92,11 +92,7 @@ const causes = () =>
     [
       {
         title: 'Failures',
-        expr: orZeroNamed(
-          `topk(${ROWS}, ${sumBy(CAUSE, gained(errors, '$__range', FAILURE))} > 0)`,
-          ATTR.agent,
-          'none',
-        ),
+        expr: orZeroNamed(`topk(${ROWS}, ${grown(CAUSE, 'errors', '$__range', FAILURE)} > 0)`, ATTR.agent, 'none'),
         decimals: 0,
         bar: COLOUR.orange,
       },

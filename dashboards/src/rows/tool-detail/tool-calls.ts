@@ -1,6 +1,6 @@
 import type { RuleSettings } from '../../limits.ts';
 import { dashboardLinks, tracesLink } from '../../links.ts';
-import { ATTR, legend, METRIC } from '../../names.ts';
+import { ATTR, legend } from '../../names.ts';
 import { CATEGORY_COLOURS, COLOUR, DECISION_COLOURS, OUTCOME_COLOURS, REASON_COLOURS } from '../../palette.ts';
 import {
   bars,
@@ -14,14 +14,13 @@ import {
   thresholdLines,
   thresholds,
 } from '../../panels.ts';
-import { gained, sumBy, type Window } from '../../promql.ts';
-import { decisionRate, notRunByReason, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
+import type { Window } from '../../promql.ts';
+import { decisionRate, grown, notRunByReason, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
 import { orGroupNamed, orZero } from '../../zeros.ts';
 import { SPANS } from './spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;
-const { errors } = METRIC;
 /** Counts, not a rate: the series appears with its first event, which a rate would miss. */
 const COUNTED = 'Each is drawn for one rate interval.';
 
@@ -86,7 +85,7 @@ const categories = () =>
         description: `Calls that did not succeed, by category. ${COUNTED} Grey categories are ignored by default: the model or the user caused them, and they are not outages.`,
       },
       {
-        expr: orGroupNamed(`${sumBy([ATTR.errorType], gained(errors, '$__rate_interval'))} > 0`, ATTR.errorType, NONE),
+        expr: orGroupNamed(`${grown([ATTR.errorType], 'errors', '$__rate_interval')} > 0`, ATTR.errorType, NONE),
         legend: legend(ATTR.errorType),
       },
     ),
