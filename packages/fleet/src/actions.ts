@@ -135,10 +135,10 @@ export const syncActions = (
     remember(key, { ...heard, sinceUnixMs });
   };
 
-  /** G7: a store that has lost actions gets back those that still count, releases too. */
+  /** G7: a store that has lost actions gets back those that still count, releases too. One without room is asked again. */
   const restore = (): void => {
-    for (const [key, { made, untilMs }] of latest)
-      if (made !== undefined && untilMs > runtime.now() && !reader.knowledge.actions.has(key)) unsent.add(key);
+    for (const [key, { untilMs }] of latest)
+      if (untilMs > runtime.now() && !reader.knowledge.actions.has(key)) unsent.add(key);
   };
 
   const sendAll = async (): Promise<void> => {

@@ -660,12 +660,16 @@ describe('what diag gets', () => {
     const store = boundedMemoryStore({ circuits: 10, actions: 1 }, { now: () => 1e12 + runtime.now() });
     const processes = [processWith(runtime, store), processWith(runtime, store)] as const;
     await runtime.pass(2_000);
-    for (const tool of ['a', 'b'])
-      operate(processes[0].box).force(tool, { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    const forced = { mode: 'forced_open', owner: 'ada', reason: 'maintenance' } as const;
+    operate(processes[0].box).force('a', { ...forced, expiresInMs: 1_800_000 });
+    operate(processes[0].box).force('b', { ...forced, expiresInMs: 7_200_000 });
     await runtime.pass(90_000);
     expect(processes.map((one) => call(one, true, 'a'))).toEqual(['skip', 'skip']);
     expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'ok']);
     expect(heard).toEqual([expect.stringMatching(/mode stays in this process.*no room for more modes/s)]);
+    operate(processes[0].box).release('a', { owner: 'ada' });
+    await runtime.pass(1_800_000); // Until the release is over, as the mode would have been. Then there is room.
+    expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'skip']);
   });
 
   test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {
