@@ -80,8 +80,9 @@ test(
     try {
       const window = { fromMs: toMs - PLAYED_MS, toMs, stepMs: STORIES.outage.scrapeMs };
       const names = (await ruleSamples(prometheusAt(story.url), window)).map((line) => line.split('{')[0]);
-      // No agent of a story comes and goes.
-      expect(Object.values(RECORDED).filter((name) => !names.includes(name))).toEqual([RECORDED.comesAndGoes]);
+      // No agent of a story runs out of its budget, or comes and goes.
+      const absent = [RECORDED.ranOut, RECORDED.comesAndGoes].sort();
+      expect(Object.values(RECORDED).filter((name) => !names.includes(name)).sort()).toEqual(absent);
     } finally {
       await story.stop();
     }
