@@ -22,7 +22,7 @@ const ARGS: Readonly<Partial<Record<keyof FleetStore, readonly string[]>>> = {
   claim: [ID, PROCESS, '12', UUID, '71000', '0'],
   settle: [ID, PROCESS, UUID, '12', UUID, 'failure', 'server', '60000'],
   end: [ID, '12'],
-  control: [UUID, '', '0'],
+  control: [ID, UUID, '', '0', '3600000', '3600000', '0'],
 };
 
 /** Bytes of a request, without the headers of the network. */

@@ -16,6 +16,8 @@ export interface ActionSync {
   onWord(isAll: boolean): void;
   /** Sends what was forced or released in this box. */
   send(): void;
+  /** The same before the box leaves. Resolves when the store has answered. */
+  sendLast(): Promise<void>;
   /** What this box listens to while the store has an action of its agent: the agent's topic, and the actions that it has carried out. */
   topics(): readonly string[];
 }
@@ -25,10 +27,11 @@ interface Latest {
   readonly id: string;
   readonly action: FleetAction;
   readonly body: string;
-  /** Undefined for a release. */
-  readonly sinceUnixMs: number | undefined;
-  /** A release counts until the mode that it ended would have expired. */
-  readonly untilMs: number;
+  /** Tells which forced mode of the box this is. Undefined if it is not forced any more. */
+  readonly forced: string | undefined;
+  /** Until when the mode is forced, and until when the store is to know this action. */
+  readonly endsMs: number;
+  readonly keptUntilMs: number;
   readonly askedMs: number;
   /** {@link StoredAction.made}; undefined if the store has not had it yet. */
   readonly made: number | undefined;
@@ -36,8 +39,15 @@ interface Latest {
   readonly after: number;
 }
 
+/** An action is known for so long at least, and for as long as the mode that it has replaced: a process that was cut off may bring that back. */
+const KEPT_MS = 3_600_000;
+/** No mode is forced for longer (A4). */
+const LONGEST_MS = 7 * 24 * 3_600_000;
 /** After so many tools and owners, modes that stay local are not told any more. */
 const MOST_TOLD = 1_000;
+
+const forcedBy = ({ sinceUnixMs, untilUnixMs, mode, reason }: ForcedModeView): string =>
+  JSON.stringify([sinceUnixMs, untilUnixMs, mode, reason]);
 
 export const syncActions = (
   { agent, isShared }: Pick<SharedCircuits, 'agent' | 'isShared'>,
@@ -51,13 +61,7 @@ export const syncActions = (
   /** Modes that the fleet cannot carry. */
   const local = new Set<string>();
   let seenVersion: number | undefined;
-  let isSending = false;
-
-  const remember = (key: string, one: Latest): void => {
-    for (const [old, { sinceUnixMs, untilMs }] of latest)
-      if (sinceUnixMs === undefined && untilMs <= runtime.now()) latest.delete(old);
-    latest.set(key, one);
-  };
+  let sending: Promise<void> | undefined;
 
   /** W2: once for each mode. */
   const warnLocal = (key: string, why: string): void => {
@@ -66,7 +70,7 @@ export const syncActions = (
     warn(`an operator's mode stays in this process, because ${why}`);
   };
 
-  const publish = (action: FleetAction, sinceUnixMs: number | undefined, untilMs: number): void => {
+  const publish = (action: FleetAction, forced: string | undefined, endsMs: number): void => {
     const key = keyOf(action);
     const body = JSON.stringify(action);
     if (body.length > LONGEST_BODY) {
@@ -77,8 +81,8 @@ export const syncActions = (
     const before = latest.get(key);
     const after = Math.max(before?.made ?? before?.after ?? 0, reader.knowledge.actions.get(key)?.made ?? 0);
     const askedMs = runtime.now();
-    remember(key, { id: runtime.id(), action, body, sinceUnixMs, untilMs, askedMs, made: undefined, after });
-    unsent.delete(key); // So that it comes last.
+    const keptUntilMs = Math.max(endsMs, before?.keptUntilMs ?? 0, askedMs + KEPT_MS);
+    latest.set(key, { id: runtime.id(), action, body, forced, endsMs, keptUntilMs, askedMs, made: undefined, after });
     unsent.add(key);
   };
 
@@ -87,19 +91,20 @@ export const syncActions = (
     if (operator.version === seenVersion) return;
     const ofBox = operator.modes().filter(({ tool, session }) => session === undefined && isShared(tool));
     const now = new Map(ofBox.map((mode) => [keyOf({ agent, ...mode }), mode]));
-    for (const [key, mode] of now) if (latest.get(key)?.sinceUnixMs !== mode.sinceUnixMs) publishMode(mode);
-    for (const [key, forced] of [...latest]) {
-      if (now.has(key) || forced.sinceUnixMs === undefined) continue;
-      const { tool, owner } = forced.action;
-      if (forced.untilMs > runtime.now()) publish({ do: 'release', agent, tool, owner }, undefined, forced.untilMs);
-      else latest.delete(key);
+    for (const [key, mode] of now) if (latest.get(key)?.forced !== forcedBy(mode)) publishMode(mode);
+    for (const [key, one] of [...latest]) {
+      if (now.has(key) || one.forced === undefined) continue;
+      const { tool, owner } = one.action;
+      if (one.endsMs > runtime.now()) publish({ do: 'release', agent, tool, owner }, undefined, 0);
+      else latest.set(key, { ...one, forced: undefined });
     }
     seenVersion = operator.version;
   };
 
-  const publishMode = ({ tool, owner, mode, reason, sinceUnixMs, untilUnixMs }: ForcedModeView): void => {
-    const untilMs = runtime.now() + untilUnixMs - runtime.unixNow();
-    publish({ do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) }, sinceUnixMs, untilMs);
+  const publishMode = (view: ForcedModeView): void => {
+    const { tool, owner, mode, reason, untilUnixMs } = view;
+    const endsMs = runtime.now() + untilUnixMs - runtime.unixNow();
+    publish({ do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) }, forcedBy(view), endsMs);
   };
 
   /**
@@ -116,66 +121,81 @@ export const syncActions = (
   };
 
   /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
-  const carryOut = ({ key, id, made, body, leftMs: storedMs, heardMs }: Heard<StoredAction>): void => {
+  const carryOut = ({ key, id, made, ageMs, body, leftMs, keptMs, heardMs }: Heard<StoredAction>): void => {
     const action = parseAction(body);
-    const untilMs = heardMs + storedMs;
-    const leftMs = untilMs - runtime.now();
-    if (action === undefined || keyOf(action) !== key || leftMs <= 0) return;
+    if (action === undefined || keyOf(action) !== key || action.agent !== agent || !isShared(action.tool)) return;
     const { tool, owner } = action;
-    if (action.agent !== agent || !isShared(tool)) return;
-    const heard = { id, action, body, untilMs, askedMs: heardMs, made, after: 0 };
-    if (action.do === 'release') {
-      remember(key, { ...heard, sinceUnixMs: undefined });
-      operator.release(tool, { owner, isCounted: false });
-      return;
-    }
-    const { mode, reason } = action;
+    const [endsMs, keptUntilMs] = [heardMs + leftMs, heardMs + keptMs];
+    const heard = { id, action, body, endsMs, keptUntilMs, askedMs: heardMs - ageMs, made, after: 0 };
+    const forMs = Math.min(LONGEST_MS, endsMs - runtime.now());
     const quietly = { isDeclared: false, isCounted: false };
-    const { sinceUnixMs } = operator.force(tool, { mode, owner, reason, expiresInMs: leftMs, ...quietly });
-    remember(key, { ...heard, sinceUnixMs });
+    if (action.do === 'force' && forMs > 0) {
+      const { mode, reason } = action;
+      const view = operator.force(tool, { mode, owner, reason, expiresInMs: forMs, ...quietly });
+      latest.set(key, { ...heard, forced: forcedBy(view) });
+    } else {
+      latest.set(key, { ...heard, forced: undefined });
+      operator.release(tool, { owner, isCounted: false });
+    }
   };
 
   /** G7: a store that has lost actions gets back those that still count, releases too. One without room is asked again. */
   const restore = (): void => {
-    for (const [key, { untilMs }] of latest)
-      if (untilMs > runtime.now() && !reader.knowledge.actions.has(key)) unsent.add(key);
+    for (const key of latest.keys()) if (!reader.knowledge.actions.has(key)) unsent.add(key);
   };
 
+  const forgetEnded = (): void => {
+    for (const [key, { keptUntilMs }] of latest) if (keptUntilMs <= runtime.now()) latest.delete(key);
+  };
+
+  /** Each once: a store that refuses an action is not asked again at once. */
   const sendAll = async (): Promise<void> => {
-    for (const key of unsent) {
+    for (const key of [...unsent]) {
       const one = latest.get(key);
-      const forMs = Math.ceil((one?.untilMs ?? 0) - runtime.now());
-      if (one === undefined || forMs <= 0) {
+      if (one === undefined || one.keptUntilMs <= runtime.now()) {
         unsent.delete(key);
         continue;
       }
-      const { id, body, askedMs, after } = one;
-      const ageMs = Math.round(runtime.now() - askedMs);
-      const said = await reader.write((store) => store.control({ key, id, body, forMs, ageMs, after }));
+      const { id, body, after, forced } = one;
+      const nowMs = runtime.now();
+      const [leftMs, keptMs] = [Math.max(0, one.endsMs - nowMs), one.keptUntilMs - nowMs].map(Math.ceil) as [
+        number,
+        number,
+      ];
+      const ageMs = Math.round(nowMs - one.askedMs);
+      const said = await reader.write((store) => store.control({ key, id, body, ageMs, leftMs, keptMs, after }));
       if (said === undefined) return;
       if (latest.get(key)?.id !== id) continue; // A later one waits.
       unsent.delete(key);
-      if (said.answer === undefined)
+      const { answer } = said;
+      if (answer?.id === id) latest.set(key, { ...one, made: answer.made });
+      else if (answer !== undefined) carryOut({ ...answer, heardMs: runtime.now() });
+      else if (forced !== undefined)
         warnLocal(key, 'the fleet has no room for more modes. Release some that are no longer needed.');
-      else follow({ ...said.answer, heardMs: runtime.now() });
     }
+  };
+
+  const send = async (): Promise<void> => {
+    safely('an action of the fleet', findOwn);
+    if (unsent.size > 0 && reader.knowledge.answers) await sendAll();
   };
 
   return {
     onWord: (isAll) => {
       safely('an action of the fleet', findOwn);
+      forgetEnded();
       for (const listed of reader.knowledge.actions.values()) safely('an action of the fleet', () => follow(listed));
       seenVersion = operator.version;
       if (isAll) restore();
     },
     send: () => {
-      safely('an action of the fleet', findOwn);
-      if (isSending || unsent.size === 0 || !reader.knowledge.answers) return;
-      isSending = true;
-      const sent = sendAll().then(() => {
-        isSending = false;
+      sending ??= send().finally(() => {
+        sending = undefined;
       });
-      void sent;
+    },
+    sendLast: async () => {
+      await sending;
+      await send();
     },
     topics: () => {
       const listed = [...reader.knowledge.actions].filter(([, { body }]) => parseAction(body)?.agent === agent);

@@ -219,8 +219,9 @@ describe('boxes that share a store', () => {
         .map(({ mode }) => mode),
     );
 
-  test('G8: of two actions on one mode, each process carries out the later one, also where one of them is its own', async () => {
-    const { runtime, store, processes } = await fleetOf(2);
+  /** The third process does not reach the store while `isCut`. */
+  const cuttable = async () => {
+    const { runtime, store, processes, start } = await fleetOf(2);
     const state = { isCut: false };
     const orCut = <Answer>(run: () => Promise<Answer>): Promise<Answer> =>
       state.isCut ? Promise.reject(new StoreError('disconnected', 'cut')) : run();
@@ -229,13 +230,18 @@ describe('boxes that share a store', () => {
       read: (...given) => orCut(() => store.read(...given)),
       control: (action) => orCut(() => store.control(action)),
     });
-    const [first, second] = processes;
-    if (first === undefined || second === undefined) return;
+    await runtime.pass(2_000);
+    return { runtime, store, state, start, cut, first: processes[0] as Process, all: [...processes, cut] };
+  };
+
+  test('G8: of two actions on one mode, each process carries out the later one, also where one of them is its own', async () => {
+    const { runtime, state, cut, first, all } = await cuttable();
+    const [, second = first] = all;
     operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
     operate(second.box).force('web_search', { mode: 'disabled', ...MAINTENANCE });
     await runtime.pass(3_000);
     const [[mode]] = modesOf([cut]) as [string[]];
-    expect(modesOf([...processes, cut])).toEqual([[mode], [mode], [mode]]);
+    expect(modesOf(all)).toEqual([[mode], [mode], [mode]]);
     state.isCut = true;
     operate(cut.box).force('web_search', { mode: 'observe_only', ...MAINTENANCE });
     await runtime.pass(5_000);
@@ -243,7 +249,7 @@ describe('boxes that share a store', () => {
     await runtime.pass(5_000);
     state.isCut = false;
     await runtime.pass(10_000);
-    expect(modesOf([...processes, cut])).toEqual([[], [], []]); // It was released after that.
+    expect(modesOf(all)).toEqual([[], [], []]); // It was released after that.
     expect(first.fleet.status().actions).toMatchObject([{ action: 'release', applied: 3, processes: 3 }]);
   });
 
@@ -260,12 +266,97 @@ describe('boxes that share a store', () => {
     operate(first.box).force('a', { mode: 'disabled', ...MAINTENANCE });
     await runtime.pass(20_000);
     store.clear();
-    await store.control({ ...forced, forMs: forced.leftMs, ageMs: 22_000, after: 0 });
+    await store.control({ ...forced, ageMs: 22_000, after: 0 });
     await runtime.pass(3_000);
     const late = processWith(runtime, store);
     await runtime.pass(2_000);
     expect(modesOf([...processes, late])).toEqual([['disabled'], ['disabled'], ['disabled']]);
     expect(call(late, true, 'web_search')).toBe('ok');
+  });
+
+  test('G8: a mode that was replaced by a shorter one does not come back by a process that was cut off', async () => {
+    const { runtime, state, cut, first, all } = await cuttable();
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+    await runtime.pass(3_000);
+    state.isCut = true;
+    operate(cut.box).force('a', { mode: 'forced_open', ...MAINTENANCE });
+    await runtime.pass(1_000);
+    for (const tool of ['web_search', 'a'])
+      operate(first.box).force(tool, { mode: 'disabled', ...MAINTENANCE, expiresInMs: 5_000 });
+    await runtime.pass(10_000);
+    state.isCut = false;
+    await runtime.pass(10_000);
+    expect(modesOf(all)).toEqual([[], [], []]);
+    expect(first.fleet.status().actions).toEqual([]);
+  });
+
+  test('G8: a release by a process that was cut off counts after a loss of data, because it is later', async () => {
+    const { runtime, store, state, cut, first, start } = await cuttable();
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+    await runtime.pass(3_000);
+    state.isCut = true;
+    operate(cut.box).release('web_search', { owner: 'ada' });
+    await runtime.pass(10_000);
+    const late = start();
+    await runtime.pass(3_000);
+    await first.fleet.close();
+    store.clear();
+    await runtime.pass(3_000);
+    state.isCut = false;
+    await runtime.pass(10_000);
+    expect(modesOf([late, cut])).toEqual([[], []]);
+  });
+
+  test.each([
+    ['back by 5 s', -5_000],
+    ['ahead by an hour, and back', 3_600_000],
+  ])('G8, G9: actions converge when the clock of the store goes %s', async (_, stepMs) => {
+    const runtime = virtualRuntime();
+    const clock = { offMs: Math.max(0, stepMs) };
+    const memory = memoryStore({ now: () => 1e12 + runtime.now() + clock.offMs });
+    let sent = 0;
+    const control: FleetStore['control'] = (action) => {
+      sent += 1;
+      return memory.control(action);
+    };
+    const store = { ...memory, control };
+    const processes = [processWith(runtime, store), processWith(runtime, store)];
+    const [first] = processes as [Process, Process];
+    await runtime.pass(2_000);
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE, expiresInMs: 60_000 });
+    operate(first.box).force('a', { mode: 'forced_open', ...MAINTENANCE, expiresInMs: 60_000 });
+    await runtime.pass(3_000);
+    clock.offMs += -Math.abs(stepMs);
+    const late = processWith(runtime, store);
+    operate(late.box).force('web_search', { mode: 'disabled', ...MAINTENANCE, expiresInMs: 60_000 });
+    await runtime.pass(40_000);
+    const all = [...processes, late];
+    expect(new Set(modesOf(all).map((modes) => modes.sort().join()))).toEqual(new Set(['disabled,forced_open']));
+    expect(sent).toBeLessThan(12);
+    await runtime.pass(30_000);
+    const later = processWith(runtime, store);
+    await runtime.pass(3_000);
+    expect(modesOf([...all, later])).toEqual([[], [], [], []]);
+  });
+
+  test('G8: of two modes that are forced in the same millisecond, all processes get the second one', async () => {
+    const { runtime, processes } = await fleetOf(2);
+    const [first] = processes as [Process, Process];
+    operate(first.box).force('web_search', { mode: 'observe_only', ...MAINTENANCE });
+    await settleAll(); // It is sent.
+    operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE });
+    await runtime.pass(3_000);
+    expect(modesOf(processes)).toEqual([['forced_open'], ['forced_open']]);
+  });
+
+  test('G8: a process that ends at once has told the fleet of its modes', async () => {
+    const { runtime, processes } = await fleetOf(2);
+    const [first, second] = processes as [Process, Process];
+    for (const tool of ['web_search', 'a', 'b'])
+      operate(first.box).force(tool, { mode: 'forced_open', ...MAINTENANCE });
+    await first.fleet.close();
+    await runtime.pass(3_000);
+    expect(modesOf([second])).toEqual([['forced_open', 'forced_open', 'forced_open']]);
   });
 
   test('G8: a mode stays while another one changes often, and the store keeps one action for each', async () => {
@@ -349,7 +440,15 @@ describe('boxes that share a store', () => {
     const { runtime, processes, store } = await fleetOf(1);
     const body = { do: 'force', agent: 'agent', tool: 'mail', owner: 'eve', mode: 'forced_open', reason: 'r' };
     const key = JSON.stringify(['agent', 'mail', 'eve']);
-    await store.control({ key, id: 'x', body: JSON.stringify(body), forMs: 60_000, ageMs: 0, after: 0 });
+    await store.control({
+      key,
+      id: 'x',
+      body: JSON.stringify(body),
+      leftMs: 60_000,
+      keptMs: 60_000,
+      ageMs: 0,
+      after: 0,
+    });
     await runtime.pass(3_000);
     expect(processes.map((one) => call(one, true, 'mail'))).toEqual(['ok']);
   });
@@ -668,7 +767,7 @@ describe('what diag gets', () => {
     expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'ok']);
     expect(heard).toEqual([expect.stringMatching(/mode stays in this process.*no room for more modes/s)]);
     operate(processes[0].box).release('a', { owner: 'ada' });
-    await runtime.pass(1_800_000); // Until the release is over, as the mode would have been. Then there is room.
+    await runtime.pass(35_000); // Then there is room.
     expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'skip']);
   });
 

@@ -14,12 +14,13 @@ import {
   type ActionRecord,
   type CircuitRecord,
   CLOCK_STEP_MS,
+  isKept,
   storedAction,
   storedCircuit,
   type Versioned,
 } from './records.ts';
 
-/** What the store keeps at most. Another circuit pushes out one that is not open, the closed ones first. Nothing pushes out an action. */
+/** What the store keeps at most. Another circuit pushes out one that is not open, the closed ones first. Another action pushes out one whose mode is not forced any more. */
 export interface Bounds {
   readonly circuits: number;
   readonly actions: number;
@@ -190,24 +191,28 @@ export const endOutage = (
   return { state: withCircuit(state, id, closed, moment), answer: true, hint: true };
 };
 
-/** G8: keeps an action, unless the store has a later one on the same mode. A `made` in the future is of a clock that was ahead. */
+/** G8: keeps an action, unless the store has a later one on the same mode. */
 export const controlAll = (
   state: State,
-  { key, id, body, forMs, ageMs, after }: SentAction,
+  { key, id, body, ageMs, leftMs, keptMs, after }: SentAction,
   moment: Moment,
 ): Outcome<StoredAction | undefined> => {
   const { nowMs, bounds = BOUNDS } = moment;
   const before = born(state, moment);
-  const made = Math.max(nowMs - ageMs, after + 1);
-  const live = [...before.actions].filter(([, { record }]) => record.u > nowMs);
-  const found = new Map(live).get(key);
-  const isLater = found !== undefined && found.record.m >= made && found.record.m <= nowMs + CLOCK_STEP_MS;
-  if (found !== undefined && (isLater || found.record.i === id))
+  const made = Math.max(nowMs - ageMs, Math.min(after + 1, nowMs + CLOCK_STEP_MS));
+  const kept = new Map([...before.actions].filter(([, { record }]) => isKept(record, nowMs)));
+  const found = kept.get(key);
+  if (found !== undefined && (found.record.m >= made || found.record.i === id))
     return unchanged(state, storedAction(key, found, nowMs));
-  if (found === undefined && live.length >= bounds.actions) return unchanged(state, undefined);
+  if (found === undefined && kept.size >= bounds.actions) {
+    const ended = [...kept].filter(([, { record }]) => record.o <= nowMs);
+    const [oldest] = ended.sort(([, a], [, b]) => a.record.m - b.record.m || a.version - b.version);
+    if (oldest === undefined) return unchanged(state, undefined);
+    kept.delete(oldest[0]);
+  }
   const version = before.version + 1;
-  const action = { version, record: { i: id, b: body, u: nowMs + forMs, m: made } };
-  const actions = new Map(found === undefined ? live : before.actions).set(key, action);
+  const action = { version, record: { i: id, b: body, m: made, o: nowMs + leftMs, u: nowMs + keptMs } };
+  const actions = kept.set(key, action);
   return { state: { ...before, version, actions }, answer: storedAction(key, action, nowMs), hint: true };
 };
 

@@ -246,7 +246,7 @@ export const joinFleet = (
         if (grant === undefined || situation.circuit?.leaseMs !== undefined) return;
         await reader.write((store) => store.settle(track.id, holder, grant.grant, result));
       });
-      await Promise.all(given);
+      await Promise.all([...given, actions.sendLast()]);
     },
   };
 };

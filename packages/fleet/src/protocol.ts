@@ -43,20 +43,18 @@ export interface StoredAction {
   readonly version: number;
   /** When it was asked for, in milliseconds of the store's clock. Of two actions on one mode, the later one counts, whichever arrives first. */
   readonly made: number;
+  /** Since then. */
+  readonly ageMs: number;
   /** What it is, as JSON that the sender's release understands. At most 2,000 characters. */
   readonly body: string;
-  /** Until it is over. */
+  /** How long the mode is still forced; 0 for a release. */
   readonly leftMs: number;
+  /** How long the store still knows it. A process that was cut off then hears that its own, earlier action has been replaced. */
+  readonly keptMs: number;
 }
 
 /** What the store is told of an action. */
-export interface SentAction {
-  readonly key: string;
-  readonly id: string;
-  readonly body: string;
-  readonly forMs: number;
-  /** Since it was asked for: a process that was cut off sends it late. */
-  readonly ageMs: number;
+export interface SentAction extends Pick<StoredAction, 'key' | 'id' | 'ageMs' | 'body' | 'leftMs' | 'keptMs'> {
   /** `made` of the action on the same mode that its author knew, which this one follows in any case; 0 for none. */
   readonly after: number;
 }
@@ -137,7 +135,10 @@ export interface FleetStore {
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;
   /** Closes a circuit without a probe: a person, a health check or a time has ended its outage. False if it is of another generation. */
   end(id: string, generation: number): Promise<boolean>;
-  /** Replaces an earlier action on the same mode. Returns the one that counts now; undefined if the store has no room for another mode. */
+  /**
+   * Replaces an earlier action on the same mode. Returns the one that counts now. If there is no room for another mode, the oldest one
+   * that is not forced any more goes. Undefined if all are.
+   */
   control(action: SentAction): Promise<StoredAction | undefined>;
   /** Calls `onHint` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
   listen(onHint: () => void): Listening;

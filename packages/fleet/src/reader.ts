@@ -174,7 +174,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     for (const action of word.actions) actions.set(action.key, hear(action));
     listeners = isCounted ? word : UNKNOWN;
     noteCount(listeners.processes);
-    for (const [key, { heardMs, leftMs }] of actions) if (runtime.now() - heardMs >= leftMs) actions.delete(key);
+    for (const [key, { heardMs, keptMs }] of actions) if (runtime.now() - heardMs >= keptMs) actions.delete(key);
     if (mode !== 'degraded' || (refusing === undefined && answeredRead > takenAfter)) {
       mode = 'up';
       why = undefined;

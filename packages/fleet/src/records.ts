@@ -29,10 +29,10 @@ export interface ActionRecord {
   readonly i: string;
   /** Body. */
   readonly b: string;
-  /** When it ends. */
-  readonly u: number;
-  /** When it was asked for. */
+  /** When it was asked for, until when the mode is forced, and until when the store keeps it. */
   readonly m: number;
+  readonly o: number;
+  readonly u: number;
 }
 
 /** Something that the store keeps, with the version of its last change. */
@@ -68,12 +68,17 @@ export const storedCircuit = (
       : undefined,
 });
 
+/** One that was made in the future is of a clock that was ahead. The processes that have carried it out say so again. */
+export const isKept = ({ m, u }: ActionRecord, nowMs: number): boolean => u > nowMs && m <= nowMs + CLOCK_STEP_MS;
+
 /** An action as processes hear of it. Undefined if it is over. */
 export const storedAction = (
   key: string,
   { version, record }: Versioned<ActionRecord>,
   nowMs: number,
-): StoredAction | undefined =>
-  record.u > nowMs
-    ? { key, id: record.i, version, made: record.m, body: record.b, leftMs: record.u - nowMs }
-    : undefined;
+): StoredAction | undefined => {
+  if (!isKept(record, nowMs)) return undefined;
+  const { i: id, b: body, m: made, o, u } = record;
+  const ageMs = Math.max(0, nowMs - made);
+  return { key, id, version, made, ageMs, body, leftMs: Math.max(0, o - nowMs), keptMs: u - nowMs };
+};

@@ -36,7 +36,7 @@ export interface FleetActionStatus {
   readonly owner: string;
   readonly mode: ForcedMode | undefined;
   readonly reason: string | undefined;
-  /** Milliseconds until it is over. */
+  /** Milliseconds until a forced mode is over, or a release is forgotten. */
   readonly leftMs: number;
   /** Processes that live and have carried it out; undefined if the store cannot tell. */
   readonly applied: number | undefined;
@@ -103,13 +103,13 @@ const circuitOf = (fleet: string, circuit: Heard<StoredCircuit>, nowMs: number):
 };
 
 const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetActionStatus[] =>
-  [...knowledge.actions.values()].flatMap(({ id, body, leftMs, heardMs }) => {
+  [...knowledge.actions.values()].flatMap(({ id, body, leftMs, keptMs, heardMs }) => {
     const action = parseAction(body);
-    if (action === undefined || nowMs - heardMs >= leftMs) return [];
+    const left = (action?.do === 'force' ? leftMs : keptMs) - (nowMs - heardMs);
+    if (action === undefined || left <= 0) return [];
     const { agent, tool, owner } = action;
     const { mode, reason } = action.do === 'force' ? action : { mode: undefined, reason: undefined };
     const { topics } = knowledge.listeners;
-    const left = leftMs - (nowMs - heardMs);
     return {
       ...{ fleet: name, id, agent, action: action.do, tool, owner, mode, reason },
       ...{ leftMs: left, applied: topics.get(id), processes: topics.get(agentTopic(agent)) },

@@ -59,7 +59,7 @@ describe('the user of docs/fleet.md', () => {
       'done',
     );
     expect(await store.end('web_search', 2)).toBe(true);
-    const action = { key: 'k', id: 'a', body: '{}', forMs: 60_000, ageMs: 0, after: 0 };
+    const action = { key: 'k', id: 'a', body: '{}', leftMs: 60_000, keptMs: 60_000, ageMs: 0, after: 0 };
     expect(await store.control(action)).toMatchObject({ key: 'k', id: 'a' });
     listening.to(new Set(['a']));
     await vi.waitFor(

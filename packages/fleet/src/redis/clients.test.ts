@@ -104,7 +104,7 @@ describe.each(CLIENTS)('G10: the client %s', (name, make) => {
     if (grant !== undefined) expect(await one.settle('c', 'p1', grant, { result: 'success' })).toBe('done');
     expect((await two.read(position)).circuits).toMatchObject([{ state: 'closed', generation: 2 }]);
     const applied = async (id: string) => (await one.read(position, ['x', 'y'])).topics.get(id);
-    const action = { key: 'k', id: 'x', body: '{}', forMs: 60_000, ageMs: 0, after: 0 };
+    const action = { key: 'k', id: 'x', body: '{}', leftMs: 60_000, keptMs: 60_000, ageMs: 0, after: 0 };
     expect(await two.control(action)).toMatchObject({ key: 'k', id: 'x' });
     expect(await applied('x')).toBe(0);
     first.to(new Set(['x', 'y']));

@@ -64,8 +64,8 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       return String(await run('settle', id, process, ...settlement)) === 'done' ? 'done' : 'stale';
     },
     end: async (id, generation) => Number(await run('end', id, generation)) === 1,
-    control: async ({ key: mode, id, body, forMs, ageMs, after }) => {
-      const answer = await run('control', mode, id, body, forMs, ageMs, after);
+    control: async ({ key: mode, id, body, ageMs, leftMs, keptMs, after }) => {
+      const answer = await run('control', mode, id, body, ageMs, leftMs, keptMs, after);
       if (isNothing(answer)) return undefined;
       const [at, value] = list(answer);
       return storedAction(mode, parsed(String(value)), Number(at));

@@ -117,7 +117,8 @@ const call: fc.Arbitrary<Move> = fc.oneof(
         key: fc.constantFrom('k', 'l', 'm'),
         id: ids,
         body: fc.constantFrom('x', '{"a":"é\\"}'),
-        forMs: ms,
+        leftMs: ms,
+        keptMs: ms,
         ageMs: ms,
         after: fc.constantFrom(0, 0, 1_700_000_000_500),
       })

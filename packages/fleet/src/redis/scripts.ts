@@ -144,24 +144,35 @@ save(field, { s = 'closed', g = circuit.g + 1, c = circuit.c, t = now, w = circu
 return 1
 `;
 
-/** ARGV: 3 key of the action, 4 id, 5 body, 6 life, 7 age, 8 when the action that it follows was made. */
+/** ARGV: 3 key of the action, 4 id, 5 body, 6 age, 7 for how long it is forced, 8 and kept, 9 when the action that it follows was made. */
 const control = ({ actions }: Bounds): string => `
-local field, id, life = 'a:' .. ARGV[3], ARGV[4], tonumber(ARGV[6])
-local made, known = math.max(now - tonumber(ARGV[7]), tonumber(ARGV[8]) + 1), load(field)
-if known and known.u > now then
-  local later = known.m >= made and known.m <= now + ${CLOCK_STEP_MS}
-  if later or known.i == id then return found(field) end
-else
-  local all, ended, count = redis.call('HGETALL', key), {}, 0
-  for i = 1, #all, 2 do
-    if string.sub(all[i], 1, 2) == 'a:' then
-      if cjson.decode(string.match(all[i + 1], ' (.*)')).u > now then count = count + 1 else ended[#ended + 1] = all[i] end
+local field, id, kept = 'a:' .. ARGV[3], ARGV[4], tonumber(ARGV[8])
+local made = math.max(now - tonumber(ARGV[6]), math.min(tonumber(ARGV[9]) + 1, now + ${CLOCK_STEP_MS}))
+local function isKept(one)
+  return one.u > now and one.m <= now + ${CLOCK_STEP_MS}
+end
+local known = load(field)
+if known and not isKept(known) then known = nil end
+if known and (known.m >= made or known.i == id) then return found(field) end
+local all, count, oldest, oldestMade, oldestVersion = redis.call('HGETALL', key), 0, nil, 0, 0
+for i = 1, #all, 2 do
+  if string.sub(all[i], 1, 2) == 'a:' then
+    local version, json = string.match(all[i + 1], '^(%d+) (.*)')
+    local one, number = cjson.decode(json), tonumber(version)
+    if not isKept(one) then
+      redis.call('HDEL', key, all[i])
+    else
+      count = count + 1
+      local first = not oldest or one.m < oldestMade or (one.m == oldestMade and number < oldestVersion)
+      if one.o <= now and first then oldest, oldestMade, oldestVersion = all[i], one.m, number end
     end
   end
-  if count >= ${actions} then return false end
-  for _, one in ipairs(ended) do redis.call('HDEL', key, one) end
 end
-return save(field, { i = id, b = ARGV[5], u = now + life, m = made }, life, true)
+if not known and count >= ${actions} then
+  if not oldest then return false end
+  redis.call('HDEL', key, oldest)
+end
+return save(field, { i = id, b = ARGV[5], m = made, o = now + tonumber(ARGV[7]), u = now + kept }, kept, true)
 `;
 
 /**
