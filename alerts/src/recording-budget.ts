@@ -54,6 +54,12 @@ const burnOfBase = (window: '1h' | '6h'): Recording => ({
 /** Sessions, their budgets, and how fast they use them up. */
 export const BUDGET: readonly Recording[] = [
   {
+    key: 'sessions',
+    comment:
+      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
+    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
+  },
+  {
     key: 'comesAndGoes',
     comment:
       'Agents that come and go, such as a nightly job: since they were first seen, they were absent for most of the time. The value is how often they were there. The first hours do not count, because they are too short to show a habit. At least an hour, because BreakerboxTelemetryAbsent remembers a vanished agent for that long.',

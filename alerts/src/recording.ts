@@ -46,27 +46,7 @@ const keysOutOfUse = (ground: Ground): string => {
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
 };
 
-const NOT_IN_CLOSED = `${label(ATTR.state)}!="closed"`;
-
-/**
- * The median of the circuits out of use is above 0, and at least the given share of all circuits. The recorded series has no zeros. So it must
- * have a value at half of the evaluations, which the sessions of the agent count.
- */
-const manyOutOfUse = ({ read, settings: { gap, openShare }, recorded }: Ground): string => {
-  const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
-  const share = `${openShare} * avg_over_time(${read.over('circuits', gap)})`;
-  if (!recorded) return `${median}\n>= ${share}`;
-  const half = `count_over_time(${read.over('notClosed', gap)}) >= on (${BY_AGENT}) group_left () count_over_time(${read.over('sessions', gap)}) / 2`;
-  return `${median}\n>= ${share}\nand ${half}`;
-};
-
 const CIRCUITS: readonly Recording[] = [
-  {
-    key: 'sessions',
-    comment:
-      'Live sessions of an agent, in any state. An agent without sessions reports 0, so a missing series means that the agent is gone.',
-    expr: ({ series }) => aggregated('sum', BY_AGENT, series(METRIC.sessions)),
-  },
   {
     key: 'processes',
     comment:
@@ -90,32 +70,33 @@ const CIRCUITS: readonly Recording[] = [
     comment:
       'Circuits of a tool that are not closed, by state. No value for a state without circuits, so these are few series. If a process pushes its metrics and is replaced, nothing reports its end. So series without a sample for longer than the permitted gap do not count.',
     expr: (ground) => {
-      const notClosed = ground.series(METRIC.circuits, {}, NOT_IN_CLOSED);
+      const notClosed = ground.series(METRIC.circuits, {}, `${label(ATTR.state)}!="closed"`);
       return `${aggregated('sum', `${BY_TOOL}, ${label(ATTR.state)}`, `${bracketed(`${notClosed} > 0`)}\n${whileFresh(ground)}`)} > 0`;
     },
   },
   {
     key: 'circuits',
-    comment:
-      'Circuits of a tool in any state. 0 means that no live session has the tool. All states are read at the same moment, because a circuit that changes its state between two moments would count twice or not at all.',
+    comment: 'Circuits of a tool in any state. 0 means that no live session has the tool.',
     expr: (ground) => {
-      const { series } = ground;
-      const closed = series(METRIC.circuits, { [ATTR.state]: ['closed'] });
-      // Most tools have no circuit in any other state, and zeros add nothing.
-      const others = `${series(METRIC.circuits, {}, NOT_IN_CLOSED)} > 0`;
-      return aggregated('sum', BY_TOOL, `${bracketed(joined('or', closed, others))}\n${whileFresh(ground)}`);
+      const { series, read, recorded } = ground;
+      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits)}\n${whileFresh(ground)}`);
+      const closed = `${series(METRIC.circuits, { [ATTR.state]: ['closed'] })}\n${whileFresh(ground)}`;
+      return aggregated('sum', BY_TOOL, joined('or', closed, read.now('notClosedByState')));
     },
   },
   {
     key: 'notClosed',
     comment:
-      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open. No value without one.',
+      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
     expr: (ground) => {
       const { series, read, recorded } = ground;
       const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
-      return recorded
-        ? aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`)
-        : aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
+      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
+      return joined(
+        'or',
+        aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`),
+        `${read.now('circuits')} * 0`,
+      );
     },
   },
   {
@@ -131,7 +112,9 @@ const CIRCUITS: readonly Recording[] = [
       'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too.',
     expr: (ground) => {
       const { read, series, settings, recorded } = ground;
-      const { gap, openFor } = settings;
+      const { gap, openFor, openShare } = settings;
+      const median = `quantile_over_time(0.5, ${read.over('notClosed', gap)})`;
+      const many = `${median}\n>= ${openShare} * avg_over_time(${read.over('circuits', gap)})`;
       const stillThere = `last_over_time(${active(series)}[${durationOf(seconds(gap) * 0.6)}])`;
       // Until the last time out of use has left the window of the rule below, which needs the zeros.
       const inUse = recorded
@@ -140,7 +123,7 @@ const CIRCUITS: readonly Recording[] = [
       return joined(
         'or',
         read.now('keysOutOfUse'),
-        `ceil(\n${indented(manyOutOfUse(ground))}\n)\nand on (${BY_AGENT}) ${stillThere}`,
+        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
         inUse,
       );
     },

@@ -88,7 +88,7 @@ const courseOf = (name: string, troubled: boolean): Course | { readonly kind: 'n
 
 /** Series that a rule records only for a tool in an outage or its agent, or for an agent that comes and goes. */
 const isSparse = (name: string, labels: readonly (readonly [string, string])[]): boolean =>
-  /state:worst|tool_state:|not_closed|(?<!started:)grown|out_of_use|_per_|failures|openings:|p95_5m|_slow$|_paused:|systemic|come_and_go/.test(
+  /state:worst|tool_state:|(?<!started:)grown|out_of_use|_per_|failures|openings:|p95_5m|_slow$|_paused:|systemic|come_and_go/.test(
     name,
   ) ||
   (name.includes('agent_tool_decision') && labels.some(([, value]) => /^(probe|skip|pause|open)$/.test(value)));
