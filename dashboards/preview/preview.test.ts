@@ -82,7 +82,11 @@ test(
       const names = (await ruleSamples(prometheusAt(story.url), window)).map((line) => line.split('{')[0]);
       // No agent of a story runs out of its budget, or comes and goes.
       const absent = [RECORDED.ranOut, RECORDED.comesAndGoes].sort();
-      expect(Object.values(RECORDED).filter((name) => !names.includes(name)).sort()).toEqual(absent);
+      expect(
+        Object.values(RECORDED)
+          .filter((name) => !names.includes(name))
+          .sort(),
+      ).toEqual(absent);
     } finally {
       await story.stop();
     }
