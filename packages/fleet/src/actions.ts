@@ -129,14 +129,12 @@ export const syncActions = (
     const heard = { id, action, body, endsMs, keptUntilMs, askedMs: heardMs - ageMs, made, after: 0 };
     const forMs = Math.min(LONGEST_MS, endsMs - runtime.now());
     const quietly = { isDeclared: false, isCounted: false };
+    latest.set(key, { ...heard, forced: undefined }); // First, so that one that cannot be carried out is tried once.
     if (action.do === 'force' && forMs > 0) {
       const { mode, reason } = action;
       const view = operator.force(tool, { mode, owner, reason, expiresInMs: forMs, ...quietly });
       latest.set(key, { ...heard, forced: forcedBy(view) });
-    } else {
-      latest.set(key, { ...heard, forced: undefined });
-      operator.release(tool, { owner, isCounted: false });
-    }
+    } else operator.release(tool, { owner, isCounted: false });
   };
 
   /** G7: a store that has lost actions gets back those that still count, releases too. One without room is asked again. */
@@ -169,7 +167,8 @@ export const syncActions = (
       unsent.delete(key);
       const { answer } = said;
       if (answer?.id === id) latest.set(key, { ...one, made: answer.made });
-      else if (answer !== undefined) carryOut({ ...answer, heardMs: runtime.now() });
+      else if (answer !== undefined)
+        safely('an action of the fleet', () => carryOut({ ...answer, heardMs: runtime.now() }));
       else if (forced !== undefined)
         warnLocal(key, 'the fleet has no room for more modes. Release some that are no longer needed.');
     }

@@ -771,6 +771,23 @@ describe('what diag gets', () => {
     expect(processes.map((one) => call(one, true, 'b'))).toEqual(['skip', 'skip']);
   });
 
+  test('E5, G8: an action that cannot be carried out is told once, and ends no process', async () => {
+    const heard = listen();
+    const runtime = virtualRuntime();
+    const memory = memoryStore({ now: () => 1e12 + runtime.now() });
+    const body = JSON.stringify({ do: 'force', agent: 'agent', tool: 'a', owner: 'eve', mode: 'disabled', reason: '' });
+    const key = JSON.stringify(['agent', 'a', 'eve']);
+    const wrong = { key, id: 'x', body, ageMs: 0, leftMs: 60_000, keptMs: 60_000, after: 0 };
+    const control: FleetStore['control'] = async () => ({ ...wrong, version: 1, made: 1e12 });
+    const { box } = processWith(runtime, { ...memory, control });
+    await memory.control(wrong);
+    await runtime.pass(5_000);
+    operate(box).force('a', { mode: 'forced_open', owner: 'ada', reason: 'maintenance' });
+    await runtime.pass(5_000);
+    expect(heard.length).toBeGreaterThanOrEqual(1);
+    expect(heard.length).toBeLessThanOrEqual(2);
+  });
+
   test('G8, W2: a mode that is too long for the store stays local, which is told once', async () => {
     const heard = listen();
     const { runtime, processes } = await fleetOf(2);
