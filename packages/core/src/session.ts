@@ -39,7 +39,14 @@ import {
   viewCircuits,
   viewSession,
 } from './view.ts';
-import { FIRST_LOOK, lookForMistakes, type NamedSession, nextLook, warnOfUndeclared } from './warnings/mistakes.ts';
+import {
+  FIRST_LOOK,
+  lookForMistakes,
+  type NamedSession,
+  nextLook,
+  noteOutcome,
+  warnOfUndeclared,
+} from './warnings/mistakes.ts';
 
 /** How a session begins. */
 export interface SessionStart {
@@ -209,7 +216,7 @@ class Session implements SessionApi {
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
-    else this.#box.evidence.settled.add(entry.tool);
+    else noteOutcome(this.#box, entry.tool, judged.outcome);
     if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
     return late;
   }

@@ -2,11 +2,12 @@ import { describe, expect, test, vi } from 'vitest';
 import type { BreakerboxConfig } from '../config/config.ts';
 import { report } from '../report/report.ts';
 import type { Session } from '../session-api.ts';
+import { boxInternals } from '../session-internals.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { openSeries } from '../telemetry/readers.ts';
 import { bench, failOnce, succeedOnce, watchWarnings } from '../test-support.ts';
-import { noticeExecutor, noticeWrapped } from './mistakes.ts';
+import { hasSucceeded, noticeExecutor, noticeWrapped } from './mistakes.ts';
 
 const times = (count: number, run: () => unknown): void => {
   for (let n = 0; n < count; n += 1) run();
@@ -18,6 +19,19 @@ const codesOf = (run: () => void): readonly string[] => {
   run();
   return warnings().map((one) => one.split(':')[0] ?? '');
 };
+
+test('C14: a box remembers which declared tools have ever succeeded, in any session and also too late', () => {
+  const { box, session } = bench();
+  const has = (tool: string) => hasSucceeded(boxInternals(box, 'test').context, tool);
+  failOnce(session, 'a');
+  succeedOnce(session, 'undeclared');
+  expect(['a', 'undeclared'].map(has)).toEqual([false, false]);
+  const late = session.acquire('a');
+  times(2, () => failOnce(session, 'a'));
+  late.settle({ outcome: 'success' });
+  session.end();
+  expect([session.peek('a')?.state, has('a'), has('b')]).toEqual(['open', true, false]);
+});
 
 describe('a budget that ends before a circuit can open', () => {
   const made = (config: Partial<BreakerboxConfig>) => codesOf(() => bench({ tools: { a: {} }, ...config }));

@@ -19,6 +19,8 @@ import { warnOnce } from './warnings.ts';
 export interface UsageEvidence {
   /** Tools with a call that was settled. */
   readonly settled: Set<string>;
+  /** Declared tools with a call that succeeded, even too late for its circuit (C7). A tool is never taken out. */
+  readonly succeeded: Set<string>;
   /** Calls that ran, in sessions that have ended. */
   readonly executed: Map<string, number>;
   /** Calls that an open circuit skipped, in sessions that have ended and took it over from others. */
@@ -29,10 +31,21 @@ export interface UsageEvidence {
 
 export const noEvidence = (): UsageEvidence => ({
   settled: new Set(),
+  succeeded: new Set(),
   executed: new Map(),
   skipped: new Map(),
   undeclared: new Map(),
 });
+
+/** Whether a call of the tool has ever succeeded since the box was made, in any session (C14, O8). */
+export const hasSucceeded = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string): boolean =>
+  evidence.succeeded.has(tool);
+
+/** A call of a declared tool is over. */
+export const noteOutcome = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string, outcome: Outcome): void => {
+  evidence.settled.add(tool);
+  if (outcome === 'success') evidence.succeeded.add(tool);
+};
 
 /** A model may make up names without end. */
 const MOST_UNDECLARED = 100;
