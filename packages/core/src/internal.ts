@@ -1,6 +1,14 @@
 /** For the other packages of this workspace. Not part of the public API; may change with any release. */
 
-export { type Evidence, type Refine, readErrorResult, readEvidence, stopKind, TRUST } from './classify/classify.ts';
+export {
+  type Evidence,
+  isError,
+  type Refine,
+  readErrorResult,
+  readEvidence,
+  stopKind,
+  TRUST,
+} from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
 export { readJson } from './config/checks.ts';
 export { nearestFirst, visible } from './config/names.ts';

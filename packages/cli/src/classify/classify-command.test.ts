@@ -33,7 +33,7 @@ describe('O2: breakerbox classify', () => {
 
   test('O2: reads JSON: errors, results, and arrays of them', async () => {
     expect(await judged('{"name":"Error","message":"x","code":"ENOSPC"}')).toEqual([
-      { text: 'x', outcome: 'failure', category: 'resource', blames: 'tool', why: 'code ENOSPC' },
+      { text: 'x', outcome: 'failure', category: 'resource', blames: 'tool', why: 'code ENOSPC', judgedBy: 'evidence' },
     ]);
     const results = [{ error: 'HTTP 429, Retry-After: 3' }, { isError: true, content: [] }, { hits: 3 }, 'timed out'];
     expect((await judged(JSON.stringify(results))).map(({ outcome }) => outcome)).toEqual([

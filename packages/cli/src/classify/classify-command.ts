@@ -23,6 +23,8 @@ export interface ClassifyReport {
   readonly blames?: 'tool' | 'key';
   readonly retryAfterMs?: number;
   readonly why?: string;
+  /** What the category rests on. `nothing`: nothing could judge the error. */
+  readonly judgedBy?: 'evidence' | 'words' | 'nothing';
 }
 
 const KINDS: readonly string[] = ['runner', 'fetch', 'browser'] satisfies readonly ToolKind[];
@@ -80,7 +82,8 @@ const judge = ({ text, thrown, value, tool, input }: Entry, named: string | unde
   const verdict = thrown ? classifyError(value, context) : classifyResult(value, context);
   if (verdict === undefined) return { text, outcome: 'success' };
   const outcome = verdict.blames === 'key' ? 'failure' : DEFAULT_JUDGEMENT[verdict.category];
-  return { text, outcome, ...verdict };
+  const { marked: _, ...told } = verdict;
+  return { text, outcome, ...told };
 };
 
 const render = (reports: readonly ClassifyReport[], columns: number): string => {

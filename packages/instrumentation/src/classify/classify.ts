@@ -13,6 +13,13 @@ export interface Verdict extends Classification {
   readonly blames: 'tool' | 'key';
   /** The evidence, in short plain English. It quotes no input. */
   readonly why: string;
+  /**
+   * What the category rests on. `evidence`: a code, a status, a class, a schema, a signal, or words that only libraries write. `words`:
+   * words that people write too, such as "not" or "already", or a quotation of the input. `nothing`: nothing could judge the error.
+   */
+  readonly judgedBy: 'evidence' | 'words' | 'nothing';
+  /** Whether the framework marks it as an error: it was thrown, has `isError`, or is a JSON-RPC error. */
+  readonly marked: boolean;
 }
 
 /** Context of a call, beside its error or result. */
@@ -32,7 +39,13 @@ export interface ReadContext extends ClassifyContext {
  */
 export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
   core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? UNREADABLE;
-const UNREADABLE: Verdict = { category: 'unknown', blames: 'tool', why: 'it cannot be read' }; // For a bug of ours (E5).
+const UNREADABLE: Verdict = {
+  category: 'unknown',
+  blames: 'tool',
+  why: 'it cannot be read',
+  judgedBy: 'evidence',
+  marked: true,
+}; // For a bug of ours (E5).
 
 /**
  * Why a result is an error (O2), read like a thrown error; undefined for a success. Without evidence it is `tool_error`. A string, or
@@ -42,7 +55,8 @@ export const readReturned = (result: unknown, context?: ReadContext): Verdict | 
   try {
     const found = core.readErrorResult(result);
     if (!found) return messageAlone(result, context);
-    const verdict = verdictOn(found.error, callOf(context));
+    const marked = core.isError(result) || core.read(result, 'isError') === true;
+    const verdict = { ...verdictOn(found.error, callOf(context)), marked };
     if (found.invalid) return { ...verdict, category: 'invalid_input' };
     return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
   } catch (error) {
@@ -63,7 +77,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   if (text.length > 400 || /\n(?![\s{}])/.test(text.trim()) || !OPENING.test(text)) return undefined;
   const call = callOf(context);
   const found = call.kind === 'runner' ? undefined : readProse(withoutInput(text, call.input), call.kind);
-  return found?.hard && isOutage(found) ? verdictOn(text, call) : undefined;
+  return found?.hard && isOutage(found) ? { ...verdictOn(text, call), marked: false } : undefined;
 };
 
 /** The strings in the arguments of a call: 3 levels deep, at most 32 keys of each object and 32 strings. */
@@ -102,14 +116,30 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
   const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
   const wait = retryAfterMs !== undefined && { retryAfterMs };
-  const skipped = { category: 'tool_error', blames: 'tool', why: 'another guard skipped the call' } as const;
-  if (isSkipped(`${text}\n${allTextOf(error)}`)) return skipped;
-  if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign };
+  const marked = true;
+  if (isSkipped(`${text}\n${allTextOf(error)}`))
+    return {
+      category: 'tool_error',
+      blames: 'tool',
+      why: 'another guard skipped the call',
+      judgedBy: 'evidence',
+      marked,
+    };
+  const judgedBy = judgedByOf(evidence, sign);
+  if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign, judgedBy, marked };
   // That the host does not exist is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
   const why = `${sign}, of the host that the call chose`;
-  return { category: missing ? 'tool_error' : category, ...wait, blames: 'key', why };
+  return { category: missing ? 'tool_error' : category, ...wait, blames: 'key', why, judgedBy, marked };
 };
+
+const judgedByOf = ({ trust, vague, hard }: Found, sign: string): Verdict['judgedBy'] => {
+  if (trust === TRUST.none || (vague && sign.startsWith('JSON-RPC'))) return 'nothing';
+  return trust === TRUST.hint && !hard ? 'words' : 'evidence';
+};
+
+/** Evidence that may come from words. `hard`: from words that only libraries write. */
+type Found = Pick<core.Evidence, 'trust' | 'vague'> & { readonly hard?: boolean };
 
 /** C14: whether a failure about a host is about the host that the call chose, and not about a proxy or the tool's own server. */
 const isChosen = (text: string, sign: string, { context, kind, input }: Call): boolean => {

@@ -1,6 +1,7 @@
 import type { ErrorCategory } from '@breakerbox/core';
 import { describe, expect, it } from 'vitest';
 import { classifyError } from '../test-support/classify/verdicts.ts';
+import { readReturned, readThrown } from './classify.ts';
 
 const category = (error: unknown) => classifyError(error, { unixMs: 0 }).category;
 const coded = (code: unknown, message = 'x', name = 'Error') => Object.assign(new Error(message), { code, name });
@@ -180,5 +181,25 @@ describe('O2: Redis', () => {
     for (const name of names.split(' '))
       expect([name, category(Object.assign(new Error('x'), { name }))]).toEqual([name, 'network']);
     expect(category(new Error("Stream isn't writeable and enableOfflineQueue options is false"))).toBe('network');
+  });
+});
+
+describe('O2: a verdict says what it rests on, and whether the framework marked the error', () => {
+  it.each<[string, unknown]>([
+    ['evidence', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
+    ['evidence', Object.assign(new Error('x'), { status: 404 })],
+    ['evidence', new Error('HTTP 503')],
+    ['words', new Error('the order was already refunded')],
+    ['nothing', new Error('boom')],
+    ['nothing', Object.assign(new Error('MCP error -32603: boom'), { code: -32603 })],
+    ['nothing', new Error('')],
+  ])('O2: %s: %s', (judgedBy, error) => {
+    expect(readThrown(error)).toMatchObject({ judgedBy, marked: true });
+  });
+
+  it('O2: a result is marked by isError, not by its own text', () => {
+    expect(readReturned({ isError: true, content: [] })).toMatchObject({ judgedBy: 'nothing', marked: true });
+    expect(readReturned({ error: 'boom' })).toMatchObject({ judgedBy: 'nothing', marked: false });
+    expect(readReturned('Error: connect ECONNREFUSED ::1:1')).toMatchObject({ judgedBy: 'evidence', marked: false });
   });
 });
