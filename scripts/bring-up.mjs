@@ -82,6 +82,9 @@ const PACKAGES = [
   'packages/cli',
 ];
 
+/** Their code becomes a part of other packages. */
+const INTERNAL = ['packages/listen'];
+
 /** Files whose words textlint checks, by prose.yml. */
 const PROSE = [
   '*.md',
@@ -123,7 +126,7 @@ const tasks = {
     ...[
       'tsconfig.json',
       'packages/control/console/tsconfig.json',
-      ...PACKAGES.map((one) => `${one}/tsconfig.build.json`),
+      ...[...INTERNAL, ...PACKAGES].map((one) => `${one}/tsconfig.build.json`),
     ].map((project) => [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]),
   ],
   // Builds the packages that are named, such as core, or all, and makes a tarball of each.

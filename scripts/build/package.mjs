@@ -14,9 +14,14 @@ const folder = process.cwd();
 const require = createRequire(import.meta.url);
 const readManifest = (below) => JSON.parse(readFileSync(join(below, 'package.json'), 'utf8'));
 
-/** Beginnings of the names of packages whose code becomes part of `dist`. All other packages are imported. */
+/** Packages of this workspace that no manifest of a release names, and their folders: their code becomes a part of `dist`. */
+const INTERNAL = { '@breakerbox/listen': 'packages/listen' };
+const { devDependencies = {} } = readManifest(folder);
+const internal = Object.keys(INTERNAL).filter((name) => name in devDependencies);
+
+/** Beginnings of the names of other packages whose code becomes part of `dist`. All others are imported. */
 const carried = process.argv.slice(2);
-const isCarried = (name) => carried.some((beginning) => name.startsWith(beginning));
+const isCarried = (name) => internal.includes(name) || carried.some((beginning) => name.startsWith(beginning));
 const isOurs = (path) => path?.startsWith(join(folder, 'src') + sep);
 
 /** Carried code imports the API from a module of ours, which adds what the application's API may not have yet. */
@@ -44,9 +49,11 @@ const neededByMain = (context) => {
   return needed;
 };
 
-const writeTypes = () => {
+const writeTypes = (below = folder) => {
   const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [compiler, '-p', join(below, 'tsconfig.build.json')], {
+    stdio: 'inherit',
+  });
   if (status !== 0) process.exit(status ?? 1);
 };
 
@@ -80,6 +87,7 @@ const writeNames = (modules) => {
 };
 
 rmSync('dist', { recursive: true, force: true });
+for (const name of internal) writeTypes(join(folder, '../..', INTERNAL[name]));
 writeTypes();
 const modules = await writeCode();
 if (carried.length > 0) writeNames(modules);

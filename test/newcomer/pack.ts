@@ -18,6 +18,8 @@ const SHARED = [
   'LICENSE',
   'stack/alertmanager',
   'scripts/build',
+  // Its code becomes a part of the packages that listen.
+  'packages/listen',
 ];
 /** Files that are built or drawn here do not belong to a release. */
 const NOT_COPIED = /^(node_modules|dist|preview|\.stryker-tmp.*)$|\.tmp\./;
@@ -88,9 +90,10 @@ const digestOf = async (files: readonly string[]): Promise<string> => {
 const linkLibraries = async ({ folder }: Published, work: string): Promise<void> => {
   const modules = join(ROOT, folder, 'node_modules');
   for (const library of await libraries(modules)) {
-    const ours = published.find(({ name }) => name === library);
+    const ours =
+      library === '@breakerbox/listen' ? 'packages/listen' : published.find(({ name }) => name === library)?.folder;
     const at = join(work, folder, 'node_modules', library);
-    await link(ours === undefined ? join(modules, library) : relative(dirname(at), join(work, ours.folder)), at);
+    await link(ours === undefined ? join(modules, library) : relative(dirname(at), join(work, ours)), at);
   }
 };
 

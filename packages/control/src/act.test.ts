@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
 import { operate } from '@breakerbox/core/control';
+import { createAdmission, createShares } from '@breakerbox/listen';
 import { expect, onTestFinished, test } from 'vitest';
 import { act } from './act.ts';
 import { createAgentModes } from './agent-modes.ts';
@@ -30,7 +31,8 @@ const appOf = (box: Breakerbox, write: Audit['write'] = async () => {}) => {
   const [changes, modes] = [createChanges(), createAgentModes()];
   const boxes = operatedBoxes(changes, modes);
   boxes.add(box);
-  const app = createApp({ boxes, changes, modes, tokens: undefined, hosts: [], audit: { write } });
+  const limits = { admission: createAdmission({ unknown: 1, known: 1 }), streams: createShares(1) };
+  const app = createApp({ ...limits, boxes, changes, modes, tokens: undefined, hosts: [], audit: { write } });
   return Object.assign(app, { boxes });
 };
 

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OperatorResult } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
+import type { Admission, Shares } from '@breakerbox/listen';
 import { diag } from '@opentelemetry/api';
 import { Hono } from 'hono';
 import { z } from 'zod';
@@ -8,16 +10,11 @@ import { act, having } from './act.ts';
 import type { AgentModes } from './agent-modes.ts';
 import type { Actor, Audit } from './audit.ts';
 import type { Changes } from './changes.ts';
+import { MOST_STREAMS } from './control-server.ts';
 import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
 import { openApi } from './open-api.ts';
-import {
-  ActionRequest,
-  type ActionResponse,
-  type BoxState,
-  FleetState,
-  type ProcessState,
-  type Report,
-} from './schema.ts';
+import { fleetState, type OperatedFleet } from './operated-fleet.ts';
+import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
 import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession, type OperatedBox } from './state.ts';
 import { changeStream } from './stream.ts';
@@ -25,6 +22,9 @@ import { matching, type Role, readTokens } from './tokens.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
+  readonly admission: Admission;
+  /** Streams of changes, by client. */
+  readonly streams: Shares;
   readonly boxes: Boxes;
   readonly fleet?: OperatedFleet | undefined;
   /** For boxes that are made later. */
@@ -37,17 +37,12 @@ export interface Endpoint {
   readonly hosts: readonly string[];
 }
 
-/** A fleet of `@breakerbox/fleet`, as far as operators see it. */
-export interface OperatedFleet {
-  status(): unknown;
-}
-
 /** Largest body of a request. */
 const MOST_BYTES = 16_384;
 
 interface Env {
   Variables: { actor: Actor; role: Role };
-  Bindings: { incoming: { socket: { remoteAddress?: string } }; outgoing: { destroy(): void } };
+  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
 }
 
 const CODES = { done: 200, stale: 409, unknown: 404 } as const;
@@ -60,18 +55,22 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   app.use(async (c, next) => {
     c.header('Cache-Control', 'no-store');
     c.header('X-Content-Type-Options', 'nosniff');
+    /** A client that gets nothing here keeps no connection either. */
+    const refuse = (error: string, status: 401 | 403 | 405 | 429 | 500) => {
+      c.header('Connection', 'close');
+      return c.json({ error }, status);
+    };
     const host = c.req.header('host');
     if (!isKnownHost(host, endpoint.hosts))
-      return c.json(
-        {
-          error: `This endpoint does not answer for the host ${host ?? '(none)'}. Add the name to listen.hosts of startControl, or to BREAKERBOX_CONTROL_HOSTS.`,
-        },
+      return refuse(
+        `This endpoint does not answer for the host ${host ?? '(none)'}. Add the name to listen.hosts of startControl, or to BREAKERBOX_CONTROL_HOSTS.`,
         403,
       );
-    if (!METHODS.has(c.req.method)) return c.json({ error: 'Use GET, or POST for an action.' }, 405);
-    const caller = await callerOf(endpoint, c.req.header(), c.env?.incoming?.socket?.remoteAddress);
-    const { error, status, role, actor } = caller;
-    if (error !== undefined) return c.json({ error }, status);
+    if (!METHODS.has(c.req.method)) return refuse('Use GET, or POST for an action.', 405);
+    const socket = c.env?.incoming?.socket;
+    const { error, status, role, actor } = await callerOf(endpoint, c.req.header(), socket?.remoteAddress);
+    if (error !== undefined) return refuse(error, status);
+    if (!endpoint.admission.recognize(socket, actor.who)) return refuse(TOO_MANY, 429);
     c.set('role', role);
     c.set('actor', actor);
     if (c.req.method !== 'GET') {
@@ -132,6 +131,9 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   });
 
   app.get('/v1/changes', (c) => {
+    const release = endpoint.streams.take(c.get('actor').who);
+    if (release === undefined) return c.json({ error: TOO_MANY_STREAMS }, 429);
+    c.env?.outgoing?.once('close', release);
     const headers = c.req.header();
     const isAdmitted = async (): Promise<boolean> => (await callerOf(endpoint, headers)).error === undefined;
     return c.body(
@@ -153,14 +155,9 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   return app;
 };
 
-/** Without what another release of the fleet adds. Undefined if it is not what this release knows. */
-const fleetState = (fleet: OperatedFleet | undefined): FleetState | undefined => {
-  try {
-    return FleetState.safeParse(fleet?.status()).data;
-  } catch {
-    return undefined;
-  }
-};
+const TOO_MANY =
+  'All connections for clients with a token are in use, and this token has as many of them as any other. Close some, such as breakerbox ctl watch.';
+const TOO_MANY_STREAMS = `This token already has ${MOST_STREAMS} streams of changes. Close one, such as breakerbox ctl watch, or use another token.`;
 
 /** Records the request, acts, and records what became of it (A6). */
 const perform = async (

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Listen, TcpAddress } from './listen.ts';
+import type { Listen, TcpAddress } from './listen-address.ts';
 import type { ControlOptions } from './start-control.ts';
 
 const PREFIX = 'BREAKERBOX_CONTROL_';

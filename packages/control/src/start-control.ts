@@ -2,17 +2,21 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Breakerbox } from '@breakerbox/core';
 import { onNewBox } from '@breakerbox/core/control';
+import { createAdmission, createShares } from '@breakerbox/listen';
 import { getRequestListener } from '@hono/node-server';
 import { createAgentModes } from './agent-modes.ts';
-import { createApp, type OperatedFleet } from './app.ts';
+import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
-import { answers, checkListen, isTcp, type Listen, openServer } from './listen.ts';
+import { MOST_STREAMS, openServer, PLACES } from './control-server.ts';
+import { checkListen, isTcp, type Listen } from './listen-address.ts';
 import { operatedBoxes } from './operated-boxes.ts';
+import type { OperatedFleet } from './operated-fleet.ts';
 import { makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
+import { answers } from './socket-file.ts';
 
-export type { OperatedFleet } from './app.ts';
-export type { Listen } from './listen.ts';
+export type { Listen } from './listen-address.ts';
+export type { OperatedFleet } from './operated-fleet.ts';
 
 export interface ControlOptions {
   /**
@@ -77,7 +81,10 @@ export const startControl = async ({
     if (given !== undefined) await mkdir(dirname(given), { recursive: true, mode: 0o700 });
     else if (!isTcp(listen) || auditFile === undefined) makeRuntimeFolder();
     const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
+    const admission = createAdmission(PLACES);
     const app = createApp({
+      admission,
+      streams: createShares(MOST_STREAMS),
       changes,
       modes,
       audit,
@@ -86,7 +93,7 @@ export const startControl = async ({
       tokens: isTcp(listen) ? listen.tokens : undefined,
       hosts: (isTcp(listen) && listen.hosts) || [],
     });
-    const server = await openServer(getRequestListener(app.fetch), listen, socket);
+    const server = await openServer(getRequestListener(app.fetch), admission, listen, socket);
     return {
       url: server.url,
       close: async () => {

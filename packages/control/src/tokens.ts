@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type FileHandle, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
+import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { z } from 'zod';
+import { openLock } from './lock-file.ts';
 
 /** What a token permits: `view` reads, `operate` acts too. */
 export type Role = 'view' | 'operate';
@@ -42,26 +42,7 @@ export const readTokens = async (file: string): Promise<readonly Token[]> => {
   return found.data.tokens;
 };
 
-/** Milliseconds that a command waits for another one that writes the file. */
-const LOCKED_MS = 5_000;
-const AGAIN_MS = 20;
-
 const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
-
-/** Only one process at a time has the new file, so that no change is lost. */
-const openPart = async (part: string, untilMs = performance.now() + LOCKED_MS): Promise<FileHandle> => {
-  try {
-    return await open(part, 'wx', 0o600);
-  } catch (error) {
-    if (!isCode(error, 'EEXIST')) throw error;
-    if (performance.now() > untilMs)
-      throw new Error(
-        `Another breakerbox ctl token command is writing the tokens. If no such command is running, remove ${part}.`,
-      );
-    await setTimeout(AGAIN_MS);
-    return openPart(part, untilMs);
-  }
-};
 
 /** Replaces the tokens of a file by what `change` makes of them. Without a change the file stays as it is. */
 const update = async (
@@ -70,7 +51,11 @@ const update = async (
 ): Promise<boolean> => {
   const file = await realpath(given).catch(() => given); // The agent reads what a link points to.
   const part = `${file}.part`;
-  const handle = await openPart(part);
+  // Only one process at a time has the new file, so that no change is lost.
+  const handle = await openLock(
+    part,
+    `Another breakerbox ctl token command is writing the tokens. If no such command is running, remove ${part}.`,
+  );
   let isRenamed = false;
   try {
     const tokens = await readTokens(file).catch((error) => {

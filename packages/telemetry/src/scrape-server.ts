@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeServer, createAdmission, limitedServer, listening } from '@breakerbox/listen';
 import { log } from './log.ts';
 import type { ScrapeAddress } from './options.ts';
 import { bytesOf, type ScrapeBody, type ScrapeWriter, scrapeBody } from './scrape-body.ts';
@@ -24,55 +25,10 @@ const TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 const PROXIED = /^https?:\/\/[^/?]*/i;
 /** Prometheus gives up after this time by default. */
 const READ_LIMIT_MS = 10_000;
-/** A scraper holds one or two connections. */
-const MOST_CONNECTIONS = 50;
-
-/**
- * When there are too many connections, a new one replaces the one that has been silent longest. A port scanner or an attacker
- * could otherwise shut Prometheus out by opening every connection. If all of them wait for an answer, the new one is closed.
- */
-function limitConnections(server: Server): void {
-  const open = new Set<Socket>();
-  const silent = new Set<Socket>();
-  const forget = (socket: Socket): void => {
-    open.delete(socket);
-    silent.delete(socket);
-  };
-  server.on('connection', (socket) => {
-    if (open.size >= MOST_CONNECTIONS) {
-      const [longest] = silent;
-      if (longest === undefined) return void socket.destroy();
-      forget(longest);
-      longest.destroy();
-    }
-    open.add(socket);
-    silent.add(socket);
-    socket.once('close', () => forget(socket));
-  });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    silent.delete(socket);
-    response.once('close', () => {
-      if (open.has(socket)) silent.add(socket);
-    });
-  });
-}
-
+/** A scraper holds one or two connections, and nothing tells it from another client. */
+const PLACES = { unknown: 50, known: 0 } as const;
 /** A scraper waits for its answer before it asks again. */
 const MOST_WAITING = 16;
-
-/** Closes a connection that asks again and again without waiting for answers: each question would stay in memory. */
-function limitQuestions(server: Server): void {
-  const waiting = new WeakMap<Socket, number>();
-  const change = (socket: Socket, by: number): number => {
-    const count = (waiting.get(socket) ?? 0) + by;
-    waiting.set(socket, count);
-    return count;
-  };
-  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (change(socket, 1) > MOST_WAITING) return void socket.destroy();
-    response.once('close', () => change(socket, -1));
-  });
-}
 
 /** Limits how long a client may read. The answer of a client that never reads would otherwise stay in memory. */
 function limitReading(response: ServerResponse, done: () => void): void {
@@ -165,8 +121,7 @@ export function openScrapeServer(
   let url: string | undefined;
   let failure: Error | undefined;
   const body = scrapeBody(render);
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    if (request.socket.destroyed) return;
+  const listener: RequestListener = (request, response) => {
     const path = request.url?.replace(PROXIED, '').split('?', 1)[0];
     const isKnown = isAllowedHost(request.headers.host, address.allowedHosts ?? []);
     if (!isKnown) return refuse(response, 403, FOREIGN_HOST);
@@ -175,40 +130,30 @@ export function openScrapeServer(
       return refuse(response, 405, `metrics are at GET ${address.endpoint}`);
     }
     void answerScrape(response, body);
-  });
-  limitConnections(server);
-  limitQuestions(server);
-  // Neither the server nor an open connection of Prometheus may keep a finished agent alive.
-  server.unref();
-  server.on('connection', (socket) => socket.unref());
-
-  const ready = new Promise<void>((resolve) => {
-    const fail = (error: Error): void => {
-      failure = error;
-      log('error', explain(error, address));
-      resolve();
-    };
-    server.on('error', fail);
+  };
+  const server = limitedServer({ listener, admission: createAdmission(PLACES), mostWaiting: MOST_WAITING });
+  const fail = (error: Error): void => {
+    failure = error;
+    log('error', explain(error, address));
+  };
+  const open = async (): Promise<void> => {
     try {
       // Exclusive: the workers of a cluster would share the port, and each scrape would show another one of them.
-      server.listen({ port: address.port, host: address.host, exclusive: true }, () => {
-        const { port } = server.address() as AddressInfo;
-        const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-        url = `http://${host}:${port}${address.endpoint}`;
-        resolve();
-      });
+      const options = { port: address.port, host: address.host, exclusive: true };
+      const { port } = (await listening(server, options)) as AddressInfo;
+      const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+      url = `http://${host}:${port}${address.endpoint}`;
+      server.on('error', fail);
     } catch (error) {
-      fail(error as Error); // `listen` throws for an invalid port.
+      fail(error as Error);
     }
-  });
+  };
+  const ready = open();
 
   const close = async (): Promise<void> => {
     await ready;
     url = undefined;
-    if (!server.listening) return;
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    server.closeAllConnections();
-    await closed;
+    if (server.listening) await closeServer(server);
   };
   return { ready, url: () => url, failure: () => failure, close };
 }

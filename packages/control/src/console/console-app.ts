@@ -1,3 +1,5 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Admission, Shares } from '@breakerbox/listen';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import { z } from 'zod';
@@ -19,6 +21,9 @@ export interface Console {
   readonly page: ReadonlyMap<string, PageFile>;
   /** More names in `Host` than those of this machine. */
   readonly hosts: readonly string[];
+  readonly admission: Admission;
+  /** Streams of changes, by browser. */
+  readonly streams: Shares;
 }
 
 /** Largest body of a request. */
@@ -54,25 +59,36 @@ const cookieName = (c: Context): string =>
   `breakerbox_console_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? 80}`;
 
 interface Env {
-  Bindings: { outgoing: { destroy(): void } };
+  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
+  Variables: { browser: string };
 }
 
 /** The page, and the API that the page uses (A8). */
 export const createConsoleApp = (console: Console): Hono<Env> => {
-  const { signIn, watch, changes, page, hosts } = console;
-  const isSignedIn = (c: Context): boolean => signIn.admits(getCookie(c, cookieName(c)));
+  const { signIn, watch, changes, page, hosts, admission, streams } = console;
+  const browserOf = (c: Context): string | undefined => signIn.browserOf(getCookie(c, cookieName(c)));
+  /** A client that gets nothing here keeps no connection either. */
+  const refuse = (c: Context, error: string, status: 401 | 429 | RejectedRequest['status']) => {
+    c.header('Connection', 'close');
+    return c.json({ error }, status);
+  };
   const app = new Hono<Env>();
 
   app.use(async (c, next) => {
     for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
     const rejection = rejectionOf(c, hosts);
-    if (rejection !== undefined) return c.json({ error: rejection.error }, rejection.status);
+    if (rejection !== undefined) return refuse(c, rejection.error, rejection.status);
     return next();
   });
 
   app.use('/api/*', async (c, next) => {
-    if (c.req.path !== '/api/sign-in' && !isSignedIn(c))
-      return c.json({ error: 'This browser is not signed in. Open the link that breakerbox console prints.' }, 401);
+    if (c.req.path === '/api/sign-in') return next();
+    const browser = browserOf(c);
+    if (browser === undefined)
+      return refuse(c, 'This browser is not signed in. Open the link that breakerbox console prints.', 401);
+    c.set('browser', browser);
+    if (!admission.recognize(c.env?.incoming?.socket, browser))
+      return refuse(c, 'Too many connections of this console are in use. Close some of its tabs.', 429);
     return next();
   });
 
@@ -80,11 +96,9 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
     const body = SignInRequest.safeParse(await c.req.json().catch(() => undefined));
     const cookie = body.success ? signIn.exchange(body.data.token) : undefined;
     if (cookie === undefined)
-      return c.json(
-        {
-          error:
-            'The link is wrong, already used, or older than 10 minutes. Where breakerbox console runs, its first lines say how to get another link.',
-        },
+      return refuse(
+        c,
+        'The link is wrong, already used, or older than 10 minutes. Where breakerbox console runs, its first lines say how to get another link.',
         401,
       );
     setCookie(c, cookieName(c), cookie, {
@@ -109,7 +123,11 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   });
 
   app.get('/api/changes', (c) => {
-    const isAdmitted = async (): Promise<boolean> => isSignedIn(c);
+    const release = streams.take(c.get('browser'));
+    if (release === undefined)
+      return c.json({ error: 'This browser has too many tabs of the console open. Close some.' }, 429);
+    c.env?.outgoing?.once('close', release);
+    const isAdmitted = async (): Promise<boolean> => browserOf(c) !== undefined;
     return c.body(
       changeStream(changes, isAdmitted, () => c.env.outgoing.destroy()),
       200,

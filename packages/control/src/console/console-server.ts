@@ -1,6 +1,7 @@
-import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { closeServer, createAdmission, createShares, limitedServer, listening } from '@breakerbox/listen';
 import { getRequestListener } from '@hono/node-server';
-import { LOOPBACK, oneByOne } from '../listen.ts';
+import { LOOPBACK } from '../listen-address.ts';
 import type { Target } from '../target.ts';
 import { createConsoleApp } from './console-app.ts';
 import { watchEndpoints } from './endpoint-watch.ts';
@@ -33,6 +34,14 @@ export interface RunningConsole {
 }
 
 const TARGETS_MS = 10_000;
+/** Connections of browsers that are not signed in, and of those that are. A browser opens up to 6. */
+const PLACES = { unknown: 128, known: 64 } as const;
+/** Streams of changes that a browser may have at a time. */
+const MOST_STREAMS = 8;
+/** Milliseconds for the headers of a request. */
+const SILENT_MS = 4_000;
+/** Requests of one connection that wait for an answer. */
+const MOST_WAITING = 4;
 
 /**
  * Serves the operator's page over some control endpoints (A8). The browser gets none of their tokens.
@@ -61,13 +70,13 @@ export const startConsole = async ({
   const changes = mergeChanges();
   const files = readPage(page);
   const watch = watchEndpoints(changes.follow);
-  const app = createConsoleApp({ signIn, watch, changes, page: files, hosts });
-  const server = createServer(
-    { requestTimeout: 10_000, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
-    oneByOne(getRequestListener(app.fetch)),
-  );
-  server.maxConnections = 100;
-  await bound(server, host, port);
+  const admission = createAdmission(PLACES);
+  const streams = createShares(MOST_STREAMS);
+  const app = createConsoleApp({ signIn, watch, changes, page: files, hosts, admission, streams });
+  const listener = getRequestListener(app.fetch);
+  const server = limitedServer({ listener, admission, silentMs: SILENT_MS, mostWaiting: MOST_WAITING });
+  server.ref(); // The console is a program of its own.
+  const address = (await listening(server, { host, port, exclusive: true })) as AddressInfo;
   const retarget = (): void => watch.setTargets(typeof targets === 'function' ? targets() : targets);
   retarget();
   const again = (): void => {
@@ -80,7 +89,7 @@ export const startConsole = async ({
   const timer = typeof targets === 'function' ? setInterval(again, TARGETS_MS) : undefined;
   timer?.unref();
   // Behind a proxy, the first name is that of the proxy.
-  const origin = behindProxy && hosts[0] !== undefined ? `https://${hosts[0]}` : originOf(server);
+  const origin = behindProxy && hosts[0] !== undefined ? `https://${hosts[0]}` : originOf(address);
   const newLink = (): string => `${origin}/#token=${signIn.newToken()}`;
   return {
     url: newLink(),
@@ -88,28 +97,14 @@ export const startConsole = async ({
     close: async () => {
       clearInterval(timer);
       watch.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      await closeServer(server);
     },
   };
 };
 
-const bound = (server: Server, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-
-const originOf = (server: Server): string => {
-  const address = server.address();
-  if (typeof address !== 'object' || address === null) throw new Error('the server has no address');
-  if (['0.0.0.0', '::'].includes(address.address)) return `http://localhost:${address.port}`;
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+const originOf = ({ address, family, port }: AddressInfo): string => {
+  if (['0.0.0.0', '::'].includes(address)) return `http://localhost:${port}`;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 };
 
 export type { Target } from '../target.ts';

@@ -12,8 +12,8 @@ export interface SignIn {
   newToken(): string;
   /** The value of the cookie, for the token. Undefined if the token is wrong, used or too old. */
   exchange(token: string): string | undefined;
-  /** Whether the cookie is that of a browser that used a link, within 12 hours. */
-  admits(cookie: string | undefined): boolean;
+  /** The browser that used a link, within 12 hours, and has this cookie: a name that differs for each. Undefined for another cookie. */
+  browserOf(cookie: string | undefined): string | undefined;
 }
 
 interface Secret {
@@ -37,7 +37,8 @@ const createSecrets = (now: () => number, validMs: number) => {
       kept = [...kept, { digest: digestOf(text), untilMs: now() + validMs }];
       return text;
     },
-    has: (shown: string): boolean => find(shown) !== undefined,
+    /** The beginning of its digest, which says nothing about it. */
+    nameOf: (shown: string): string | undefined => find(shown)?.digest.toString('hex', 0, 8),
     /** True once. */
     use: (shown: string): boolean => {
       const found = find(shown);
@@ -53,6 +54,6 @@ export const createSignIn = (now: () => number = Date.now): SignIn => {
   return {
     newToken: links.make,
     exchange: (token) => (links.use(token) ? browsers.make() : undefined),
-    admits: (cookie) => cookie !== undefined && browsers.has(cookie),
+    browserOf: (cookie) => (cookie === undefined ? undefined : browsers.nameOf(cookie)),
   };
 };

@@ -1,0 +1,15 @@
+import { FleetState } from './schema.ts';
+
+/** A fleet of `@breakerbox/fleet`, as far as operators see it. */
+export interface OperatedFleet {
+  status(): unknown;
+}
+
+/** Without what another release of the fleet adds. Undefined if it is not what this release knows. */
+export const fleetState = (fleet: OperatedFleet | undefined): FleetState | undefined => {
+  try {
+    return FleetState.safeParse(fleet?.status()).data;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { createAdmission, type Places } from './admission.ts';
+import { closeServer, limitedServer, listening } from './limited-server.ts';
+import { createPlaces } from './places.ts';
+import { createShares } from './shares.ts';
+
+/** Answers `GET /NAME` once NAME is known, and never `GET /hold/NAME`. Others get 401. */
+const served = async (places: Places) => {
+  const admission = createAdmission(places);
+  const listener: RequestListener = (request, response) => {
+    const [, holds, name = ''] = /^\/(hold\/)?(\w*)$/.exec(request.url ?? '') ?? [];
+    if (name === '') return void response.writeHead(401, { connection: 'close' }).end();
+    if (!admission.recognize(request.socket, name)) return void response.writeHead(429, { connection: 'close' }).end();
+    if (holds === undefined) response.end(name);
+    else response.write('a stream');
+  };
+  const server = limitedServer({ listener, admission, silentMs: 2_000, mostWaiting: 4 });
+  const { port } = (await listening(server, { host: '127.0.0.1', port: 0 })) as AddressInfo;
+  onTestFinished(() => closeServer(server));
+  const open = async (): Promise<Socket> => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  const ask = async (path: string, socket?: Socket): Promise<string> => {
+    const asking = socket ?? (await open());
+    asking.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    const [text] = await Promise.race([once(asking, 'data'), once(asking, 'close').then(() => ['closed'])]);
+    return String(text).split('\r\n')[0] ?? '';
+  };
+  return { open, ask };
+};
+
+const OK = 'HTTP/1.1 200 OK';
+
+test('A5: a connection of a client that gets nothing is closed', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  const socket = await open();
+  const closed = once(socket, 'close');
+  expect(await ask('/', socket)).toBe('HTTP/1.1 401 Unauthorized');
+  await closed;
+});
+
+test('A5: silent connections cannot keep a known client out, nor end what it has', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  const stream = await open();
+  expect(await ask('/hold/ada', stream)).toBe(OK);
+  for (let count = 0; count < 20; count += 1) await open();
+  expect(await ask('/ada')).toBe(OK);
+  expect(stream.destroyed).toBe(false);
+});
+
+test('A5: requests that never end cannot keep a known client out', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  for (let count = 0; count < 20; count += 1) {
+    const socket = await open();
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n');
+  }
+  expect(await ask('/ada')).toBe(OK);
+});
+
+test('A5: one known client cannot keep another one out: its oldest connection gives way', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  const streams: Socket[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    const socket = await open();
+    expect(await ask('/hold/eve', socket)).toBe(OK);
+    streams.push(socket);
+  }
+  const first = once(streams[0] as Socket, 'close');
+  expect(await ask('/ada')).toBe(OK);
+  await first;
+  expect(streams.slice(1).filter(({ destroyed }) => destroyed)).toEqual([]);
+});
+
+test('A5: with all places taken by its own streams, a known client is told so', async () => {
+  const { ask } = await served({ unknown: 4, known: 2 });
+  expect([await ask('/hold/eve'), await ask('/hold/eve')]).toEqual([OK, OK]);
+  expect(await ask('/eve')).toBe('HTTP/1.1 429 Too Many Requests');
+});
+
+test('A5: a connection through a proxy counts for the client of its last request', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  const proxy = await open();
+  expect([await ask('/eve', proxy), await ask('/ada', proxy)]).toEqual([OK, OK]);
+});
+
+test('places: a client with fewer connections gets in, and one with as many as any other does not', () => {
+  const places = createPlaces(3);
+  const ended: string[] = [];
+  const enter = (client: string, isBusy: boolean): boolean => {
+    const destroy = (): void => void ended.push(client);
+    return places.take({ socket: { destroy } as unknown as Socket, client, isBusy });
+  };
+  expect([enter('a', true), enter('a', true), enter('b', false)]).toEqual([true, true, true]);
+  expect(enter('a', true)).toBe(false); // It would take the place of a client that has fewer.
+  expect([enter('c', true), ended]).toEqual([true, ['b']]); // A silent one, before a busy one.
+  expect([enter('d', true), ended]).toEqual([true, ['b', 'a']]);
+  expect(enter('e', true)).toBe(false); // Three clients with a busy one each.
+});
+
+test('shares: one is given back once', () => {
+  const shares = createShares(2);
+  const [first, second] = [shares.take('a'), shares.take('a')];
+  expect([second, shares.take('a'), shares.take('b')]).toEqual([expect.any(Function), undefined, expect.any(Function)]);
+  first?.();
+  first?.();
+  expect([shares.take('a'), shares.take('a')]).toEqual([expect.any(Function), undefined]);
+});

@@ -1,0 +1,80 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Connection, createPlaces } from './places.ts';
+
+/** How many connections there may be at a time. */
+export interface Places {
+  /** Of clients that have not shown who they are. */
+  readonly unknown: number;
+  /** Of known clients, which the unknown ones cannot take. 0 where a client never shows who it is. */
+  readonly known: number;
+}
+
+/**
+ * Which connections of a server stay open. An unknown client cannot keep a known one out: a new connection replaces the unknown one that has
+ * been silent longest, and known clients have places of their own. A client cannot keep another one out: the client with most connections
+ * gives way.
+ */
+export interface Admission {
+  /** Applies this to the connections of a server. */
+  watch(server: Server): void;
+  /** The client of a connection is known from now on. False if there is no place: then answer, and close the connection. */
+  recognize(socket: Socket | undefined, client: string): boolean;
+}
+
+/** No connection yet. */
+export const createAdmission = (most: Places): Admission => {
+  const unknown = createPlaces(most.unknown);
+  const known = createPlaces(most.known);
+  const bySocket = new WeakMap<Socket, Connection>();
+  /** Over TLS a request has another socket than its connection, with the same address and port. */
+  const byPeer = new Map<string, Connection>();
+  /** Where clients can become known, the unknown ones have not earned that a request of theirs protects them. */
+  const isProtected = (connection: Connection): boolean => most.known === 0 || known.has(connection);
+
+  const enter = (socket: Socket): void => {
+    const connection: Connection = { socket, client: socket.remoteAddress ?? 'socket', isBusy: false };
+    if (!unknown.take(connection)) return void socket.destroy();
+    const peer = peerOf(socket);
+    bySocket.set(socket, connection);
+    byPeer.set(peer, connection);
+    socket.once('close', () => {
+      unknown.leave(connection);
+      known.leave(connection);
+      if (byPeer.get(peer) === connection) byPeer.delete(peer);
+    });
+  };
+  const secured = (socket: Socket): void => {
+    const connection = byPeer.get(peerOf(socket));
+    if (connection === undefined) return void socket.destroy();
+    connection.socket = socket;
+    bySocket.set(socket, connection);
+  };
+  const asked = ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const connection = bySocket.get(socket);
+    if (connection === undefined) return;
+    connection.isBusy = isProtected(connection);
+    response.once('close', () => {
+      connection.isBusy = false;
+      unknown.rest(connection);
+      known.rest(connection);
+    });
+  };
+  return {
+    watch: (server) => {
+      server.on('connection', enter).on('secureConnection', secured).prependListener('request', asked);
+    },
+    recognize: (socket, client) => {
+      const connection = socket && bySocket.get(socket);
+      if (connection === undefined) return true; // Not a connection of the server, as in a test of an app.
+      if (known.has(connection) && connection.client === client) return true;
+      unknown.leave(connection);
+      known.leave(connection);
+      connection.client = client;
+      connection.isBusy = true;
+      return known.take(connection);
+    },
+  };
+};
+
+const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

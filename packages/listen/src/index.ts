@@ -1,0 +1,7 @@
+/**
+ * The HTTP server behind `/metrics`, the control API and the console. This package is private: its code becomes a part of those packages
+ * when they are built, so no published manifest names it.
+ */
+export { type Admission, createAdmission, type Places } from './admission.ts';
+export { closeServer, type LimitedServerOptions, limitedServer, listening } from './limited-server.ts';
+export { createShares, type Shares } from './shares.ts';
