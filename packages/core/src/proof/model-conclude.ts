@@ -18,6 +18,7 @@ export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: nu
   count(model, `outcomes|${series}|${outcome}`);
   if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}`);
   if (outcome === 'failure') wasted(model, series, tokens);
+  noteWait(model, permit, ended, ms);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
   flush(model, session, 'outcome', tool, outcome, category, late);
   const layers = [permit.group, permit.own, permit.key, permit.gate].filter((one) => one !== undefined);
@@ -47,6 +48,16 @@ const wasted = (model: Model, series: string, tokens: number): void => {
   count(model, `tokensWasted|${series}`, tokens);
   const before = model.costs.get(series) ?? { tokens: 0, calls: 0 };
   model.costs.set(series, { tokens: before.tokens + tokens, calls: before.calls + 1 });
+};
+
+/** O3: until when the tool asked to wait. A success ends that. */
+const noteWait = ({ counted }: Model, { tool, series, session }: ModelPermit, ended: Ended, ms: number): void => {
+  const rules = session.box.tools.get(tool);
+  if (rules === undefined || series !== tool) return;
+  const key = `retryAfterTime|${tool}`;
+  if (ended.outcome === 'success' && counted.has(key)) counted.set(key, Number.NaN);
+  if (ended.outcome === 'failure' && ended.retryAfterMs !== undefined)
+    counted.set(key, ms + Math.min(ended.retryAfterMs, rules.maxRetryAfterMs));
 };
 
 const resultOf =

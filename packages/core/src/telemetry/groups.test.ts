@@ -19,6 +19,7 @@ afterEach(() => {
 
 const inGroup = () => bench({ agent, tools: { a: { group: 'files' }, b: { group: 'files' }, c: {} } });
 const OPENED = 'breakerbox_circuit_opened_time';
+const UNAVAILABLE = 'breakerbox_circuit_unavailable_time';
 const at = (ms: number): number => (UNIX_START + ms) / 1000;
 
 const read = (): string[] => {
@@ -30,7 +31,7 @@ const read = (): string[] => {
 };
 
 describe('C13: the metrics of a group', () => {
-  test('they are its circuits, its transitions and the time of its opening', async () => {
+  test('they are its circuits, its transitions and the times of its opening', async () => {
     const { scrape } = registerMetrics();
     const { session } = inGroup();
     failOnce(session, 'a');
@@ -41,7 +42,7 @@ describe('C13: the metrics of a group', () => {
     failOnce(session, 'a');
     session.acquire('a');
     const lines = await scrape();
-    expect(new Set(names(lines))).toEqual(new Set(['breakerbox_circuits', 'breakerbox_transitions_total', OPENED]));
+    expect(new Set(names(lines))).toEqual(new Set(['breakerbox_circuits', 'breakerbox_transitions_total', OPENED, UNAVAILABLE]));
     const ofGroup = (name: string) => seriesOf(agent, lines, name).filter((line) => line.includes('group:files'));
     expect(ofGroup('breakerbox_circuits')).toEqual([
       'breakerbox_circuits{gen_ai_tool_name="group:files",breakerbox_state="closed"} 0',

@@ -128,6 +128,46 @@ describe('metrics', () => {
     ]);
   });
 
+  test('a tool is unavailable since the first of its openings that lasts, until no circuit is open', async () => {
+    const { scrape } = registerMetrics();
+    const { box, session, clock } = bench({ agent, tools: { a: {} } });
+    const since = async () =>
+      ours(await scrape(), 'breakerbox_circuit_unavailable_time').map((line) => Number(line.split(' ')[1]) * 1000);
+    expect(await since()).toEqual([]);
+    trip(session, 'a');
+    const first = clock.unixNow();
+    clock.advance(30_000);
+    const other = box.session();
+    trip(other, 'a');
+    expect(await since()).toEqual([first]);
+    clock.advance(300_000);
+    session.acquire('a').settle({ outcome: 'failure', category: 'network' }); // A failed probe.
+    expect(await since()).toEqual([first]);
+    session.end();
+    expect(await since()).toEqual([first]);
+    other.end();
+    expect(await since()).toEqual([0]);
+    box.session().control('a', 'forced_open');
+    expect(await since()).toEqual([clock.unixNow()]);
+  });
+
+  test('O3: the wait that a tool asked for is shown until a call succeeds', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent, tools: { a: { maxRetryAfterMs: 600_000 } } });
+    const until = async () =>
+      ours(await scrape(), 'breakerbox_retry_after_time').map((line) => Number(line.split(' ')[1]) * 1000);
+    const failure = { outcome: 'failure', category: 'rate_limit' } as const;
+    session.acquire('a').settle(failure);
+    expect(await until()).toEqual([]);
+    session.acquire('a').settle({ ...failure, retryAfterMs: 1_200_000 });
+    const longest = clock.unixNow() + 600_000;
+    clock.advance(1_000);
+    session.acquire('b').settle({ ...failure, retryAfterMs: 1_000 });
+    expect(await until()).toEqual([longest]);
+    succeedOnce(session, 'a');
+    expect(await until()).toEqual([0]);
+  });
+
   test('budget, events and sessions match the state of the engine', async () => {
     const { scrape } = registerMetrics();
     const { session, box, clock } = bench({ agent });

@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 7;
+export const SHAPE = 8;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -153,6 +153,8 @@ export const TOOL_READINGS = {
   transitions: (tool): Iterable<Series> => tool.transitions.values(),
   circuits: (tool): Iterable<Series> => tool.circuits.values(),
   openedTime: (tool): Iterable<Series> => tool.openedTime.values(),
+  unavailableTime: (tool): Iterable<Series> => tool.unavailableTime.values(),
+  retryAfterTime: ofTools((tool) => tool.retryAfterTime.values()),
   tokensWasted: ofTools((tool) => tool.tokensWasted.values()),
   tokensAvoided: ofTools((tool) => tool.tokensAvoided.values()),
   routes: ofTools((tool) => tool.routes.values()),

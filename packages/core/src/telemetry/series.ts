@@ -68,7 +68,7 @@ export type SeriesBy<Key> = Map<Key, Series>;
 export interface ToolSeries {
   /** The attributes that all of them have. */
   readonly base: Attributes;
-  /** The circuit of a group has a state but no calls: only `circuits`, `transitions` and `openedTime` are exported. */
+  /** The circuit of a group has a state but no calls: only `circuits`, `transitions`, `openedTime` and `unavailableTime` are exported. */
   readonly isGroup: boolean;
   readonly decisions: SeriesBy<`${Decision}/${Reason}`>;
   /** The one of `decisions` that counts nearly every call. */
@@ -79,6 +79,10 @@ export interface ToolSeries {
   readonly circuits: SeriesBy<ReportedState>;
   /** Unix seconds. */
   readonly openedTime: SeriesBy<ErrorCategory>;
+  /** Unix seconds; 0 while no circuit is unavailable. */
+  readonly unavailableTime: SeriesBy<''>;
+  /** Unix seconds; 0 once a call has succeeded. */
+  readonly retryAfterTime: SeriesBy<''>;
   readonly tokensWasted: SeriesBy<''>;
   readonly tokensAvoided: SeriesBy<''>;
   /** Failed calls that reported their cost, for the mean behind `tokensAvoided`. */
@@ -172,6 +176,8 @@ const withoutSeries = (agent: string, tool: string, isGroup: boolean): ToolSerie
     transitions: new Map(),
     circuits: new Map(),
     openedTime: new Map(),
+    unavailableTime: new Map(),
+    retryAfterTime: new Map(),
     tokensWasted: new Map(),
     tokensAvoided: new Map(),
     costedFailures: 0,
@@ -216,6 +222,38 @@ export const transitionSeries = ({ transitions, base }: ToolSeries, from: Report
 /** The series of the circuits in a state. */
 export const circuitSeries = ({ circuits, base }: ToolSeries, state: ReportedState): Series =>
   seriesOf(circuits, base, ATTR.state, state);
+
+/** The states in which a circuit keeps calls from its tool. */
+const UNAVAILABLE: readonly ReportedState[] = ['open', 'half_open', 'forced_open'];
+
+/**
+ * Counts circuits that enter a state, or leave it if `change` is negative. From the first unavailable circuit to the last one, the series
+ * of the time since then has the time of the first. `unixNow` gives milliseconds.
+ */
+export const countCircuits = (
+  tool: ToolSeries,
+  state: ReportedState,
+  change: number,
+  { unixNow }: { unixNow(): number },
+): void => {
+  circuitSeries(tool, state).value += change;
+  if (!UNAVAILABLE.includes(state)) return;
+  const { circuits, unavailableTime, base } = tool;
+  const unavailable = UNAVAILABLE.reduce((sum, one) => sum + (circuits.get(one)?.value ?? 0), 0);
+  const since = onlySeries(unavailableTime, base);
+  if (unavailable <= 0) since.value = 0;
+  else if (since.value === 0) since.value = unixNow() / 1000;
+};
+
+/** O3: the tool asked to wait until this Unix time in seconds. The latest answer counts. */
+export const noteRetryAfter = ({ retryAfterTime, base }: ToolSeries, untilSeconds: number): void => {
+  onlySeries(retryAfterTime, base).value = untilSeconds;
+};
+
+/** A call succeeded, so nothing is left to wait for. */
+export const clearRetryAfter = ({ retryAfterTime }: ToolSeries): void => {
+  for (const until of retryAfterTime.values()) until.value = 0;
+};
 
 /** The series of the results with a freshness label. */
 export const freshnessSeries = ({ freshness, base }: ToolSeries, kind: FreshnessKind): Series =>
@@ -284,9 +322,13 @@ export const withdrawOpened = ({ openedTime }: ToolSeries): void => {
   for (const opened of openedTime.values()) opened.value = 0;
 };
 
-/** Whether a series was withdrawn by {@link withdrawOpened}. */
+const TIMES: readonly string[] = [METRIC.openedTime, METRIC.unavailableTime, METRIC.retryAfterTime].map(
+  ({ name }) => name,
+);
+
+/** Whether a series shows a time that no longer applies, such as one that {@link withdrawOpened} took back. */
 export const isWithdrawn = (metric: string, { value }: Pick<Series, 'value'>): boolean =>
-  value === 0 && metric === METRIC.openedTime.name;
+  value === 0 && TIMES.includes(metric);
 
 /** Counts the fallback of a rejected call. */
 export const countRoute = ({ routes, base }: ToolSeries, route: Route): void => {
@@ -294,11 +336,16 @@ export const countRoute = ({ routes, base }: ToolSeries, route: Route): void => 
   seriesOf(routes, base, ATTR.route, route.kind, ATTR.degradation, degradation).value += 1;
 };
 
-const countTokens = (family: SeriesBy<''>, base: Attributes, tokens: number): void => {
-  if (tokens === 0) return;
+/** The one series of a metric without attributes of its own. It is made with its first use. */
+const onlySeries = (family: SeriesBy<''>, base: Attributes): Series => {
   const found = family.get('') ?? newSeries(base);
   family.set('', found);
-  found.value += tokens;
+  return found;
+};
+
+const countTokens = (family: SeriesBy<''>, base: Attributes, tokens: number): void => {
+  if (tokens === 0) return;
+  onlySeries(family, base).value += tokens;
 };
 
 /** O4: counts the tokens of a failed call. */

@@ -21,14 +21,16 @@ import type { SessionObserver } from './observer.ts';
 import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
 import {
   type AgentSeries,
-  circuitSeries,
+  clearRetryAfter,
   countAvoided,
+  countCircuits,
   countRoute,
   countTasks,
   countWasted,
   decisionSeries,
   errorSeries,
   freshnessSeries,
+  noteRetryAfter,
   openedTimeSeries,
   systemicSeries,
   type ToolSeries,
@@ -157,7 +159,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   tracked({ tool, mode, circuit }: TrackedCircuit): void {
-    if (this.#countsCircuits) circuitSeries(tool.series, reportedState(mode, circuit)).value += 1;
+    if (this.#countsCircuits) countCircuits(tool.series, reportedState(mode, circuit), 1, this.#box.clock);
   }
 
   /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
@@ -213,10 +215,21 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const failed = outcome === 'success' || category === undefined ? undefined : errorSeries(series, outcome, category);
     if (failed !== undefined) failed.value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
+    if (entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     if (span !== undefined) endSpan(span, judged);
     if (freshness !== undefined) freshnessSeries(series, freshness.kind).value += 1;
     if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
+  }
+
+  /** O3: a wait that the tool asked for, and its end. */
+  #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
+    if (outcome === 'success') {
+      if (series.retryAfterTime.size > 0) clearRetryAfter(series);
+    } else if (outcome === 'failure' && retryAfterMs !== undefined) {
+      const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
+      noteRetryAfter(series, untilMs / 1000);
+    }
   }
 
   #noteOutcome({ tool, freshness }: SessionPermit, { outcome, category, tokens }: Judged, late: boolean): void {
@@ -227,8 +240,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const { series, name } = tool;
     transitionSeries(series, from, to).value += 1;
     if (this.#countsCircuits) {
-      circuitSeries(series, from).value -= 1;
-      circuitSeries(series, to).value += 1;
+      countCircuits(series, to, 1, this.#box.clock);
+      countCircuits(series, from, -1, this.#box.clock);
     }
     if (from === 'closed' && category !== undefined) {
       openedTimeSeries(series, category).value = this.#box.clock.unixNow() / 1000;
@@ -337,7 +350,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (steps !== undefined) return;
     if (correlations.real.correlation.event !== undefined) series.systemicActive.value += change;
     for (const { tool, mode, circuit } of circuits.values()) {
-      circuitSeries(tool.series, reportedState(mode, circuit)).value += change;
+      countCircuits(tool.series, reportedState(mode, circuit), change, this.#box.clock);
     }
   }
 
