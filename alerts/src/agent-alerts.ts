@@ -1,7 +1,10 @@
+import type { SessionState } from '@breakerbox/core';
 import type { AlertDefinition } from './alert.ts';
+import type { Dialect } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
+import { categoryOfEvents, failingTools, toolsOfEvents } from './failing.ts';
 import { gained } from './gained.ts';
-import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
+import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, label, METRIC } from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -18,9 +21,9 @@ const burnFast: AlertDefinition = {
     'The comment above the recorded series says how the share is measured. One dead tool costs a session one failure, so it does not fire this alert.',
   expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
-  summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} use up their failure budgets`,
-  description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.`,
+  summary: ({ dialect }) => `${dialect.label('agent')}: sessions use up their failure budgets`,
+  description: ({ dialect, settings, andSelector }) =>
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -42,9 +45,9 @@ const burnSlow: AlertDefinition = {
     );
     return `round(${read.now('burn6h')}, 0.01)\nand ${bracketed(either)}`;
   },
-  summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have been short of failure budget for hours`,
-  description: ({ dialect, settings }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.`,
+  summary: ({ dialect }) => `${dialect.label('agent')}: sessions have been short of failure budget for hours`,
+  description: ({ dialect, settings, andSelector }) =>
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
 };
 
 /** True now by the gauge, or true within the last minutes by the counter. */
@@ -60,6 +63,30 @@ const isOrWas = (
     bracketed(`${gained(ground, ground.series(counter), BY_AGENT, within)} > 0`),
   );
 
+const STATE = label(ATTR.sessionState);
+
+/** How many sessions of the agent are in this state, and when: the alert is kept, and then this text is not evaluated again. */
+const sessionsNow = (
+  dialect: Dialect,
+  state: SessionState,
+  andSelector: string,
+  one: string,
+  many: string,
+  none: string,
+  unknown: string,
+): string => {
+  return dialect.count(
+    {
+      query: `sum(${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q, ${STATE}="${state}"${andSelector}}) > 0`,
+      args: ['job', 'agent'],
+      one: `1 session ${one}`,
+      many: `%.0f sessions ${many}`,
+      none,
+    },
+    unknown,
+  ) + dialect.time(' (at ', { query: 'vector(time())', args: [] }, ')');
+};
+
 const budgetExhausted: AlertDefinition = {
   ...common,
   name: 'BreakerboxBudgetExhausted',
@@ -68,15 +95,26 @@ const budgetExhausted: AlertDefinition = {
   says: ({ exhaustedWithin, exhaustedKeep }) =>
     `sessions are paused because their failure budget is used up, or one ran out within ${inWords(exhaustedWithin)}; kept firing for ${inWords(exhaustedKeep)} after`,
   comment:
-    'Reads the gauge and the counter. An unattended agent often ends its session as soon as it is paused, so the gauge may never show that session between two scrapes. The texts give no number, because the increase of a counter is an estimate. The alert keeps firing, because an unattended agent runs out every few minutes and each time would be a new alert. The texts must be true during that time too. The gauge is read across one missed scrape.',
+    'Reads the gauge and the counter. An unattended agent often ends its session as soon as it is paused, so the gauge may never show that session between two scrapes. The alert keeps firing, because an unattended agent runs out every few minutes and each time would be a new alert. Its text is not evaluated during that time, so it says when it was. The gauge is read across one missed scrape.',
   expr: (ground) => {
     const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
     return isOrWas(ground, paused, METRIC.budgetExhaustions, ground.settings.exhaustedWithin);
   },
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
-  summary: ({ dialect }) => `Sessions of agent ${dialect.label('agent')} have used up their failure budget`,
-  description: ({ dialect, settings }) =>
-    `At least one session of agent ${dialect.label('agent')} (job ${dialect.label('job')}) is paused with no failure budget left, or ran out within the last ${inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)))} and was resumed or ended since. A paused session calls no tool until you resume it, with breakerbox ctl resume or in the console.`,
+  summary: ({ dialect }) => `${dialect.label('agent')}: sessions are out of failure budget`,
+  description: ({ dialect, settings, andSelector }) => {
+    const within = inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)));
+    const paused = sessionsNow(
+      dialect,
+      'paused_budget',
+      andSelector,
+      'is paused, because its failure budget is used up',
+      'are paused, because their failure budgets are used up',
+      `Sessions ran out within the last ${within}, and were resumed or ended since. None is paused now`,
+      `A session is paused, because its failure budget is used up, or ran out within the last ${within}`,
+    );
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
+  },
 };
 
 const systemicFailure: AlertDefinition = {
@@ -87,20 +125,23 @@ const systemicFailure: AlertDefinition = {
   says: ({ systemicWithin, systemicKeep }) =>
     `several tools failed together: a systemic event is active, or one began within the last ${inWords(systemicWithin)}; kept firing for ${inWords(systemicKeep)} after`,
   comment:
-    'Reads the gauge of active events. The alert keeps firing after the last event is over, because probes need time to close the circuits, and Alertmanager mutes the alerts of single tools during that time. If it resolved too soon, all muted alerts would be sent at once. A tool that is still open after that has a separate fault. The counter catches an event that is over before a scrape sees it, as above. The list of tools comes from the raw series: the recorded one may lag by one evaluation, and then the first notification would name no tool.',
+    'Reads the gauge of active events. The alert keeps firing after the last event is over, because probes need time to close the circuits, and Alertmanager mutes the alerts of single tools during that time. If it resolved too soon, all muted alerts would be sent at once. A tool that is still open after that has a separate fault. The counter catches an event that is over before a scrape sees it, as above. The texts list tools that failed, not open circuits, because an event may begin before any circuit opens. They read raw series: recorded ones may lag by one evaluation, and then the first notification would name no tool.',
   expr: (ground) =>
     isOrWas(ground, ground.series(METRIC.systemicActive), METRIC.systemicEvents, ground.settings.systemicWithin),
   keepFiringFor: ({ systemicKeep }) => systemicKeep,
-  summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} have failed together`,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: ${toolsOfEvents(dialect, andSelector)} fail together${categoryOfEvents(dialect, andSelector)}`,
   description: ({ dialect, andSelector }) => {
-    const open = dialect.query({
-      before: ' Open:',
-      query: `sum by (${TOOL}) (${METRIC.circuits.prometheus}{job=%q, ${AGENT}=%q, breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}) > 0`,
-      args: ['job', 'agent'],
-      list: 'tool',
-      after: '.',
-    });
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${open} Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you confirm the recovery: with breakerbox ctl confirm, in the console, or with session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.`;
+    const paused = sessionsNow(
+      dialect,
+      'paused_systemic',
+      andSelector,
+      'is paused for every tool',
+      'are paused for every tool',
+      'No session is paused, and calls of the affected tools are skipped until a probe succeeds',
+      'In scope session, the session is paused for every tool. In scope process, calls of the affected tools are skipped until a probe succeeds',
+    );
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.`;
   },
 };
 
@@ -124,7 +165,7 @@ const telemetryAbsent: AlertDefinition = {
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
-  summary: ({ dialect }) => `Agent ${dialect.label('agent')} has stopped reporting`,
+  summary: ({ dialect }) => `${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
     `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.`,
 };
@@ -149,9 +190,14 @@ const fleetDegraded: AlertDefinition = {
     return `${aggregated('count', BY_AGENT, without)} > 0`;
   },
   summary: ({ dialect }) =>
-    `Processes of agent ${dialect.label('agent')} cannot reach the store of their shared circuits`,
+    `${dialect.label('agent')}: ${dialect.counted('process cannot reach the store of its', 'processes cannot reach the store of their')} shared circuits`,
+  began: ({ dialect, andSelector }) => {
+    const of = `{job=%q, ${AGENT}=%q${andSelector}}`;
+    const query = `min(${METRIC.fleetReadTime.prometheus}${of} and ${METRIC.fleetUp.prometheus}${of} == 0)`;
+    return dialect.time('', { query, args: ['job', 'agent', 'job', 'agent'] }, '');
+  },
   description: ({ dialect, settings }) =>
-    `The store (Redis) has not answered ${dialect.value('count')} processes of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Each of these processes decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.`,
+    `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.`,
 };
 
 /** Alerts about one agent. */

@@ -33,7 +33,10 @@ export interface AlertDefinition {
   readonly every?: '1m';
   for?(settings: RuleSettings): string;
   keepFiringFor?(settings: RuleSettings): string;
-  /** One sentence for the whole group (alertname, agent, job) that Alertmanager sends. */
+  /** The title: agent, tool or tools, what is wrong, and the error category. */
   summary(ground: TextGround): string;
+  /** What, who, since when and whether it lasts. Then what to do. The messages contain at most 600 characters of it. */
   description(ground: TextGround): string;
+  /** When the trouble began, for an alert that fires minutes later; empty if that is not known. */
+  began?(ground: TextGround): string;
 }

@@ -17,6 +17,9 @@ const common = {
   keepFiringFor: ({ correlatedKeep }: RuleSettings): string => correlatedKeep,
 } as const;
 
+const openedSeries = (matchers: string, andSelector: string): string =>
+  `${METRIC.openedTime.prometheus}{${matchers}, ${ERROR}=%q${andSelector}}`;
+
 /** The names of the tools or agents that opened recently or are still not closed. */
 const names = (
   dialect: Dialect,
@@ -24,17 +27,25 @@ const names = (
   matchers: string,
   args: readonly AlertLabel[],
   andSelector: string,
+  before = ': ',
+  otherwise?: string,
 ): string => {
-  const opened = `${METRIC.openedTime.prometheus}{${matchers}, ${ERROR}=%q${andSelector}}`;
+  const opened = openedSeries(matchers, andSelector);
   const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
   return dialect.query({
-    before: ':',
+    before,
     query: `max by (${list === 'tool' ? TOOL : AGENT}) (${opened} > time() - 10 * 60 or ${opened} > 0 and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0)`,
     args: [...args, 'error', ...args, 'error'],
     list,
     after: '',
+    ...(otherwise !== undefined && { otherwise }),
   });
 };
+
+const OF_AGENT = `job=%q, ${AGENT}=%q, ${NO_OTHER}`;
+
+const toolsThatOpened = (dialect: Dialect, andSelector: string, before: string, otherwise?: string): string =>
+  names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, before, otherwise);
 
 const ofOneAgent: AlertDefinition = {
   ...common,
@@ -42,9 +53,16 @@ const ofOneAgent: AlertDefinition = {
   labels: ['job', 'agent', 'error'],
   comment: `Several tools of one agent, across its processes. Within one session, the session itself detects this. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedToolsHeld'),
-  summary: ({ dialect }) => `Several tools of agent ${dialect.label('agent')} opened together`,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: ${toolsThatOpened(dialect, andSelector, '', 'several tools')} opened together (${dialect.label('error')})`,
+  began: ({ dialect, andSelector }) =>
+    dialect.time(
+      '',
+      { query: `min(${openedSeries(OF_AGENT, andSelector)} > time() - 10 * 60)`, args: ['job', 'agent', 'error'] },
+      '',
+    ),
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', `job=%q, ${AGENT}=%q, ${NO_OTHER}`, ['job', 'agent'], andSelector)}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
+    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${toolsThatOpened(dialect, andSelector, ': ')}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -53,9 +71,10 @@ const onSeveralAgents: AlertDefinition = {
   labels: ['tool', 'error'],
   comment: `One tool that opened on several agents. The cause is the service behind it, not an agent. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
-  summary: () => 'A tool opened on several agents together',
+  summary: ({ dialect }) =>
+    `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} opened on ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
+    `Tool ${dialect.label('tool')} opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
 };
 
 /** Alerts about circuits that opened together. */

@@ -1,3 +1,4 @@
+import { GROUP_PREFIX } from '@breakerbox/core';
 import { AGENT, ERROR, TOOL } from './promql.ts';
 
 /** Dashboards that alerts link to, by uid. */
@@ -12,15 +13,30 @@ const VARIABLES = { job: 'job', [AGENT]: 'agent', [TOOL]: 'tool' } as const;
 export type AlertLabel = 'job' | 'agent' | 'tool' | 'error';
 const LABEL: Readonly<Record<AlertLabel, string>> = { job: 'job', agent: AGENT, tool: TOOL, error: ERROR };
 
-/** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
-export interface InText {
-  readonly before: string;
+/** A query inside a text. */
+export interface TextQuery {
   /** PromQL in which each `%q` is replaced by one of `args`, in order. */
   readonly query: string;
   readonly args: readonly AlertLabel[];
-  /** The label whose values are listed. */
+}
+
+/** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
+export interface InText extends TextQuery {
+  readonly before: string;
+  /** The label whose values are listed, at most five of them. */
   readonly list: AlertLabel;
+  /** A second label, whose value is in brackets after the first. */
+  readonly detail?: AlertLabel;
   readonly after: string;
+  /** The words instead of all that if the result is empty. Default: none. */
+  readonly otherwise?: string;
+}
+
+/** A text that depends on whether a query has a result. `one` and `many` are for a result of 1 and of more: `many` has `%.0f`. */
+export interface CountInText extends TextQuery {
+  readonly one: string;
+  readonly many: string;
+  readonly none: string;
 }
 
 /** How the texts of alerts are written. Prometheus and Grafana have different templates. */
@@ -28,8 +44,16 @@ export interface Dialect {
   label(name: AlertLabel): string;
   /** The value of the expression: a whole number, a share in per cent, or a duration in seconds. */
   value(as: 'count' | 'percentage' | 'duration'): string;
+  /** The value of the expression as a number of things. */
+  counted(one: string, many: string): string;
+  /** One text for a group of tools, another one for a tool. */
+  ofGroup(group: string, tool: string): string;
   /** The result of a query at the time of the alert; empty if the templates cannot query. */
   query(text: InText): string;
+  /** A number that a query gives at the time of the alert; `unknown` if the templates cannot query. */
+  count(text: CountInText, unknown: string): string;
+  /** A Unix time that a query gives, such as `since Nov 27 18:16 UTC`; `otherwise` without a result, and if the templates cannot query. */
+  time(before: string, query: TextQuery, after: string, otherwise?: string): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
   /** The operators' console at the agent and the tool (A9); undefined if its address is not known. */
   consoleUrl(labels: readonly AlertLabel[]): string | undefined;
@@ -65,6 +89,21 @@ const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): stri
   return as === 'percentage' ? `{{ ${value} | humanizePercentage }}` : `{{ ${value} | humanizeDuration }}`;
 };
 
+/** Most names in a list. */
+const MOST_LISTED = 5;
+
+const asked = ({ query, args }: TextQuery): string =>
+  `printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query`.replace('  |', ' |');
+
+/** `a, b (network), and 2 more`. Label names have no dots in templates. */
+const listed = (list: AlertLabel, detail: AlertLabel | undefined): string =>
+  `{{ range $i, $one := sortByLabel "${LABEL[list]}" . }}{{ if lt $i ${MOST_LISTED} }}{{ if $i }}, {{ end }}{{ $one.Labels.${LABEL[list]} }}` +
+  `${detail === undefined ? '' : ` ({{ $one.Labels.${LABEL[detail]} }})`}{{ end }}{{ end }}` +
+  `{{ if gt (len .) ${MOST_LISTED} }} and {{ len (slice . ${MOST_LISTED}) }} more{{ end }}`;
+
+const ofGroup = (group: string, tool: string): string =>
+  `{{ if match "^${GROUP_PREFIX}" $labels.${TOOL} }}${group}{{ else }}${tool}{{ end }}`;
+
 /** Prometheus' templates. Addresses that are not given are its external labels `grafana_url` and `console_url`. */
 export const prometheusDialect = ({
   grafanaUrl = '{{ $externalLabels.grafana_url }}',
@@ -72,9 +111,17 @@ export const prometheusDialect = ({
 }: Addresses = {}): Dialect => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   value: (as) => formatted('$value', as),
-  query: ({ before, query, args, list, after }) =>
-    `{{- with printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query }}${before}` +
-    `{{ range sortByLabel "${LABEL[list]}" . }} {{ .Labels.${LABEL[list]} }}{{ end }}${after}{{ end }}`,
+  counted: (one, many) => `{{ if eq $value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" $value }} ${many}{{ end }}`,
+  ofGroup,
+  query: ({ before, list, detail, after, otherwise = '', ...text }) =>
+    `{{ with ${asked(text)} }}${before}${listed(list, detail)}${after}` +
+    `${otherwise === '' ? '' : `{{ else }}${otherwise}`}{{ end }}`,
+  count: ({ one, many, none, ...text }) =>
+    `{{ with ${asked(text)} }}{{ with . | first | value }}{{ if eq . 1.0 }}${one}{{ else }}{{ printf "${many}" . }}{{ end }}{{ end }}` +
+    `{{ else }}${none}{{ end }}`,
+  time: (before, text, after, otherwise = '') =>
+    `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime).Format "Jan 2 15:04 MST" }}${after}` +
+    `${otherwise === '' ? '' : `{{ else }}${otherwise}`}{{ end }}`,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
   // Without the external label the text is empty, and messages have no link.
   consoleUrl: (labels) =>
@@ -94,7 +141,12 @@ export const grafanaDialect = ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   // Without data there is no A, and Grafana logs a template error for each evaluation that reads it.
   value: (as) => `{{ with $values.A }}${formatted('.Value', as)}{{ end }}`,
-  query: () => '',
+  counted: (one, many) =>
+    `{{ with $values.A }}{{ if eq .Value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" .Value }} ${many}{{ end }}{{ end }}`,
+  ofGroup,
+  query: ({ otherwise = '' }) => otherwise,
+  count: (_, unknown) => unknown,
+  time: (_, __, ___, otherwise = '') => otherwise,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
   consoleUrl: (labels) => (consoleUrl === undefined ? undefined : `${consoleUrl}${consolePath(labels)}`),
 });

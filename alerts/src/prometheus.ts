@@ -152,7 +152,7 @@ ${GENERATED}
 Names are level:metric:operation. The level lists the labels that remain: job, agent (gen_ai_agent_name), tool (gen_ai_tool_name) and error (error_type). Summing by them removes instance and otel_scope_*, so that replicas and library versions never split a series.`;
 
 export const aboutTexts = ({ grafanaUrl }: Resolved): string =>
-  `${grafanaUrl === undefined ? 'dashboard_url is a path without a host until the external label grafana_url gives Prometheus the address of Grafana.\n' : ''}summary is one sentence for the whole group that Alertmanager sends (alertname, agent, job). The description differs by tool.`;
+  `${grafanaUrl === undefined ? 'dashboard_url is a path without a host until the external label grafana_url gives Prometheus the address of Grafana.\n' : ''}summary is a title with agent, tools and error category. began is the time when the trouble began.`;
 
 const ALERTS_HEADER = `Alerts of Breakerbox. Plain YAML for Prometheus 2.42 and later, including 3.x. Needs breakerbox.recording.yml beside it.
 ${GENERATED}`;

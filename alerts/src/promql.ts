@@ -35,8 +35,8 @@ interface Values {
 }
 export type Matchers = { readonly [Key in keyof Values]?: readonly Values[Key][] };
 
-/** The states in which a circuit keeps calls from the tool. */
-export const NOT_CLOSED: readonly ReportedState[] = ['open', 'half_open', 'forced_open'];
+/** The states in which a circuit itself keeps calls from the tool. An operator who forces one open knows it. */
+export const NOT_CLOSED: readonly ReportedState[] = ['open', 'half_open'];
 
 const matcher = (key: string, values: readonly string[]): string =>
   values.length === 1 ? `${key}="${values[0]}"` : `${key}=~"${values.join('|')}"`;

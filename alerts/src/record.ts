@@ -8,6 +8,7 @@ export const RECORDED = {
   keysOutOfUse: 'job_agent_tool:breakerbox_keys_out_of_use:bool',
   outOfUse: 'job_agent_tool:breakerbox_circuits_out_of_use:median',
   outOfUseAllAlong: 'job_agent_tool:breakerbox_circuits_out_of_use:min',
+  unavailableSince: 'job_agent_tool:breakerbox_circuit_unavailable_time_seconds:min',
   processes: 'job_instance_agent:breakerbox_sessions_seen:count6h',
   decisions5m: 'job_agent_tool_decision_reason:breakerbox_decisions:increase5m',
   worstState: 'job_agent_tool:breakerbox_circuits_state:worst',

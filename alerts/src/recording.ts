@@ -87,7 +87,7 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'notClosed',
     comment:
-      'Circuits of a tool that are out of use: open, probing, or forced open by hand. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open.',
+      'Circuits of a tool that are out of use: open or probing. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open. forced_open does not count, because an operator wants it.',
     expr: (ground) => {
       const { series, read, recorded } = ground;
       const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
@@ -126,6 +126,16 @@ const CIRCUITS: readonly Recording[] = [
         `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
         inUse,
       );
+    },
+  },
+  {
+    key: 'unavailableSince',
+    comment:
+      'Since when the tool has been out of use: the earliest time that its processes have shown while it was. The rule reads its own last value, so a process that restarts, or a session that replaces another, does not begin a new outage. No value for a tool that is not out of use.',
+    expr: ({ series, read, settings: { gap } }) => {
+      const now = `${series(METRIC.unavailableTime)} > 0`;
+      const before = `label_replace(\n${indented(`last_over_time(${read.over('unavailableSince', gap)}),\n"before", "yes", "", ""`)}\n)`;
+      return `min by (${BY_TOOL}) (\n${indented(joined('or', now, before))}\n)\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
     },
   },
   {

@@ -83,6 +83,8 @@ export interface Annotations {
   readonly runbook_url: string;
   readonly dashboard_url: string;
   readonly console_url?: string;
+  /** When the trouble began, such as `Nov 27 18:16 UTC`. Empty or missing: not known, but not after the alert fired. */
+  readonly began?: string;
 }
 
 /** The texts of an alert, in the dialect of the sender. */
@@ -90,12 +92,14 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
   const andSelector = options.selector === '' ? '' : `, ${inTemplate(options.selector)}`;
   const ground: TextGround = { settings: options.settings, dialect, andSelector };
   const consoleUrl = dialect.consoleUrl(alert.labels);
+  const began = alert.began?.(ground);
   return {
     summary: alert.summary(ground),
     description: alert.description(ground),
     runbook_url: `${options.runbookUrl}/${alert.name}.md`,
     dashboard_url: dialect.dashboardUrl(alert.dashboard, alert.labels),
     ...(consoleUrl !== undefined && { console_url: consoleUrl }),
+    ...(began !== undefined && began !== '' && { began }),
   };
 };
 

@@ -1,8 +1,10 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
+import { failingWith } from './failing.ts';
 import { gained } from './gained.ts';
 import {
+  AGENT,
   ATTR,
   aggregated,
   BY_AGENT,
@@ -11,16 +13,34 @@ import {
   ERROR,
   indented,
   joined,
+  label,
   type Matchers,
   METRIC,
   matching,
   TOOL,
 } from './promql.ts';
-import type { Ground } from './record.ts';
+import { type Ground, RECORDED } from './record.ts';
+import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
 const SUBJECT = ({ dialect: { label } }: TextGround): string =>
   `${label('tool')} of agent ${label('agent')} (job ${label('job')})`;
+
+/** A title: `research-agent: web_search is out of use (network)`. */
+const title =
+  (problem: string) =>
+  ({ dialect, andSelector }: TextGround): string =>
+    `${dialect.label('agent')}: ${dialect.label('tool')} ${problem}${failingWith(dialect, andSelector)}`;
+
+const OF_TOOL = ['job', 'agent', 'tool'] as const;
+const MATCH_TOOL = `job=%q, ${AGENT}=%q, ${TOOL}=%q`;
+
+/** When the trouble of the tool began. No selector: the recorded series has it. */
+const began = ({ dialect }: TextGround, before = '', otherwise = ''): string =>
+  dialect.time(before, { query: `${RECORDED.unavailableSince}{${MATCH_TOOL}}`, args: OF_TOOL }, '', otherwise);
+
+/** What an operator runs to see more, for alerts of a tool. */
+const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
 
 const common = {
   severity: 'warning',
@@ -53,26 +73,45 @@ const circuitOpen: AlertDefinition = {
   ...common,
   name: 'BreakerboxCircuitOpen',
   says: ({ openFor, openShare, keyOpenShare }) =>
-    `a tool has been out of use (open, half open or forced open) for ${inWords(openFor)}, short gaps aside, in at least ${openShare * 100} % of its circuits, or at least ${keyOpenShare * 100} % of its calls are skipped for their keys`,
+    `a tool has been out of use (open or half open, not forced open by an operator) for ${inWords(openFor)}, short gaps aside, in at least ${openShare * 100} % of its circuits, or at least ${keyOpenShare * 100} % of its calls are skipped for their keys`,
   comment:
     'The comment above the recorded series defines out of use and the gaps that are bridged. This rule requires that it has lasted. The alert keeps firing, because otherwise a tool that works for a minute between two outages would cause a new alert each time.',
   expr: ({ read }) => `${read.now('outOfUse')} > 0`,
   for: ({ openFor }) => openFor,
   keepFiringFor: ({ openKeep }) => openKeep,
-  summary: ({ settings, dialect }) =>
-    `Tools of agent ${dialect.label('agent')} have been out of use for ${inWords(settings.openFor)}, short gaps aside`,
+  summary: ({ dialect, andSelector }) => {
+    const of = `${MATCH_TOOL}${andSelector}`;
+    const openedBy = dialect.query({
+      before: ' (',
+      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0))`,
+      args: OF_TOOL,
+      list: 'error',
+      after: ')',
+    });
+    return `${dialect.label('agent')}: ${dialect.label('tool')} is out of use${openedBy}`;
+  },
+  began: (ground) => began(ground),
   description: (ground) => {
     const { dialect, andSelector, settings } = ground;
-    const of = `job=%q, gen_ai_agent_name=%q, gen_ai_tool_name=%q${andSelector}`;
-    const openedBy = dialect.query({
-      before: '; last opened with errors of category',
-      // A circuit that was forced open by hand was not opened by an error.
-      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0)) and on () (sum(${METRIC.circuits.prometheus}{${of}, breakerbox_state=~"open|half_open"}) > 0)`,
-      args: ['job', 'agent', 'tool', 'job', 'agent', 'tool'],
-      list: 'error',
-      after: '',
-    });
-    return `${dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} are out of use, or were within the last ${inWords(settings.openKeep)}: open, probing without success, or forced open by hand${openedBy}. These circuits skip calls to the tool. If the name begins with ${GROUP_PREFIX}, calls to all tools of the group are skipped. If no circuit of the tool is open, circuits of its keys, such as hosts, are open.`;
+    const of = `${MATCH_TOOL}${andSelector}`;
+    const keys = `${METRIC.circuits.prometheus}{${of}, ${label(ATTR.state)}=~"open|half_open"}`;
+    const circuits = dialect.count(
+      {
+        query: `sum(${keys}) > 0`,
+        args: OF_TOOL,
+        one: '1 circuit',
+        many: '%.0f circuits',
+        none: 'circuits of its keys, such as hosts',
+      },
+      dialect.counted('circuit', 'circuits'),
+    );
+    const wait = dialect.time(
+      ' The service asked to wait until ',
+      { query: `max(${METRIC.retryAfterTime.prometheus}{${of}}) > time()`, args: OF_TOOL },
+      ' (Retry-After), so no probe is made before that.',
+    );
+    const skipped = dialect.ofGroup('Calls of all tools of the group are skipped.', 'Its calls are skipped.');
+    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${began(ground, ' since ', ` for ${inWords(settings.openFor)}`)}, and still was at most ${inWords(settings.openKeep)} ago: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
   },
 };
 
@@ -87,9 +126,9 @@ const circuitFlapping: AlertDefinition = {
   expr: (ground) =>
     `${ground.read.now('openingsPerCircuit')} >= ${ground.settings.flappingOpenings}\n${unlessOpen(ground)}`,
   keepFiringFor: ({ flappingKeep }) => flappingKeep,
-  summary: ({ dialect }) => `Circuits of agent ${dialect.label('agent')} open again and again`,
+  summary: title('opens again and again'),
   description: (ground) =>
-    `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again.`,
+    `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. ${LOOK}`,
 };
 
 /** Open circuits. Few of them have a recorded series, and all have one of their own. */
@@ -121,7 +160,7 @@ const probeStarved: AlertDefinition = {
   says: ({ starvedFor }) =>
     `a circuit has been open for ${inWords(starvedFor)}, calls are skipped, and no probe was made`,
   comment:
-    'The circuit must be open now and at the beginning, with no opening in between. Then it was open all the time, regardless of other sessions. Only skips in the latter half count, because by then the longest wait (300 s) is over and the next call should have been a probe. Several skips are required, because probes can be due by steps. forced_open does not count, because it is meant to stop probes. A Retry-After of the service may be longer than this.',
+    'The circuit must be open now and at the beginning, with no opening in between. Then it was open all the time, regardless of other sessions. Only skips in the latter half count, because by then the longest wait (300 s) is over and the next call should have been a probe. Several skips are required, because probes can be due by steps. forced_open does not count, because it is meant to stop probes. A wait that the service asked for (Retry-After) does not count either, nor the first minutes after it.',
   expr: (ground) => {
     const { series, settings } = ground;
     const { gap, starvedFor, starvedLeastSkips } = settings;
@@ -133,11 +172,14 @@ const probeStarved: AlertDefinition = {
       `and round(${decided(ground, { [ATTR.decision]: ['skip'], [ATTR.reason]: ['open'] }, durationOf(seconds(starvedFor) / 2))}) >= ${starvedLeastSkips}`,
       `unless ${decided(ground, { [ATTR.decision]: ['probe'] }, starvedFor)} > 0`,
       `unless ${aggregated('sum', BY_TOOL, `increase(${openings}[${starvedFor}])`)} > 0`,
+      // The next call after the wait should be a probe.
+      `unless ${aggregated('max', BY_TOOL, `last_over_time(${series(METRIC.retryAfterTime)}[${gap}])`)} > time() - ${asSeconds(durationOf(seconds(starvedFor) / 2))}`,
     ].join('\n');
   },
-  summary: ({ dialect }) => `Open circuits of agent ${dialect.label('agent')} are not probed`,
+  summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
+  began: (ground) => began(ground),
   description: (ground) =>
-    `${ground.dialect.value('count')} circuit(s) of tool ${SUBJECT(ground)} have been open for ${inWords(ground.settings.starvedFor)}. The agent asks for the tool, but its calls are skipped and none runs as a probe. Without a probe, Breakerbox cannot see that the tool works again.`,
+    `Tool ${SUBJECT(ground)} has been open for ${inWords(ground.settings.starvedFor)}${began(ground, ', out of use since ')} (${ground.dialect.counted('circuit', 'circuits')}). The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
 };
 
 const toolErrorRateHigh: AlertDefinition = {
@@ -160,7 +202,7 @@ const toolErrorRateHigh: AlertDefinition = {
     ].join('\n');
   },
   for: ({ errorFor }) => errorFor,
-  summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} fail too often`,
+  summary: title('fails too often'),
   description: (ground) =>
     `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.`,
 };
@@ -175,7 +217,7 @@ const toolSlow: AlertDefinition = {
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => `${ground.read.now('slow')}\n${unlessOpen(ground)}`,
   for: ({ slowFor }) => slowFor,
-  summary: ({ dialect }) => `Tools of agent ${dialect.label('agent')} are much slower than usual`,
+  summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is much slower than usual`,
   description: (ground) =>
     `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,
 };

@@ -69,6 +69,8 @@ export interface Text {
   readonly description: string;
   /** The link to the dashboard. */
   readonly dashboard: string;
+  /** When the trouble began, for alerts that say it. */
+  readonly began?: string;
 }
 
 /** The samples of all scrapes by series, in promtool's notation. */
@@ -177,7 +179,9 @@ export const filesOf = ({ options, of }: Scenario): { name: string; text: string
     if (needed.has(rule)) return;
     needed.add(rule);
     const { metrics } = namesIn(rule.expr);
-    for (const other of rules) if (other.record !== undefined && metrics.has(other.record)) need(other);
+    const texts = Object.values(rule.annotations ?? {}).join();
+    for (const other of rules)
+      if (other.record !== undefined && (metrics.has(other.record) || texts.includes(other.record))) need(other);
   };
   for (const rule of rules) if (of === undefined || of.some((name) => rule.alert === `Breakerbox${name}`)) need(rule);
   return files.map(({ name, file }) => ({
@@ -199,12 +203,13 @@ const ORDERS = [
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
-const saying = ({ at, alert, labels, summary, description, dashboard }: Text) => {
+const saying = ({ at, alert, labels, summary, description, dashboard, began }: Text) => {
   const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: dashboard };
+  const annotations = { summary, description, ...links, console_url: '', ...(began !== undefined && { began }) };
   return {
     eval_time: `${at}s`,
     alertname: `Breakerbox${alert}`,
-    exp_alerts: [{ exp_labels: labels, exp_annotations: { summary, description, ...links, console_url: '' } }],
+    exp_alerts: [{ exp_labels: labels, exp_annotations: annotations }],
   };
 };
 

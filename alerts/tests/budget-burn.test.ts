@@ -147,7 +147,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         at,
         alert: 'BudgetBurnFast',
         labels: labelsOf('fast', 'critical'),
-        summary: 'Sessions of agent fast use up their failure budgets',
+        summary: 'fast: sessions use up their failure budgets',
         description:
           '98% of the sessions that agent fast (job fleet) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than 50 %, now or at most 15 minutes ago. The next failure that is charged pauses such a session.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=fast',
@@ -156,7 +156,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         at,
         alert: 'BudgetBurnSlow',
         labels: labelsOf('slow', 'warning'),
-        summary: 'Sessions of agent slow have been short of failure budget for hours',
+        summary: 'slow: sessions have been short of failure budget for hours',
         description:
           '30% of the sessions that agent slow (job fleet) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than 25 %, now or at most 1 hour ago. The next failure that is charged pauses such a session.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=slow',

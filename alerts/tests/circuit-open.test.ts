@@ -52,13 +52,34 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
   });
 });
 
+it.concurrent('BreakerboxCircuitOpen says since when the outage lasts, across a restart and sessions that follow each other', () => {
+  const of = ['CircuitOpen'];
+  const firing = [{ alert: 'CircuitOpen', after: 480, by: 600 }];
+  const says = [open(1200, '1 circuit', 't', { category: 'network', began: 'Jan 1 00:02 UTC' })];
+  return run({ interval: 15, of, lasts: 1260, firing, says }, (now, one) => {
+    if (now === 120) one.open(now, 't');
+    if (now === 600) one.start();
+    if (now === 615) one.begin();
+    if (now === 640) one.open(now, 't');
+    if (now === 900) one.end(1, { t: 'open' });
+    if (now === 910) one.begin();
+    if (now === 940) one.open(now, 't');
+  });
+});
+
 /** What the alert says of the circuits of agent `a`. */
-const open = (at: number, count: number, tool: string, last = '', agent = 'a', grafana = '') => ({
+const open = (
+  at: number,
+  circuits: string,
+  tool: string,
+  { category = '', began = '', wait = '', agent = 'a', grafana = '' } = {},
+) => ({
   at,
   alert: 'CircuitOpen',
   labels: { job: 'fleet', gen_ai_agent_name: agent, gen_ai_tool_name: tool, severity: 'warning' },
-  summary: `Tools of agent ${agent} have been out of use for 5 minutes, short gaps aside`,
-  description: `${count} circuit(s) of tool ${tool} of agent ${agent} (job fleet) are out of use, or were within the last 2 minutes: open, probing without success, or forced open by hand${last}. These circuits skip calls to the tool. If the name begins with group:, calls to all tools of the group are skipped. If no circuit of the tool is open, circuits of its keys, such as hosts, are open.`,
+  summary: `${agent}: ${tool} is out of use${category === '' ? '' : ` (${category})`}`,
+  description: `${tool} of agent ${agent} (job fleet) has been out of use ${began === '' ? 'for 5 minutes' : `since ${began}`}, and still was at most 2 minutes ago: ${circuits}. ${tool.startsWith('group:') ? 'Calls of all tools of the group are skipped.' : 'Its calls are skipped.'}${wait} Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.`,
+  began,
   dashboard: `${grafana}/d/breakerbox-tool-detail?${new URLSearchParams({ 'var-job': 'fleet', 'var-agent': agent, 'var-tool': tool })}`,
 });
 
@@ -100,14 +121,16 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitOpen in a fleet, ever
     });
   });
 
-  it('counts half open and forced open, adds up instances, and keeps agents apart', () => {
+  it('counts open and half open but not forced open, adds up instances, and keeps agents apart', () => {
     const processes = [...instances(['1', '2']), ...agents(['b'])];
     const firing = [{ alert: 'CircuitOpen', after: 305, by: 380 + 2 * interval }];
-    const says = [open(600, 3, 't')];
+    const says = [open(600, '3 circuits', 't', { category: 'network', began: 'Jan 1 00:00 UTC' })];
     return run({ interval, of, lasts: 600, processes, sessions: 2, firing, says }, (now, first, second) => {
       if (now !== 5) return;
-      first.move('t', 'closed', 'forced_open', 2);
-      second.move('t', 'closed', 'half_open');
+      first.move('t', 'closed', 'half_open');
+      first.open(now, 't');
+      second.move('t', 'closed', 'forced_open');
+      second.open(now, 't');
     });
   });
 
@@ -119,24 +142,28 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitOpen in a fleet, ever
 });
 
 it.concurrent.each([
-  ['names no error category if the tool was forced open by hand', 'forced', ''],
+  ['says which tool, with the newest error, since when, and where to look', 'fails', ''],
   [
-    'says which tool, with the newest error, and where to look',
-    'fails',
-    '; last opened with errors of category network',
+    'O3: says until when the service asked to wait',
+    'asks to wait',
+    ' The service asked to wait until Jan 1 00:20 UTC (Retry-After), so no probe is made before that.',
   ],
-] as const)('BreakerboxCircuitOpen %s', (_, how, last) => {
+  ['is silent about a tool that an operator forced open', 'forced', ''],
+] as const)('BreakerboxCircuitOpen %s', (_, how, wait) => {
   const processes = [new SimulatedProcess({ agent: 'research agent', tools: ['web_search'] })];
-  const firing = [{ alert: 'CircuitOpen', after: 375, by: 480 }];
+  const isForced = how === 'forced';
+  const firing = isForced ? [] : [{ alert: 'CircuitOpen', after: 375, by: 480 }];
   const grafana_url = 'http://grafana.example';
-  const says = [open(600, 1, 'web_search', last, 'research agent', grafana_url)];
+  const texts = { category: 'network', began: 'Jan 1 00:00 UTC', wait, agent: 'research agent', grafana: grafana_url };
+  const says = isForced ? [] : [open(600, '1 circuit', 'web_search', texts)];
   const scenario = { interval: 15, of: ['CircuitOpen'], lasts: 600, processes, firing, says };
   return run({ ...scenario, externalLabels: { grafana_url } }, (now, one) => {
     if (now === 15) one.open(now, 'web_search', 'timeout');
     if (now === 45) one.probe('web_search', 'success');
     if (now !== 75) return;
-    if (how === 'forced') one.move('web_search', 'closed', 'forced_open');
+    if (isForced) one.move('web_search', 'closed', 'forced_open');
     else one.open(now, 'web_search', 'network');
+    if (how === 'asks to wait') one.asksToWait('web_search', 1200);
   });
 });
 
@@ -151,7 +178,7 @@ it.concurrent.each(wanted(15, 60))(
     const firing = [
       { alert: 'CircuitOpen', after: 900, by: 980 + 2 * interval, until: 2404, gone: 2600 + 2 * interval },
     ];
-    const says = [open(1800, 1, GROUP, '; last opened with errors of category network')];
+    const says = [open(1800, '1 circuit', GROUP, { category: 'network', began: 'Jan 1 00:10 UTC' })];
     return run({ interval, of, lasts: 3600, processes, firing, says }, (now, one) => {
       const isOut = now >= 605 && now < 2405;
       if (now % 20 === 0 && !isOut) for (const tool of FILES) one.call(tool, 'success');

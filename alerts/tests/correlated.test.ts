@@ -135,10 +135,11 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       at: 720,
       alert: 'CorrelatedOpenings',
       labels: { job: 'fleet', gen_ai_agent_name: 'a', error_type: 'network', severity: 'critical', scope: 'agent' },
-      summary: 'Several tools of agent a opened together',
+      summary: 'a: x, y, z opened together (network)',
       description:
-        '3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x y z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.',
+        '3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x, y, z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:10 UTC',
     };
     const processes = instances(NAMES, { tools: TOOLS });
     const scenario = { interval: 15, of: [alert], lasts: 720, processes, says: [says] };
@@ -150,9 +151,9 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       at: 3 * 3600,
       alert: 'CorrelatedOpenings',
       labels: { gen_ai_tool_name: 't', error_type: 'server', severity: 'critical', scope: 'fleet' },
-      summary: 'A tool opened on several agents together',
+      summary: 't opened on several agents together (server)',
       description:
-        'Tool t opened on 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1 agent-2 agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.',
+        'Tool t opened on at least 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1, agent-2, agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.',
       dashboard: '/d/breakerbox-correlated-failures?var-tool=t',
     };
     const processes = agents(['agent-1', 'agent-2', 'agent-3']);

@@ -51,10 +51,11 @@ it.concurrent('BreakerboxFleetDegraded counts the processes of each agent', () =
     at: 1200,
     alert: 'FleetDegraded',
     labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'warning' },
-    summary: 'Processes of agent a cannot reach the store of their shared circuits',
+    summary: 'a: 2 processes cannot reach the store of their shared circuits',
     description:
-      'The store (Redis) has not answered 2 processes of agent a (job fleet) for 5 minutes. No call waits for it. Each of these processes decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.',
+      'The store (Redis) has not answered 2 processes of agent a (job fleet) for 5 minutes. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.',
     dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+    began: '',
   };
   const firing = [{ alert, after: 890, by: 960 }];
   return run({ interval: 60, of: [alert], lasts: 1200, processes, firing, says: [says] }, (now, one, two) => {

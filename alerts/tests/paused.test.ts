@@ -13,9 +13,9 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
       at: 360,
       alert: 'BudgetExhausted',
       labels,
-      summary: 'Sessions of agent a have used up their failure budget',
+      summary: 'a: sessions are out of failure budget',
       description:
-        'At least one session of agent a (job fleet) is paused with no failure budget left, or ran out within the last 18 minutes and was resumed or ended since. A paused session calls no tool until you resume it, with breakerbox ctl resume or in the console.',
+        'Agent a (job fleet): 3 sessions are paused, because their failure budgets are used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.',
       dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
     };
     const firing = [{ alert, after: 60, by: 60 + 2 * interval, until: 1295, gone: 1300 + 2 * interval }];
@@ -59,9 +59,9 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       at: 240,
       alert: 'SystemicFailure',
       labels,
-      summary: 'Several tools of agent a have failed together',
+      summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Open: fetch_page web_search. Look for what these tools share. If the box has scope session, the session that detected the event is paused, and makes no probe until you confirm the recovery: with breakerbox ctl confirm, in the console, or with session.confirmRecovered(). If it has scope process, calls of the affected tools are skipped, and a successful probe ends the event.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: fetch_page (network), web_search (network). 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
     };
     const open = { alert: 'CircuitOpen', count: 2, after: 360, by: 435 + 2 * interval, until: 479 };

@@ -18,10 +18,11 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
       at: 840,
       alert: 'ProbeStarved',
       labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
-      summary: 'Open circuits of agent a are not probed',
+      summary: 'a: t is open and not probed',
       description:
-        '1 circuit(s) of tool t of agent a (job fleet) have been open for 10 minutes. The agent asks for the tool, but its calls are skipped and none runs as a probe. Without a probe, Breakerbox cannot see that the tool works again.',
+        'Tool t of agent a (job fleet) has been open for 10 minutes, out of use since Jan 1 00:01 UTC (1 circuit). The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
       dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+      began: 'Jan 1 00:01 UTC',
     };
     const missed = (now: number) => now === 780;
     return run({ interval, of, lasts: 1200, missed, firing, says: [says] }, (now, one) => {
@@ -47,6 +48,15 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
 
 describe.concurrent.each(wanted(15, 60))('BreakerboxProbeStarved, every %i s', (interval) => {
   const of = ['ProbeStarved'];
+
+  it('O3: is silent while the service asked to wait, and fires when no probe follows', () => {
+    const firing = [{ alert: 'ProbeStarved', after: 1800, by: 1920 + 2 * interval }];
+    return run({ interval, of, lasts: 2400, firing }, (now, one) => {
+      if (now === 60) one.open(now, 't');
+      if (now === 60) one.asksToWait('t', 1560);
+      if (now > 60 && now % 20 === 0) one.skip('t');
+    });
+  });
 
   it('is silent about a tool that is forced open, one that short sessions find dead, and other reasons for skips', () => {
     const processes = agents(['forced', 'short', 'others']);

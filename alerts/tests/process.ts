@@ -146,6 +146,18 @@ export class SimulatedProcess {
     this.charge(3 * circuits);
     this.#move(tool, 'closed', 'open', circuits);
     this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
+    this.#unavailable(tool, second);
+  }
+
+  /** The tool asks to wait until this second. */
+  asksToWait(tool: string, until: number): void {
+    this.#set(METRIC.retryAfterTime, { [ATTR.tool]: tool }, until);
+  }
+
+  /** Since when the tool is unavailable. It stays, until no circuit is. */
+  #unavailable(tool: string, second: number): void {
+    const key = this.#key(METRIC.unavailableTime, { [ATTR.tool]: tool }, '');
+    if (!this.#values.has(key)) this.#values.set(key, second);
   }
 
   /**
@@ -163,6 +175,7 @@ export class SimulatedProcess {
     this.charge();
     this.#move(group, 'closed', 'open', 1);
     this.#set(METRIC.openedTime, { [ATTR.tool]: group, [ATTR.errorType]: category }, second);
+    this.#unavailable(group, second);
     for (const tool of open) {
       this.#move(tool, 'open', 'closed', 1);
       const opened = this.#key(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, '');
@@ -195,12 +208,16 @@ export class SimulatedProcess {
 
   #move(tool: string, from: ReportedState, to: ReportedState, circuits: number): void {
     this.#add(METRIC.transitions, { [ATTR.tool]: tool, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }, circuits);
-    this.#circuit(tool, from, -circuits);
     this.#circuit(tool, to, circuits);
+    this.#circuit(tool, from, -circuits);
   }
 
   #circuit(tool: string, state: ReportedState, by: number): void {
     this.#add(METRIC.circuits, { [ATTR.tool]: tool, [ATTR.state]: state }, by);
+    const isIn = (one: string): boolean =>
+      (this.#values.get(this.#key(METRIC.circuits, { [ATTR.tool]: tool, [ATTR.state]: one }, '')) ?? 0) > 0;
+    if (!['open', 'half_open', 'forced_open'].some(isIn))
+      this.#values.delete(this.#key(METRIC.unavailableTime, { [ATTR.tool]: tool }, ''));
   }
 
   #decide(tool: string, decision: string, reason: string, calls: number): void {

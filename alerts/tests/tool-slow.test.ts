@@ -59,7 +59,7 @@ it.concurrent('BreakerboxToolSlow says the p95', () => {
     at: 2.5 * HOUR,
     alert: 'ToolSlow',
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
-    summary: 'Tools of agent a are much slower than usual',
+    summary: 'a: t is much slower than usual',
     description:
       'The p95 of the calls to tool t of agent a (job fleet) is 4.928s over 15 minutes: one call in twenty takes longer. That is more than 3 times its usual p95 of the last week.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',

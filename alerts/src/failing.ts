@@ -1,0 +1,71 @@
+import type { Dialect } from './dialect.ts';
+import { AGENT, ATTR, ERROR, label, METRIC, TOOL } from './promql.ts';
+import { WINDOW } from './settings.ts';
+
+/*
+ * What the texts of alerts say of the failures behind them. Templates query raw series: `increase()` ignores the first value of a series, and
+ * the first failures of a category are often all of it.
+ */
+
+const { quarter } = WINDOW;
+
+/** How much a counter grew in the last 15 minutes, with series that are new. */
+const grewBy = (by: string, counter: string): string =>
+  `sum by (${by}) (${counter} - ${counter} offset ${quarter} >= 0 or ${counter}) > 0`;
+
+const failures = (of: string, andSelector: string): string =>
+  `${METRIC.errors.prometheus}{${of}, ${label(ATTR.outcome)}="failure"${andSelector}}`;
+
+const OF_AGENT = `job=%q, ${AGENT}=%q`;
+
+/** The tools of the agent that failed most in the last 15 minutes: ` Failed within the last 15 minutes: a (network), b (server).` */
+export const failingTools = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({
+    before: ' Failed within the last 15 minutes: ',
+    query: `topk(8, ${grewBy(`${TOOL}, ${ERROR}`, failures(OF_AGENT, andSelector))})`,
+    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
+    list: 'tool',
+    detail: 'error',
+    after: '.',
+  });
+
+/** The category with which a tool failed most in the last 15 minutes: ` (network)`. */
+export const failingWith = (dialect: Dialect, andSelector: string): string => {
+  const args = ['job', 'agent', 'tool'] as const;
+  return dialect.query({
+    before: ' (',
+    query: `topk(1, ${grewBy(ERROR, failures(`${OF_AGENT}, ${TOOL}=%q`, andSelector))})`,
+    args: [...args, ...args, ...args],
+    list: 'error',
+    after: ')',
+  });
+};
+
+const events = (andSelector: string): string =>
+  grewBy(ERROR, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${andSelector}}`);
+
+/** The categories of the systemic events that began in the last 15 minutes: ` (network)`. */
+export const categoryOfEvents = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({
+    before: ' (',
+    query: events(andSelector),
+    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
+    list: 'error',
+    after: ')',
+  });
+
+/**
+ * The tools that failed with the category of an event. Events of several categories have no common one: then all tools that failed.
+ */
+export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
+  const failed = grewBy(`${TOOL}, ${ERROR}`, failures(OF_AGENT, andSelector));
+  const args = ['job', 'agent', 'job', 'agent', 'job', 'agent'] as const;
+  return dialect.query({
+    before: '',
+    query: `sum by (${TOOL}) ((${failed} and on (${ERROR}) ${events(andSelector)}) or on () ${failed})`,
+    args: [...args, ...args, ...args],
+    list: 'tool',
+    after: '',
+    otherwise: 'several tools',
+  });
+};
