@@ -135,10 +135,23 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
     {
       sources: [agentAlert('BreakerboxBudgetBurnFast', 'spender')],
       muted: [{ ...agentAlert('BreakerboxBudgetBurnSlow', 'spender'), severity: 'warning' }],
-      heard: [
-        { ...agentAlert('BreakerboxBudgetBurnSlow', 'saver'), severity: 'warning' },
-        agentAlert('BreakerboxBudgetExhausted', 'spender'),
-      ],
+      heard: [{ ...agentAlert('BreakerboxBudgetBurnSlow', 'saver'), severity: 'warning' }],
+    },
+  ],
+  [
+    'sessions that have run out mute the burn of the same agent',
+    {
+      sources: [agentAlert('BreakerboxBudgetExhausted', 'broke')],
+      muted: [agentAlert('BreakerboxBudgetBurnFast', 'broke')],
+      heard: [agentAlert('BreakerboxBudgetBurnFast', 'rich')],
+    },
+  ],
+  [
+    'a tool that is out of use is not reported again because no probe was made',
+    {
+      sources: [circuitOpen('starved', 'fetch')],
+      muted: [tool('BreakerboxProbeStarved', 'starved', 'fetch')],
+      heard: [tool('BreakerboxProbeStarved', 'starved', 'search')],
     },
   ],
 ];

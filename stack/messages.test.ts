@@ -45,8 +45,9 @@ const open = (agent: string, tool: string, endsAt?: string): PostedAlert =>
     'warning',
     onAgent(agent, tool),
     {
-      summary: `Tools of agent ${agent} have been out of use for 5 minutes, short gaps aside`,
-      description: `1 circuit(s) of tool ${tool} of agent ${agent} (job breakerbox) are open, last opened by errors of category server & co. Calls to it are skipped.`,
+      summary: `${agent}: ${tool} is out of use (server)`,
+      description: `${tool} of agent ${agent} (job breakerbox) has been out of use since Nov 20 17:54 UTC: 1 circuit. Its calls are skipped. Check the service & co behind it.`,
+      began: 'Nov 20 17:54 UTC',
       dashboard_url: `http://localhost:3000/d/breakerbox-tool-detail?var-job=breakerbox&var-agent=${agent}&var-tool=${tool}`,
     },
     endsAt,
@@ -58,8 +59,8 @@ const systemic = (agent: string, endsAt?: string): PostedAlert =>
     'critical',
     onAgent(agent),
     {
-      summary: `Several tools of agent ${agent} have failed together`,
-      description: `1 session(s) of agent ${agent} (job breakerbox) were paused for every tool. Open: get_weather web_search.`,
+      summary: `${agent}: get_weather, web_search fail together (network)`,
+      description: `Agent ${agent} (job breakerbox) has recognised failures of several tools as one event. Failed within the last 15 minutes: get_weather (network), web_search (network). 1 session is paused for every tool (at Nov 20 18:00 UTC).`,
       dashboard_url: `http://localhost:3000/d/breakerbox-correlated-failures?var-job=breakerbox&var-agent=${agent}`,
       console_url: `http://localhost:9480/#agent=${agent}`,
     },
@@ -72,7 +73,7 @@ const everywhere = (tool: string): PostedAlert =>
     'critical',
     { scope: 'fleet', error_type: 'network', gen_ai_tool_name: tool },
     {
-      summary: `Tool ${tool} has opened on several agents within 2 minutes`,
+      summary: `${tool} opened on several agents together (network)`,
       description: `Tool ${tool} has opened on 3 agents <all> by errors of category network.`,
       // Relative, because Prometheus has no grafana_url here.
       dashboard_url: `/d/breakerbox-correlated-failures?var-tool=${tool}`,
