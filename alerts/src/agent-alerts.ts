@@ -75,16 +75,18 @@ const sessionsNow = (
   none: string,
   unknown: string,
 ): string => {
-  return dialect.count(
-    {
-      query: `sum(${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q, ${STATE}="${state}"${andSelector}}) > 0`,
-      args: ['job', 'agent'],
-      one: `1 session ${one}`,
-      many: `%.0f sessions ${many}`,
-      none,
-    },
-    unknown,
-  ) + dialect.time(' (at ', { query: 'vector(time())', args: [] }, ')');
+  return (
+    dialect.count(
+      {
+        query: `sum(${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q, ${STATE}="${state}"${andSelector}}) > 0`,
+        args: ['job', 'agent'],
+        one: `1 session ${one}`,
+        many: `%.0f sessions ${many}`,
+        none,
+      },
+      unknown,
+    ) + dialect.time(' (at ', { query: 'vector(time())', args: [] }, ')')
+  );
 };
 
 const budgetExhausted: AlertDefinition = {

@@ -71,8 +71,7 @@ const onSeveralAgents: AlertDefinition = {
   labels: ['tool', 'error'],
   comment: `One tool that opened on several agents. The cause is the service behind it, not an agent. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
-  summary: ({ dialect }) =>
-    `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
+  summary: ({ dialect }) => `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
   description: ({ dialect, settings, andSelector }) =>
     `Tool ${dialect.label('tool')} opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
 };

@@ -35,9 +35,9 @@ export const compareMetrics = (model: Model, before: ReadonlyMap<string, number>
 
 /** Circuits of earlier boxes stay in these gauges, so the model does not know since when a tool is unavailable: metrics.test.ts does. */
 const sinceTimes = (series: ReadonlyMap<string, number>): readonly string[] =>
-  [...series].flatMap(([key, value]) =>
-    key.startsWith(UNAVAILABLE) && value > 0 ? [key.slice(UNAVAILABLE.length)] : [],
-  ).sort();
+  [...series]
+    .flatMap(([key, value]) => (key.startsWith(UNAVAILABLE) && value > 0 ? [key.slice(UNAVAILABLE.length)] : []))
+    .sort();
 
 const toolsUnavailable = (series: ReadonlyMap<string, number>): readonly string[] => {
   const tools = [...series].flatMap(([key, value]) => {

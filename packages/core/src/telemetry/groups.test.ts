@@ -42,7 +42,9 @@ describe('C13: the metrics of a group', () => {
     failOnce(session, 'a');
     session.acquire('a');
     const lines = await scrape();
-    expect(new Set(names(lines))).toEqual(new Set(['breakerbox_circuits', 'breakerbox_transitions_total', OPENED, UNAVAILABLE]));
+    expect(new Set(names(lines))).toEqual(
+      new Set(['breakerbox_circuits', 'breakerbox_transitions_total', OPENED, UNAVAILABLE]),
+    );
     const ofGroup = (name: string) => seriesOf(agent, lines, name).filter((line) => line.includes('group:files'));
     expect(ofGroup('breakerbox_circuits')).toEqual([
       'breakerbox_circuits{gen_ai_tool_name="group:files",breakerbox_state="closed"} 0',
