@@ -12,7 +12,7 @@ const CHAPTERS = {
   B: 6,
   S: 5,
   K: 4,
-  R: 4,
+  R: 5,
   W: 2,
   F: 2,
   Q: 2,

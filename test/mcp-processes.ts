@@ -119,7 +119,7 @@ export const textOf = ({ content }: { content: unknown }): string =>
 
 const rejection = (text: string) => ({
   isError: true,
-  content: [{ type: 'text', text: expect.stringContaining(`${text}. Do not retry it now`) }],
+  content: [{ type: 'text', text: expect.stringContaining(`${text}. Do not call it now`) }],
 });
 
 /** What the model reads about an unavailable tool. */

@@ -160,7 +160,7 @@ describe('M1, M4: Claude Code calls a dead tool three times, and its model reads
     expect(heard.filter((text) => text.includes('ECONNREFUSED'))).toHaveLength(3);
     expect(heard.slice(3, 6)).toEqual(
       Array(3).fill(
-        expect.stringMatching(/^Tool 'broken' is unavailable: the last calls failed \(network\)\. Do not retry it now/),
+        expect.stringMatching(/^Tool 'broken' is unavailable: the last calls failed \(network\)\. Do not call it now/),
       ),
     );
     expect(heard[6]).toBe('works');

@@ -64,7 +64,7 @@ const relayTo = async (url: string) => {
 };
 
 const HANDSHAKE = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '0' } };
-const UNAVAILABLE = /^Tool '\w+' is unavailable: .*Do not retry it now/;
+const UNAVAILABLE = /^Tool '\w+' is unavailable: .*Do not call it now/;
 
 test('M3, M4, M5: a server that is killed costs one call, and one probe finds that it is back', async () => {
   const server = await started();

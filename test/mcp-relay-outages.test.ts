@@ -83,7 +83,7 @@ describe('the PostgreSQL server', () => {
       for (let n = 0; n < 3; n += 1) expect(await query(`SELECT ${n}`)).toContain('connect ECONNREFUSED 127.0.0.1');
       const rejected = await query('SELECT 3');
       expect(rejected).toMatch(
-        /^Tool 'query' is unavailable: the last calls failed \(network\)\. Do not retry it now; it may be tried again in \d s\. /,
+        /^Tool 'query' is unavailable: the last calls failed \(network\)\. Do not call it now\. It may work again in about \d s\. /,
       );
       for (let n = 4; n < 9; n += 1) expect(await query(`SELECT ${n}`)).toContain("Tool 'query' is unavailable");
       expectRejected('query', 6);
@@ -142,7 +142,7 @@ describe('the Playwright server', () => {
     for (const browser of descendantsOf(pid, /chrom/)) await kill(browser);
     for (const name of ['b', 'c', 'd']) expect(await open(`shop-${name}.test`)).toContain('Error');
     expect(await open('shop-e.test')).toMatch(
-      /^Tool 'browser_navigate' is unavailable: the last calls failed \(\w+\)\. Do not retry it now/,
+      /^Tool 'browser_navigate' is unavailable: the last calls failed \(\w+\)\. Do not call it now/,
     );
     expectRejected('browser_navigate', 1);
 

@@ -74,7 +74,7 @@ describe.each(Object.entries(CLIENTS))('with %s', (_, connect) => {
     for (let n = 0; n < 20; n += 1) texts.push((await client.call('broken', { n })).content[0]?.text ?? '');
     expect(texts.filter((text) => text.includes('ECONNREFUSED'))).toHaveLength(3);
     expect(texts.at(-1)).toMatch(
-      /^Tool 'broken' is unavailable: the last calls failed \(network\)\. Do not retry it now/,
+      /^Tool 'broken' is unavailable: the last calls failed \(network\)\. Do not call it now/,
     );
     expect((await client.call('echo', { text: 'still works' })).content[0]?.text).toBe('still works');
   });

@@ -44,4 +44,4 @@ export const dueForProbe = (): Watched => {
 };
 
 /** What the model must read about an unavailable tool. */
-export const REJECTION = /Tool 'search' is unavailable: the last calls failed \(network\)\. Do not retry it now/;
+export const REJECTION = /Tool 'search' is unavailable: the last calls failed \(network\)\. Do not call it now/;

@@ -8,7 +8,8 @@ import { type CircuitStore, circuitMoment } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { CallInput } from './loop-guard/digest.ts';
-import { feeds, rejects } from './passes.ts';
+import { feeds, keyPassOf, rejects } from './passes.ts';
+import type { SessionPermit } from './permit.ts';
 import type { Precheck } from './precheck.ts';
 import { type Decision, decisionOf, isExecuted, REASONS, type Reason, type SystemicDecision } from './reasons.ts';
 import type { RejectionCauses, RejectionFacts } from './routing/message.ts';
@@ -225,6 +226,7 @@ export class Decider {
       circuit: asked.tracked?.circuit,
       policy: (asked.spec ?? this.#box.undeclared).policy,
       ledger: this.#ledgers.real,
+      takesTurns: this.#store.steps === undefined && at.step > 0,
       ...this.#causesOf(asked, mode, call, at),
       at: circuitMoment(this.#store, at),
     };
@@ -248,6 +250,17 @@ export class Decider {
       event: correlation.event,
       gate: gate && policy && { circuit: gate.circuit, policy },
     };
+  }
+
+  /**
+   * R5: what the next call would be rejected with, once this one has failed. Undefined if it would be made, or is rejected for its
+   * arguments alone.
+   */
+  after({ entry, passes, input }: SessionPermit, at: Moment): RejectionFacts | undefined {
+    const { mode } = entry.tracked ?? entry.spec ?? this.#box.undeclared;
+    const call = { input, key: keyPassOf(passes)?.key };
+    const reason = this.#reason(entry, mode, call, at);
+    return isExecuted(reason) || reason === 'repeat' ? undefined : this.#facts(reason, entry, mode, call, at);
   }
 
   /** What would be decided now for a tool. */

@@ -15,7 +15,7 @@ import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
 import type { Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
-import { type RejectionFacts, rejectionText } from './routing/message.ts';
+import { adviceText, type RejectionFacts, rejectionText } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -39,9 +39,12 @@ export interface Permit {
   readonly observed: Decision | undefined;
   /** Failures left in the session's budget. */
   readonly budgetRemaining: number;
-  /** The text for the model in place of a result; empty on `call` and `probe`. */
+  /**
+   * The text for the model in place of a result. Empty on `call` and `probe`, until the call has settled: if it failed and left its tool
+   * unavailable, this is the advice that the model reads after the error (R5).
+   */
   readonly message: string;
-  /** The fallback, on `skip` and `pause` (R2); otherwise undefined. */
+  /** The fallback, on `skip` and `pause` (R2), and with the advice after a failed call (R5); otherwise undefined. */
   readonly route: Route | undefined;
   /**
    * Why the result may not be current, once a call of a tool with `labelFreshness` has settled as a success (F1); undefined if it
@@ -114,7 +117,8 @@ export class SessionPermit implements Permit, Ticket {
   readonly passes: readonly Pass[];
   readonly rejection: RejectionFacts | undefined;
   readonly serial: number;
-  readonly route: Route | undefined;
+  /** R5: what the next call would be rejected with, once this one has failed; undefined if it would be made. */
+  advice: RejectionFacts | undefined;
   readonly ledger: Ledger;
   readonly atMs: number;
   freshness: FreshnessLabel | undefined;
@@ -140,7 +144,7 @@ export class SessionPermit implements Permit, Ticket {
     this.lease = decided.lease;
     this.passes = decided.passes;
     this.rejection = decided.rejection;
-    this.route = decided.rejection?.route;
+    this.advice = undefined;
     this.ledger = call.ledger;
     this.atMs = call.atMs;
     this.serial = call.serial;
@@ -179,7 +183,12 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get message(): string {
-    return this.rejection === undefined ? '' : rejectionText(this.rejection);
+    if (this.rejection !== undefined) return rejectionText(this.rejection);
+    return this.advice === undefined ? '' : adviceText(this.advice);
+  }
+
+  get route(): Route | undefined {
+    return (this.rejection ?? this.advice)?.route;
   }
 
   get context(): Context {

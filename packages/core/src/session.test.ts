@@ -11,8 +11,8 @@ describe('deciding', () => {
     const permit = session.acquire('a');
     expect(permit).toMatchObject({ decision: 'skip', reason: 'open', state: 'open' });
     expect(permit.message).toBe(
-      "Tool 'a' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps, or in 60 s without a step. " +
-        'Continue without it, and say in your answer what is missing.',
+      "Tool 'a' is unavailable: the last calls failed (network). Do not call it now. It may work again in about 60 s. " +
+        'Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
   });
 
@@ -38,7 +38,7 @@ describe('deciding', () => {
     failOnce(session, 'a', 'rate_limit', 300_000);
     steps(session, 5);
     expect(session.acquire('a').message).toContain(
-      '(rate_limit). Do not retry it now; it may be tried again in 5 min. ',
+      '(rate_limit). Do not call it now. It may work again in about 5 min. ',
     );
   });
 
@@ -58,7 +58,9 @@ describe('deciding', () => {
     session.acquire('a');
     const second = session.acquire('a');
     expect(second).toMatchObject({ decision: 'skip', reason: 'probe_in_flight' });
-    expect(second.message).toContain('one call is testing whether it has recovered');
+    expect(second.message).toContain(
+      'Do not call it now. One call is testing that now. It may work again later in this run.',
+    );
   });
 
   test('B2: with one failure left decisions carry caution', () => {
@@ -104,7 +106,7 @@ describe('deciding', () => {
     }
     expect(session.acquire('c').message).toBe(
       "Tool calls are paused: 'a' and 'b' failed in the same way (network); the cause is probably in the network. Do not call any tools, " +
-        'including ones that still work. Report what is done, what is not done and why. Say that a person may have to confirm the recovery.',
+        'including ones that still work. Report what is done, what is not done and why. Say that a person may have to confirm the recovery. [breakerbox:not-called]',
     );
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 4 } });
     session.confirmRecovered();

@@ -218,6 +218,7 @@ class Session implements SessionApi {
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
     else noteOutcome(this.#box, entry.tool, judged.outcome);
     if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
+    if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
   }
 

@@ -29,6 +29,7 @@ export const facts = (given: Partial<RejectionFacts> = {}): RejectionFacts => ({
   gate: undefined,
   ledger,
   at,
+  takesTurns: true,
   route: { kind: 'defer' },
   ...given,
 });

@@ -35,7 +35,7 @@ describe('node --import @breakerbox/instrumentation/register', () => {
     expect(heard[3]).toMatch(
       /^ToolUnavailableError: Tool 'web_search' is unavailable: the last calls failed \(network\)/,
     );
-    expect(heard[3]).toMatch(/Instead: ask the user for a link\.$/);
+    expect(heard[3]).toMatch(/Instead: ask the user for a link\. \[breakerbox:not-called\]$/);
   });
 
   test('changes nothing in mode observe', async () => {

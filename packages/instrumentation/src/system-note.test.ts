@@ -69,15 +69,15 @@ describe('the words of a note', () => {
     const [one, other] = [box.session(), box.session()];
     one.acquire('search').settle(failed);
     const first = steadyNote(one);
-    expect(first).toContain('in 60 s');
+    expect(first).toContain('in about 60 s');
     nowMs += MINUTE_MS / 2;
-    expect(one.note()).toContain('in 30 s');
+    expect(one.note()).toContain('in about 30 s');
     expect(steadyNote(one)).toBe(first);
     nowMs += MINUTE_MS / 2;
     other.acquire('search').settle(failed);
-    expect(steadyNote(one)).toContain('in 2 min');
+    expect(steadyNote(one)).toContain('in about 2 min');
     nowMs += MINUTE_MS;
-    expect(steadyNote(one)).toContain('in 2 min');
+    expect(steadyNote(one)).toContain('in about 2 min');
   });
 
   test('change when the tool is unavailable again', () => {
@@ -88,11 +88,11 @@ describe('the words of a note', () => {
       nowMs += wait;
       return note;
     });
-    expect(waits).toEqual([expect.stringContaining('in 60 s'), expect.stringContaining('in 2 min')]);
+    expect(waits).toEqual([expect.stringContaining('in about 60 s'), expect.stringContaining('in about 2 min')]);
     session.acquire('search').settle({ outcome: 'success' });
     expect(steadyNote(session)).toBe('');
     session.acquire('search').settle(failed);
-    expect(steadyNote(session)).toContain('in 60 s');
+    expect(steadyNote(session)).toContain('in about 60 s');
   });
 
   const createAt = () => ({ session: createBreakerbox({ agent: 'test-agent', clock, tools: FRAGILE }).session() });

@@ -61,7 +61,7 @@ export const steadyNote = (session: Session): string => {
   return now;
 };
 
-const WAITS = /(it may be tried again) [^;.]*/g;
+const WAITS = /(It may work again) [^.]*/g;
 const untimed = (note: string): string => note.replace(WAITS, '$1');
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 };

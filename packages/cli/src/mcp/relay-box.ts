@@ -14,7 +14,7 @@ export interface RelayBox {
 }
 
 /** What the engine tells the model about a pause. In a relay it is true of the rule `strict` only. */
-const BY_A_PERSON = /\bSay that a person must resume the run\.$/;
+const BY_A_PERSON = /\bSay that a person must resume the run\./;
 
 /**
  * A relay has one session that lives for days and has no steps. So circuits probe by time and a correlated event ends by time, as in

@@ -91,7 +91,7 @@ describe('a rejected call is answered with a result', () => {
       content: [
         {
           type: 'text',
-          text: "Tool 'a' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 60 s. Continue without it, and say in your answer what is missing.",
+          text: "Tool 'a' is unavailable: the last calls failed (network). Do not call it now. It may work again in about 60 s. Continue without it, and say in your answer what is missing. [breakerbox:not-called]",
         },
       ],
     });
@@ -186,7 +186,9 @@ describe('time ends everything', () => {
     call('a', REFUSED);
     call('b', REFUSED);
     const text = call('c', FOUND);
-    expect(text).toMatch(/The pause ends by itself in at most 2 minutes\. Say so in your answer\.$/);
+    expect(text).toMatch(
+      /The pause ends by itself in at most 2 minutes\. Say so in your answer\. \[breakerbox:not-called\]$/,
+    );
     expect(text).not.toContain('a person');
     pass(120_000);
     expect(call('c', FOUND)).toContain('paused');
@@ -199,7 +201,7 @@ describe('time ends everything', () => {
     call('a', REFUSED);
     call('b', REFUSED);
     pass(86_400_000);
-    expect(call('c', FOUND)).toMatch(/a person must resume the run\.$/);
+    expect(call('c', FOUND)).toMatch(/a person must resume the run\./);
   });
 });
 

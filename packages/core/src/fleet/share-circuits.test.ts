@@ -13,7 +13,7 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     const permit = session.acquire('a');
     expect(permit.reason).toBe('open');
     expect(permit.message).toContain(
-      'its calls failed in other processes (network). Do not retry it now; it may be tried again in 55 s.',
+      'its calls failed in other processes (network). Do not call it now. It may work again in about 55 s.',
     );
     expect(moves).toEqual(['a closed>open']);
     await heardSoon();
@@ -28,7 +28,7 @@ describe('G1: orders of the fleet take effect at the next use', () => {
       wait(ms);
       expect(call('a')).toBe('open');
     }
-    expect(session.explain('a').text).toContain('it may be tried again in 1 s');
+    expect(session.explain('a').text).toContain('It may work again in about 1 s');
   });
 
   test('G4: a grant lets one call probe, and its success closes', async () => {
@@ -85,7 +85,7 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     call('a');
     feed('a', recover(500));
     expect(call('a')).toBe('open');
-    expect(session.explain('a').text).toContain('in 1 s');
+    expect(session.explain('a').text).toContain('in about 1 s');
     wait(10_000_000);
     expect(call('a')).toBe('probe_due');
     expect(call('a')).toBe('closed');

@@ -71,7 +71,15 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
 const settleBoth = (world: World, pair: Pair, how: How): void => {
   settleReal(pair.permit, how);
   settle(world.model, pair.model, judged(world.model, pair.model.tool, how));
+  // A fleet's latest orders are taken up at the next use, so there the next decision may differ.
+  if (world.model.config.fleet === undefined) compareAdvice(pair);
   world.over.push(pair);
+};
+
+/** R5. */
+const compareAdvice = ({ permit: { message, route }, model: { decision, advice } }: Pair): void => {
+  const words = decision === 'skip' || decision === 'pause' || advice !== undefined;
+  same({ words: message !== '', route: route?.kind }, { words, route: words ? 'defer' : undefined });
 };
 
 const settleReal = (permit: Permit, how: How): void => {

@@ -51,7 +51,8 @@ export const acquire = (
   if (modeOf(model, session, tool, circuit) === 'observe_only') startDryRun(session);
   const keyName = keyNamed(model, tool, input, hint);
   const key = circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
-  const { reason, decision, slots } = decide(model, session, { tool, circuit, input, key });
+  const groupName = groupOf(session.box, tool);
+  const { reason, decision, slots } = decide(model, session, { tool, circuit, groupName, input, key });
   for (const one of slots) begin(model, session, one);
   const series = session.box.tools.has(tool) ? tool : OTHER_TOOL;
   count(model, `decisions|${series}|${decision}|${reason}`);
@@ -71,8 +72,10 @@ export const acquire = (
     circuit,
     series,
     keyName,
-    ...layersOf(model, session, { reason, decision, slots }, { tool, circuit, input, key }),
+    ...layersOf(model, session, { reason, decision, slots }, { tool, circuit, groupName, input, key }),
+    groupName,
     settled: !goes,
+    advice: undefined,
   };
   for (const one of slots) one.probing.push(permit.id);
   if (slots.length > 0) session.home.probes.push(permit);
@@ -92,11 +95,10 @@ const layersOf = (
   model: Model,
   session: ModelSession,
   { reason, slots }: Answer,
-  { tool, circuit, key }: Question,
-): Pick<ModelPermit, 'groupName' | 'group' | 'own' | 'key' | 'gate' | 'leaseMs'> => {
-  const { home, box } = session;
-  const name = groupOf(box, tool);
-  const group = name === undefined ? undefined : knownCircuit(home, name);
+  { tool, circuit, groupName, key }: Question,
+): Pick<ModelPermit, 'group' | 'own' | 'key' | 'gate' | 'leaseMs'> => {
+  const { home } = session;
+  const group = groupName === undefined ? undefined : knownCircuit(home, groupName);
   const passes = reason === 'closed' || slots.length > 0;
   const counts = group !== undefined && feeds(group, modeOf(model, session, tool, circuit));
   const layer = (one: ModelCircuit): Layer => {
@@ -105,7 +107,6 @@ const layersOf = (
   };
   const gate = slots.find((one) => one === home.real.gate || one === home.dryRun?.gate);
   return {
-    groupName: name,
     group: passes && counts ? layer(group) : undefined,
     own: passes && circuit ? layer(circuit) : undefined,
     key: passes && key ? layer(key) : undefined,

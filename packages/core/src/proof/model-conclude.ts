@@ -3,14 +3,21 @@ import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, type Result, takeIn } from './model-circuit.ts';
 import { logFailure } from './model-correlation.ts';
+import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
 import { notice, recovered, takenBeside } from './model-sharing.ts';
 import type { When } from './rules.ts';
 
-/** A call has ended at that time: each circuit that let it through hears of it (C15). */
+/** A call has ended at that time. R5: if it failed, the model reads what the next call would be rejected with. */
 export const conclude = (model: Model, permit: ModelPermit, ended: Ended, ms: number): void => {
+  spread(model, permit, ended, ms);
+  if (ended.outcome !== 'success') permit.advice = adviceAfter(model, permit);
+};
+
+/** Each circuit that let the call through hears of its end (C15). */
+const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): void => {
   const { outcome, category, tokens = 0, blames } = ended;
   const { session, tool, reason, series, input } = permit;
   const late = isLate(permit.own); // C7

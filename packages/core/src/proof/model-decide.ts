@@ -1,16 +1,18 @@
 import type { Decision, Reason } from '../index.ts';
 import { REASONS } from '../index.ts';
-import { circuitNow, type Model, type ModelSession } from './model.ts';
+import { circuitNow, type Model, type ModelPermit, type ModelSession } from './model.ts';
 import { isRepeat, scoreNow } from './model-advice.ts';
 import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
 import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
-import { deciding, feeds, groupOf, isAffected, knownCircuit, modeOf } from './model-home.ts';
+import { deciding, feeds, isAffected, knownCircuit, modeOf } from './model-home.ts';
+import { keyCircuit } from './model-keys.ts';
 import type { Rules } from './rules.ts';
 
 /** What is asked for. */
 export interface Question {
   readonly tool: string;
   readonly circuit: ModelCircuit | undefined;
+  readonly groupName: string | undefined;
   readonly input: string | undefined;
   /** The circuit of its key (C14). */
   readonly key: ModelCircuit | undefined;
@@ -31,6 +33,14 @@ export const decide = (model: Model, session: ModelSession, question: Question):
     return { reason, decision, slots };
   if (decision === 'skip') return { reason: 'would_skip', decision: 'call', slots };
   return decision === 'pause' ? { reason: 'would_pause', decision: 'call', slots } : { reason, decision, slots };
+};
+
+/** R5: why the next call with the same arguments would be rejected; a repeated call (O5) says nothing about the tool. */
+export const adviceAfter = (model: Model, permit: ModelPermit): Reason | undefined => {
+  const { session, circuit, key, keyName } = permit;
+  const ofKey = key && circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
+  const { reason, decision } = decide(model, session, { ...permit, key: ofKey });
+  return decision === 'call' || decision === 'probe' || reason === 'repeat' ? undefined : reason;
 };
 
 interface Found {
@@ -86,9 +96,8 @@ const byEvent = (model: Model, session: ModelSession, question: Question): Says 
 
 /** C13, C1: a group that is only observed rejects no other tool's calls, and a tool that is only observed takes no other group's slots. */
 const byGroup = (model: Model, session: ModelSession, question: Question): Says => {
-  const { tool, circuit } = question;
-  const name = groupOf(session.box, tool);
-  const group = name === undefined ? undefined : knownCircuit(session.home, name);
+  const { tool, circuit, groupName } = question;
+  const group = groupName === undefined ? undefined : knownCircuit(session.home, groupName);
   const mode = modeOf(model, session, tool, circuit);
   if (group === undefined || (group.mode === 'observe_only' && mode !== 'observe_only')) return {};
   if (group.mode === 'forced_open') return { reason: 'forced_open' };

@@ -166,6 +166,8 @@ export interface ModelPermit {
   /** C9; undefined unless the call holds a slot. */
   readonly leaseMs: number | undefined;
   settled: boolean;
+  /** R5: why the next call would be rejected, if this one has failed. */
+  advice: Reason | undefined;
 }
 
 /** O1: the result of a call. */

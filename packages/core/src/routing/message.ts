@@ -17,6 +17,13 @@ import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
  */
 
 const SAY_SO = 'say in your answer what is missing';
+const SAY_ITS_AGE = 'Say in your answer how old it is.';
+
+/**
+ * R3: the end of every text in place of a call. By it, a guard around another one recognises that the call was not made, also in another
+ * process, and does not charge the tool.
+ */
+export const SKIP_MARK = '[breakerbox:not-called]';
 
 /** What rejects calls beside the tool's own circuit. */
 export interface RejectionCauses {
@@ -43,6 +50,8 @@ export interface RejectionFacts extends RejectionCauses {
   readonly circuit: Circuit | undefined;
   readonly policy: CircuitPolicy;
   readonly at: Moment;
+  /** Whether the steps of the wait are turns of the model: the session has its own circuits, and `step()` was called. */
+  readonly takesTurns: boolean;
   readonly ledger: Ledger;
   /** The fallback; undefined if there is no fallback. */
   readonly route: Route | undefined;
@@ -50,17 +59,39 @@ export interface RejectionFacts extends RejectionCauses {
 
 /** The message of a skip or a pause (R3). */
 export const rejectionText = (facts: RejectionFacts): string => {
-  if (isPause(facts)) return [pauseText(facts), ...insteadOnPause([facts])].join(' ');
-  const { reason, tool, key, circuit } = facts;
-  if (reason === 'repeat') {
-    const advice = 'Do not repeat it: change the arguments, or do something else first.';
-    return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)}`;
+  if (isPause(facts))
+    return [pauseText(facts), STOP, afterPause(facts), ...insteadOnPause([facts]), SKIP_MARK].join(' ');
+  const { reason, tool } = facts;
+  if (reason !== 'repeat') return `${skipText(facts, 'is unavailable')} ${insteadOf(facts)} ${SKIP_MARK}`;
+  const advice = 'Do not repeat it: change the arguments, or do something else first.';
+  return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)} ${SKIP_MARK}`;
+};
+
+/**
+ * R5: the same after a call that was made, and left its tool unavailable. It has neither the mark nor the words by which guards recognise
+ * a call that was not made.
+ */
+export const adviceText = (facts: RejectionFacts): string => {
+  if (isPause(facts)) {
+    const stop = 'Call no more tools, not even those that still work.';
+    return [pauseText(facts), stop, afterPause(facts), ...insteadOnPause([facts])].join(' ');
   }
+  const { route } = facts;
+  const instead =
+    route?.kind === 'stale'
+      ? `The same call gives its last good result now (${describeFreshness(route.label)}). ${SAY_ITS_AGE}`
+      : insteadOf(facts);
+  return `${skipText(facts, 'is not available now')} ${instead}`;
+};
+
+/** Which tool is unavailable, why and until when, and not to call it. */
+const skipText = (facts: RejectionFacts, isUnavailable: string): string => {
+  const { tool, key, circuit } = facts;
   const again = againOf(facts);
-  const advice = again === undefined ? 'Do not retry it.' : `Do not retry it now; ${again}.`;
+  const advice = again === undefined ? 'Do not call it.' : `Do not call it now. ${again}`;
   const target = key === undefined ? '' : ' for this target';
   const others = key !== undefined && circuit?.state === 'closed' ? ' Other targets still work.' : '';
-  return `Tool ${quoteTool(tool)} is unavailable${target}: ${whyOf(facts)}. ${advice}${others} ${insteadOf(facts)}`;
+  return `Tool ${quoteTool(tool)} ${isUnavailable}${target}: ${whyOf(facts)}. ${advice}${others}`;
 };
 
 /** Tools that a note names. It is a part of every prompt. */
@@ -72,7 +103,7 @@ export const noteText = (entries: readonly RejectionFacts[]): string => {
   const skipped = entries.filter((facts) => !isPause(facts));
   const [first] = paused;
   return [
-    ...(first === undefined ? [] : [pauseText(first), ...insteadOnPause(paused)]),
+    ...(first === undefined ? [] : [[pauseText(first), STOP, afterPause(first)].join(' '), ...insteadOnPause(paused)]),
     ...(skipped.length === 0 ? [] : ['These tools are unavailable now. Do not call them.']),
     ...skipped.slice(0, MOST_NOTED).map(noteLine),
     ...(skipped.length > MOST_NOTED ? [`- and ${skipped.length - MOST_NOTED} more.`] : []),
@@ -81,8 +112,8 @@ export const noteText = (entries: readonly RejectionFacts[]): string => {
 
 const noteLine = (facts: RejectionFacts): string => {
   const again = againOf(facts);
-  const until = again === undefined ? '' : `; ${again}`;
-  return `- ${quoteTool(facts.tool)}: ${whyOf(facts)}${until}. ${insteadOf(facts)}`;
+  const until = again === undefined ? '' : ` ${again}`;
+  return `- ${quoteTool(facts.tool)}: ${whyOf(facts)}.${until} ${insteadOf(facts)}`;
 };
 
 const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
@@ -126,15 +157,14 @@ const causeOf = ({ trip, category }: Outage): string => {
   }
 };
 
-/** When the tool may be tried again; undefined if unknown. */
+/** When the tool may work again, as a sentence; undefined if unknown. */
 const againOf = (facts: RejectionFacts): string | undefined => {
-  const { reason } = facts;
-  if (reason === 'unavailable') return 'it may be tried again once that check passes';
-  if (reason === 'probe_in_flight') return 'one call is testing whether it has recovered';
+  const { reason, gate, takesTurns } = facts;
+  if (reason === 'unavailable') return 'It may work again once that check passes.';
   const wait = waitOf(facts);
-  if (reason === 'systemic' && wait === undefined)
-    return facts.gate === undefined ? undefined : 'one call is testing whether they have recovered';
-  return wait && `it may be tried again ${describeWait(wait)}`;
+  if (wait !== undefined) return `It may work again ${describeWait(wait, takesTurns)}.`;
+  const isTested = reason === 'probe_in_flight' || (reason === 'systemic' && gate !== undefined);
+  return isTested ? 'One call is testing that now. It may work again later in this run.' : undefined;
 };
 
 /** The wait until the next probe of the circuit that rejects the call; undefined if none is open. */
@@ -165,7 +195,7 @@ const insteadOf = ({ reason, route }: RejectionFacts): string => {
     case 'alternative':
       return alternativeText(route);
     case 'stale':
-      return `Its last good result is given instead (${describeFreshness(route.label)}). Say in your answer how old it is.`;
+      return `Its last good result is given instead (${describeFreshness(route.label)}). ${SAY_ITS_AGE}`;
     case 'manual':
       return `Instead: ${asClause(route.fallback)}.`;
     default:
@@ -189,23 +219,20 @@ const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =
     .slice(0, MOST_NOTED)
     .map(({ tool, fallback }) => `Instead of ${quoteTool(tool)}: ${asClause(fallback)}.`);
 
-const pauseText = ({ reason, ledger, event }: RejectionFacts): string =>
-  reason === 'systemic' ? systemicText(event) : budgetText(ledger);
-
 const STOP = 'Do not call any tools, including ones that still work.';
 
-/** The budget of failures or of tokens has run out (B1, B4). */
-const budgetText = ({ budget }: Ledger): string =>
-  `Tool calls are paused: ${
-    remaining(budget) > 0
-      ? 'failed tool calls of this run have used up the token budget for failures'
-      : 'too many tool calls of this run have failed'
-  }. ${STOP} Report what is done, what is not done and why. Say that a person must resume the run.`;
+/** Why the session is paused: its budget has run out (B1, B4), or several tools failed as one event (S2). */
+const pauseText = ({ reason, ledger, event }: RejectionFacts): string => {
+  if (reason === 'systemic') return `Tool calls are paused: ${systemicCause(event)}.`;
+  return remaining(ledger.budget) > 0
+    ? 'Tool calls are paused: failed tool calls of this run have used up the token budget for failures.'
+    : 'Tool calls are paused: too many tool calls of this run have failed.';
+};
 
-/** Several tools failed as one event (S2). */
-const systemicText = (event: SystemicEvent | undefined): string =>
-  `Tool calls are paused: ${systemicCause(event)}. ${STOP} Report what is done, what is not done and why. Say that a person ` +
-  'may have to confirm the recovery.';
+const afterPause = ({ reason }: RejectionFacts): string =>
+  `Report what is done, what is not done and why. Say that a person ${
+    reason === 'systemic' ? 'may have to confirm the recovery' : 'must resume the run'
+  }.`;
 
 /** S4: which tools failed, how, and what is suspected. */
 const systemicCause = (event: SystemicEvent | undefined): string => {

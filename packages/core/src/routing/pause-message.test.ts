@@ -12,20 +12,21 @@ import type { Route } from './route.ts';
 const LEAVE =
   'Do not call any tools, including ones that still work. Report what is done, what is not done and why. Say that a person must';
 const SPENT = `Tool calls are paused: too many tool calls of this run have failed. ${LEAVE} resume the run.`;
+const MARK = '[breakerbox:not-called]';
 const spentOf = (failures: number) => createLedger({ ...createWindowBudget({ limit: failures }), remaining: 0 });
 const spent = spentOf(5);
 const manual: Route = { kind: 'manual', fallback: 'ask the user for a link' };
 
 describe('messages of a pause', () => {
   test('R3, B1: the failure budget is spent', () => {
-    expect(say({ reason: 'budget_exhausted', ledger: spent })).toBe(SPENT);
+    expect(say({ reason: 'budget_exhausted', ledger: spent })).toBe(`${SPENT} ${MARK}`);
     expect(say({ reason: 'budget_exhausted', ledger: spentOf(1) })).toContain('have failed. Do not');
   });
 
   test('R3, B4: the token budget is spent', () => {
     expect(say({ reason: 'budget_exhausted' })).toBe(
       'Tool calls are paused: failed tool calls of this run have used up the token budget for failures. ' +
-        `${LEAVE} resume the run.`,
+        `${LEAVE} resume the run. ${MARK}`,
     );
   });
 
@@ -47,7 +48,7 @@ describe('messages of a pause', () => {
     ],
     ['a dependency without a name', { layer: 'dependency' }, 'in the same way (network).'],
   ])('R3, S4: a systemic failure with %s', (_, change, text) => {
-    expect(systemic(change)).toBe(`Tool calls are paused: 'a' and 'b' failed ${text} ${rest}`);
+    expect(systemic(change)).toBe(`Tool calls are paused: 'a' and 'b' failed ${text} ${rest} ${MARK}`);
   });
 
   test.each([
@@ -61,12 +62,14 @@ describe('messages of a pause', () => {
   });
 
   test('R3, S2: an event without a name is a pause too', () => {
-    expect(say({ reason: 'systemic' })).toBe(`Tool calls are paused: several tools failed at the same time. ${rest}`);
+    expect(say({ reason: 'systemic' })).toBe(
+      `Tool calls are paused: several tools failed at the same time. ${rest} ${MARK}`,
+    );
   });
 
   test('R3: the model can do work that needs no tool', () => {
     expect(say({ reason: 'budget_exhausted', ledger: spent, route: manual })).toBe(
-      `${SPENT} Instead of 'web_search': ask the user for a link.`,
+      `${SPENT} Instead of 'web_search': ask the user for a link. ${MARK}`,
     );
   });
 });
@@ -127,10 +130,10 @@ describe('the note for the system prompt', () => {
     ]);
     expect(note.split('\n')).toEqual([
       'These tools are unavailable now. Do not call them.',
-      "- 'web_search': the last calls failed (network); it may be tried again in 3 steps, or in 60 s without a step. Use 'news_search' " +
+      "- 'web_search': the last calls failed (network). It may work again in about 3 of your turns. Use 'news_search' " +
         'instead (recent items only; little is lost).',
       `- 'db': it was switched off by an operator. ${GO_ON}`,
-      "- 'mail': its pre-call check says that it cannot be used now; it may be tried again once that check passes. " +
+      "- 'mail': its pre-call check says that it cannot be used now. It may work again once that check passes. " +
         'Instead: ask the user for a link.',
     ]);
   });

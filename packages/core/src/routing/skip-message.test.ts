@@ -6,12 +6,13 @@ import type { AlternativeRoute, Route } from './route.ts';
 
 describe('the message of a skip names the tool, why, until when, and not to retry it', () => {
   const OPEN =
-    "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 " +
-    'steps, or in 60 s without a step.';
+    "Tool 'web_search' is unavailable: the last calls failed (network). Do not call it now. It may work again in about 3 of " +
+    'your turns.';
+  const MARK = '[breakerbox:not-called]';
 
   test('R3: an open circuit', () => {
-    expect(say()).toBe(`${OPEN} ${GO_ON}`);
-    expect(say({ route: undefined })).toBe(`${OPEN} ${GO_ON}`);
+    expect(say()).toBe(`${OPEN} ${GO_ON} ${MARK}`);
+    expect(say({ route: undefined })).toBe(`${OPEN} ${GO_ON} ${MARK}`);
   });
 
   test.each([
@@ -23,25 +24,25 @@ describe('the message of a skip names the tool, why, until when, and not to retr
   ] as const)('R3: opened by %s', (trip, why) => {
     if (open.state !== 'open') throw new Error('one failure opens this circuit');
     const circuit = { ...open, outage: { ...open.outage, trip } };
-    expect(say({ circuit })).toContain(`Tool 'web_search' is unavailable: ${why}. Do not retry it now;`);
+    expect(say({ circuit })).toContain(`Tool 'web_search' is unavailable: ${why}. Do not call it now.`);
   });
 
   test('R3: a probe under way', () => {
     expect(say({ reason: 'probe_in_flight', circuit: admit(open, policy, due).circuit })).toBe(
-      "Tool 'web_search' is unavailable: the last calls failed (network). Do not retry it now; one call is testing whether " +
-        `it has recovered. ${GO_ON}`,
+      "Tool 'web_search' is unavailable: the last calls failed (network). Do not call it now. One call is testing that " +
+        `now. It may work again later in this run. ${GO_ON} ${MARK}`,
     );
   });
 
   test('R3, C13: an open group, by its configured name', () => {
     const circuit = closedCircuit(); // Of the tool itself.
     expect(say({ reason: 'group_open', circuit, group: groupOf(open) })).toBe(
-      "Tool 'web_search' is unavailable: the tools of group 'github' failed (network). Do not retry it now; it may be tried again in 3 " +
-        `steps, or in 60 s without a step. ${GO_ON}`,
+      "Tool 'web_search' is unavailable: the tools of group 'github' failed (network). Do not call it now. It may work again in about " +
+        `3 of your turns. ${GO_ON} ${MARK}`,
     );
     for (const group of [undefined, groupOf(circuit)]) {
       expect(say({ reason: 'group_open', circuit, group })).toBe(
-        `Tool 'web_search' is unavailable: the tools of its group failed. Do not retry it. ${GO_ON}`,
+        `Tool 'web_search' is unavailable: the tools of its group failed. Do not call it. ${GO_ON} ${MARK}`,
       );
     }
   });
@@ -53,29 +54,31 @@ describe('the message of a skip names the tool, why, until when, and not to retr
     const gate = { circuit, policy: { ...gatePolicy, schedule: 'time' as const } };
     const said = (until: string) =>
       "Tool 'web_search' is unavailable: 'a' and 'b' failed in the same way (network); the cause is probably in the network. " +
-      `Do not retry it now; ${until}. Use 'news_search' instead (recent items only; little is lost).`;
-    expect(say({ ...skip, gate })).toBe(said('it may be tried again in 5 min'));
+      `Do not call it now. ${until} Use 'news_search' instead (recent items only; little is lost). ${MARK}`;
+    expect(say({ ...skip, gate })).toBe(said('It may work again in about 5 min.'));
     const probed = { ...gate, circuit: admit(circuit, gate.policy, { ...due, ms: 900_000 }).circuit };
-    expect(say({ ...skip, gate: probed })).toBe(said('one call is testing whether they have recovered'));
+    expect(say({ ...skip, gate: probed })).toBe(
+      said('One call is testing that now. It may work again later in this run.'),
+    );
   });
 
   test.each([
-    ['forced_open', 'it was switched off by an operator. Do not retry it.'],
-    ['not_allowed', 'this run is not allowed to use it. Do not retry it.'],
+    ['forced_open', 'it was switched off by an operator. Do not call it.'],
+    ['not_allowed', 'this run is not allowed to use it. Do not call it.'],
     [
       'unavailable',
-      'its pre-call check says that it cannot be used now. Do not retry it now; it may be tried again once that check passes.',
+      'its pre-call check says that it cannot be used now. Do not call it now. It may work again once that check passes.',
     ],
   ] as const)('R3: %s, whatever the state of its circuit', (reason, text) => {
     for (const circuit of [undefined, closedCircuit(), open]) {
-      expect(say({ reason, circuit })).toBe(`Tool 'web_search' is unavailable: ${text} ${GO_ON}`);
+      expect(say({ reason, circuit })).toBe(`Tool 'web_search' is unavailable: ${text} ${GO_ON} ${MARK}`);
     }
   });
 
   test('R3: a circuit that has changed since the decision', () => {
     for (const circuit of [undefined, closedCircuit()]) {
       expect(say({ circuit })).toBe(
-        `Tool 'web_search' is unavailable: the last calls failed. Do not retry it. ${GO_ON}`,
+        `Tool 'web_search' is unavailable: the last calls failed. Do not call it. ${GO_ON} ${MARK}`,
       );
     }
   });
@@ -87,16 +90,17 @@ describe('the message of a skip names the tool, why, until when, and not to retr
   test('R3, O5: a repeated call, although the tool itself works', () => {
     const circuit = closedCircuit();
     const orGoOn = 'Or continue without it, and say in your answer what is missing.';
-    expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn}`);
-    expect(say({ reason: 'repeat', circuit, route: undefined })).toBe(`${REPEAT} ${orGoOn}`);
+    expect(say({ reason: 'repeat', circuit })).toBe(`${REPEAT} ${orGoOn} ${MARK}`);
+    expect(say({ reason: 'repeat', circuit, route: undefined })).toBe(`${REPEAT} ${orGoOn} ${MARK}`);
     expect(say({ reason: 'repeat', circuit, route: alternative })).toBe(
-      `${REPEAT} Use 'news_search' instead (recent items only; little is lost).`,
+      `${REPEAT} Use 'news_search' instead (recent items only; little is lost). ${MARK}`,
     );
   });
 });
 
 describe('the message of a skip names the replacement, and its loss', () => {
-  const instead = (route: Route) => say({ reason: 'forced_open', route }).split('Do not retry it. ')[1];
+  const instead = (route: Route) =>
+    say({ reason: 'forced_open', route }).split('Do not call it. ')[1]?.replace(' [breakerbox:not-called]', '');
 
   test.each<[Partial<AlternativeRoute>, string]>([
     [{}, "Use 'news_search' instead (recent items only; little is lost)."],

@@ -62,17 +62,17 @@ export const LOSS: Readonly<Record<Degradation, string>> = {
 };
 
 /**
- * When the next probe is due: `in 3 steps, or in 60 s without a step`. A Retry-After that ends later replaces the wait by time, because no probe is
- * due before it: `in 90 s`.
+ * When the tool may work again, for a model: `in about 3 of your turns`, or `in about 60 s` where steps are not its turns. After a
+ * Retry-After it is a time, because no probe is due before it. A turn takes a second at least, so that a shorter one is over by then.
  */
-export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait): string => {
-  const byTimeMs = ms ?? Number.POSITIVE_INFINITY;
-  if ((steps ?? 1) <= 0 || byTimeMs <= notBeforeMs) return `in ${formatDuration(notBeforeMs)}`;
-  const bySteps = steps === undefined ? undefined : `in ${steps} ${steps === 1 ? 'step' : 'steps'}`;
-  // A wait by time alone is the longer of the two here.
-  if (bySteps === undefined) return `in ${formatDuration(ms ?? notBeforeMs)}`;
-  const due = ms === undefined ? bySteps : `${bySteps}, or in ${formatDuration(ms)} without a step`;
-  return notBeforeMs > 0 ? `${due}, but not within ${formatDuration(notBeforeMs)}` : due;
+export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait, takesTurns: boolean): string => {
+  const turns = takesTurns && steps !== undefined && steps > 0 ? steps : undefined;
+  if (turns !== undefined && notBeforeMs <= turns * 1_000) {
+    return turns === 1 ? 'in about 1 turn' : `in about ${turns} of your turns`;
+  }
+  // A Retry-After beside steps is the longer of the two here.
+  const left = turns !== undefined || (steps ?? 1) <= 0 ? notBeforeMs : Math.max(ms ?? 0, notBeforeMs);
+  return left > 0 ? `in about ${formatDuration(left)}` : 'later in this run';
 };
 
 /** `4 s`, `2 min`, `1 h 5 min`: milliseconds as a person says them, rounded up to the second. */

@@ -148,26 +148,29 @@ describe('R2, R3: an open group in routes and messages', () => {
 
   test('R3: the message says which tool, why, until when, its replacement and not to retry, in 60 words at most', () => {
     const { session } = bench({ tools: routed });
+    session.step();
     openGroup(session, 'timeout');
     const { message } = session.acquire('a');
     expect(message).toBe(
-      "Tool 'a' is unavailable: the tools of group 'g' failed (timeout). Do not retry it now; it may be tried again in 3 steps, or in " +
-        "60 s without a step. Use 'd' instead (recent items only; little is lost).",
+      "Tool 'a' is unavailable: the tools of group 'g' failed (timeout). Do not call it now. It may work again in about 3 of " +
+        "your turns. Use 'd' instead (recent items only; little is lost). [breakerbox:not-called]",
     );
     expect(words(message)).toBeLessThanOrEqual(60);
     steps(session, 3);
     session.acquire('a');
-    expect(session.acquire('b').message).toContain('one call is testing whether it has recovered');
+    expect(session.acquire('b').message).toContain(
+      'One call is testing that now. It may work again later in this run.',
+    );
   });
 
   test('R3: the message has the wait of the tool: one whose probe failed waits longer', () => {
     const { session } = grouped();
     session.acquire('a').settle({ outcome: 'failure', category: 'network', blames: 'group' });
-    expect(session.acquire('b').message).toContain('in 3 steps, or in 60 s without a step');
+    expect(session.acquire('b').message).toContain('in about 60 s');
     steps(session, 3);
     failOnce(session, 'a');
-    expect(session.acquire('a').message).toContain('in 6 steps, or in');
-    expect(session.acquire('b').message).toContain('in 3 steps, or in');
+    expect(session.acquire('a').message).toContain('in about 6 of your turns');
+    expect(session.acquire('b').message).toContain('in about 3 of your turns');
   });
 
   test('R3: note() and unavailable() list all tools of the group, until one is due for a probe', () => {
@@ -175,7 +178,7 @@ describe('R2, R3: an open group in routes and messages', () => {
     openGroup(session);
     expect(session.unavailable()).toEqual(['a', 'b', 'c']);
     const [, ...lines] = session.note().split('\n');
-    expect(lines.map((line) => line.slice(0, line.indexOf(';')))).toEqual(
+    expect(lines.map((line) => line.slice(0, line.indexOf('. ')))).toEqual(
       ['a', 'b', 'c'].map((tool) => `- '${tool}': the tools of group 'g' failed (network)`),
     );
     steps(session, 3);

@@ -12,15 +12,15 @@ describe('R3, R2, F2: advice for a call whose key is open', () => {
     openKey(session, 'x.example');
     const { message } = session.acquire('a', { input: at('x.example') });
     expect(message).toBe(
-      "Tool 'a' is unavailable for this target: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps, " +
-        'or in 60 s without a step. Other targets still work. Continue without it, and say in your answer what is missing.',
+      "Tool 'a' is unavailable for this target: the last calls failed (network). Do not call it now. It may work again in " +
+        'about 60 s. Other targets still work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
     expect(words(message)).toBeLessThanOrEqual(60);
     steps(session, 3);
     session.acquire('a', { input: at('x.example') });
     expect(session.acquire('a', { input: at('x.example') }).message).toBe(
-      "Tool 'a' is unavailable for this target: the last calls failed (network). Do not retry it now; one call is testing whether it has " +
-        'recovered. Other targets still work. Continue without it, and say in your answer what is missing.',
+      "Tool 'a' is unavailable for this target: the last calls failed (network). Do not call it now. One call is testing that now. It may " +
+        'work again later in this run. Other targets still work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
   });

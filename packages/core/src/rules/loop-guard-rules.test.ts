@@ -22,7 +22,7 @@ describe('O5: the loop guard', () => {
     expect(permit).toMatchObject({ decision: 'skip', reason: 'repeat', state: 'closed', route: { kind: 'defer' } });
     expect(permit.message).toBe(
       "Tool 'a' was not called: the same call has failed in the same way several times in a row. Do not repeat it: " +
-        'change the arguments, or do something else first. Or continue without it, and say in your answer what is missing.',
+        'change the arguments, or do something else first. Or continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
     permit.settle(network);
     expect(session.peek('a')).toMatchObject({ state: 'closed', generation: 0, failures: 0 });

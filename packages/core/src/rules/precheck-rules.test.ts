@@ -93,7 +93,7 @@ describe('K2: allowed and failing tools', () => {
     for (const tool of ['b', 'made_up']) {
       const permit = session.acquire(tool);
       expect(permit).toMatchObject({ decision: 'skip', reason: 'not_allowed' });
-      expect(permit.message).toContain('this run is not allowed to use it. Do not retry it.');
+      expect(permit.message).toContain('this run is not allowed to use it. Do not call it.');
     }
     expect(session.unavailable()).toEqual(['b', 'c', 'd']);
     expect(session.view().budget.consumed).toBe(0);

@@ -142,13 +142,13 @@ describe('S5: in scope process a probe ends an event', () => {
     clock.advance(MINUTE);
     const { message } = session.acquire('a');
     expect(message).toContain("Tool 'a' is unavailable: 'a' and 'b' failed in the same way (network)");
-    expect(message).toContain('Do not retry it now; it may be tried again in 4 min');
+    expect(message).toContain('Do not call it now. It may work again in about 4 min');
     expect(message).toContain('Instead: ask the user.');
     expect(words(message)).toBeLessThanOrEqual(60);
     expect(session.note().split('\n')).toHaveLength(3);
     expect(session.explain('a')).toMatchObject({ rejectedBy: 'systemic', nextProbe: { ms: 4 * MINUTE } });
     const [deferred] = planScope(session, [{ name: 'x', tools: ['a'] }]).deferred;
-    expect(deferred?.blockers[0]?.unblock).toContain('a probe of an affected tool succeeds (due in 4 min)');
+    expect(deferred?.blockers[0]?.unblock).toContain('a probe of an affected tool succeeds (due in about 4 min)');
   });
 
   test('B1, S5: a session whose budget is spent does not probe, another one does', () => {

@@ -139,10 +139,11 @@ describe('R2: route of a skipped call', () => {
 describe('R3: messages for the model', () => {
   test('R3: the message says which tool, why, until when, its replacement and the loss, and not to retry', () => {
     const { session } = bench({ tools: search });
+    session.step();
     trip(session, 'web');
     expect(session.acquire('web').message).toBe(
-      "Tool 'web' is unavailable: the last calls failed (network). Do not retry it now; it may be tried again in 3 steps, or " +
-        "in 60 s without a step. Use 'news' instead (recent items only; little is lost).",
+      "Tool 'web' is unavailable: the last calls failed (network). Do not call it now. It may work again in about 3 of your turns. " +
+        "Use 'news' instead (recent items only; little is lost). [breakerbox:not-called]",
     );
   });
 
@@ -154,7 +155,7 @@ describe('R3: messages for the model', () => {
     expect(session.unavailable()).toEqual(['web', 'manual']);
     expect(session.note().split('\n')).toEqual([
       'These tools are unavailable now. Do not call them.',
-      "- 'web': the last calls failed (network); it may be tried again in 3 steps, or in 60 s without a step. Use 'news' instead (recent " +
+      "- 'web': the last calls failed (network). It may work again in about 60 s. Use 'news' instead (recent " +
         'items only; little is lost).',
       "- 'manual': it was switched off by an operator. Instead: write it down.",
     ]);

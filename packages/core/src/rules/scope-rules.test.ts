@@ -77,7 +77,7 @@ describe('W1: tasks that can be done now', () => {
         blockers.map(({ reason, unblock }) => `${reason}: ${unblock}`),
       );
     expect(unblocks()).toEqual([
-      "open: a probe of 'a' succeeds (due in 3 steps, or in 60 s without a step)",
+      "open: a probe of 'a' succeeds (due in about 60 s)",
       "unavailable: the pre-call check of 'b' passes",
       "not_allowed: 'c' is added to allowedTools",
     ]);

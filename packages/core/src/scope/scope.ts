@@ -65,7 +65,7 @@ const planTasks = (tasks: readonly Task[], now: (tool: string) => RejectionFacts
 const unblockText = (facts: RejectionFacts): string => {
   const name = quoteTool(facts.tool);
   const wait = waitOf(facts);
-  const due = wait === undefined ? '' : ` (due ${describeWait(wait)})`;
+  const due = wait === undefined ? '' : ` (due ${describeWait(wait, facts.takesTurns)})`;
   const confirmed = 'a person confirms the recovery: session.confirmRecovered()';
   switch (facts.reason) {
     case 'open':

@@ -46,11 +46,11 @@ const noteOf = (wait: string): string =>
   [
     '<breakerbox>',
     'These tools are unavailable now. Do not call them.',
-    `- 'search': the last calls failed (network); it may be tried again in ${wait}. Instead: ask the user.`,
+    `- 'search': the last calls failed (network). It may work again in about ${wait}. Instead: ask the user.`,
     '</breakerbox>',
   ].join('\n');
 /** After the first failure, and after the probe; in the words of the first step of each. */
-const [FIRST, SECOND] = [noteOf('2 steps, or in 60 s without a step'), noteOf('2 steps, or in 2 min without a step')];
+const [FIRST, SECOND] = [noteOf('2 of your turns'), noteOf('2 of your turns')];
 
 afterEach(() => diag.disable());
 

@@ -153,8 +153,9 @@ const isChosen = (text: string, sign: string, { context, kind, input }: Call): b
 /** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
 const isSkipped = (text: string): boolean => {
   const from = text.search(UNAVAILABLE);
-  return (from >= 0 && /\bDo not retry it\b/.test(text.slice(from))) || PAUSED.test(text);
+  return text.includes(core.SKIP_MARK) || (from >= 0 && text.includes('Do not retry it', from)) || PAUSED.test(text);
 };
+// The words of releases without the mark.
 const UNAVAILABLE = /\bTool '.{1,200}' is unavailable\b/;
 const PAUSED = /\bDo not call any tools, including\b/;
 

@@ -25,7 +25,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     expect((await agent.generate('Go.', settings)).text).toBe('Done.');
     expect(heard()).toEqual([
       'connect ECONNREFUSED 127.0.0.1:9',
-      expect.stringMatching(/^Tool 'search' is unavailable: the last calls failed \(network\)\. Do not retry it now/),
+      expect.stringMatching(/^Tool 'search' is unavailable: the last calls failed \(network\)\. Do not call it now/),
     ]);
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
