@@ -121,6 +121,7 @@ export const CATEGORY_COLOURS: Readonly<Record<ErrorCategory | '_MIXED', string>
   server: COLOUR.sky,
   resource: '#8C6D31',
   unknown: '#BBBBBB',
+  unusable: '#882255',
   invalid_input: '#888888',
   denied: '#777777',
   cancelled: '#666666',

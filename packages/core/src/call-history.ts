@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
 import { createLastGood, type LastGood, type LastResults } from './freshness/last-good.ts';
-import { CallInput, digest, randomSeed } from './loop-guard/digest.ts';
+import { CallInput, digest, seedFor } from './loop-guard/digest.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
 import type { Judged, Settlement } from './outcome.ts';
 import type { SessionPermit } from './permit.ts';
@@ -13,6 +13,7 @@ import type { ToolSettings } from './tool.ts';
 /** What a session remembers of its calls: repeated calls (O5) and their last results (F1, F2). */
 export class CallHistory {
   readonly #clock: Clock;
+  readonly #session: string;
   /** The last results of all sessions of the box. */
   readonly #pool: LastResults | undefined;
   /** Number of equal calls in a row that is too many; undefined: they are not counted. */
@@ -25,8 +26,9 @@ export class CallHistory {
   /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
   #taskMs: number;
 
-  constructor(clock: Clock, repeats: number | undefined, pool?: LastResults) {
+  constructor(clock: Clock, session: string, repeats: number | undefined, pool?: LastResults) {
     this.#pool = pool;
+    this.#session = session;
     this.#clock = clock;
     this.#repeats = repeats;
     this.#taskMs = clock.now();
@@ -37,12 +39,16 @@ export class CallHistory {
   }
 
   /** A call's arguments, if they were given and their digest may be needed. */
-  inputOf(options: AcquireOptions | undefined, { keepsResults }: ToolSettings): CallInput | undefined {
+  inputOf(
+    options: AcquireOptions | undefined,
+    { keepsResults }: ToolSettings,
+    isUntried = false,
+  ): CallInput | undefined {
     if (options === undefined || options === null) return undefined;
-    if (this.#repeats === undefined && !keepsResults) return undefined;
+    if (this.#repeats === undefined && !keepsResults && !isUntried) return undefined;
     const value = read(options, 'input'); // Untyped callers may pass anything, and deciding never throws.
     if (value === undefined) return undefined;
-    this.#seed ??= randomSeed();
+    this.#seed ??= seedFor(this.#session);
     const input = new CallInput(value, this.#seed);
     // A result must not be kept under arguments that the tool has changed, because another call would get it (F2).
     if (keepsResults) input.digest();

@@ -301,7 +301,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (outcome === 'ignored') next = release(circuit, pass);
     else if (outcome === 'success') next = succeed(circuit, pass, call, tool.policy, now);
     else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
-      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce: blames === 'group' };
+      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce: blames === 'group' ? ('transport' as const) : undefined };
       next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
@@ -339,7 +339,8 @@ export class CircuitRegistry implements CircuitChanges {
     if (outcome === 'success') return succeed(circuit, permit, call, policy, at, surroundings);
     const key = distinctKey(keyPassOf(permit.passes), category);
     const degraded = this.#isDegraded(permit, at);
-    return fail(circuit, permit, { ...call, category, retryAfterMs, degraded, key }, policy, at, surroundings);
+    const atOnce = category === 'unusable' ? category : undefined;
+    return fail(circuit, permit, { ...call, category, retryAfterMs, degraded, key, atOnce }, policy, at, surroundings);
   }
 
   /** K1: whether the last check scored the tool as degraded. */

@@ -136,9 +136,10 @@ export class FailureLedgers {
     this.#keep(this.real, this.#dryRun ?? this.real);
   }
 
-  /** B1, S1, S3: a counted failure. */
+  /** B1, S1, S3: a counted failure. O8: that a tool is unusable is its own fault, so it costs nothing, and is no evidence of a common cause. */
   failed(observed: boolean, failure: Omit<LedgerFailure, 'isPartOfEvent'>, unixMs: number): void {
     const { tool, category, at, hasCircuit, isProbe } = failure;
+    if (category === 'unusable') return;
     this.#enter(observed, (ledger, isDryRun) => {
       const isPartOfEvent = this.#isPartOfEvent(this.correlationOf(isDryRun), tool);
       return recordFailure(ledger, { ...failure, isPartOfEvent }, this.#around(isDryRun));
@@ -168,9 +169,10 @@ export class FailureLedgers {
     const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
     if (isMember !== undefined) this.#correlate(observed, (one) => absorbMembers(one, tool, isMember));
     const isKnown = [false, true].map((isDryRun) => isListed(this.correlationOf(isDryRun).correlation, tool));
+    const isEvidence = own.category !== 'unusable' && own.at.ms >= this.#store.correlations.fleetEndedMs; // O8, G8
     const isEvent = this.#correlate(
       observed,
-      own.at.ms < this.#store.correlations.fleetEndedMs ? same : (one) => correlateOpening(one, own, this.#rules),
+      isEvidence ? (one) => correlateOpening(one, own, this.#rules) : same,
       (ledger, isDryRun) => {
         const { rule } = ledger.budget;
         const counts = rule === 'strict' ? isKnown[Number(isDryRun)] === false : fromClosed;

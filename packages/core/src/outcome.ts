@@ -89,6 +89,8 @@ export interface Judged {
   readonly durationMs?: number;
   /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
   readonly blames?: 'group' | 'key' | undefined;
+  /** The digest of an error that nothing could explain (O8). */
+  readonly unexplained?: string | undefined;
 }
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
@@ -172,7 +174,9 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   const blames = read(settlement, 'blames');
   // The end of a transport is about the group, even if its text names a key.
   const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
-  return isOfKey ? ofKey({ outcome, category, retryAfterMs }) : { outcome, category, retryAfterMs };
+  if (isOfKey) return ofKey({ outcome, category, retryAfterMs });
+  const unexplained = blames === undefined ? found.unexplained : undefined;
+  return { outcome, category, retryAfterMs, ...(unexplained !== undefined && { unexplained }) };
 };
 
 /** The classification of a call. `isFailure`: it is a failure, even if the tool's `outcomes` ignore its category (O7). */
@@ -242,7 +246,7 @@ const byUser = (
 /** A category or a classification from a user or an executor. Any other value is reported to `diag` and has no effect (E5). */
 const given = (answer: unknown, what: string): Classification | undefined => {
   if (answer === undefined) return undefined;
-  const { category, retryAfterMs, blames } = (
+  const { category, retryAfterMs, blames, unexplained } = (
     typeof answer === 'object' && answer !== null ? answer : { category: answer }
   ) as Partial<Classification>;
   const valid = known(category);
@@ -259,6 +263,7 @@ const given = (answer: unknown, what: string): Classification | undefined => {
       category: valid,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(blames === 'key' && { blames }),
+      ...(typeof unexplained === 'string' && { unexplained }),
     }
   );
 };

@@ -30,6 +30,7 @@ import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
+import { noteUnexplained } from './unusable.ts';
 import {
   type CircuitView,
   type Explanation,
@@ -41,6 +42,7 @@ import {
 } from './view.ts';
 import {
   FIRST_LOOK,
+  hasSucceeded,
   lookForMistakes,
   type NamedSession,
   nextLook,
@@ -110,7 +112,7 @@ class Session implements SessionApi {
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
     this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery, this);
     this.#entries = new SessionTools(box);
-    this.#history = new CallHistory(box.clock, box.repeats, box.results);
+    this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
     this.#decider = new Decider(box, this.#circuits, this.#ledgers, this.#history, allowed);
     this.#beganMs = box.clock.now();
     this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
@@ -164,7 +166,8 @@ class Session implements SessionApi {
   }
 
   #describe({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
-    const input = this.#history.inputOf(options, spec ?? this.#box.undeclared);
+    const isUntried = this.#box.repeats === undefined && spec !== undefined && !hasSucceeded(this.#box, spec.name); // O8
+    const input = this.#history.inputOf(options, spec ?? this.#box.undeclared, isUntried);
     const hint = read(options, 'key');
     const hasKey = spec !== undefined && tracked !== undefined && (hint !== undefined || spec.key !== undefined);
     return { input, key: hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined };
@@ -197,14 +200,29 @@ class Session implements SessionApi {
     const { tool, spec } = permit.entry;
     const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
     const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
-    const isFailure = (found.outcome === 'failure' || isOfKey) && 'error' in settlement;
+    const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
     // E3: one error that passes through nested guarded calls counts once.
-    const isKnown = isFailure && this.#errors?.has(permit, settlement.error) === true;
-    const judged: Judged = isKnown ? { ...found, outcome: 'ignored', blames: undefined } : found;
+    const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
+    const judged: Judged = isKnown ? { ...found, outcome: 'ignored', blames: undefined } : this.#byHistory(permit, found);
     const late = this.#conclude(permit, judged, settlement, at);
-    if (!isFailure || late || !isCounted(permit.reason)) return;
+    const counts = isKnown || judged.outcome === 'failure' || isOfKey;
+    if (!counts || !('error' in settlement) || late || !isCounted(permit.reason)) return;
     this.#errors ??= new CountedErrors();
     this.#errors.add(permit, settlement.error);
+  }
+
+  /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
+  #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged): Judged {
+    const { unexplained } = judged;
+    if (unexplained === undefined || spec === undefined || hasSucceeded(this.#box, tool)) return judged;
+    // Digests of another session have another seed, so the same input is another input there.
+    const isUnusable = noteUnexplained(
+      this.#box.evidence.unexplained,
+      tool,
+      unexplained,
+      input?.digest() ?? `none in ${this.id}`,
+    );
+    return isUnusable ? { ...judged, category: 'unusable', outcome: spec.outcomes.unusable } : judged;
   }
 
   /** A call is over. Circuits and budget count its result unless they have moved on (C7). Returns whether they have. */

@@ -10,6 +10,7 @@ const NEVER_SHARED: ReadonlySet<ErrorCategory> = new Set([
   'invalid_input',
   'denied',
   'cancelled',
+  'unusable',
 ]);
 
 /** A probe is claimed only if a call was rejected so lately. */

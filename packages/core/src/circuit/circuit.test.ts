@@ -148,7 +148,7 @@ const failedProbe = (from: Circuit, policy: CircuitPolicy, moment: Moment, tool 
 
 describe('C15: the circuit of a group', () => {
   const policy = resolveGroupPolicy({ probeAfterSteps: 3 });
-  const open = fail(start, start, { ...failure, tool: 'a', atOnce: true }, policy, at(0));
+  const open = fail(start, start, { ...failure, tool: 'a', atOnce: 'transport' }, policy, at(0));
   const again = failedProbe(open, policy, at(5, 3));
 
   test('C15: any tool may probe first; after a failed probe, the same tool waits its own steps in addition', () => {

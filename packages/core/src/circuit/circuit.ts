@@ -81,8 +81,8 @@ export type CallFacts = Pick<CountedCall, 'durationMs' | 'tokens'>;
 export interface Failure extends CountedCall {
   readonly category: ErrorCategory;
   readonly retryAfterMs?: number | undefined;
-  /** The failure itself shows that all of these tools are unavailable, so earlier counts do not matter (C13). */
-  readonly atOnce?: boolean | undefined;
+  /** What opens the circuit at once, whatever it has counted: the end of a group's connection (C13), or a tool that is unusable (O8). */
+  readonly atOnce?: 'transport' | 'unusable' | undefined;
 }
 
 /** C2. */
@@ -210,7 +210,7 @@ export const fail = (
     case 'closed': {
       const latestMs = Math.max(circuit.notBeforeMs, notBeforeMs);
       const counts = recordCall(circuit.counts, failure, policy, at.ms);
-      const trip = failure.atOnce ? 'transport' : trippedBy(counts, failure, policy, at.ms)?.name;
+      const trip = failure.atOnce ?? trippedBy(counts, failure, policy, at.ms)?.name;
       if (trip !== undefined) return opened(circuit, firstOutage(trip, category, latestMs, policy, at, surroundings));
       const latest = policy.countsSuccesses && category !== 'unknown' ? category : circuit.latest;
       return { ...circuit, notBeforeMs: latestMs, latest, counts };

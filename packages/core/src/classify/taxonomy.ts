@@ -1,5 +1,5 @@
 /**
- * What can go wrong with a tool call (O1): `error.type` in telemetry. The first eight are outages. Reports and docs use this order.
+ * What can go wrong with a tool call (O1): `error.type` in telemetry. The first nine count as failures. Reports and docs use this order.
  */
 export const ERROR_CATEGORIES = [
   'network', // the peer can't be reached: refused, reset, no such host, TLS
@@ -10,6 +10,7 @@ export const ERROR_CATEGORIES = [
   'server', // the peer answered that it is broken
   'resource', // something is used up: disk, memory, file handles, quota, credit
   'unknown', // failed, and nothing says why
+  'unusable', // the tool has failed with every input so far, and nothing says why (O8)
   'invalid_input', // the model's own bad arguments
   'denied', // a person or a policy refused the call
   'cancelled', // the caller aborted
@@ -29,5 +30,5 @@ export type Judgement = Exclude<Outcome, 'success'>;
  * How each category counts unless a tool's settings override it (O1): outages are failures, the others say nothing about health.
  */
 export const DEFAULT_JUDGEMENT = Object.freeze(
-  Object.fromEntries(ERROR_CATEGORIES.map((category, index) => [category, index < 8 ? 'failure' : 'ignored'])),
+  Object.fromEntries(ERROR_CATEGORIES.map((category, index) => [category, index < 9 ? 'failure' : 'ignored'])),
 ) as Readonly<Record<ErrorCategory, Judgement>>;

@@ -18,6 +18,14 @@ export const randomSeed = (): number => {
   return (high & 0x1f_ffff) * 2 ** 32 + low;
 };
 
+let secret: number | undefined;
+
+/** A seed that can't be guessed: the same for equal names in this process, so that a restored session has the digests that it had. */
+export const seedFor = (name: string): number => {
+  secret ??= randomSeed();
+  return Number.parseInt(hashOfText(name, secret).slice(0, 13), 16);
+};
+
 /**
  * 128 bits of a text, as 32 hexadecimal digits.
  *

@@ -107,6 +107,7 @@ const returned: fc.Arbitrary<Returned> = fc.record(
       { category: 'timeout', blames: 'key' },
       { category: 'denied', blames: 'key' },
       { category: 'tool_error', blames: 'tool' },
+      { category: 'tool_error', unexplained: 'one' },
     ),
     blames: fc.constantFrom(undefined, undefined, 'group' as const),
   },
@@ -274,6 +275,47 @@ export const events: fc.Arbitrary<readonly Happening[]> = fc.array(
     },
   ),
   { minLength: 5, maxLength: 60, size: 'max' },
+);
+
+const unexplained = (category: 'tool_error' | 'unknown', text: string): Returned => ({
+  says: undefined,
+  verdict: { category, unexplained: text },
+});
+
+/** Tools that fail with errors that nothing explains (O8), in several sessions and processes; few calls succeed. */
+export const mysteries: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 24,
+      arbitrary: fc.record(
+        {
+          kind: kind('call'),
+          slot,
+          tool: fc.constantFrom('a', 'a', 'a', 'b', 'late', 'made_up'),
+          how: fc.constantFrom<How>(
+            ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(() => unexplained('tool_error', 'one')),
+            unexplained('tool_error', 'other'),
+            unexplained('unknown', 'one'),
+            { ...unexplained('tool_error', 'one'), blames: 'group' },
+            { outcome: 'ignored', category: 'tool_error' },
+            { outcome: 'failure', category: 'unusable' },
+            network,
+          ),
+          input: fc.constantFrom('v', 'w', 'x', 'y', 'z'),
+          times: fc.constantFrom(1, 1, 2),
+        },
+        { requiredKeys: ['kind', 'slot', 'tool', 'how', 'times'] },
+      ),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: kind('call'), slot, tool, how: fc.constant(success), times: fc.constant(1) }),
+    },
+    { weight: 5, arbitrary: happening },
+    { weight: 5, arbitrary: fc.record({ kind: kind('wait'), ms: fc.constantFrom(60_000, 300_000) }) },
+    { weight: 2, arbitrary: fc.record({ kind: kind('begin', 'restart'), slot }) },
+  ),
+  { minLength: 20, maxLength: 60, size: 'max' },
 );
 
 const order: fc.Arbitrary<ModelOrder> = fc.oneof(

@@ -7,6 +7,7 @@ import { latestOf } from './model-correlation.ts';
 import { type Answer, decide, type Question } from './model-decide.ts';
 import { calledCircuit, obeyFleet } from './model-fleet.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
+import { afterHistory } from './model-history.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
@@ -131,6 +132,6 @@ export const settle = (model: Model, permit: ModelPermit, ended: Ended): void =>
     return; // C9: it came too late.
   }
   permit.settled = true;
-  conclude(model, permit, ended, model.ms);
+  conclude(model, permit, afterHistory(permit, ended), model.ms);
   show(model, permit.session);
 };

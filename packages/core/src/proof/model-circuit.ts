@@ -34,8 +34,8 @@ export interface ModelCircuit {
   probing: number[];
   /** What it opened with, if it is not closed. */
   category: ErrorCategory | undefined;
-  /** Which policy opened it (C3), a failed probe, the end of the transport (C13), or failures on several keys (C14). */
-  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | 'fleet' | undefined;
+  /** Which policy opened it (C3), a failed probe, the end of the transport (C13), failures on several keys (C14), or on every input (O8). */
+  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | 'fleet' | 'unusable' | undefined;
   openedAt: When;
   /** P3: where the wait started again, at the end of an event, and its place on the ladder since. */
   waitFrom: When | undefined;
@@ -203,6 +203,7 @@ const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): Model
     const tools = new Set(row.map(({ tool }) => tool));
     return row.length >= failureThreshold && tools.size >= groupThreshold ? 'consecutive' : undefined;
   }
+  if (result !== 'success' && result.category === 'unusable' && !circuit.rules.isKey) return 'unusable'; // O8
   const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
   const strong = row.filter((one) => circuit.rules.isKey || isStrong(one)).length;
   if (result !== 'success' && strong + (row.length - strong) / 2 >= threshold) return 'consecutive'; // O6

@@ -82,6 +82,7 @@ const resultOf =
 const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isProbe: boolean): void => {
   const { session, tool, circuit } = permit;
   const { outcome, category = 'unknown', tokens = 0 } = ended;
+  if (category === 'unusable') return; // O8
   const observed = modeOf(model, session, tool, circuit) === 'observe_only';
   const around = correlating(model, session);
   const known = session.home.real.event;

@@ -20,11 +20,12 @@ const IGNORED: readonly ErrorCategory[] = ['invalid_input', 'denied', 'cancelled
 export const judged = ({ config }: Model, tool: string, how: How): Ended => {
   if (!('says' in how)) return how.blames === 'key' ? ofKey(how) : how;
   const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
-  const { category, blames } = saidBy(says) ?? how.verdict ?? {};
+  const { category, blames, unexplained } = saidBy(says) ?? how.verdict ?? {};
   if (says === false || category === undefined) return { outcome: 'success' };
   if (blames === 'key' && how.blames !== 'group') return ofKey({ outcome: 'failure', category, blames });
   const outcome = IGNORED.includes(category) && saidBy(says) === undefined ? 'ignored' : 'failure';
-  return { outcome, category, ...(outcome === 'failure' && how.blames && { blames: how.blames }) };
+  if (how.blames) return { outcome, category, ...(outcome === 'failure' && { blames: how.blames }) };
+  return { outcome, category, ...(unexplained !== undefined && { unexplained }) };
 };
 
 /** C14: what is ignored already, and what ended the call from outside, counts nowhere. */

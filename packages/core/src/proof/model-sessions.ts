@@ -2,6 +2,7 @@ import type { Model, ModelBox, ModelSession } from './model.ts';
 import { count, newHome } from './model.ts';
 import { left, newBudget } from './model-budget.ts';
 import { ANY_TIME } from './model-circuit.ts';
+import { succeeded } from './model-history.ts';
 import { circuitOf, correlating, startDryRun } from './model-home.ts';
 import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
@@ -30,7 +31,9 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
 };
 
 /** A session as it was, for another process: a copy that nothing changes. */
-export type Kept = Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'dryRun'>;
+export interface Kept extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'dryRun'> {
+  readonly succeeded: readonly string[];
+}
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
@@ -38,7 +41,8 @@ export const keep = (model: Model, session: ModelSession): Kept => {
   const home = beneath(covered);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
-  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, dryRun };
+  const works = [...session.box.succeeded];
+  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, dryRun, succeeded: works };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
@@ -49,6 +53,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     .filter(({ blamed }) => blamed)
     .map((one) => ({ ...one, circuit: { ...one.circuit, probing: [] } }));
   const keyGenerations = new Map(keys.map(({ tool }) => [tool, 0]));
+  for (const tool of kept.succeeded) succeeded(box, tool);
   const own = box.shared ?? { ...newHome(), real: home.real, dryRun: home.dryRun, keys, keyGenerations };
   const session: ModelSession = {
     id,

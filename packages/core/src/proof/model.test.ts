@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configs, fleetConfigs, largeBudgets, sharedConfigs } from './configurations.ts';
 import { finish, happen } from './drive.ts';
-import { events, floods, happenings, orders } from './happenings.ts';
+import { events, floods, happenings, mysteries, orders } from './happenings.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { newWorld } from './world.ts';
 
@@ -118,6 +118,25 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     );
     // Six runs of 1,000 cases had 81 on average and 63 at least: this is low enough that luck fails no build.
     expect(resolved.probe ?? 0).toBeGreaterThanOrEqual(CASES / 200);
+  });
+
+  test('O8: the same holds for tools that fail with every input, for reasons that nothing explains', () => {
+    let unusable = 0;
+    let reopened = 0;
+    fc.assert(
+      fc.property(configs, mysteries, (config, all) => {
+        const world = newWorld(config);
+        for (const one of all) happen(world, one);
+        finish(world);
+        for (const [key, value] of Object.entries(modelMetrics(world.model, 0))) {
+          if (key.startsWith('errors|') && key.endsWith('|unusable')) unusable += value;
+          if (key === 'transitions|a|half_open|open') reopened += value;
+        }
+      }),
+      { numRuns: CASES / 8 },
+    );
+    expect(unusable).toBeGreaterThanOrEqual(CASES / 5);
+    expect(reopened).toBeGreaterThanOrEqual(CASES / 250);
   });
 
   test('G1 to G8: the same holds for processes to which a fleet gives orders', () => {

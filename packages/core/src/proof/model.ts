@@ -10,6 +10,7 @@ import type {
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
+import type { Unexplained } from './model-history.ts';
 import type { Wish } from './model-wish.ts';
 import {
   type BudgetRules,
@@ -60,6 +61,9 @@ export interface ModelBox {
   forced: readonly ModelForced[];
   /** G1: what the fleet wants of each circuit. */
   readonly wishes: Map<string, Wish>;
+  /** O8: tools that have ever succeeded, and the errors of the others that nothing explains. */
+  readonly succeeded: Set<string>;
+  readonly unexplained: Map<string, readonly Unexplained[]>;
   /** B5: false where the budget alone counts. */
   readonly keepsCircuits: boolean;
   /** C12: the circuits that all of its sessions share. */
@@ -179,6 +183,8 @@ export interface Ended {
   readonly tokens?: number;
   /** C13, C14. */
   readonly blames?: 'group' | 'key';
+  /** O8: a digest of its text, if nothing explains it. */
+  readonly unexplained?: string;
 }
 
 export const newModel = (config: BreakerboxConfig, costs: Model['costs'], health: Model['health']): Model => ({
@@ -211,6 +217,8 @@ export const newBox = ({ config, undeclared }: Model): ModelBox => {
     scores: new Map(),
     forced: [],
     wishes: new Map(),
+    succeeded: new Set(),
+    unexplained: new Map(),
     keepsCircuits: config.scope !== 'none',
     shared: config.scope === 'process' ? { ...newHome(), steps: { step: 0, ms: 0 } } : undefined,
   };

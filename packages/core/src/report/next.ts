@@ -178,9 +178,15 @@ const toolSteps = (known: Known): readonly string[] => {
   const rejectedFor = (reason: 'not_allowed' | 'repeat') =>
     tools.filter(({ rejected }) => rejected.reasons[reason] !== undefined).map(nameOf);
   const probed = state === 'active' && systemic === null ? probedOf(known) : [];
+  const unusable = rejectingCircuits(known).filter(({ category }) => category === 'unusable'); // O8
   const off = rejectingCircuits(known).filter((one) => one.state === 'forced_open');
   return [
     ...step(probed, (names) => `Wait for the next probes of ${names}. If they fail, look for the cause.`),
+    ...step(
+      unusable.map(nameOf),
+      (names) =>
+        `Check the installation, the settings and the credentials of ${names}: every call so far has failed, whatever its input, and the errors do not say why.`,
+    ),
     ...step(
       off.map(nameOf),
       (names) =>

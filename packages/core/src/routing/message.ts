@@ -143,6 +143,7 @@ const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): str
 
 /** What opened the circuit (C3). */
 const causeOf = ({ trip, category }: Outage): string => {
+  if (category === 'unusable') return 'it has failed with every input so far'; // O8
   switch (trip) {
     case 'slow_call_rate':
       return 'too many of its calls took too long';

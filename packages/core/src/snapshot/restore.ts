@@ -25,6 +25,7 @@ import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import type { SessionMemory } from '../session-memory.ts';
 import type { KeptCircuit } from '../tracked-circuit.ts';
+import { noteSuccess } from '../warnings/mistakes.ts';
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
@@ -55,7 +56,8 @@ import { checkSnapshot } from './snapshot-checks.ts';
 export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOptions = {}): Session => {
   const { context, scope, continueSession } = boxInternals(box, 'restore(box, snapshot)');
   validateRestoreOptions(options);
-  const { id, ...kept } = checkSnapshot(snapshot, context.agent);
+  const { id, succeeded = [], ...kept } = checkSnapshot(snapshot, context.agent);
+  for (const tool of succeeded) noteSuccess(context.evidence, tool);
   informOfCircuits(kept.circuits, context, scope);
   const { now, unixNow } = context.clock;
   const elapsedMs = options.elapsedMs ?? Math.max(0, unixNow() - kept.unixMs);
@@ -90,7 +92,7 @@ type SharedBy = Pick<CorrelationPolicy, 'sharedDependency' | 'sharedGroup'> | un
  * `ownsCircuits`: the circuits belong to the session, not to its box (C12).
  */
 const recall = (
-  kept: Omit<SessionSnapshot, 'id'>,
+  kept: Omit<SessionSnapshot, 'id' | 'succeeded'>,
   ms: number,
   sharedBy: SharedBy,
   ownsCircuits: boolean,

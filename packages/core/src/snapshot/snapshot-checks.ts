@@ -174,6 +174,7 @@ const snapshotChecks = {
   ledger,
   dryRun: nullable(ledger),
   circuits: list(circuit),
+  succeeded: optional(list(shortName)),
 } satisfies Checks<SessionSnapshot>;
 
 type Checks<T> = Record<keyof T, Check>;

@@ -35,6 +35,8 @@ export interface SessionSnapshot {
   readonly dryRun: LedgerSnapshot | null;
   /** Circuits in the order of their first use. */
   readonly circuits: readonly CircuitSnapshot[];
+  /** The tools of the box of which a call has ever succeeded (O8); left out if there is none. */
+  readonly succeeded?: readonly string[];
 }
 
 /** A circuit in a snapshot. Probes that were under way have returned their slots. */
@@ -198,6 +200,7 @@ export const snapshot = (session: Session): SessionSnapshot => {
   const { circuits, correlation, dryRunCorrelation = correlation } = ownMemory(store);
   const { real, dryRun } = ledgers.ledgerPair;
   const { ms, step, stepMs } = at;
+  const { succeeded } = box.evidence;
   wasKept();
   return {
     version: 1,
@@ -209,6 +212,7 @@ export const snapshot = (session: Session): SessionSnapshot => {
     ledger: ledgerAt(real, correlation, ms),
     dryRun: dryRun === undefined ? null : ledgerAt(dryRun, dryRunCorrelation, ms),
     circuits: [...circuits].map(([tool, kept]) => circuitAt(tool, kept, ms)),
+    ...(succeeded.size > 0 && { succeeded: [...succeeded] }),
   };
 };
 

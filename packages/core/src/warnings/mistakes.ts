@@ -8,6 +8,7 @@ import { hasReader } from '../telemetry/otel-binding.ts';
 import type { ToolSpec } from '../tool.ts';
 import { LEAST_SEEN } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
+import type { UnexplainedErrors } from '../unusable.ts';
 import { warnOnce } from './warnings.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface UsageEvidence {
   readonly settled: Set<string>;
   /** Declared tools with a call that succeeded, even too late for its circuit (C7). A tool is never taken out. */
   readonly succeeded: Set<string>;
+  /** O8: what declared tools without such a call have failed with. */
+  readonly unexplained: Map<string, UnexplainedErrors>;
   /** Calls that ran, in sessions that have ended. */
   readonly executed: Map<string, number>;
   /** Calls that an open circuit skipped, in sessions that have ended and took it over from others. */
@@ -32,6 +35,7 @@ export interface UsageEvidence {
 export const noEvidence = (): UsageEvidence => ({
   settled: new Set(),
   succeeded: new Set(),
+  unexplained: new Map(),
   executed: new Map(),
   skipped: new Map(),
   undeclared: new Map(),
@@ -44,7 +48,13 @@ export const hasSucceeded = ({ evidence }: Pick<UsageContext, 'evidence'>, tool:
 /** A call of a declared tool is over. */
 export const noteOutcome = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string, outcome: Outcome): void => {
   evidence.settled.add(tool);
-  if (outcome === 'success') evidence.succeeded.add(tool);
+  if (outcome === 'success') noteSuccess(evidence, tool);
+};
+
+/** The tool has succeeded, here or in the process that a session comes from (C11). O8: one success is enough for good. */
+export const noteSuccess = ({ succeeded, unexplained }: UsageEvidence, tool: string): void => {
+  succeeded.add(tool);
+  unexplained.delete(tool);
 };
 
 /** A model may make up names without end. */

@@ -30,11 +30,13 @@ export const resolveTrips = (settings: All<Parameters<Registered['resolve']>[0]>
 
 /**
  * What opened a circuit (C3): the name of a trip policy; `probe`: it was open, and a probe failed (C6); `transport`: a group's
- * connection ended (C13); `fleet`: other processes found that it fails (G3).
+ * connection ended (C13); `unusable`: the tool has failed with every input so far (O8); `fleet`: other processes found that it fails (G3).
  */
-export type Trip = Registered['name'] | 'probe' | 'transport' | 'fleet';
+export type Trip = Registered['name'] | (typeof OTHER_TRIPS)[number];
 
-export const TRIPS: readonly Trip[] = [...TRIP_POLICIES.map(({ name }) => name), 'probe', 'transport', 'fleet'];
+const OTHER_TRIPS = ['probe', 'transport', 'unusable', 'fleet'] as const;
+
+export const TRIPS: readonly Trip[] = [...TRIP_POLICIES.map(({ name }) => name), ...OTHER_TRIPS];
 
 /** What the trip policies have counted for a closed circuit, by their names. */
 export type Counts = Readonly<Record<string, unknown>>;
