@@ -301,7 +301,13 @@ export class CircuitRegistry implements CircuitChanges {
     if (outcome === 'ignored') next = release(circuit, pass);
     else if (outcome === 'success') next = succeed(circuit, pass, call, tool.policy, now);
     else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
-      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce: blames === 'group' ? ('transport' as const) : undefined };
+      const failure = {
+        ...call,
+        category,
+        retryAfterMs,
+        tool: permit.tool,
+        atOnce: blames === 'group' ? ('transport' as const) : undefined,
+      };
       next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);

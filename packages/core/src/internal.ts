@@ -15,6 +15,7 @@ export { nearestFirst, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
+export { hashOfText } from './loop-guard/digest.ts';
 export { extendLease } from './permit.ts';
 export { SKIP_MARK } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';

@@ -203,7 +203,9 @@ class Session implements SessionApi {
     const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
     // E3: one error that passes through nested guarded calls counts once.
     const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
-    const judged: Judged = isKnown ? { ...found, outcome: 'ignored', blames: undefined } : this.#byHistory(permit, found);
+    const judged: Judged = isKnown
+      ? { ...found, outcome: 'ignored', blames: undefined }
+      : this.#byHistory(permit, found);
     const late = this.#conclude(permit, judged, settlement, at);
     const counts = isKnown || judged.outcome === 'failure' || isOfKey;
     if (!counts || !('error' in settlement) || late || !isCounted(permit.reason)) return;

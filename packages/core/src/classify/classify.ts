@@ -16,7 +16,7 @@ export interface Classification {
    * Of an error that nothing could explain: a digest of its text, without literals and digits (O8). If a tool that has never succeeded
    * fails with the same digest for 4 different inputs, the error counts as `unusable`. Default: the error is explained.
    */
-  readonly unexplained?: string;
+  readonly unexplained?: string | undefined;
 }
 
 /** What the classifier knows beside the error. */

@@ -28,7 +28,7 @@ export interface ToolConfig extends CircuitConfig, Capability {
   /**
    * Who shares the tool's circuit (G2): all processes of the `fleet`, or only the sessions of this box (`box`). `fleet` needs the option
    * `fleet`. Openings by failures that belong to one user or one machine are not shared: `permission`, `filesystem`,
-   * `invalid_input`, `denied` and `cancelled`. Default `box`.
+   * `invalid_input`, `denied`, `cancelled` and `unusable`. Default `box`.
    */
   readonly share?: Share;
   /**

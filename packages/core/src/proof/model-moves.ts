@@ -48,7 +48,8 @@ export const opened = (
     if (absorbed.length > 0 && budget !== undefined) followEvent(budget, correlation, around);
     if (absorbed.length > 0) absorb(correlation, tool, isMember);
     const isListed = correlation.openings.some((one) => one.tool === tool);
-    if (opening.at.ms >= session.home.fleetEndedMs && category !== 'unusable') recordOpening(correlation, opening, around);
+    if (opening.at.ms >= session.home.fleetEndedMs && category !== 'unusable')
+      recordOpening(correlation, opening, around);
     if (budget === undefined) continue;
     const facts = { opening, at, wasClosed: from === 'closed', isListed, isMember: groupOnly(circuit, isMember) };
     circuitOpened(budget, facts, correlation, around);

@@ -108,7 +108,12 @@ const ofGroup = (circuit: Circuit, call: Call, how: How, { group: policy }: Grou
   if (how === 'ignored') return release(circuit, call.group);
   if (how === 'success') return succeed(circuit, call.group, CALL, policy, at);
   if (how === 'permission' && circuit.state === 'closed') return circuit; // C13: the tool's own failure.
-  const failure = { ...CALL, category: categoryOf(how), tool: call.tool, atOnce: how === 'end of the transport' ? ('transport' as const) : undefined };
+  const failure = {
+    ...CALL,
+    category: categoryOf(how),
+    tool: call.tool,
+    atOnce: how === 'end of the transport' ? ('transport' as const) : undefined,
+  };
   return fail(circuit, call.group, failure, policy, at);
 };
 

@@ -5,6 +5,7 @@ import { kindOf, type ToolKind } from './kind.ts';
 import { misnomer } from './misnomers.ts';
 import { classMeaning } from './signs.ts';
 import { isOutage, readAccount, readProse, retryAfterIn } from './text.ts';
+import { unexplainedIn } from './unexplained.ts';
 
 const { TRUST } = core;
 
@@ -56,7 +57,8 @@ export const readReturned = (result: unknown, context?: ReadContext): Verdict | 
     const found = core.readErrorResult(result);
     if (!found) return messageAlone(result, context);
     const marked = core.isError(result) || core.read(result, 'isError') === true;
-    const verdict = { ...verdictOn(found.error, callOf(context)), marked };
+    const read = verdictOn(found.error, callOf(context));
+    const verdict = { ...read, marked, ...(!marked && { unexplained: undefined }) };
     if (found.invalid) return { ...verdict, category: 'invalid_input' };
     return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
   } catch (error) {
@@ -126,7 +128,9 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
       marked,
     };
   const judgedBy = judgedByOf(evidence, sign);
-  if (!host || !isChosen(text, sign, call)) return { category, ...wait, blames: 'tool', why: sign, judgedBy, marked };
+  const unexplained = unexplainedIn({ category, judgedBy }, text, call); // O8
+  if (!host || !isChosen(text, sign, call))
+    return { category, ...wait, blames: 'tool', why: sign, judgedBy, marked, ...(unexplained && { unexplained }) };
   // That the host does not exist is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(sign);
   const why = `${sign}, of the host that the call chose`;

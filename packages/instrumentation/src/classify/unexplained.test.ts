@@ -1,0 +1,92 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { describe, expect, test } from 'vitest';
+import { guard } from '../guard.ts';
+import { type ReadContext, readReturned, readThrown } from './classify.ts';
+
+const marked = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
+const digestOf = (text: string, context: ReadContext = { tool: 'search' }) =>
+  readReturned(marked(text), context)?.unexplained;
+
+describe('O8: errors that nothing explains', () => {
+  test.each([
+    'Unknown error',
+    'The search tool is not configured',
+    "Cannot read properties of undefined (reading 'launch')",
+    'This feature is not implemented',
+    'No such tool available: Browser',
+    'Did not find serpapi_api_key, please add an environment variable `SERPAPI_API_KEY` which contains it',
+    'Tool execution failed',
+    '',
+  ])('O8: %j is unexplained, thrown or marked as an error', (text) => {
+    expect(digestOf(text)).toMatch(/^[0-9a-f]{32}$/);
+    expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  test.each([
+    'Order not found',
+    'No results for this query',
+    'Nothing matched',
+    'I could not find that city',
+    'Order already refunded',
+    'Not allowed for this customer',
+    'Only pending orders can be cancelled',
+    'Read the file first',
+    'The balance is not enough',
+    'No rooms available',
+  ])('O8: %j speaks about the request', (text) => {
+    expect(digestOf(text)).toBeUndefined();
+    expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toBeUndefined();
+  });
+
+  test('O8: an error with evidence, one that names a literal of the arguments, and the output of a program are explained', () => {
+    expect(readThrown(new Error('connect ECONNREFUSED 127.0.0.1:1')).unexplained).toBeUndefined();
+    expect(readThrown(Object.assign(new Error('it failed'), { status: 500 })).unexplained).toBeUndefined();
+    expect(digestOf('zebra: it failed', { input: { q: 'zebra' } })).toBeUndefined();
+    expect(digestOf('it failed', { input: { q: 'zebra' } })).toBeDefined();
+    expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
+  });
+
+  test('O8: a result that no framework marks as an error is explained by its tool', () => {
+    expect(readReturned({ error: 'it failed' })).toMatchObject({ category: 'tool_error', unexplained: undefined });
+    expect(readReturned('Error: it failed')).toBeUndefined();
+  });
+
+  test.each([
+    ['Failure 17 of "Oslo" in /tmp/a1/b.txt', 'Failure 4 of "Rome" in /tmp/c2/d.txt', true],
+    ['Cannot use the display :99', 'Cannot use the display :1', true],
+    ['trace 7f3a21bc: it failed', 'trace 09aa11ee: it failed', true],
+    ['It failed', 'It has failed', false],
+  ])('O8: the digests of %j and %j are the same: %j', (one, other, same) => {
+    expect(digestOf(one) === digestOf(other)).toBe(same);
+  });
+});
+
+describe('O8: a guarded tool', () => {
+  const box = () => createBreakerbox({ agent: 'research-agent', tools: { search: {}, shell: {} } });
+
+  test('O8: a tool that has failed with 4 different queries is not called for a fifth', async () => {
+    const session = box().session();
+    let calls = 0;
+    const search = guard(session, 'search', async (_: { query: string }) => {
+      calls += 1;
+      throw new Error('The search backend is not configured');
+    });
+    for (const query of ['one', 'two', 'three', 'four', 'five']) await search({ query }).catch(() => {});
+    expect(calls).toBe(4);
+    expect(session.explain('search')).toMatchObject({ decision: 'skip', circuits: [{ category: 'unusable' }] });
+    expect(session.explain('search').text).toContain('it has failed with every input so far');
+  });
+
+  test('O8: runners never are, and a tool that has worked once is not', async () => {
+    const session = box().session();
+    const shell = guard(session, 'shell', async (_: { command: string }) => marked('it failed'));
+    let works = true;
+    const search = guard(session, 'search', async (_: { command: string }) => (works ? 'found' : marked('it failed')));
+    for (const command of ['one', 'two', 'three', 'four', 'five']) {
+      await shell({ command });
+      await search({ command });
+      works = false;
+    }
+    expect(session.view().circuits.map(({ state }) => state)).toEqual(['closed', 'closed']);
+  });
+});
