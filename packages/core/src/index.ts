@@ -80,4 +80,4 @@ export {
   OTHER_TOOL,
   SCOPE_NAME,
 } from './telemetry/semconv.ts';
-export type { BudgetView, ChargeView, CircuitView, Explanation, SessionView } from './view.ts';
+export type { BudgetView, ChargeView, CircuitView, Explanation, IgnoredErrors, SessionView } from './view.ts';

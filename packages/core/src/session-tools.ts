@@ -1,3 +1,4 @@
+import type { ErrorCategory } from './classify/taxonomy.ts';
 import { show } from './config/checks.ts';
 import { shortened } from './config/names.ts';
 import type { FreshnessKind, FreshnessLabel } from './freshness/freshness.ts';
@@ -8,6 +9,8 @@ import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolLookup, ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';
 
+type IgnoredBy = Partial<Record<ErrorCategory | 'key', number>>;
+
 /** The results of a tool's calls in one session, for reports (Q1, W2). Its size grows with reasons, not with calls. */
 export interface ToolTally {
   /** Decisions by reason. */
@@ -15,6 +18,8 @@ export interface ToolTally {
   readonly succeeded: number;
   readonly failed: number;
   readonly ignored: number;
+  /** The ignored calls by category; `key`: they blame one target (C14). */
+  readonly ignoredBy: IgnoredBy;
   /** Tokens of failed calls (O4). */
   readonly tokensWasted: number;
   /** The fallbacks of skipped and paused calls. */
@@ -24,6 +29,12 @@ export interface ToolTally {
   /** Results that were not fresh. */
   readonly freshness: Partial<Record<FreshnessKind, number>>;
 }
+
+/** Fewer errors say nothing about a tool. */
+const LEAST_IGNORED = 4;
+
+/** Whether most calls of a tool came back with an error that is not counted, as those of a broken tool may. */
+export const isMostlyIgnored = (errors: number, calls: number): boolean => errors >= LEAST_IGNORED && errors * 2 >= calls;
 
 /**
  * The same while it is being counted. There is one for each tool of each session, so fields that most tools never need are created
@@ -37,6 +48,7 @@ export interface RunningTally {
   succeeded: number;
   failed: number;
   ignored: number;
+  ignoredBy: IgnoredBy | undefined;
   tokensWasted: number;
   routes: ToolTally['routes'] | undefined;
   alternatives: ToolTally['alternatives'] | undefined;
@@ -50,6 +62,7 @@ export const createTally = (): RunningTally => ({
   succeeded: 0,
   failed: 0,
   ignored: 0,
+  ignoredBy: undefined,
   tokensWasted: 0,
   routes: undefined,
   alternatives: undefined,
@@ -60,6 +73,7 @@ export const createTally = (): RunningTally => ({
 export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
   ...tally,
   decisions: { ...(closed > 0 && { closed }), ...tally.decisions },
+  ignoredBy: { ...tally.ignoredBy },
   routes: { ...tally.routes },
   alternatives: Object.assign(Object.create(null), tally.alternatives),
   freshness: { ...tally.freshness },
@@ -84,13 +98,15 @@ export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route 
 /** Counts a call that is over. `label`: its result was not fresh. */
 export const tallyOutcome = (
   tally: RunningTally,
-  { outcome, tokens = 0 }: Judged,
+  { outcome, category = 'unknown', blames, tokens = 0 }: Judged,
   label: FreshnessLabel | undefined,
 ): void => {
   if (label !== undefined) tallyLabel(tally, label.kind);
   if (outcome === 'success') tally.succeeded += 1;
-  else if (outcome === 'ignored') tally.ignored += 1;
-  else {
+  else if (outcome === 'ignored') {
+    tally.ignored += 1;
+    tally.ignoredBy = plusOne<ErrorCategory | 'key'>(tally.ignoredBy, blames === 'key' ? blames : category);
+  } else {
     tally.failed += 1;
     tally.tokensWasted += tokens;
   }

@@ -337,7 +337,8 @@ class Session implements SessionApi {
       const tracked = one === undefined ? undefined : store.circuits.get(one);
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
-    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real, circuits, at);
+    const tally = this.#entries.tallies().get(name);
+    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real, circuits, tally, at);
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {

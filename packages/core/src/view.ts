@@ -18,6 +18,7 @@ import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
 import type { Decision, Reason } from './reasons.ts';
 import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
+import type { ToolTally } from './session-tools.ts';
 import type { ToolLookup } from './tool.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';
 
@@ -163,15 +164,42 @@ export interface Explanation {
    * `key`.
    */
   readonly circuits: readonly CircuitView[];
+  /** The errors of the tool in this session that did not count, by category, and why each did not. */
+  readonly ignored: readonly IgnoredErrors[];
   /** The text for the model; empty if the call is made. */
   readonly text: string;
 }
+
+/** Errors of a tool that count in no circuit and no budget. */
+export interface IgnoredErrors {
+  /** `key`: they blame the one target that the call chose (C14). */
+  readonly category: ErrorCategory | 'key';
+  readonly times: number;
+  /** Ends a sentence that begins 'it does not count, because'. */
+  readonly why: string;
+}
+
+const WHY_IGNORED: Readonly<Partial<Record<ErrorCategory | 'key', string>>> = {
+  tool_error: 'the tool answered that this request cannot be done, and nothing shows an outage',
+  invalid_input: 'the arguments were wrong',
+  denied: 'a person, a policy or another circuit refused the call',
+  cancelled: 'the call was stopped from outside',
+  key: 'it blames one target of the tool, and counts for that target alone',
+};
+
+const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
+  Object.entries(ignoredBy).map(([name, times]) => {
+    const category = name as ErrorCategory | 'key';
+    const why = WHY_IGNORED[category] ?? 'it counts for a call within this one, or the settings or the caller ignore it';
+    return { category, times, why };
+  });
 
 /** Pure. */
 export const explanationOf = (
   facts: RejectionFacts,
   ledger: Ledger,
   circuits: readonly CircuitView[],
+  tally: ToolTally | undefined,
   now: Moment,
 ): Explanation => {
   const { tool, decision, reason, route, group } = facts;
@@ -186,6 +214,7 @@ export const explanationOf = (
       .filter((charge) => names.has(charge.tool))
       .map(({ at, ...charge }) => ({ ...charge, step: at.step, agoMs: Math.max(0, now.ms - at.ms) })),
     circuits,
+    ignored: tally === undefined ? [] : ignoredErrors(tally),
     text: route === undefined ? '' : rejectionText(facts),
   };
 };

@@ -11,7 +11,24 @@ export interface JudgedEnding {
   readonly blames: 'tool' | 'group' | 'key';
   /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
   readonly isUnjudged: boolean;
+  /** The digest of an error that nothing explains (O8). */
+  readonly unexplained?: string | undefined;
 }
+
+/** Whether it is an error of the tool that counts in no circuit: it was neither denied nor cancelled. */
+export const isIgnoredError = ({ outcome, category }: JudgedEnding): boolean =>
+  outcome === 'ignored' && category !== undefined && category !== 'denied' && category !== 'cancelled';
+
+/** O8: the ending of a call of a tool that is unusable. */
+export const asUnusable = (
+  judged: JudgedEnding,
+  tool: string,
+  { tools, defaults }: Pick<BreakerboxConfig, 'tools' | 'defaults'>,
+): JudgedEnding => ({
+  ...judged,
+  outcome: tools?.[tool]?.outcomes?.unusable ?? defaults?.outcomes?.unusable ?? DEFAULT_JUDGEMENT.unusable,
+  category: 'unusable',
+});
 
 const SUCCESS: JudgedEnding = {
   outcome: 'success',
@@ -38,8 +55,8 @@ export const judgeEnding = (
   const context: ReadContext = { tool, ...(input !== undefined && { input }) };
   const verdict = 'error' in ending ? classifyError(ending.error, context) : classifyResult(ending.result, context);
   if (verdict === undefined) return SUCCESS;
-  const { category, retryAfterMs, blames } = verdict;
+  const { category, retryAfterMs, blames, unexplained } = verdict;
   const own = config.tools?.[tool]?.outcomes?.[category] ?? config.defaults?.outcomes?.[category];
   const outcome = own ?? DEFAULT_JUDGEMENT[category];
-  return { outcome, category, retryAfterMs, blames, isUnjudged: WITHOUT_EVIDENCE.includes(category) };
+  return { outcome, category, retryAfterMs, blames, isUnjudged: WITHOUT_EVIDENCE.includes(category), unexplained };
 };

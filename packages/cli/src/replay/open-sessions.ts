@@ -1,5 +1,6 @@
 import { type Breakerbox, createBreakerbox, type Permit, type Reason, type Session } from '@breakerbox/core';
 import { restore, snapshot } from '@breakerbox/core/snapshot';
+import { shareHistory } from '@breakerbox/core/internal';
 import type { RecordedEvent } from './recording.ts';
 import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 
@@ -28,6 +29,7 @@ export interface OpenSession {
   readonly id: string;
   readonly agent: string;
   readonly session: Session;
+  readonly box: Breakerbox;
   readonly clock: ReplayClock;
   /** The declared tools, with their groups. */
   readonly tools: Map<string, string | undefined>;
@@ -39,7 +41,7 @@ export interface OpenSession {
 }
 
 /** A session without calls under way, as little as can be kept of it. */
-interface PutAway extends Omit<OpenSession, 'session'> {
+interface PutAway extends Omit<OpenSession, 'session' | 'box'> {
   readonly snapshot: string;
 }
 
@@ -60,6 +62,8 @@ export interface OpenSessions {
 export const openSessions = (config: ReplayConfig, observer: SimulationObserver): OpenSessions => {
   const isShared = config.scope === 'process';
   const boxes = new Map<string, ReturnType<typeof newBox>>();
+  /** The first box of each agent: all of its sessions count as those of one process (O8). */
+  const firsts = new Map<string, Breakerbox>();
   const putAway = new Map<string, PutAway>();
   let [recent, earlier] = [new Map<string, OpenSession>(), new Map<string, OpenSession>()];
   let generation = isShared ? Number.POSITIVE_INFINITY : LEAST_GENERATION;
@@ -70,6 +74,9 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
     const clock: ReplayClock = { startMs: atMs - ROUNDED_MS, atMs: atMs - ROUNDED_MS, eventMs: atMs };
     const time = { now: () => clock.atMs - clock.startMs, unixNow: () => clock.atMs };
     const box = createBreakerbox({ ...config, agent, clock: time });
+    const first = firsts.get(agent);
+    if (first === undefined) firsts.set(agent, box);
+    else shareHistory(first, box);
     box.on('circuit.transition', ({ session, tool, from, to, unixMs, category }) =>
       observer.moved(session, tool, from, to, unixMs, category),
     );
@@ -89,7 +96,7 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
     const agent = (event.kind === 'start' ? event.agent : undefined) ?? 'replay';
     const { box, clock } = boxFor(agent, event.atMs);
     return {
-      ...{ id: event.session, agent, session: box.session({ id: event.session }), clock },
+      ...{ id: event.session, agent, session: box.session({ id: event.session }), box, clock },
       ...{ tools: new Map(), pending: new Map() },
       ...{ isMeasured: true, isAfterOperator: false, liveReason: undefined },
     };
@@ -101,7 +108,7 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
     for (const [tool, group] of rest.tools) box.declare(tool, group === undefined ? {} : { group });
     const session = restore(box, JSON.parse(kept), { elapsedMs: 0 });
     clock.atMs = Math.max(clock.atMs, atMs - ROUNDED_MS);
-    return { ...rest, session, clock };
+    return { ...rest, session, box, clock };
   };
 
   const find = (event: RecordedEvent): OpenSession => {
@@ -120,8 +127,8 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
 
   const turnOver = (): void => {
     const busy = new Map<string, OpenSession>();
-    for (const [id, { session, ...rest }] of earlier) {
-      if (rest.pending.size > 0) busy.set(id, { session, ...rest });
+    for (const [id, { session, box, ...rest }] of earlier) {
+      if (rest.pending.size > 0) busy.set(id, { session, box, ...rest });
       else {
         putAway.set(id, { ...rest, snapshot: JSON.stringify(snapshot(session)) });
         session.end(); // Or the gauges of the process would keep it.

@@ -47,6 +47,8 @@ export interface ToolTally {
   readonly calls: OutcomeCounts;
   /** Failures whose text gave the classifier no evidence. */
   unjudged: number;
+  /** Errors that count in no circuit, by category: calls that were neither denied nor cancelled. */
+  readonly ignoredErrors: Partial<Record<ErrorCategory, number>>;
   openings: number;
   /** Openings that rejected calls, and not one of them had failed. */
   falseOpenings: number;
@@ -60,6 +62,7 @@ export const newToolTally = (tool: string): ToolTally => ({
   tool,
   calls: noOutcomes(),
   unjudged: 0,
+  ignoredErrors: {},
   openings: 0,
   falseOpenings: 0,
   openMs: 0,

@@ -47,6 +47,40 @@ describe('breakerbox replay', () => {
     expect(out).toContain('Of two numbers, the first is measured');
   });
 
+  /** Calls of a tool that all end in this error, each with another input. */
+  const failing = (session: string, tool: string, error: string, count: number, hour = 0): string =>
+    Array.from({ length: count }, (_, index) => ({ session, at: at(hour * 3600 + index), tool, input: { q: `${session} ${index}` }, error }))
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join('');
+
+  test('T6: a tool most of whose errors are not counted is named, with the texts only by --show', async () => {
+    const recording = failing('one', 'find_order', 'order not found', 6) + calls('two', '.......');
+    const page = join(folder, 'page.html');
+    const { out } = await replay(recording, '--html', page);
+    const row = 'find_order: 6 of 6 calls came back with an error that is not counted (tool_error 6).';
+    expect(out).toContain(row);
+    expect(await readFile(page, 'utf8')).toContain(row);
+    expect(out).not.toContain('order not found');
+    expect((await replay(recording, '--show')).out).toMatch(/6 {2}find_order: order not found/);
+    const { decisions } = await reported(recording);
+    expect(decisions?.tools.find(({ tool }) => tool === 'find_order')?.ignoredErrors).toEqual({ tool_error: 6 });
+    expect((await replay(calls('one', 'xxxx'))).out).not.toContain('not counted');
+  });
+
+  test('O8: the sessions of an agent are those of one process: a tool that never worked opens in each of them', async () => {
+    const dead = ['one', 'two', 'three']
+      .map((session, hour) => failing(session, 'search', 'the search backend is not configured', 3, hour + 1))
+      .join('');
+    const { decisions } = await reported(dead);
+    expect(decisions?.openings.map(({ session, category }) => `${session} ${category}`)).toEqual([
+      'two unusable',
+      'three unusable',
+    ]);
+    expect(decisions?.failedCallsAvoided).toEqual({ measured: 2, atMost: 4 });
+    const works = await reported(calls('zero', '.', 'search') + dead);
+    expect(works.decisions?.openings).toEqual([]);
+  });
+
   test('T6: a recording without outages opens nothing', async () => {
     expect((await replay(calls('one', '..x....x..'))).out).toContain('Nothing would have opened');
   });

@@ -13,7 +13,7 @@ export const replayPage = (report: ReplayReport, timelines: readonly SessionTime
   const text = replayText(report, PAGE_COLUMNS);
   const sections = [
     INTRODUCTION,
-    `<pre>${escaped(text)}</pre>`,
+    `<div class="report">${text.trimEnd().split('\n\n').map(blockOf).join('\n')}</div>`,
     ...(report.decisions
       ? [timelinesPart(timelines, report.decisions, report.config.scope === 'process'), configurationPart(report)]
       : []),
@@ -31,10 +31,16 @@ ${sections.join('\n')}
 `;
 };
 
+/** A table scrolls sideways on a phone, and prose is wrapped. */
+const blockOf = (block: string): string => {
+  const isTable = block.split('\n').some((line) => /\S {2,}\S.* {2,}\S/.test(line));
+  return `<pre${isTable ? ' class="table"' : ''}>${escaped(block)}</pre>`;
+};
+
 const INTRODUCTION = `<p>When a tool keeps failing, Breakerbox opens its circuit: calls of the tool are rejected, and the agent is told to use something else, until a trial call (a probe) succeeds. This page shows where that would have happened in a recording. No tool was called for it.</p>
 <dl>
 <dt>failed</dt><dd>Calls that failed because the tool was not working. Other errors, such as wrong arguments, are ignored.</dd>
-<dt>opened</dt><dd>How often the circuit would have opened. A false opening rejected only calls that had succeeded.</dd>
+<dt>opened</dt><dd>How often the circuit would have opened. &quot;Lost good calls only&quot;: the circuit rejected calls that had succeeded, and no other.</dd>
 <dt>failed calls avoided</dt><dd>Rejected calls that had failed: the benefit.</dd>
 <dt>good calls lost</dt><dd>Rejected calls that had succeeded: the price. A call is rejected by its circuit, or because the session is paused.</dd>
 </dl>`;
@@ -42,9 +48,9 @@ const INTRODUCTION = `<p>When a tool keeps failing, Breakerbox opens its circuit
 const STYLE = `
 :root { color-scheme: light dark; --ok: #2e7d32; --failed: #c62828; --other: #757575; --open: #c6282833; --rule: #8884; }
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 1200px; padding: 0 1rem; }
-pre { white-space: pre-wrap; }
+pre { white-space: pre-wrap; } pre.table { white-space: pre; }
 pre, code { font: 13px/1.5 ui-monospace, monospace; overflow-x: auto; }
-pre { border: 1px solid var(--rule); border-radius: 6px; padding: 1rem; }
+.report { border: 1px solid var(--rule); border-radius: 6px; padding: 0 1rem; }
 svg { display: block; max-width: 100%; height: auto; font: 12px ui-monospace, monospace; }
 svg text { fill: currentColor; }
 .success { fill: var(--ok); } .failure { fill: var(--failed); } .ignored, .unknown { fill: var(--other); }

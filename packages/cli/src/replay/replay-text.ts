@@ -3,6 +3,7 @@ import type { GridReport } from './grid.ts';
 import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Decisions, ReplayReport } from './replay-report.ts';
+import { isMostlyIgnored } from '@breakerbox/core/internal';
 import type { Bounds } from './replay-totals.ts';
 
 /** Rows of each list. */
@@ -116,7 +117,7 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
       short(tool),
       `${totalOf(calls)}`,
       `${calls.failure}`,
-      falseOpenings > 0 ? `${opened} (${falseOpenings} false)` : `${opened}`,
+      falseOpenings > 0 ? `${opened} (${falseOpenings} lost good calls only)` : `${opened}`,
       minutes(openMs),
       bounds(of.failedCallsAvoided),
       bounds(of.goodCallsLost),
@@ -127,6 +128,7 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
     shown.length === 0
       ? `${pauses.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no failed or successful call would have been rejected by a circuit or the budget.`
       : [plainTable([header, ...rows], columns), ...moreLine(shown.length)].join('\n'),
+    ...uncountedText(tools),
     ...(changedSessions > 0 ? [rejectedText(decisions)] : []),
     ...(openings.length > 0 ? [openingsText(decisions, columns)] : []),
     ...(pauses.length > 0 ? [pausesText(decisions)] : []),
@@ -137,6 +139,20 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
       : []),
     ...(parity ? [parityText(parity)] : []),
   ];
+};
+
+/** Tools that a person could see are broken, though no circuit counts their errors. */
+const uncountedText = (tools: Decisions['tools']): readonly string[] => {
+  const rows = tools.flatMap(({ tool, calls, ignoredErrors }) => {
+    const errors = Object.values(ignoredErrors).reduce((sum, times) => sum + times, 0);
+    if (!isMostlyIgnored(errors, totalOf(calls))) return [];
+    const categories = Object.entries(ignoredErrors).map(([category, times]) => `${category} ${times}`);
+    const of = count(totalOf(calls), 'call');
+    return [`  ${short(tool)}: ${errors} of ${of} came back with an error that is not counted (${categories.join(', ')}).`];
+  });
+  if (rows.length === 0) return [];
+  const advice = 'If such a tool is broken, its errors are not worded like an outage. --show lists their texts.';
+  return [['Tools whose errors do not count:', ...rows.slice(0, MAX_ROWS), ...moreLine(rows.length), advice].join('\n')];
 };
 
 const rejectedText = ({ failedCallsAvoided, goodCallsLost, changedSessions, rejected }: Decisions): string => {
@@ -217,9 +233,9 @@ const gridText = ({ rows, recommended, why }: GridReport, columns: number): stri
 const textsText = (texts: Readonly<Record<string, number>>): string => {
   const lines = Object.entries(texts).map(([text, number]) => `  ${number}  ${onOneLine(text)}`);
   return lines.length === 0
-    ? 'The classifier classified every error.'
+    ? 'The classifier classified every error, and every error counts.'
     : [
-        'Errors that could not be classified, by tool:',
+        'Errors that could not be classified, or that are not counted, by tool:',
         ...lines,
         'If these are outages, a `classify` function of the tool names their category in your code. To see the effect here, replay with a',
         '--config such as: tools: { NAME: { outcomes: { tool_error: failure, unknown: failure } } }',

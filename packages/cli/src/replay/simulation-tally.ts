@@ -1,3 +1,4 @@
+import { isIgnoredError } from './judged-ending.ts';
 import {
   isFalse,
   newToolTally,
@@ -142,6 +143,8 @@ export const tallySimulation = (
         failedHours.add(Math.floor(call.atMs / 3_600_000));
       }
       if (judged?.isUnjudged) tally.unjudged += 1;
+      if (judged?.category !== undefined && isIgnoredError(judged))
+        tally.ignoredErrors[judged.category] = (tally.ignoredErrors[judged.category] ?? 0) + 1;
       if (!call.executes) rejected(call, outcome);
       if (call.atMs > lastMs) lastMs = call.atMs;
     },

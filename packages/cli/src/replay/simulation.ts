@@ -1,5 +1,6 @@
 import { createBreakerbox, type Decision, type Outcome, type Reason } from '@breakerbox/core';
-import type { JudgedEnding } from './judged-ending.ts';
+import { isUnusableWith } from '@breakerbox/core/internal';
+import { asUnusable, type JudgedEnding } from './judged-ending.ts';
 import { type OpenSession, openSessions, type PendingCall, ROUNDED_MS } from './open-sessions.ts';
 import type { EndEvent, RecordedEvent, StartEvent } from './recording.ts';
 import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation-observer.ts';
@@ -19,10 +20,12 @@ const isRun = (decision: Decision): boolean => decision === 'call' || decision =
 
 /** Settles a permit as the recording says. */
 const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | undefined): void => {
-  const { outcome, category, retryAfterMs, blames } = judged;
+  const { outcome, category, retryAfterMs, blames, unexplained } = judged;
   const cost = tokens === undefined ? {} : { tokens };
   if (outcome === 'success') permit.settle({ outcome, ...cost });
-  else {
+  else if (unexplained !== undefined && category !== undefined) {
+    permit.settle({ error: {}, verdict: { category, unexplained }, ...cost }); // Core knows what the tool has done before (O8).
+  } else {
     permit.settle({
       outcome: outcome as Exclude<Outcome, 'success'>,
       ...cost,
@@ -101,13 +104,15 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     }
   };
 
-  const end = ({ pending }: OpenSession, event: EndEvent, judge: JudgeEnd): boolean => {
+  const end = ({ pending, box }: OpenSession, event: EndEvent, judge: JudgeEnd): boolean => {
     const open = pending.get(event.callId);
     if (!open) return false;
     pending.delete(event.callId);
-    const judged = judge(event, open.call.tool, open.input);
-    settle(open, judged, event.tokens);
-    observer.ended(open.call, judged);
+    const { tool } = open.call;
+    const read = judge(event, tool, open.input);
+    settle(open, read, event.tokens);
+    const isUnusable = read.unexplained !== undefined && isUnusableWith(box, tool, read.unexplained);
+    observer.ended(open.call, isUnusable ? asUnusable(read, tool, config) : read);
     return true;
   };
 

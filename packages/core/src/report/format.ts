@@ -2,6 +2,7 @@ import { circuitNameOf } from '../circuit/policy.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
+import { isMostlyIgnored } from '../session-tools.ts';
 import { ago, type Column, counted, figure, item, lasted, listed, named, table, utc, wrapped } from './lines.ts';
 import { isRejectedByGroup, isUnavailable, rejectsCalls, span, suspect } from './next.ts';
 import type { BudgetReport, DeferredReport, FallbackReport, LeftOut, SessionReport } from './session-report.ts';
@@ -144,6 +145,14 @@ const remarkSection: Section = ({ tools }) => {
     'Remarks',
     [
       ...remark('Calls skipped for one target only', ({ rejected }) => rejected.reasons.key_open ?? 0),
+      ...tools
+        .filter(({ calls }) => isMostlyIgnored(calls.ignoredErrors, calls.made))
+        .map(({ tool, calls: { ignoredErrors, made } }) =>
+          item(
+            '-',
+            `${named(tool)}: ${figure(ignoredErrors)} of ${counted(made, 'call')} came back with an error that is not counted. session.explain(tool) says why.`,
+          ),
+        ),
       ...remark('Ignored results, which say nothing about health', ({ calls }) => calls.ignored),
       ...remark('Tokens wasted on failed calls', ({ tokensWasted }) => tokensWasted),
       ...remark('Dry run: calls that would have been skipped or paused', (tool) => tool.wouldHaveBeenRejected),

@@ -38,7 +38,7 @@ describe('Q1: reports as data', () => {
       generation: 1,
       failuresInRow: 0,
       openKeys: 0,
-      calls: { made: 12, succeeded: 9, failed: 3, ignored: 0 },
+      calls: { made: 12, succeeded: 9, failed: 3, ignored: 0, ignoredErrors: 0 },
       rejected: {
         skipped: 7,
         paused: 0,

@@ -84,6 +84,7 @@ const tally = (secret: string) =>
       succeeded: times,
       failed: times,
       ignored: times,
+      ignoredBy: fc.dictionary(category, times),
       tokensWasted: times,
       routes: fc.dictionary(fc.constantFrom<Route['kind']>('alternative', 'manual', 'stale', 'defer'), times),
       alternatives: fc.dictionary(name, times),

@@ -62,6 +62,7 @@ export const tally = (more: Partial<ToolTally> = {}): ToolTally => ({
   succeeded: 0,
   failed: 0,
   ignored: 0,
+  ignoredBy: {},
   tokensWasted: 0,
   routes: {},
   alternatives: {},

@@ -77,6 +77,8 @@ export interface CallReport {
   readonly succeeded: number;
   readonly failed: number;
   readonly ignored: number;
+  /** Those of the ignored calls that are errors of the tool: they were neither denied nor cancelled. */
+  readonly ignoredErrors: number;
 }
 
 /** Calls that were not made. */
@@ -143,6 +145,10 @@ const callReports = (tally: ToolTally | undefined, systemic: SystemicDecision) =
       succeeded: tally?.succeeded ?? 0,
       failed: tally?.failed ?? 0,
       ignored: tally?.ignored ?? 0,
+      ignoredErrors: entriesOf<string>(tally?.ignoredBy).reduce(
+        (total, [name, times]) => (name === 'denied' || name === 'cancelled' ? total : total + times),
+        0,
+      ),
     },
     rejected: {
       skipped: sum((reason) => decisionOf(reason, systemic) === 'skip'),

@@ -87,7 +87,7 @@ test.each([
   [{}, [...of('ab'), ok, ...of('bbb')], 'closed'],
   [{ failureThreshold: 1, groupThreshold: 3 }, of('abc'), '3 consecutive network'],
   [{ failureThreshold: 2, groupThreshold: 1 }, of('aa'), '2 consecutive network'],
-  [{}, [{ ...net, tool: 'a', atOnce: 'transport' }], '1 transport network'],
+  [{}, [{ ...net, tool: 'a', atOnce: 'transport' as const }], '1 transport network'],
 ])('C13: a group with %j opens after failures of %j', (config, calls, opened) => {
   expect(opening(resolveGroupPolicy(config), calls)).toBe(opened);
 });
