@@ -33,6 +33,7 @@ export {
   warn,
   watchEnd,
 } from './safely.ts';
+export { isMostlyIgnored } from './session-tools.ts';
 export {
   type ExportedMetric,
   type HistogramSeries,
@@ -44,7 +45,6 @@ export {
 } from './telemetry/readers.ts';
 export type { Exemplar } from './telemetry/series.ts';
 export { countOf } from './telemetry/series.ts';
-export { isMostlyIgnored } from './session-tools.ts';
 export { isUnusableWith, shareHistory } from './tool-history.ts';
 export { noticeExecutor, noticeWrapped } from './warnings/mistakes.ts';
 export { noticeCopy, type WarningCode, warnOnce } from './warnings/warnings.ts';

@@ -34,7 +34,8 @@ export interface ToolTally {
 const LEAST_IGNORED = 4;
 
 /** Whether most calls of a tool came back with an error that is not counted, as those of a broken tool may. */
-export const isMostlyIgnored = (errors: number, calls: number): boolean => errors >= LEAST_IGNORED && errors * 2 >= calls;
+export const isMostlyIgnored = (errors: number, calls: number): boolean =>
+  errors >= LEAST_IGNORED && errors * 2 >= calls;
 
 /**
  * The same while it is being counted. There is one for each tool of each session, so fields that most tools never need are created

@@ -190,7 +190,8 @@ const WHY_IGNORED: Readonly<Partial<Record<ErrorCategory | 'key', string>>> = {
 const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
   Object.entries(ignoredBy).map(([name, times]) => {
     const category = name as ErrorCategory | 'key';
-    const why = WHY_IGNORED[category] ?? 'it counts for a call within this one, or the settings or the caller ignore it';
+    const why =
+      WHY_IGNORED[category] ?? 'it counts for a call within this one, or the settings or the caller ignore it';
     return { category, times, why };
   });
 

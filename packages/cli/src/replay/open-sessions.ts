@@ -1,6 +1,6 @@
 import { type Breakerbox, createBreakerbox, type Permit, type Reason, type Session } from '@breakerbox/core';
-import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { shareHistory } from '@breakerbox/core/internal';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import type { RecordedEvent } from './recording.ts';
 import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 

@@ -49,7 +49,13 @@ describe('breakerbox replay', () => {
 
   /** Calls of a tool that all end in this error, each with another input. */
   const failing = (session: string, tool: string, error: string, count: number, hour = 0): string =>
-    Array.from({ length: count }, (_, index) => ({ session, at: at(hour * 3600 + index), tool, input: { q: `${session} ${index}` }, error }))
+    Array.from({ length: count }, (_, index) => ({
+      session,
+      at: at(hour * 3600 + index),
+      tool,
+      input: { q: `${session} ${index}` },
+      error,
+    }))
       .map((row) => `${JSON.stringify(row)}\n`)
       .join('');
 

@@ -1,9 +1,9 @@
+import { isMostlyIgnored } from '@breakerbox/core/internal';
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
 import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Decisions, ReplayReport } from './replay-report.ts';
-import { isMostlyIgnored } from '@breakerbox/core/internal';
 import type { Bounds } from './replay-totals.ts';
 
 /** Rows of each list. */
@@ -148,11 +148,15 @@ const uncountedText = (tools: Decisions['tools']): readonly string[] => {
     if (!isMostlyIgnored(errors, totalOf(calls))) return [];
     const categories = Object.entries(ignoredErrors).map(([category, times]) => `${category} ${times}`);
     const of = count(totalOf(calls), 'call');
-    return [`  ${short(tool)}: ${errors} of ${of} came back with an error that is not counted (${categories.join(', ')}).`];
+    return [
+      `  ${short(tool)}: ${errors} of ${of} came back with an error that is not counted (${categories.join(', ')}).`,
+    ];
   });
   if (rows.length === 0) return [];
   const advice = 'If such a tool is broken, its errors are not worded like an outage. --show lists their texts.';
-  return [['Tools whose errors do not count:', ...rows.slice(0, MAX_ROWS), ...moreLine(rows.length), advice].join('\n')];
+  return [
+    ['Tools whose errors do not count:', ...rows.slice(0, MAX_ROWS), ...moreLine(rows.length), advice].join('\n'),
+  ];
 };
 
 const rejectedText = ({ failedCallsAvoided, goodCallsLost, changedSessions, rejected }: Decisions): string => {
