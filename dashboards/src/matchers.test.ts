@@ -112,6 +112,7 @@ describe('the matchers of the dashboards', () => {
         [
           ATTR.decision,
           ATTR.outcome,
+          ATTR.errorType,
           ATTR.state,
           ATTR.stateFrom,
           ATTR.stateTo,

@@ -1,4 +1,4 @@
-import type { ReportedState } from '@breakerbox/core';
+import { ERROR_CATEGORIES, type ReportedState } from '@breakerbox/core';
 import {
   ATTR,
   type AttributeKey,
@@ -122,6 +122,16 @@ export const failedShare = (by: readonly GroupKey[], window: Window): string =>
 /** The same over the whole time range, with the same result at each step, for ranking. */
 export const failedOverall = (by: readonly GroupKey[]): string =>
   share(sumBy(by, overall(METRIC.outcomes, FAILURE)), sumBy(by, overall(METRIC.outcomes, JUDGED)));
+
+/** Errors of the tool that count in no circuit: calls that were neither denied nor cancelled. */
+const NOT_COUNTED = {
+  [ATTR.outcome]: ['ignored'],
+  [ATTR.errorType]: ERROR_CATEGORIES.filter((category) => category !== 'denied' && category !== 'cancelled'),
+} satisfies Matchers;
+
+/** Errors that are not counted divided by all calls: high for a broken tool whose errors are not worded like an outage. */
+export const notCountedShare = (by: readonly GroupKey[], window: Window): string =>
+  `${sumBy(by, rate(METRIC.errors, window, NOT_COUNTED))} / (${sumBy(by, rate(METRIC.outcomes, window))} > 0) or ${sumBy(by, rate(METRIC.outcomes, window))} * 0`;
 
 /** Skips and pauses per second. */
 export const notRun = (window: Window): string => rate(METRIC.decisions, window, NOT_RUN);

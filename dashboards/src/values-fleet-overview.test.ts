@@ -165,6 +165,27 @@ describe('tool health', () => {
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'B'), at: '10m', gives });
   });
+
+  it('O8: shows the share of calls with an error that is not counted, without cancelled calls', async () => {
+    const ended = (outcome: string) => `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`)}}`;
+    const error = (category: string) =>
+      `breakerbox_errors_total{${tool('t', `breakerbox_outcome="ignored", error_type="${category}"`)}}`;
+    const samples = {
+      ...circuits('t'),
+      ...circuits('idle'),
+      [ended('success')]: '0+10x10',
+      [ended('ignored')]: '0+90x10',
+      [error('tool_error')]: '0+70x10',
+      [error('invalid_input')]: '0+10x10',
+      [error('cancelled')]: '0+10x10',
+      [`breakerbox_outcomes_total{${tool('idle', 'breakerbox_outcome="success"')}}`]: '7x10',
+    };
+    const gives = [
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}', value: 0.8 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="idle"}', value: 0 },
+    ];
+    await proved({ samples, expr: `round(${exprOf(FLEET, 'Tool health', 'E')}, 0.01)`, at: '10m', gives });
+  });
 });
 
 describe('the failure rate by tool', () => {

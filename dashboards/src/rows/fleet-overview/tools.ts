@@ -3,7 +3,7 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { sized } from '../../panels.ts';
-import { series, sumBy } from '../../promql.ts';
+import { notCountedShare, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { agentToolFailed, agentToolNotRun } from '../../recorded-forms.ts';
 import { stateTimeline } from '../../state-timeline.ts';
@@ -29,7 +29,7 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the last hour, without ignored outcomes. Not run: share of the decisions in that hour. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the last hour, without ignored outcomes. Not run: share of the decisions in that hour. Ignored: share of the calls in that hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
         ...sized(14, 5, 'none'),
       },
       [
@@ -62,7 +62,7 @@ export const health = () =>
           decimals: 0,
           absent: '–',
           gauge: COLOUR.orange,
-          width: 80,
+          width: 70,
         },
         {
           title: 'Not run',
@@ -71,9 +71,18 @@ export const health = () =>
           decimals: 0,
           absent: '–',
           gauge: COLOUR.sky,
-          width: 80,
+          width: 72,
         },
         { title: 'Last opened', expr: inTable(lastOpened()), unit: 'dateTimeFromNow', zero: 'never', width: 125 },
+        {
+          title: 'Ignored',
+          expr: inTable(notCountedShare(AGENT_TOOL, '1h')),
+          unit: 'percentunit',
+          decimals: 0,
+          absent: '–',
+          gauge: COLOUR.grey,
+          width: 70,
+        },
       ],
       'State',
     ),
