@@ -175,6 +175,19 @@ test('A2: a session beyond those that are listed is found by its id', async () =
   expect([one?.sessions.map(({ id }) => id), one?.sessionsLeftOut]).toEqual([['run-500'], 0]);
 });
 
+test('A2: tools most of whose calls came back with an error that is not counted are named', async () => {
+  const box = createBreakerbox({ agent: `uncounted-${process.pid}`, tools: { search: {}, fine: {}, stopped: {} } });
+  const session = box.session();
+  for (let call = 0; call < 6; call += 1) {
+    session.acquire('search').settle({ outcome: call === 0 ? 'success' : 'ignored', category: 'tool_error' });
+    session.acquire('stopped').settle({ outcome: 'ignored', category: 'cancelled' });
+    session.acquire('fine').settle({ outcome: 'success' });
+  }
+  const { target } = await served(box);
+  const [state] = (await readState(target)).boxes;
+  expect(state?.uncounted).toEqual([{ tool: 'search', errors: 5, calls: 6 }]);
+});
+
 test('A2: every schema that the OpenAPI document names is in it', () => {
   const text = JSON.stringify(openApi());
   const names = [...text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name);

@@ -122,6 +122,10 @@ export const BoxState = z
     modes: z.array(Mode),
     sessions: z.array(SessionState),
     sessionsLeftOut: z.number().describe('How many live sessions are not listed, because there are too many.'),
+    uncounted: z
+      .array(z.object({ tool: z.string(), errors: z.number(), calls: z.number() }))
+      .optional()
+      .describe('Tools most of whose calls came back with an error that is not counted.'),
   })
   .register(SCHEMAS, { id: 'Box' });
 export type BoxState = z.infer<typeof BoxState>;

@@ -1,5 +1,6 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { type OperatedSession, type Operator, operate } from '@breakerbox/core/control';
+import { uncountedTools } from '@breakerbox/core/internal';
 import type { BoxState, SessionState } from './schema.ts';
 
 /** Sessions of a box that are listed: paused ones first. */
@@ -93,5 +94,6 @@ const boxState = ({ box, operator }: OperatedBox, version: number, id: string | 
     modes: [...operator.modes()],
     sessions: listed.map(sessionState),
     sessionsLeftOut: sessions.length - listed.length,
+    uncounted: [...uncountedTools(box)],
   };
 };

@@ -45,6 +45,6 @@ export {
 } from './telemetry/readers.ts';
 export type { Exemplar } from './telemetry/series.ts';
 export { countOf } from './telemetry/series.ts';
-export { isUnusableWith, shareHistory } from './tool-history.ts';
+export { isUnusableWith, shareHistory, uncountedTools } from './tool-history.ts';
 export { noticeExecutor, noticeWrapped } from './warnings/mistakes.ts';
 export { noticeCopy, type WarningCode, warnOnce } from './warnings/warnings.ts';

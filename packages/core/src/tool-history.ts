@@ -1,5 +1,7 @@
 import type { Breakerbox } from './breakerbox.ts';
 import { boxInternals } from './session-internals.ts';
+import { isMostlyIgnored } from './session-tools.ts';
+import { ATTR } from './telemetry/semconv.ts';
 
 const evidenceOf = (box: Breakerbox) => boxInternals(box, 'the history of a box').context.evidence;
 
@@ -7,6 +9,28 @@ const evidenceOf = (box: Breakerbox) => boxInternals(box, 'the history of a box'
 export const shareHistory = (from: Breakerbox, to: Breakerbox): void => {
   const { succeeded, unexplained } = evidenceOf(from);
   Object.assign(evidenceOf(to), { succeeded, unexplained });
+};
+
+/** A tool most of whose calls came back with an error that counts in no circuit. */
+export interface UncountedTool {
+  readonly tool: string;
+  readonly errors: number;
+  readonly calls: number;
+}
+
+/** Those of a box, by all calls that the metrics have counted. Tools without series of their own are left out. */
+export const uncountedTools = (box: Breakerbox): readonly UncountedTool[] => {
+  const { context } = boxInternals(box, 'the calls of a box');
+  return box.tools.flatMap((tool) => {
+    const series = context.tool(tool)?.series;
+    if (series?.base[ATTR.tool] !== tool) return [];
+    const calls = Object.values(series.outcomes).reduce((sum, { value }) => sum + value, 0);
+    const errors = [...series.errors].reduce(
+      (sum, [key, { value }]) => (/^ignored\/(?!denied|cancelled)/.test(key) ? sum + value : sum),
+      0,
+    );
+    return isMostlyIgnored(errors, calls) ? [{ tool, errors, calls }] : [];
+  });
 };
 
 /** Whether an error with this digest is one of an unusable tool (O8). */

@@ -126,6 +126,12 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
                 columns,
               ),
         ]),
+    ...boxes.flatMap(({ agent, uncounted = [] }) =>
+      uncounted.map(
+        ({ tool, errors, calls }) =>
+          `${onOneLine(agent)}: ${errors} of ${calls} calls of ${onOneLine(tool)} came back with an error that is not counted.`,
+      ),
+    ),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more live sessions, which are not listed because there are too many`]),
     ...(modes.length === 0
       ? []

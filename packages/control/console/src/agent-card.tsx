@@ -41,11 +41,25 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
         isOpen={troubled.length <= 10}
       />
       <SessionGroup title="Other active sessions" sessions={quiet} isOpen={false} leftOut={leftOut} />
+      <UncountedTools agent={agent} />
       <ToolList agent={agent} act={act} />
       <Timeline changes={changes} />
     </section>
   );
 };
+
+/** Tools that a person could see are broken, though no circuit counts their errors. */
+const UncountedTools = ({ agent: { uncounted } }: { readonly agent: AgentOverview }) =>
+  uncounted.length === 0 ? null : (
+    <ul class="notice uncounted" aria-label="Tools whose errors do not count">
+      {uncounted.map(({ tool, errors, calls }) => (
+        <li key={tool}>
+          <span class="name">{tool}</span>: {errors} of {count(calls, 'call')} came back with an error that is not
+          counted.
+        </li>
+      ))}
+    </ul>
+  );
 
 const SilentProcesses = ({ agent: { silent, processes } }: { readonly agent: AgentOverview }) =>
   silent.length === 0 ? null : (

@@ -128,3 +128,11 @@ test('A8: a pause is dated by the change that began it, in its own process, else
     ['b', 's', undefined],
   ]);
 });
+
+test('A8: tools most of whose errors are not counted are those of all processes together', () => {
+  const [agent] = of([
+    endpoint('a', [box('calm', { uncounted: [{ tool: 'search', errors: 20, calls: 20 }] })]),
+    endpoint('b', [box('calm', { uncounted: [{ tool: 'search', errors: 6, calls: 7 }] }), box('calm')]),
+  ]);
+  expect(agent?.uncounted).toEqual([{ tool: 'search', errors: 26, calls: 27 }]);
+});

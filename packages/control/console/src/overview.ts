@@ -29,6 +29,8 @@ export type ForcedTool = BoxState['modes'][number] & {
   readonly processes: number;
 };
 
+type Uncounted = NonNullable<BoxState['uncounted']>[number];
+
 /** All processes of one agent name together. */
 export interface AgentOverview {
   readonly name: string;
@@ -44,6 +46,8 @@ export interface AgentOverview {
   readonly modes: readonly ForcedTool[];
   /** Tools, and groups as `group:NAME`. */
   readonly tools: readonly string[];
+  /** Tools most of whose calls came back with an error that is not counted, in all processes together. */
+  readonly uncounted: readonly Uncounted[];
   /** The version to expect, by endpoint. */
   readonly versions: Readonly<Record<string, number>>;
   readonly canOperate: boolean;
@@ -102,10 +106,22 @@ const agentOverview = (name: string, parts: readonly Part[], changes: readonly C
         ...sessions.flatMap(({ session }) => session.circuits.map(({ tool }) => tool)),
       ]),
     ].toSorted(),
+    uncounted: uncountedOf(parts),
     versions: versionsOf(parts),
     canOperate: processes.some(canOperate),
     changes,
   };
+};
+
+const uncountedOf = (parts: readonly Part[]): readonly Uncounted[] => {
+  const all = parts.flatMap(({ box }) => box.uncounted ?? []);
+  return [...Map.groupBy(all, ({ tool }) => tool)]
+    .map(([tool, of]) => ({
+      tool,
+      errors: of.reduce((sum, { errors }) => sum + errors, 0),
+      calls: of.reduce((sum, { calls }) => sum + calls, 0),
+    }))
+    .toSorted((a, b) => b.errors - a.errors);
 };
 
 const longestPausedFirst = (a: LiveSession, b: LiveSession): number =>
