@@ -107,7 +107,7 @@ const researchTools = ({ pages }: World['services']): ToolSettings => ({
         tool: 'news_search',
         degradation: 'low',
         note: 'recent items only',
-        // With `adapt`, guardTools calls the alternative itself, and the model does not have to (R4).
+        // With `adapt`, and `inPlace` below, guardTools calls the alternative itself, and the model does not have to (R4).
         adapt: ({ q }: { readonly q: string }) => ({ topic: q }),
       },
     ],
@@ -181,7 +181,7 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
             get_weather: httpTool(services.weather),
             news_search: newsTool(services.news),
           };
-          return guardTools(tools, session, { timeoutMs });
+          return guardTools(tools, session, { timeoutMs, inPlace: ['news_search'] });
         },
         dependsOn: [services.search, services.pages, services.weather, services.news],
       }),

@@ -84,7 +84,9 @@ test('R4: if the alternative is rejected too, the first rejection remains', asyn
     },
   });
   const unknown = news(() => ({ error: 'unknown topic' }));
-  const tools = guardTools({ search: broken, news: unknown, other: news(() => 1) }, watched.session);
+  const tools = guardTools({ search: broken, news: unknown, other: news(() => 1) }, watched.session, {
+    inPlace: ['news', 'other'],
+  });
   await expect(tools.search.execute?.({ q: 'down' }, options)).rejects.toBe(refused);
   await tools.news.execute?.({ topic: 'same' }, options);
   const call = Promise.resolve(tools.search.execute?.({ q: 'x' }, options));
@@ -105,7 +107,9 @@ test('R4: an answer that failed settles even if no code reads its pieces', async
     yield 'searching';
     throw refused;
   } as never);
-  const tools = guardTools({ search: pieces, news: news(() => Promise.reject(refused)) }, watched.session);
+  const tools = guardTools({ search: pieces, news: news(() => Promise.reject(refused)) }, watched.session, {
+    inPlace: ['news'],
+  });
   const execute = tools.search.execute as (...given: unknown[]) => AsyncIterable<unknown>;
   const options = { toolCallId: 'call-1', messages: [], context: {} };
   const read = async (): Promise<void> => {

@@ -27,7 +27,7 @@ import { type GroupOf, groupsBy, type ToolGroup, toolGroup } from '../groups.ts'
 import { iterate, lastOf, once } from '../iterate.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { labelForModel, labelledModelOutput } from '../model-output.ts';
-import { aValue, checkOptions, functionGiven, milliseconds } from '../options.ts';
+import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 
 export {
@@ -62,6 +62,12 @@ export interface GuardToolsOptions extends JudgingOptions {
    * The configuration of a tool takes precedence. Default: none, because the tools of `@ai-sdk/mcp` do not name their server.
    */
   readonly group?: ToolGroup;
+  /**
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
+   * has to approve: the AI SDK does not tell a tool about `toolApproval`. A tool with `needsApproval` is never called in place. Default:
+   * none, so the model reads of the alternative, and calls it itself.
+   */
+  readonly inPlace?: readonly string[];
 }
 
 /**
@@ -70,7 +76,7 @@ export interface GuardToolsOptions extends JudgingOptions {
  *
  * On skip and pause a tool throws `ToolUnavailableError`. The AI SDK makes a tool error of it, the model reads its message, and the
  * loop continues. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose
- * alternative has `adapt` and is in the same object gives the alternative's result, with a note. Tools without `execute` run on the
+ * alternative has `adapt` and is listed in `inPlace` gives the alternative's result, with a note. Tools without `execute` run on the
  * client or at the provider, so they are passed on without a guard. Arguments that the tool's schema rejects reach neither the tool
  * nor the session.
  *
@@ -94,6 +100,7 @@ export function guardTools<Tools extends ToolSet>(
     timeoutMs: milliseconds,
     tokens: functionGiven,
     group: toolGroup,
+    inPlace: names,
     ...JUDGING,
   });
   checkVersion('ai', 'guardTools() of @breakerbox/instrumentation/ai-sdk');
@@ -106,11 +113,11 @@ export function guardTools<Tools extends ToolSet>(
   }
   const entries = Object.entries(tools);
   const groupOf = groupsBy(options.group, 'guardTools()');
-  const names = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
-  declareTools(session, names, groupOf);
-  const { timeoutMs, tokens } = options;
+  const executable = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
+  declareTools(session, executable, groupOf);
+  const { timeoutMs, tokens, inPlace = [] } = options;
   const judgeOf = judgesBy(options, 'guardTools()');
-  const adapter: AiSdkContext = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf };
+  const adapter: AiSdkContext = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf, inPlace };
   const guard = (name: string, tool: ToolSet[string]): ToolSet[string] => {
     if (isExecutable(tool)) return guardTool(name, tool, adapter);
     warnIfForeign('guardTools() of the AI SDK', tool, 'execute', name);
@@ -134,6 +141,7 @@ interface AiSdkContext {
   readonly tokens: GuardToolsOptions['tokens'];
   readonly groupOf: GroupOf;
   readonly judgeOf: JudgeOf;
+  readonly inPlace: readonly string[];
 }
 
 const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolSet[string] => {
@@ -230,6 +238,7 @@ const directCall = (
   adapter: AiSdkContext,
 ): DirectCall | undefined => {
   const other = Object.hasOwn(adapter.tools, name) ? adapter.tools[name] : undefined;
+  if (!adapter.inPlace.includes(name)) return undefined;
   if (!isExecutable(other) || other.needsApproval || other.contextSchema) return undefined;
   if (tool.toModelOutput || other.toModelOutput) return undefined;
   const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context belongs to the first tool.

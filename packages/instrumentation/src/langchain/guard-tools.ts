@@ -4,7 +4,7 @@ import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
 import { warnIfForeign } from '../foreign.ts';
 import { firstName, groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy, titleOf } from '../judging.ts';
-import { aValue, checkOptions, functionGiven, milliseconds } from '../options.ts';
+import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
 import type { CallEnd } from '../settlement.ts';
 import { isObject, type LangChainTool, runsHere, type ToolConfig } from './shapes.ts';
 import { callGuarded, type LangChainContext } from './tool-call.ts';
@@ -28,9 +28,21 @@ export interface GuardToolOptions extends JudgingOptions {
    * The configuration of a tool takes precedence. Default: none, or the `serverName` in the tool's `metadata`.
    */
   readonly group?: ToolGroup;
+  /**
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
+   * has to approve: LangChain does not tell a tool about `humanInTheLoopMiddleware` or `interruptBefore`. Default: none, so the model
+   * reads of the alternative, and calls it itself.
+   */
+  readonly inPlace?: readonly string[];
 }
 
-export const TOOL_OPTIONS = { timeoutMs: milliseconds, tokens: functionGiven, group: toolGroup, ...JUDGING } as const;
+export const TOOL_OPTIONS = {
+  timeoutMs: milliseconds,
+  tokens: functionGiven,
+  group: toolGroup,
+  inPlace: names,
+  ...JUDGING,
+} as const;
 
 /** Guarded tools. They decide for themselves, also inside another guard. */
 const guards = new WeakSet<object>();
@@ -68,7 +80,7 @@ export function guardTool<Tool extends object>(
  *
  * On skip and pause, a tool that a model called answers with a `ToolMessage` of status `error`, whose text the model reads. It does not
  * throw, so the run continues and middleware does not retry. A tool with `serveStaleMs` instead gives its last good result for the same
- * arguments, with a label. A tool whose alternative has `adapt` and is in the same list gives the alternative's result, with a note.
+ * arguments, with a label. A tool whose alternative has `adapt` and is in `inPlace` gives the alternative's result, with a note.
  * If you invoke a tool with plain arguments instead of a tool call, a rejection is a `ToolUnavailableError`.
  *
  * Arguments that the tool's schema rejects reach neither the tool nor the session. If a class has its own `invoke`, such calls are
@@ -106,7 +118,7 @@ const guardEach = (
     if (typeof tool !== 'object' || tool === null) throw nothingToGuard(where, tool, 'a tool');
   }
   const own = tools.filter((tool) => runsHere(tool) && !isGuarded(tool)) as LangChainTool[];
-  const { timeoutMs, tokens, group } = options;
+  const { timeoutMs, tokens, group, inPlace = [] } = options;
   const groupOfTool = toolGroups(group, where);
   const sibling = (name: string): LangChainTool | undefined => own.find((tool) => tool.name === name);
   for (const tool of own) declareTools(session, [tool.name], () => groupOfTool(tool));
@@ -117,7 +129,7 @@ const guardEach = (
     tokens,
     groupOfTool,
     judgeOfTool: toolJudges(options, where),
-    sibling: (_, name) => sibling(name),
+    sibling: (_, name) => (inPlace.includes(name) ? sibling(name) : undefined),
   };
   return tools.map((tool) => {
     if (own.includes(tool)) return guarded(tool, adapter);

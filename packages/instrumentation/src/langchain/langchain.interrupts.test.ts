@@ -24,7 +24,7 @@ const agentOf = (
   more: readonly AgentMiddleware[] = [],
 ) => {
   const { model, heard } = scriptedModel(steps);
-  const middleware = [breakerMiddleware(session), ...more];
+  const middleware = [breakerMiddleware(session, { inPlace: ['news'] }), ...more];
   const agent = createAgent({
     model,
     tools: tools as StructuredToolInterface[],
@@ -36,7 +36,7 @@ const agentOf = (
 
 const graphOf = ({ session }: Watched, tools: readonly object[]) => {
   const { model, heard } = scriptedModel(script);
-  const guarded = guardTools(tools as StructuredToolInterface[], session);
+  const guarded = guardTools(tools as StructuredToolInterface[], session, { inPlace: ['news'] });
   const agent = new StateGraph(MessagesAnnotation)
     .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
     .addNode('tools', new ToolNode(guarded))

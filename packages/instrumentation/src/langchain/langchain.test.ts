@@ -127,7 +127,7 @@ describe('decisions are made at the tool', () => {
     });
     const news = search(async ({ q }) => q, { name: 'news' });
     const script = [[ask('x')], [ask('y')], 'Done.'];
-    const { heard } = await runAgent([breakerMiddleware(session)], [broken(), news], script);
+    const { heard } = await runAgent([breakerMiddleware(session, { inPlace: ['news'] })], [broken(), news], script);
     expect(heard[1]).toBe("[answered by 'news' in place of 'search', which is unavailable: much is lost]\nnews of y");
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });

@@ -65,7 +65,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   const where = 'breakerMiddleware()';
   checkOptions(where, options, { ...TOOL_OPTIONS, note: flag, onToolError: messageOrThrow, except: names });
   checkVersion('langchain', `${where} of @breakerbox/instrumentation/langchain`);
-  const { note = false, onToolError = 'message', except = [] } = options;
+  const { note = false, onToolError = 'message', except = [], inPlace = [] } = options;
   const findSession = sessionFinder(session, where);
   const isOurs = (tool: unknown): tool is LangChainTool =>
     runsHere(tool) && !isGuarded(tool) && !except.includes(tool.name);
@@ -78,11 +78,10 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
     tokens: options.tokens,
     groupOfTool: toolGroups(options.group, where),
     judgeOfTool: toolJudges(options, where),
-    sibling: (tool, name) =>
-      siblings
-        .get(findSession())
-        ?.get(tool)
-        ?.find((one) => one.name === name),
+    sibling: (tool, name) => {
+      const beside = inPlace.includes(name) ? siblings.get(findSession())?.get(tool) : undefined;
+      return beside?.find((one) => one.name === name);
+    },
   };
   const proxies = new WeakMap<object, object>();
   /** One proxy for each tool, always the same, because later middleware compares tools. */

@@ -46,13 +46,19 @@ export const loops: Readonly<Record<'generateText' | 'streamText', Loop>> = {
   generateText: async ({ session }, tools, steps, more, guarding) => {
     const { model } = scriptedModel(steps);
     const stopWhen = isStepCount(20);
-    await generateText({ model, tools: guardTools(tools, session, guarding), prompt: 'go', stopWhen, ...more });
+    await generateText({
+      model,
+      tools: guardTools(tools, session, { inPlace: ['news'], ...guarding }),
+      prompt: 'go',
+      stopWhen,
+      ...more,
+    });
     return heardLast(model);
   },
   streamText: async ({ session }, tools, steps, more, guarding) => {
     const { model } = scriptedModel(steps);
     const stopWhen = isStepCount(20);
-    const guarded = guardTools(tools, session, guarding);
+    const guarded = guardTools(tools, session, { inPlace: ['news'], ...guarding });
     await streamText({ model, tools: guarded, prompt: 'go', stopWhen, onError: () => {}, ...more }).consumeStream();
     return heardLast(model);
   },
