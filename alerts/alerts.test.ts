@@ -193,6 +193,7 @@ describe('names', () => {
     expect(unread.map(({ name }) => name)).toEqual([
       'breakerbox.operator.actions',
       'breakerbox.fleet.read.time',
+      'breakerbox.fleet.ignored',
       'breakerbox.routes',
       'breakerbox.tasks',
       'breakerbox.freshness',

@@ -18,7 +18,7 @@ const CHAPTERS = {
   Q: 2,
   A: 10,
   M: 10,
-  G: 10,
+  G: 11,
   T: 8,
 } as const;
 

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { CORPUS, inputsIn, keep, writeInput } from './corpus.ts';
 import { watchCoverage } from './coverage.ts';
 import { mutate, randomFrom } from './mutate.ts';
-import { type Target, targets } from './targets.ts';
+import { stopTargets, type Target, targets } from './targets.ts';
 
 /** CPU time in milliseconds that an input of 20,000 characters may take. */
 const MOST_CPU_MS = 1_000;
@@ -93,4 +93,5 @@ mkdirSync(join(values.out, 'running'), { recursive: true });
 say(`seed ${values.seed}, ${minutes} minutes`);
 for (const [name, target] of chosen) await fuzz(name, target, Date.now() + (minutes * 60_000) / chosen.length);
 coverage.stop();
+await stopTargets();
 process.exitCode = failed > 0 ? 1 : 0;

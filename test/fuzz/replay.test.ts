@@ -1,10 +1,12 @@
 /** The inputs of the fuzzer that are kept in the repository. A new one that failed is added to test/fuzz/corpus. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { CORPUS, inputsIn } from './corpus.ts';
 import { checkExposition, expositionOf } from './exposition.ts';
-import { targets } from './targets.ts';
+import { stopTargets, targets } from './targets.ts';
+
+afterAll(stopTargets);
 
 describe.each(Object.entries(targets))('%s', (name, target) => {
   const inputs = [...inputsIn(join(CORPUS, name))];

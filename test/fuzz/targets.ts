@@ -11,6 +11,7 @@ import { parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities'
 import { digest } from '../../packages/core/src/loop-guard/digest.ts';
 import { readReturned, readThrown } from '../../packages/instrumentation/src/classify/classify.ts';
 import { checkExposition } from './exposition.ts';
+import { garbageOf, playGarbage, stopRedis } from './fleet.ts';
 
 /** Reads an input in every way that its part of the product does. Throws if a promise is broken. */
 export type Target = (text: string) => void | Promise<void>;
@@ -106,4 +107,8 @@ export const targets: Readonly<Record<string, Target>> = {
   hashing,
   capabilities,
   exposition: checkExposition,
+  fleet: (text) => playGarbage(garbageOf(text)),
 };
+
+/** Ends what the targets have started. */
+export const stopTargets = stopRedis;

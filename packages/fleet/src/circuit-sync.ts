@@ -1,7 +1,14 @@
 import type { ErrorCategory } from '@breakerbox/core';
-import { EVENT_CIRCUIT, type FleetOrder, type SharedChange, type SharedCircuit } from '@breakerbox/core/fleet';
+import {
+  EVENT_CIRCUIT,
+  type FleetOrder,
+  type SharedChange,
+  type SharedCircuit,
+  type SharedPolicy,
+} from '@breakerbox/core/fleet';
 import type { Grant, ProbeResult, StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard } from './reader.ts';
+import { CLOCK_STEP_MS } from './records.ts';
 
 /** G2: these belong to one user, one machine or one call. */
 const NEVER_SHARED: ReadonlySet<ErrorCategory> = new Set([
@@ -113,6 +120,8 @@ export type Step =
       readonly leaseMs: number;
       /** Another process holds the probe, and is asked to give it back. */
       readonly isWanted: boolean;
+      /** The wait, as far as this process accepts it. */
+      readonly longestWaitMs: number | undefined;
     }
   /** Look again then. */
   | { readonly send: 'nothing'; readonly atMs: number };
@@ -197,7 +206,7 @@ const settledAgain = ({ settled }: Track, { stored, epoch, holder }: Situation):
     : undefined;
 
 /** Keeps a grant that may be used for longer than a lease allows. */
-const renewal = (track: Track, grant: NonNullable<Track['grant']>, { nowMs, circuit }: Situation): Step => {
+const renewal = (track: Track, grant: NonNullable<Track['grant']>, { nowMs, circuit, stored }: Situation): Step => {
   const { untilMs, useEndMs } = grant;
   const renewMs = useEndMs - RENEW_MS;
   if (circuit === undefined || circuit.leaseMs !== undefined || useEndMs >= untilMs || nowMs < renewMs)
@@ -205,10 +214,23 @@ const renewal = (track: Track, grant: NonNullable<Track['grant']>, { nowMs, circ
   const { generation, token } = grant.grant;
   const useMs = untilMs - nowMs;
   track.claim ??= { token, sentMs: nowMs, useMs, generation };
-  return { send: 'claim', generation, useMs, leaseMs: leaseOf(circuit), isWanted: false };
+  const leaseMs = leaseOf(circuit.policy);
+  return { send: 'claim', generation, useMs, leaseMs, isWanted: false, longestWaitMs: stored?.waitMs };
 };
 
-const leaseOf = ({ policy }: SharedCircuit): number => USE_MS + policy.probeLeaseMs + MARGIN_MS;
+const leaseOf = ({ probeLeaseMs }: SharedPolicy): number => USE_MS + probeLeaseMs + MARGIN_MS;
+
+/**
+ * What the store says, cut to the limits of the circuit. A wait is a cooldown or a Retry-After: a longer one than both can be is none
+ * that any process has reported, and so is a lease that is longer than those of this policy.
+ */
+export const limited = (stored: Heard<StoredCircuit>, policy: SharedPolicy): Heard<StoredCircuit> => {
+  const { waitMs, probe } = stored;
+  const isWait = waitMs <= Math.max(policy.maxCooldownMs, policy.maxRetryAfterMs);
+  const isLease = probe === undefined || probe.leaseMs <= leaseOf(policy) + CLOCK_STEP_MS;
+  if (isWait && isLease) return stored;
+  return { ...stored, waitMs: isWait ? waitMs : policy.maxCooldownMs, probe: isLease ? probe : undefined };
+};
 
 const isBehind = ({ afterRead }: Track, { read }: Situation): boolean => afterRead !== undefined && read <= afterRead;
 
@@ -247,8 +269,12 @@ const opening = (track: Track, { circuit, stored, nowMs }: Situation): Step | un
   const { heard } = track;
   const isLost = stored === undefined || stored.state === 'pending' || stored.generation < (heard?.generation ?? 0);
   if (heard !== undefined && isLost) {
-    const { generation, category, waitMs, sinceMs } = heard;
-    return { send: 'report', generation, category, waitMs, ageMs: Math.max(0, Math.floor(nowMs - sinceMs)) };
+    const { generation, category, sinceMs } = heard;
+    const ageMs = Math.max(0, Math.floor(nowMs - sinceMs));
+    // A Retry-After that no process has had itself ends with the data.
+    const askedMs = circuit.retryAfterMs > 0 ? ageMs + circuit.retryAfterMs : 0;
+    const waitMs = Math.max(Math.min(heard.waitMs, circuit.policy.maxCooldownMs), askedMs);
+    return { send: 'report', generation, category, waitMs, ageMs };
   }
   const { category = 'unknown' } = circuit;
   const isKnown = stored?.state === 'open' || isOver(circuit, stored, nowMs);
@@ -288,7 +314,8 @@ const claiming = (track: Track, situation: Situation, circuit: SharedCircuit | u
   if (track.claimAtMs > nowMs) return { send: 'nothing', atMs: track.claimAtMs };
   // A probe that is overdue is wanted rarely, so the next call may be as far away.
   const useMs = track.claim?.useMs ?? Math.min(LONGEST_USE_MS, Math.max(USE_MS, nowMs - dueMs));
-  return { send: 'claim', generation: stored.generation, useMs, leaseMs: leaseOf(circuit), isWanted };
+  const { generation, waitMs: longestWaitMs } = stored;
+  return { send: 'claim', generation, useMs, leaseMs: leaseOf(circuit.policy), isWanted, longestWaitMs };
 };
 
 /** For how many milliseconds another process has been known to hold the probe. */

@@ -126,7 +126,9 @@ const isLeased = ({ h, u = 0 }: CircuitRecord, leaseMs: number, nowMs: number): 
 /** G4: a process asks for the one probe. */
 export const claimProbe = (
   state: State,
-  [id, process, generation, token, leaseMs, isWanted]: Parameters<FleetStore['claim']>,
+  [id, process, generation, token, leaseMs, isWanted, longestWaitMs = Number.POSITIVE_INFINITY]: Parameters<
+    FleetStore['claim']
+  >,
   moment: Moment,
 ): Outcome<Grant | undefined> => {
   const { nowMs } = moment;
@@ -145,7 +147,8 @@ export const claimProbe = (
     if (!isOwn && isWanted && circuit.d === undefined) return changed({ ...circuit, d: 1 }, undefined, true);
     return unchanged(state, isOwn ? grant : undefined);
   }
-  if (circuit.t <= nowMs + CLOCK_STEP_MS && nowMs - circuit.t < circuit.w) return unchanged(state, undefined);
+  if (circuit.t <= nowMs + CLOCK_STEP_MS && nowMs - circuit.t < Math.min(circuit.w, longestWaitMs))
+    return unchanged(state, undefined);
   const { d: _, ...free } = circuit;
   return changed({ ...free, h: process, k: token, u: nowMs + leaseMs }, grant);
 };
@@ -222,7 +225,8 @@ export const readSince = (
   since: Position,
   { nowMs }: Pick<Moment, 'nowMs'>,
 ): Omit<Word, keyof Listeners> => {
-  if (state === undefined) return { position: { epoch: '', version: 0 }, circuits: [], actions: [], whole: true };
+  if (state === undefined)
+    return { position: { epoch: '', version: 0 }, circuits: [], actions: [], whole: true, ignored: 0 };
   const { epoch, version } = state;
   const isKnown = since.epoch === epoch && since.version <= version;
   const from = isKnown ? since.version : 0;
@@ -233,5 +237,6 @@ export const readSince = (
     circuits: circuits.map(([id, one]) => storedCircuit(id, one, nowMs)).sort((a, b) => a.version - b.version),
     actions: actions.flatMap(([key, one]) => storedAction(key, one, nowMs) ?? []).sort((a, b) => a.version - b.version),
     whole: from === 0,
+    ignored: 0,
   };
 };

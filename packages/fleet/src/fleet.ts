@@ -7,7 +7,7 @@ import { checkOptions, type FleetOptions, isStore } from './options.ts';
 import type { FleetStore } from './protocol.ts';
 import { type Reader, startReader } from './reader.ts';
 import { connectionOf } from './redis/recognize.ts';
-import { redisStore } from './redis/redis-store.ts';
+import { fleetKey, redisStore } from './redis/redis-store.ts';
 import { type Runtime, systemRuntime } from './runtime.ts';
 import { type FleetStatus, statusOf } from './status.ts';
 
@@ -69,6 +69,18 @@ export const fleetWith = (
     return redisStore(connection, { prefix, name: fleetName, commandTimeoutMs });
   };
 
+  const told = new Set<string>();
+
+  /** Without the records, which may be anything. */
+  const warnIgnored = (fleetName: string): void => {
+    if (told.has(fleetName)) return;
+    told.add(fleetName);
+    const key = fleetKey(prefix, fleetName);
+    warn(
+      `the store of the fleet has records that do not fit, and ignores them. Find out what else writes to the key ${key}, and delete the key. The processes report again what they know.`,
+    );
+  };
+
   const crewOf = (fleetName: string): Crew => {
     const known = crews.get(fleetName);
     if (known !== undefined) return known;
@@ -81,6 +93,10 @@ export const fleetWith = (
       onWord: (isAll) => each((member) => member.onWord(isAll)),
       topics: () => new Set([...members].flatMap((member) => member.topics())),
       onFailure: () => each((member) => member.onFailure()),
+      onIgnored: (records) => {
+        each((member) => member.onIgnored(records));
+        warnIgnored(fleetName);
+      },
     });
     const crew = { store, reader, members };
     crews.set(fleetName, crew);

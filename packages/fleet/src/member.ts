@@ -8,6 +8,7 @@ import { circuitId, circuitName } from './circuit-id.ts';
 import {
   forgetGrant,
   isHeld,
+  limited,
   newTrack,
   nextOrder,
   nextStep,
@@ -20,6 +21,9 @@ import {
 } from './circuit-sync.ts';
 import type { Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
+
+/** Circuits that are looked at before other work of the process has its turn. */
+const A_TURN = 20;
 
 export interface MemberOptions {
   /** This process, as it reports openings. */
@@ -35,6 +39,8 @@ export interface Member {
   /** After each answer of the store. `isAll`: it listed everything. */
   onWord(isAll: boolean): void;
   onFailure(): void;
+  /** So many records of the store do not fit. */
+  onIgnored(records: number): void;
   /** What this box listens to. */
   topics(): readonly string[];
   /** Gives back what it holds, and lets the box go on alone. Resolves when the store has answered. */
@@ -53,6 +59,7 @@ export const joinFleet = (
   const busy = new Set<Track>();
   const actions = syncActions(shared, operator, reader, runtime);
   let cancel = (): void => {};
+  let cancelRest = (): void => {};
   let wakeMs = Number.POSITIVE_INFINITY;
   let hasLeft = false;
 
@@ -64,11 +71,18 @@ export const joinFleet = (
     return made;
   };
 
+  /** Others in the store are of another policy (G9), or of no tool that this box shares. */
+  const isOwn = (id: string): boolean => {
+    const name = circuitName(id);
+    const digest = shared.digest(name);
+    return digest !== undefined && circuitId({ name, digest }) === id;
+  };
+
   const situationOf = (track: Track): Situation => {
     const { mode, answers, epoch, read, listeners, circuits } = reader.knowledge;
-    const circuit = shared.circuit(track.name);
-    const digest = shared.digest(track.name);
-    const isOther = digest !== undefined && circuitId({ name: track.name, digest }) !== track.id;
+    const isOther = !isOwn(track.id);
+    const policy = shared.policy(track.name);
+    const stored = circuits.get(track.id);
     return {
       holder,
       nowMs: runtime.now(),
@@ -77,8 +91,8 @@ export const joinFleet = (
       epoch,
       processes: listeners.processes,
       read,
-      circuit: isOther ? undefined : circuit,
-      stored: isOther ? undefined : circuits.get(track.id),
+      circuit: isOther ? undefined : shared.circuit(track.name),
+      stored: isOther || stored === undefined || policy === undefined ? undefined : limited(stored, policy),
       chance: runtime.random(),
     };
   };
@@ -172,10 +186,12 @@ export const joinFleet = (
   };
 
   const claim = async (track: Track, step: Extract<Step, { send: 'claim' }>): Promise<boolean> => {
-    const { generation, useMs, leaseMs, isWanted } = step;
+    const { generation, useMs, leaseMs, isWanted, longestWaitMs } = step;
     track.claim ??= { token: runtime.id(), sentMs: runtime.now(), useMs, generation };
     const { token } = track.claim;
-    const claimed = await reader.write((store) => store.claim(track.id, holder, generation, token, leaseMs, isWanted));
+    const claimed = await reader.write((store) =>
+      store.claim(track.id, holder, generation, token, leaseMs, isWanted, longestWaitMs),
+    );
     if (claimed === undefined) return false;
     noteClaim(track, claimed.answer, step, runtime.now());
     if (claimed.answer === undefined) {
@@ -197,9 +213,18 @@ export const joinFleet = (
 
   const advanceAll = (): void => {
     for (const circuit of shared.all()) trackOf(circuitId(circuit));
-    for (const id of reader.knowledge.circuits.keys()) trackOf(id);
-    for (const track of [...tracks.values()]) safely('the fleet', () => advance(track));
+    for (const id of reader.knowledge.circuits.keys()) if (isOwn(id)) trackOf(id);
+    cancelRest();
+    advanceSome([...tracks.values()]);
     actions.send();
+  };
+
+  /** Other work of the process has its turn between many circuits. */
+  const advanceSome = (given: readonly Track[]): void => {
+    if (hasLeft) return;
+    for (const track of given.slice(0, A_TURN)) safely('the fleet', () => advance(track));
+    const rest = given.slice(A_TURN);
+    if (rest.length > 0) cancelRest = runtime.after(0, () => advanceSome(rest));
   };
 
   const onChange = (change: SharedChange): void => {
@@ -232,11 +257,13 @@ export const joinFleet = (
       reportMode();
       advanceAll();
     },
+    onIgnored: (records) => safely('the records of the fleet', () => shared.ignored(records)),
     topics: actions.topics,
     leave: async () => {
       if (hasLeft) return;
       hasLeft = true;
       cancel();
+      cancelRest();
       for (const stop of stops) safely('leaving the fleet', stop);
       const given = [...tracks.values()].map(async (track) => {
         const situation = { ...situationOf(track), mode: 'degraded', answers: false } as const;

@@ -75,6 +75,8 @@ export interface Word extends Listeners {
   readonly actions: readonly StoredAction[];
   /** Everything is listed, because the position was of another epoch, or too old. */
   readonly whole: boolean;
+  /** Records that do not fit, and that are not listed. Default: 0. */
+  readonly ignored?: number;
 }
 
 /** A process saw a circuit open. */
@@ -121,7 +123,8 @@ export interface FleetStore {
   report(report: Report): Promise<StoredCircuit>;
   /**
    * Undefined: another process holds the probe, or the circuit is not open, or not due, or of another generation. The holder renews its
-   * lease with the same token. `isWanted`: a holder that has not used it is asked to give it back.
+   * lease with the same token. `isWanted`: a holder that has not used it is asked to give it back. `longestWaitMs`: the circuit is due
+   * after this time, even if the store has a longer wait.
    */
   claim(
     id: string,
@@ -130,6 +133,7 @@ export interface FleetStore {
     token: string,
     leaseMs: number,
     isWanted: boolean,
+    longestWaitMs?: number,
   ): Promise<Grant | undefined>;
   /** `stale`: the lease, the generation or the epoch is another one now, and nothing was changed (G4). */
   settle(id: string, process: string, grant: Grant, result: ProbeResult): Promise<'done' | 'stale'>;

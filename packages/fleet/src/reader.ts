@@ -1,5 +1,6 @@
 import { reportThrown, safely } from '@breakerbox/core/internal';
 import { topicsOf } from './fleet-action.ts';
+import { BOUNDS } from './fleet-state.ts';
 import {
   type FleetStore,
   type Listeners,
@@ -63,6 +64,8 @@ export interface ReaderListener {
   topics(): ReadonlySet<string>;
   /** After each failure, and when the mode has changed. */
   onFailure(): void;
+  /** A read has found so many records that do not fit. */
+  onIgnored(records: number): void;
 }
 
 /** Between two reads (G6). The jitter keeps processes from reading at the same moment. */
@@ -165,22 +168,37 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     }
     position = word.position;
     answeredRead = sentRead;
-    for (const circuit of word.circuits) circuits.set(circuit.id, hear(circuit));
+    for (const circuit of word.circuits) put(circuits, circuit.id, hear(circuit), BOUNDS.circuits);
     for (const [id, circuit] of learned) {
       if (circuit.version <= position.version) continue;
-      circuits.set(id, circuit);
+      put(circuits, id, circuit, BOUNDS.circuits);
       isDoubted = true;
     }
-    for (const action of word.actions) actions.set(action.key, hear(action));
+    for (const action of word.actions) put(actions, action.key, hear(action), BOUNDS.actions);
     listeners = isCounted ? word : UNKNOWN;
     noteCount(listeners.processes);
-    for (const [key, { heardMs, keptMs }] of actions) if (runtime.now() - heardMs >= keptMs) actions.delete(key);
+    if ((word.ignored ?? 0) > 0) safely('the fleet', () => listener.onIgnored(word.ignored ?? 0));
     if (mode !== 'degraded' || (refusing === undefined && answeredRead > takenAfter)) {
       mode = 'up';
       why = undefined;
     }
+    forgetEnded();
     listener.onWord(word.whole);
     listening?.to(listener.topics());
+  };
+
+  /** G9: no more than a store keeps. The one that was heard of the longest ago goes first, and then all is read again. */
+  const put = <Stored>(known: Map<string, Stored>, key: string, stored: Stored, most: number): void => {
+    known.delete(key);
+    known.set(key, stored);
+    const [oldest = key] = known.keys();
+    if (known.size <= most) return;
+    known.delete(oldest);
+    isDoubted = true;
+  };
+
+  const forgetEnded = (): void => {
+    for (const [key, { heardMs, keptMs }] of actions) if (runtime.now() - heardMs >= keptMs) actions.delete(key);
   };
 
   const noteCount = (count: number | undefined): void => {
@@ -219,6 +237,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     isDoubted = false;
     learned.clear();
     const isCounted = listening?.isCounted() === true;
+    forgetEnded();
     const topics = new Set([...actions.values()].flatMap(topicsOf));
     const word = await run((one) => one.read(since, [...topics]));
     if (word !== undefined && !isClosed) safely('the fleet', () => apply(word.answer, isCounted));
@@ -252,7 +271,7 @@ export const startReader = (store: FleetStore, runtime: Runtime, listener: Reade
     learn: (circuit) => {
       const known = circuits.get(circuit.id);
       if (known !== undefined && known.version >= circuit.version) return;
-      circuits.set(circuit.id, hear(circuit));
+      put(circuits, circuit.id, hear(circuit), BOUNDS.circuits);
       learned.set(circuit.id, hear(circuit));
     },
     doubt: () => {

@@ -35,9 +35,19 @@ const REASONS: Readonly<Record<string, StoreReason>> = {
   MOVED: 'cluster',
 };
 
+/** What Redis says of a command of a script that the user may not run, or whose key the user may not use. */
+const NOT_ALLOWED = /\bNOPERM\b|ACL failure|can't (?:run this command|access)|[Nn]o permissions/;
+
+/** The command that the user may not run, in capitals. A name has only letters. */
+const forbiddenCommand = ({ message }: Error): string | undefined =>
+  NOT_ALLOWED.test(message)
+    ? (/'([a-z|]+)' command|\(([A-Z]+)\)/.exec(message)?.slice(1).find(Boolean) ?? '').toUpperCase()
+    : undefined;
+
 /** Such as `WRONGPASS`: a word that Redis uses, wherever the error has it, or the first word, or the code of a network error. */
 export const wordOf = (error: unknown): string => {
   if (!(error instanceof Error)) return '';
+  if (NOT_ALLOWED.test(error.message)) return 'NOPERM';
   const known = error.message.match(/\b[A-Z]{3,}\b/g)?.find((word) => Object.hasOwn(REASONS, word));
   const [first = ''] = /^[A-Z]{3,}\b/.exec(error.message) ?? [];
   const { code } = error as { readonly code?: unknown };
@@ -51,8 +61,10 @@ export const reasonOf = (error: unknown): StoreReason =>
 export const withoutAddress = (error: unknown): Error => {
   if (error instanceof StoreError) return error;
   const reason = reasonOf(error);
-  return new StoreError(
-    reason,
-    `The store did not carry out a command: ${[reason, wordOf(error)].filter(Boolean).join(', ')}.`,
-  );
+  const command = error instanceof Error && forbiddenCommand(error);
+  const missing = command
+    ? ` The Redis user may not run ${command}. docs/fleet.md has all commands that it needs.`
+    : '';
+  const what = [reason, wordOf(error)].filter(Boolean).join(', ');
+  return new StoreError(reason, `The store did not carry out a command: ${what}.${missing}`);
 };

@@ -1,5 +1,6 @@
-import type { ErrorCategory } from '@breakerbox/core';
+import { ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
 import type { StoredAction, StoredCircuit } from './protocol.ts';
+import { ACTION_FIELDS, CIRCUIT_FIELDS, LONGEST, readFields } from './record-fields.ts';
 
 /** A circuit as the store keeps it. In Redis it is JSON, so its names are short. Times are the store's own milliseconds. */
 export interface CircuitRecord {
@@ -7,8 +8,8 @@ export interface CircuitRecord {
   readonly s: StoredCircuit['state'];
   /** Generation. */
   readonly g: number;
-  /** Category. */
-  readonly c: ErrorCategory;
+  /** Category. Another release may know more of them. */
+  readonly c: string;
   /** When it was opened, reopened or closed. */
   readonly t: number;
   /** The wait from then to the next probe. */
@@ -48,6 +49,10 @@ export const CLOCK_STEP_MS = 1_000;
 const ageOf = ({ t, w }: CircuitRecord, nowMs: number): number =>
   t > nowMs + CLOCK_STEP_MS ? w : Math.max(0, nowMs - t);
 
+const CATEGORIES: ReadonlySet<string> = new Set(ERROR_CATEGORIES);
+
+const isCategory = (category: string): category is ErrorCategory => CATEGORIES.has(category);
+
 /** A circuit as processes hear of it, at a time of the store. */
 export const storedCircuit = (
   id: string,
@@ -58,7 +63,7 @@ export const storedCircuit = (
   version,
   state: record.s,
   generation: record.g,
-  category: record.c,
+  category: isCategory(record.c) ? record.c : 'unknown',
   ageMs: ageOf(record, nowMs),
   waitMs: record.w,
   seenBy: Object.keys(record.n ?? {}).length,
@@ -81,4 +86,42 @@ export const storedAction = (
   const { i: id, b: body, m: made, o, u } = record;
   const ageMs = Math.max(0, nowMs - made);
   return { key, id, version, made, ageMs, body, leftMs: Math.max(0, o - nowMs), keptMs: u - nowMs };
+};
+
+/** A field of the hash in Redis: a version, a space, and JSON. Undefined unless all of it fits, and is no newer than the whole. */
+const parsed = <Fields>(
+  [name, value]: readonly [name: string, value: string],
+  newest: number,
+  rules: Parameters<typeof readFields>[0],
+  longest: { readonly name: number; readonly value: number },
+): Versioned<Fields> | undefined => {
+  if (name.length > longest.name || value.length > longest.value) return undefined;
+  const [, digits = '', json = ''] = /^(\d+) (.*)$/s.exec(value) ?? [];
+  const version = Number(digits);
+  if (digits === '' || version > newest) return undefined;
+  try {
+    const record = readFields<Fields>(rules, JSON.parse(json));
+    return record && { version, record };
+  } catch {
+    return undefined; // It is not JSON.
+  }
+};
+
+/** A circuit of the hash, at a time of the store whose version is `newest`. */
+export const parseCircuit = (id: string, value: string, newest: number, nowMs: number): StoredCircuit | undefined => {
+  const longest = { name: LONGEST.circuitName, value: LONGEST.circuit };
+  const circuit = parsed<CircuitRecord>([id, value], newest, CIRCUIT_FIELDS, longest);
+  return circuit && storedCircuit(id, circuit, nowMs);
+};
+
+/** An action of the hash. `undefined` if it is over; `unfit` if it is none. */
+export const parseActionRecord = (
+  key: string,
+  value: string,
+  newest: number,
+  nowMs: number,
+): StoredAction | undefined | 'unfit' => {
+  const longest = { name: LONGEST.actionName, value: LONGEST.action };
+  const action = parsed<ActionRecord>([key, value], newest, ACTION_FIELDS, longest);
+  return action === undefined ? 'unfit' : storedAction(key, action, nowMs);
 };

@@ -24,6 +24,7 @@ interface Fake {
 
 const WAIT_MS = 60_000;
 const LEASE_MS = 60_000;
+const POLICY = { cooldownMs: WAIT_MS, maxCooldownMs: WAIT_MS, maxRetryAfterMs: 3_600_000, probeLeaseMs: LEASE_MS };
 
 export const fakeCircuits = (now: () => number, names: readonly string[], digest = 'd1'): FakeCircuits => {
   const listeners = new Set<(change: SharedChange) => void>();
@@ -54,7 +55,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
     retryAfterMs: 0,
     rejectedMs: fake.rejectedMs === undefined ? undefined : now() - fake.rejectedMs,
     leaseMs: fake.leaseEndMs === undefined ? undefined : fake.leaseEndMs - now(),
-    policy: { cooldownMs: WAIT_MS, maxCooldownMs: WAIT_MS, probeLeaseMs: LEASE_MS },
+    policy: POLICY,
   });
   const isDue = ({ held, openedMs = 0, waitMs, notBeforeMs }: Fake) =>
     held === undefined
@@ -103,6 +104,8 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
     sharesAny: true,
     isShared: (name) => names.includes(name),
     digest: (name) => (names.includes(name) ? digest : undefined),
+    policy: (name) => (names.includes(name) ? POLICY : undefined),
+    ignored: () => {},
     orders,
     modes,
     take,

@@ -7,4 +7,5 @@ export {
   type SharedChange,
   type SharedCircuit,
   type SharedCircuits,
+  type SharedPolicy,
 } from './shared-circuits.ts';

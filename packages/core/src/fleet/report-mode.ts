@@ -28,8 +28,13 @@ export const reportHeard = ({ clock, series }: BoxContext): void => {
   seriesOf(series, 'fleetReadTime').value = clock.unixNow() / 1000;
 };
 
+/** Records of the store that do not fit. */
+export const reportIgnored = ({ series }: BoxContext, records: number): void => {
+  seriesOf(series, 'fleetIgnored').value += records;
+};
+
 /** Made with the first use, because an agent without a fleet has none. */
-const seriesOf = (series: AgentSeries, metric: 'fleetUp' | 'fleetReadTime'): Series => {
+const seriesOf = (series: AgentSeries, metric: 'fleetUp' | 'fleetReadTime' | 'fleetIgnored'): Series => {
   const made = series[metric].get('') ?? { attributes: { [ATTR.agent]: series.agent }, value: 0 };
   series[metric].set('', made);
   return made;

@@ -1,14 +1,14 @@
 import type { Breakerbox } from '../breakerbox.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import { groupNameOf } from '../circuit/policy.ts';
+import { type CircuitPolicy, groupNameOf } from '../circuit/policy.ts';
 import { operate } from '../control/operator.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { watchChanges } from './changes.ts';
 import { isGrant, type Wanted, wantedAfter } from './orders.ts';
-import { modeReporter, reportHeard } from './report-mode.ts';
+import { modeReporter, reportHeard, reportIgnored } from './report-mode.ts';
 import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './shared-circuits.ts';
 import { followGrants, takeOrders } from './take-orders.ts';
-import { circuitView, digestOf, eventDigest, eventView } from './views.ts';
+import { circuitView, digestOf, eventDigest, eventView, sharedPolicy } from './views.ts';
 
 /** Names that no tool has yet, and whose orders are kept. */
 const MOST_UNKNOWN = 1_000;
@@ -129,13 +129,15 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     return tracked && circuitView(context, tracked);
   };
 
-  const digest = (name: string): string | undefined => {
-    if (name === EVENT_CIRCUIT) {
-      const gate = context.systemic?.gate;
-      return gate && eventDigest(context.agent, gate);
-    }
+  const policy = (name: string): CircuitPolicy | undefined => {
+    if (name === EVENT_CIRCUIT) return context.systemic?.gate;
     const { policy } = context.tool(name) ?? context.group(name) ?? context.undeclared;
-    return isShared(name) ? digestOf(policy) : undefined;
+    return isShared(name) ? policy : undefined;
+  };
+
+  const digest = (name: string): string | undefined => {
+    const of = policy(name);
+    return of && (name === EVENT_CIRCUIT ? eventDigest(context.agent, of) : digestOf(of));
   };
 
   return {
@@ -147,9 +149,14 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     circuit,
     isShared,
     digest,
+    policy: (name) => {
+      const of = policy(name);
+      return of && sharedPolicy(of);
+    },
     feed,
     onChange: changes.onChange,
     heard: () => reportHeard(context),
+    ignored: (records) => reportIgnored(context, records),
     reportMode: modeReporter(context),
   };
 };

@@ -56,12 +56,15 @@ export interface SharedCircuit {
   readonly rejectedMs: number | undefined;
   /** What is left of the lease of a probe under way here; undefined without one. */
   readonly leaseMs: number | undefined;
-  /** Settings that the fleet's scripts need. */
-  readonly policy: {
-    readonly cooldownMs: number;
-    readonly maxCooldownMs: number;
-    readonly probeLeaseMs: number;
-  };
+  readonly policy: SharedPolicy;
+}
+
+/** Settings of a circuit that limit what the fleet may ask of it. */
+export interface SharedPolicy {
+  readonly cooldownMs: number;
+  readonly maxCooldownMs: number;
+  readonly maxRetryAfterMs: number;
+  readonly probeLeaseMs: number;
 }
 
 /** Something that happened to a shared circuit in this process, and that other processes may have to know. */
@@ -90,12 +93,16 @@ export interface SharedCircuits {
   isShared(name: string): boolean;
   /** The digest of a circuit, be it in use or not ({@link SharedCircuit.digest}). Undefined for one that is not shared. */
   digest(name: string): string | undefined;
+  /** The settings of such a circuit. */
+  policy(name: string): SharedPolicy | undefined;
   /** Tells a circuit what the fleet decided. A tool that is used or declared later finds the order too. Unknown names are kept, at most 1,000. */
   feed(name: string, order: FleetOrder): void;
   /** Calls `listener` soon after each change, never within a decision. Returns a function that ends it. */
   onChange(listener: (change: SharedChange) => void): () => void;
   /** The store has answered now: `breakerbox.fleet.read.time`. */
   heard(): void;
+  /** So many records of the store do not fit, and are ignored: `breakerbox.fleet.ignored`. */
+  ignored(records: number): void;
   /** `breakerbox.fleet.up`, and a log record and a typed event when it changes. `why`: a few fixed words, such as `timeout`. */
   reportMode(mode: 'up' | 'degraded', why?: string): void;
 }

@@ -4,7 +4,7 @@ import { type Circuit, type CircuitMode, categoryOf } from '../circuit/circuit.t
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import { digest } from '../loop-guard/digest.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
-import { EVENT_CIRCUIT, type SharedCircuit } from './shared-circuits.ts';
+import { EVENT_CIRCUIT, type SharedCircuit, type SharedPolicy } from './shared-circuits.ts';
 import { isPartOf } from './take-orders.ts';
 
 /** Any seed, but the same in each process. */
@@ -23,6 +23,11 @@ export const digestOf = (policy: CircuitPolicy): string => {
 export const eventDigest = (agent: string, policy: CircuitPolicy): string =>
   digest([agent, digestOf(policy)], SEED)?.slice(0, 12) ?? '';
 
+export const sharedPolicy = (policy: CircuitPolicy): SharedPolicy => {
+  const { cooldownMs, maxCooldownMs, maxRetryAfterMs, probeLeaseMs } = policy;
+  return { cooldownMs, maxCooldownMs, maxRetryAfterMs, probeLeaseMs };
+};
+
 interface Seen {
   readonly name: string;
   readonly digest: string;
@@ -36,7 +41,6 @@ interface Seen {
 const viewOf = ({ name, digest, mode, circuit, policy, rejectedMs }: Seen, nowMs: number): SharedCircuit => {
   const outage = circuit.state === 'closed' ? undefined : circuit.outage;
   const leases = circuit.state === 'half_open' ? circuit.leases : [];
-  const { cooldownMs, maxCooldownMs, probeLeaseMs } = policy;
   const isAsked = outage !== undefined && rejectedMs !== undefined && rejectedMs >= outage.openedAt.ms;
   return {
     name,
@@ -46,11 +50,11 @@ const viewOf = ({ name, digest, mode, circuit, policy, rejectedMs }: Seen, nowMs
     state: circuit.state === 'half_open' && leases.length === 0 ? 'open' : circuit.state,
     category: categoryOf(circuit),
     ageMs: outage && nowMs - outage.openedAt.ms,
-    waitMs: outage?.waitMs ?? cooldownMs,
+    waitMs: outage?.waitMs ?? policy.cooldownMs,
     retryAfterMs: outage === undefined ? 0 : Math.max(0, outage.notBeforeMs - nowMs),
     rejectedMs: isAsked ? nowMs - rejectedMs : undefined,
     leaseMs: leases.length === 0 ? undefined : Math.max(0, ...leases.map(({ untilMs }) => untilMs - nowMs)),
-    policy: { cooldownMs, maxCooldownMs, probeLeaseMs },
+    policy: sharedPolicy(policy),
   };
 };
 

@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 8;
+export const SHAPE = 9;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -135,6 +135,7 @@ export const AGENT_READINGS = {
   operatorActions: (agent): Iterable<Series> => agent.operatorActions.values(),
   fleetUp: (agent): Iterable<Series> => agent.fleetUp.values(),
   fleetReadTime: (agent): Iterable<Series> => agent.fleetReadTime.values(),
+  fleetIgnored: (agent): Iterable<Series> => agent.fleetIgnored.values(),
 } as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];

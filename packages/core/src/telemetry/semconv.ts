@@ -257,6 +257,15 @@ export const METRIC = {
     attributes: [],
     prometheus: 'breakerbox_fleet_read_time_seconds',
   },
+  fleetIgnored: {
+    name: 'breakerbox.fleet.ignored',
+    unit: '{record}',
+    kind: 'counter',
+    description: "Records of the fleet's store that do not fit, and that the process ignores",
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_fleet_ignored_total',
+  },
   tokensWasted: {
     name: 'breakerbox.tokens.wasted',
     unit: '{token}',

@@ -113,6 +113,8 @@ export interface AgentSeries {
   readonly fleetUp: SeriesBy<''>;
   /** Unix seconds. */
   readonly fleetReadTime: SeriesBy<''>;
+  /** Empty until a record is ignored. */
+  readonly fleetIgnored: SeriesBy<''>;
 }
 
 /** A series at zero. */
@@ -158,6 +160,7 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     operatorActions: new Map(),
     fleetUp: new Map(),
     fleetReadTime: new Map(),
+    fleetIgnored: new Map(),
   };
   systemicSeries(made, undefined);
   return made;

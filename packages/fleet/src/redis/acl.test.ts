@@ -6,8 +6,9 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NOWHERE } from '../protocol.ts';
+import { withoutAddress } from '../reasons.ts';
 import { connectionOf } from './recognize.ts';
-import { redisStore } from './redis-store.ts';
+import { fleetKey, redisStore } from './redis-store.ts';
 import { type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 const PAGE = readFileSync(`${import.meta.dirname}/../../../../docs/fleet.md`, 'utf8');
@@ -72,6 +73,54 @@ describe('the user of docs/fleet.md', () => {
       10_000,
     );
     expect(await refused()).toBe('');
+  });
+
+  const COMMANDS = [
+    'evalsha',
+    'eval',
+    'time',
+    'hlen',
+    'hstrlen',
+    'hmget',
+    'hget',
+    'hkeys',
+    'hset',
+    'hdel',
+    'pttl',
+    'pexpire',
+    'unlink',
+  ];
+
+  test.each(COMMANDS)('G7: a user without %s gets an error that names it', async (missing) => {
+    const admin = createClient({ url: server.url });
+    onTestFinished(() => admin.destroy());
+    await admin.connect();
+    await admin.sendCommand(['SCRIPT', 'FLUSH']);
+    const rights = [...SET_USER.matchAll(/'([^']*)'|(\S+)/g)]
+      .map(([, quoted, plain]) => quoted ?? plain ?? '')
+      .slice(5);
+    const user = `without-${missing}`;
+    await admin.sendCommand(['ACL', 'SETUSER', user, ...rights, `-${missing}`, '>PASSWORD', 'on']);
+    const client = createClient({ url: server.url.replace('redis://', `redis://${user}:PASSWORD@`) });
+    onTestFinished(() => client.destroy());
+    await client.connect();
+    const connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+    const store = redisStore(connection, { prefix: 'breakerbox', name: user, commandTimeoutMs: 5_000 });
+    // A hash without an epoch, which is replaced, and an action that is over.
+    const key = fleetKey('breakerbox', user);
+    await admin.hSet(key, { v: '1', 'a:old': '1 {"i":"i","b":"b","m":0,"o":0,"u":0}' });
+    const action = { key: 'k', id: 'a', body: '{}', leftMs: 60_000, keptMs: 60_000, ageMs: 0, after: 0 };
+    const all = async () => {
+      await store.control(action);
+      await admin.hSet(key, { 'a:old': '1 {"i":"i","b":"b","m":0,"o":0,"u":0}' });
+      await store.control({ ...action, key: 'l', id: 'b' });
+      await store.read(NOWHERE);
+    };
+    const thrown = await all().catch((error: unknown) => withoutAddress(error));
+    expect(thrown).toMatchObject({
+      reason: 'permission',
+      message: expect.stringContaining(`may not run ${missing.toUpperCase()}.`),
+    });
   });
 
   test.each([

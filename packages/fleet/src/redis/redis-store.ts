@@ -1,7 +1,7 @@
 import type { Bounds } from '../fleet-state.ts';
-import type { FleetStore, Grant, Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
+import type { FleetStore, Grant } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
-import { type ActionRecord, type CircuitRecord, storedAction, storedCircuit, type Versioned } from '../records.ts';
+import { circuitOf, controlOf, epochOf, isNothing, readWord } from './answers.ts';
 import type { RedisConnection, Subscription } from './connection.ts';
 import { fleetScripts, type ScriptName } from './scripts.ts';
 
@@ -48,15 +48,14 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   };
 
   return {
-    read: async ({ epoch, version }, topics = []) => word(list(await run('read', epoch, version, ...topics))),
+    read: async ({ epoch, version }, topics = []) => readWord(await run('read', epoch, version, ...topics)),
     report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs, living = '' }) => {
       const said = [category, waitMs, quorum, windowMs, generation, ageMs, living];
-      const answer = list(await run('report', id, process, ...said));
-      return storedCircuit(id, parsed(String(answer[1])), Number(answer[0]));
+      return circuitOf(id, await run('report', id, process, ...said));
     },
-    claim: async (id, process, generation, token, leaseMs, isWanted) => {
-      const answer = await run('claim', id, process, generation, token, leaseMs, Number(isWanted));
-      return isNothing(answer) ? undefined : ({ epoch: String(answer), generation, token } satisfies Grant);
+    claim: async (id, process, generation, token, leaseMs, isWanted, longestWaitMs) => {
+      const answer = await run('claim', id, process, generation, token, leaseMs, Number(isWanted), longestWaitMs ?? '');
+      return isNothing(answer) ? undefined : ({ epoch: epochOf(answer), generation, token } satisfies Grant);
     },
     settle: async (id, process, grant, result) => {
       const { category = '', waitMs = '' } = result.result === 'failure' ? result : {};
@@ -65,10 +64,7 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
     },
     end: async (id, generation) => Number(await run('end', id, generation)) === 1,
     control: async ({ key: mode, id, body, ageMs, leftMs, keptMs, after }) => {
-      const answer = await run('control', mode, id, body, ageMs, leftMs, keptMs, after);
-      if (isNothing(answer)) return undefined;
-      const [at, value] = list(answer);
-      return storedAction(mode, parsed(String(value)), Number(at));
+      return controlOf(mode, await run('control', mode, id, body, ageMs, leftMs, keptMs, after));
     },
     listen: (onHint) => {
       const subscription = connection.subscribe(onHint);
@@ -86,46 +82,6 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       for (const subscription of open) subscription.close();
       open.clear();
     },
-  };
-};
-
-const isNothing = (answer: unknown): boolean => answer === null || answer === undefined || answer === false;
-
-const list = (answer: unknown): readonly unknown[] => {
-  if (!Array.isArray(answer)) throw new TypeError(`Redis answered ${typeof answer} instead of a list.`);
-  return answer;
-};
-
-const parsed = <Record>(value: string): Versioned<Record> => {
-  const space = value.indexOf(' ');
-  return { version: Number(value.slice(0, space)), record: JSON.parse(value.slice(space + 1)) };
-};
-
-/** If Redis counts no process, it cannot tell: no subscription works. */
-const listeners = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
-  const topics = new Map<string, number>();
-  if (!(Number(processes) > 0)) return { processes: undefined, topics };
-  for (let index = 0; index < pairs.length; index += 2) topics.set(String(pairs[index]), Number(pairs[index + 1]));
-  return { processes: Number(processes), topics };
-};
-
-const word = ([at, epoch, version, whole, counted, ...fields]: readonly unknown[]): Word => {
-  const nowMs = Number(at);
-  const circuits: StoredCircuit[] = [];
-  const actions: StoredAction[] = [];
-  for (let index = 0; index < fields.length; index += 2) {
-    const [field, value] = [String(fields[index]), String(fields[index + 1])];
-    const id = field.slice(2);
-    if (field.startsWith('c:')) circuits.push(storedCircuit(id, parsed<CircuitRecord>(value), nowMs));
-    const action = field.startsWith('a:') ? storedAction(id, parsed<ActionRecord>(value), nowMs) : undefined;
-    if (action !== undefined) actions.push(action);
-  }
-  return {
-    position: { epoch: String(epoch), version: Number(version) },
-    circuits: circuits.sort((a, b) => a.version - b.version),
-    actions: actions.sort((a, b) => a.version - b.version),
-    whole: Number(whole) === 1,
-    ...listeners(list(counted)),
   };
 };
 

@@ -1,0 +1,204 @@
+/** What a fleet does with a hash in Redis that it did not write. Random contents: `test/fuzz/fleet.test.ts`. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
+import { shareCircuits } from '@breakerbox/core/fleet';
+import { diag } from '@opentelemetry/api';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createFleet } from '../fleet.ts';
+import { BOUNDS } from '../fleet-state.ts';
+import { NOWHERE, type Report } from '../protocol.ts';
+import type { RedisConnection } from './connection.ts';
+import { connectionOf } from './recognize.ts';
+import { fleetKey, redisStore } from './redis-store.ts';
+import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+
+const NOW = 1_700_000_000_000;
+const PREFIX = 'breakerbox';
+
+let server: RedisServer;
+let client: ReturnType<typeof createClient>;
+let connection: RedisConnection;
+beforeAll(async () => {
+  server = await startRedis();
+  client = createClient({ url: server.url });
+  client.on('error', () => {});
+  await client.connect();
+  connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+});
+afterAll(async () => {
+  client.destroy();
+  await server.stop();
+});
+
+const storeOf = (name: string) => {
+  const options = { prefix: PREFIX, name, commandTimeoutMs: 5_000, now: () => NOW, epoch: () => 'new' };
+  return { store: redisStore(connection, options), key: fleetKey(PREFIX, name) };
+};
+
+const report = (id: string, more: Partial<Report> = {}): Report => ({
+  ...{ id, process: 'p', category: 'network', waitMs: 1_000, quorum: 1, windowMs: 60_000, generation: 0, ageMs: 0 },
+  ...more,
+});
+
+const OPEN = JSON.stringify({ s: 'open', g: 1, c: 'network', t: NOW, w: 1_000 });
+
+const many = (count: number, field: (at: number) => readonly [string, string]): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => field(at)));
+
+const put = async (key: string, fields: Record<string, string>): Promise<void> => {
+  const all = Object.entries(fields);
+  for (let at = 0; at < all.length; at += 10_000)
+    await client.hSet(key, Object.fromEntries(all.slice(at, at + 10_000)));
+};
+
+describe('the scripts', () => {
+  test('G11: leave out a record that does not fit, count it, and write over it', async () => {
+    const { store, key } = storeOf('unfit');
+    const unfit = ['garbage', `900 ${OPEN}`, `2 ${'['.repeat(500)}`, '3 {}', `4 ${OPEN.replace('1000', '"x"')}`];
+    await put(key, { e: 'e1', v: '7', 'c:fits': `7 ${OPEN}`, ...many(5, (at) => [`c:${at}`, unfit[at] ?? '']) });
+    const { circuits, ignored, position } = await store.read(NOWHERE);
+    expect({ circuits: circuits.map(({ id }) => id), ignored, position }).toEqual({
+      circuits: ['fits'],
+      ignored: 5,
+      position: { epoch: 'e1', version: 7 },
+    });
+    for (const id of ['0', '1', '2', '3', '4']) {
+      expect(await store.claim(id, 'p', 1, 'token', 1_000, false)).toBeUndefined();
+      expect(await store.report(report(id))).toMatchObject({ state: 'open', generation: 1 });
+    }
+    expect(await store.read(NOWHERE)).toMatchObject({ ignored: 0, position: { epoch: 'e1', version: 12 } });
+  });
+
+  test.each([
+    ['no version', { e: 'e1' }],
+    ['a version that is no number', { e: 'e1', v: 'abc' }],
+    ['a version that cannot grow', { e: 'e1', v: '9223372036854775807' }],
+    ['no epoch', { v: '7' }],
+    ['a long epoch', { e: 'e'.repeat(100), v: '7' }],
+    ['more fields than a fleet has', { e: 'e1', v: '7', ...many(1_201, (at) => [`a:${at}`, 'x']) }],
+  ])('G11: count a hash with %s as lost, and replace it with the next message', async (what, fields) => {
+    const { store, key } = storeOf(what);
+    await put(key, { ...fields, 'c:old': `7 ${OPEN}` });
+    const { circuits, ignored, position } = await store.read(NOWHERE);
+    expect({ circuits, ignored, position }).toEqual({
+      circuits: [],
+      ignored: Object.keys(fields).length + 1,
+      position: NOWHERE,
+    });
+    expect(await store.settle('old', 'p', { epoch: 'e1', generation: 1, token: 't' }, { result: 'success' })).toBe(
+      'stale',
+    );
+    expect(await client.hLen(key)).toBe(Object.keys(fields).length + 1);
+    expect(await store.report(report('new'))).toMatchObject({ state: 'open' });
+    expect(await store.read(NOWHERE)).toMatchObject({ ignored: 0, position: { epoch: 'new', version: 1 } });
+  });
+
+  test('G11: a message that fails raises no version', async () => {
+    const { store, key } = storeOf('failed');
+    await store.report(report('before'));
+    await expect(store.report(report('c', { waitMs: Number.NaN }))).rejects.toThrow();
+    expect(await client.hGetAll(key)).toMatchObject({ v: '1' });
+    expect(await client.hLen(key)).toBe(3);
+  });
+
+  test('G11: never load or send a long record, nor more of them than a fleet has', async () => {
+    const { store, key } = storeOf('long');
+    await put(key, { e: 'e1', v: '7', 'c:long': `7 ${OPEN}${' '.repeat(20_000_000)}`, 'c:fits': `7 ${OPEN}` });
+    const word = await store.read(NOWHERE);
+    expect(word).toMatchObject({ circuits: [{ id: 'fits' }], ignored: 1 });
+    const full = many(BOUNDS.circuits + 50, (at) => [`c:${at}`, `7 ${OPEN}`]);
+    const { store: other, key: otherKey } = storeOf('full');
+    await put(otherKey, { e: 'e1', v: '7', ...full });
+    const { circuits, ignored } = await other.read(NOWHERE);
+    expect([circuits.length, ignored]).toEqual([BOUNDS.circuits, 50]);
+  });
+
+  test('G11: count the listeners of more channels than one command takes', async () => {
+    const { store } = storeOf('channels');
+    const listening = store.listen(() => {});
+    onTestFinished(() => store.close());
+    listening.to(new Set(['topic 9000']));
+    const topics = Array.from({ length: 16_500 }, (_, at) => `topic ${at}`);
+    await vi.waitFor(async () => expect((await store.read(NOWHERE, topics)).topics.get('topic 9000')).toBe(1), 10_000);
+  });
+});
+
+const TOOL = { share: 'fleet', cooldownMs: 500, maxCooldownMs: 1_000 } as const;
+
+/** A process of a fleet, whose garbage another client writes. */
+const member = (agent: string) => {
+  const fleet = createFleet({ client: createClient({ url: server.url }) });
+  onTestFinished(() => fleet.close());
+  const box = createBreakerbox({ agent, scope: 'process', fleet, tools: { search: TOOL } });
+  return { fleet, box, session: box.session(), key: fleetKey(PREFIX, agent) };
+};
+
+const idOf = (box: Breakerbox): string => `c:${shareCircuits(box).digest('search')}:search`;
+
+/** One call that succeeds, if the tool may be called. */
+const calls = ({ session }: ReturnType<typeof member>): boolean => {
+  const permit = session.acquire('search');
+  if (permit.decision !== 'call' && permit.decision !== 'probe') return false;
+  permit.settle({ outcome: 'success' });
+  return true;
+};
+
+const upAt = (one: ReturnType<typeof member>) =>
+  vi.waitFor(() => expect(one.fleet.status().mode).toBe('up'), { timeout: 10_000, interval: 50 });
+
+describe('a process', () => {
+  test('G11: tells once that it ignores records, without their contents', async () => {
+    const told: string[] = [];
+    const tell = (text: string) => void told.push(text);
+    diag.setLogger({ error: tell, warn: tell, info: () => {}, debug: () => {}, verbose: () => {} });
+    onTestFinished(() => diag.disable());
+    const one = member('told');
+    await upAt(one);
+    for (const version of ['8', '9']) {
+      await put(one.key, { e: 'e1', v: version, [idOf(one.box)]: `${version} {"secret":1}` });
+      await wait(1_500);
+    }
+    expect(told.filter((text) => text.includes('records that do not fit'))).toHaveLength(1);
+    expect(told.join()).not.toContain('secret');
+    expect(calls(one)).toBe(true);
+  });
+
+  test('G11: cuts a Retry-After of 30 days, and calls a tool again soon after docs/fleet.md was followed', async () => {
+    const one = member('lied');
+    await upAt(one);
+    const lie = async (version: string, waitMs: number): Promise<void> => {
+      const record = { s: 'open', g: 50, c: 'network', t: Date.now(), w: waitMs };
+      await put(one.key, { e: 'e1', v: version, [idOf(one.box)]: `${version} ${JSON.stringify(record)}` });
+      await vi.waitFor(() => expect(calls(one)).toBe(false), { timeout: 5_000, interval: 20 });
+    };
+    await lie('100', 30 * 86_400_000); // Longer than the tool can wait at all.
+    await vi.waitFor(() => expect(calls(one)).toBe(true), { timeout: 4_000, interval: 50 });
+    await client.unlink(one.key);
+    await lie('200', 1_800_000); // A Retry-After that the tool accepts.
+    await wait(2_500);
+    expect(calls(one)).toBe(false);
+    await client.unlink(one.key);
+    await vi.waitFor(() => expect(calls(one)).toBe(true), { timeout: 4_000, interval: 50 });
+  });
+
+  test.each([
+    ['60,000 circuits', 60_000, (at: number) => [`c:aaaaaaaaaaaa:tool${at}`, `7 ${OPEN}`] as const],
+    ['16,400 actions', 16_400, (at: number) => [`a:${at}`, `7 {"i":"i${at}"}`] as const],
+  ])('G11: stays up with %s that are not of a fleet, and as long as they are there', async (what, count, field) => {
+    const one = member(what);
+    await upAt(one);
+    await put(one.key, { e: 'e1', v: '7', ...many(count, field) });
+    await client.sendCommand(['SPUBLISH', one.key, '']);
+    await wait(2_500);
+    expect(one.fleet.status()).toMatchObject({ mode: 'up', circuits: [], actions: [] });
+    expect(calls(one)).toBe(true);
+    for (let call = 0; call < 3; call += 1)
+      one.session.acquire('search').settle({ outcome: 'failure', category: 'network' });
+    await vi.waitFor(
+      () => expect(one.fleet.status().circuits).toMatchObject([{ name: 'search', state: 'open' }]),
+      10_000,
+    );
+    expect(await client.hLen(one.key)).toBe(3);
+  });
+});
