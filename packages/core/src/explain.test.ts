@@ -21,6 +21,7 @@ describe('C15: which circuit rejects a call', () => {
       nextProbe: undefined,
       charges: [],
       circuits: [],
+      ignored: [],
       text: '',
     });
   });

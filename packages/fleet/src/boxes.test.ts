@@ -109,11 +109,10 @@ describe('boxes that share a store', () => {
     expect(call(late, true)).toBe('skip');
   });
 
-  test('G2: what belongs to one process alone stays there', async () => {
+  test.each(['permission', 'unusable'] as const)('G2, O8: an opening by %s stays in its process', async (category) => {
     const { runtime, processes } = await fleetOf(3);
     for (const { session } of processes.slice(0, 2))
-      for (let count = 0; count < 3; count += 1)
-        session.acquire('web_search').settle({ outcome: 'failure', category: 'permission' });
+      for (let count = 0; count < 3; count += 1) session.acquire('web_search').settle({ outcome: 'failure', category });
     await runtime.pass(3_000);
     expect(processes.map((one) => call(one, true))).toEqual(['skip', 'skip', 'ok']);
     expect(processes[2]?.fleet.status().circuits).toEqual([]);
