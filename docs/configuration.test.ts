@@ -107,7 +107,7 @@ describe('configuration.md', () => {
   const policy = resolvePolicy({ wastedTokens: { tokens: 1 } });
   const rate = resolveRate({ rate: 0.5 });
   const { failureThreshold, cooldownMs, distinctTools: groupThreshold } = resolveGroupPolicy({});
-  const { windowSteps, windowMs } = createWindowBudget({ limit: 1, tokenLimit: undefined });
+  const { windowSteps, windowMs, windowCalls } = createWindowBudget({ limit: 1, tokenLimit: undefined });
   const failures = createBreakerbox({ agent: 'docs' }).session().view().budget.remaining;
   const { probes, probeAfterSteps, maxCooldownMs, probeLeaseMs, maxRetryAfterMs } = policy;
   const applies = (title: string, defaults: Readonly<Record<string, number | undefined>>) =>
@@ -125,7 +125,7 @@ describe('configuration.md', () => {
     ['Failure rate', 'windowCalls', 'calls' in rate.window ? rate.window.calls : undefined],
     ['Wasted tokens', 'windowMs', policy.wastedTokens?.windowMs],
     ...applies('A group', { failureThreshold, groupThreshold, cooldownMs }),
-    ...applies('The failure budget', { failures, windowSteps, windowMs }),
+    ...applies('The failure budget', { failures, windowSteps, windowMs, windowCalls }),
     ['The end of a systemic failure', 'maxProbeAfterMs', gatePolicy({ probeAfterMs: 1 }).maxCooldownMs],
     ['createBreakerbox', 'loopGuard.repeats', DEFAULT_REPEATS],
     ...Object.entries(DEFAULT_SYSTEMIC).map(

@@ -61,6 +61,8 @@ export interface Moment {
   readonly step: number;
   /** When the session's step last moved, in monotonic milliseconds. */
   readonly stepMs: number;
+  /** Number of calls that the session had settled (B1). Left out: 0. */
+  readonly calls?: number;
 }
 
 /** A clock from the application that the engine can rely on. */

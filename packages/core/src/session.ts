@@ -86,6 +86,8 @@ class Session implements SessionApi {
   #stepMs: number;
   /** Number of calls that the session has decided. */
   #serial = 0;
+  /** Number of calls that were settled (B1). */
+  #settled = 0;
   /** Number of decisions when the step began. */
   #decidedBefore = 0;
   /** Number of decisions after which the session next looks for mistakes in the program. */
@@ -153,7 +155,7 @@ class Session implements SessionApi {
   }
 
   #now(ms = this.#box.clock.now()): Moment {
-    return { ms, step: this.#step, stepMs: this.#stepMs };
+    return { ms, step: this.#step, stepMs: this.#stepMs, calls: this.#settled };
   }
 
   /** The first call of a tool, or the first since it was declared. */
@@ -192,7 +194,10 @@ class Session implements SessionApi {
   /** The executor reports how a call went. */
   readonly #settle: SettleHandler = (permit, settlement) => {
     const at = this.#arrive(); // May find that the lease of this probe has ended (C9).
-    if (permit.close()) this.#judge(permit, settlement, at);
+    if (permit.close()) {
+      this.#settled += 1;
+      this.#judge(permit, settlement, at);
+    }
     this.#observer.flush();
   };
 

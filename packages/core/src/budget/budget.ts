@@ -28,6 +28,11 @@ export interface BudgetOptions {
   readonly windowSteps?: number;
   /** Time that a failure counts, in a session that never calls `step()`. Milliseconds > 0. Default 600,000. Rule `window` only. */
   readonly windowMs?: number;
+  /**
+   * Number of later settled calls that a failure counts for, in a session that never calls `step()`. It leaves the budget after
+   * `windowMs` or `windowCalls`, whichever comes first. Whole number ≥ 1. Default 20. Rule `window` only.
+   */
+  readonly windowCalls?: number;
 }
 
 const DEFAULT_FAILURES = 5;

@@ -14,6 +14,7 @@ export interface WindowBudget {
   readonly limit: number;
   readonly windowSteps: number;
   readonly windowMs: number;
+  readonly windowCalls: number;
   /** Tokens that failures in the window may waste (B4); undefined for no such limit. */
   readonly tokenLimit: number | undefined;
   /** Which cycle this is, from 1. */
@@ -31,17 +32,22 @@ export interface WindowBudget {
 /** S3: charges that may be provisional at the same time. The next one is final. */
 export const MOST_PROVISIONAL = 5;
 
+/** B1: calls that a failure counts for, in a session without steps. Also of snapshots of older versions. */
+export const DEFAULT_WINDOW_CALLS = 20;
+
 /** A budget without charges. */
 export const createWindowBudget = (options: {
   limit: number;
   tokenLimit?: number | undefined;
   windowSteps?: number;
   windowMs?: number;
+  windowCalls?: number;
 }): WindowBudget => ({
   rule: 'window',
   limit: options.limit,
   windowSteps: options.windowSteps ?? 20,
   windowMs: options.windowMs ?? 600_000,
+  windowCalls: options.windowCalls ?? DEFAULT_WINDOW_CALLS,
   tokenLimit: options.tokenLimit,
   cycle: 1,
   consumed: 0,
@@ -340,7 +346,7 @@ const latestOf = <T extends { readonly at: Moment }>(entries: readonly T[]): T =
 
 /** B1: the entries without those that have left the window. */
 const deletePast = <T extends { readonly at: Moment }>(
-  window: Window,
+  window: BudgetWindow,
   entries: readonly T[],
   now: Moment,
 ): readonly T[] => {
@@ -350,14 +356,16 @@ const deletePast = <T extends { readonly at: Moment }>(
   return entries;
 };
 
-interface Window {
-  readonly windowSteps: number;
-  readonly windowMs: number;
-}
+type BudgetWindow = Pick<WindowBudget, 'windowSteps' | 'windowMs' | 'windowCalls'>;
 
-/** B1: by steps once the session has any, otherwise by time. */
-const hasLeft = ({ windowSteps, windowMs }: Window, at: Moment, now: Moment): boolean =>
-  now.step > 0 ? now.step - at.step > windowSteps : now.ms - at.ms > windowMs;
+/** B1: by steps once the session has any, otherwise by time and by the calls that were settled since the failed one. */
+const hasLeft = ({ windowSteps, windowMs, windowCalls }: BudgetWindow, at: Moment, now: Moment): boolean =>
+  now.step > 0
+    ? now.step - at.step > windowSteps
+    : now.ms - at.ms > windowMs || callsSince(at, now) > windowCalls;
+
+/** Number of calls that were settled since then, the call of that moment included. */
+export const callsSince = (at: Moment, now: Moment): number => (now.calls ?? 0) - (at.calls ?? 0);
 
 /** Only these may be merged. The charge of an event and a folded charge stay as they are. */
 const isSingle = ({ event, count }: WindowCharge): boolean => event === undefined && count === undefined;

@@ -87,6 +87,8 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [{ budget: { rule: 'lax' } }, 'budget.rule', "is 'lax'. Set one of window, strict"],
     [{ budget: { windowSteps: 0.5 } }, 'budget.windowSteps', 'Set a whole number of at least 1'],
     [{ budget: { windowMs: 0 } }, 'budget.windowMs', 'Set a finite number above 0'],
+    [{ budget: { windowCalls: 0 } }, 'budget.windowCalls', 'is 0. Set a whole number of at least 1'],
+    [{ budget: { rule: 'strict', windowCalls: 5 } }, 'budget.windowCalls', "has no effect with rule 'strict'"],
     [
       { budget: { rule: 'strict', windowMs: 5 } },
       'budget.windowMs',

@@ -89,7 +89,7 @@ export interface BreakerboxConfig {
   readonly groups?: Readonly<Record<string, GroupConfig>>;
   /**
    * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
-   * Default: 5 failures in a sliding window of 20 steps, or of 10 minutes in a session that never calls `step()`.
+   * Default: 5 failures in a sliding window of 20 steps. In a session that never calls `step()`: of 20 calls, at most 10 minutes.
    */
   readonly budget?: 'strict' | BudgetOptions;
   /**

@@ -68,6 +68,7 @@ const budgetSettings = object(
     tokens: number(1, orLeaveOut('Without it, failed calls may cost any number of tokens.'), { whole: true }),
     windowSteps: number(1, orLeaveOut('A failure counts for this many steps.'), { whole: true }),
     windowMs: number(0, orLeaveOut('A failure counts for this time.'), { above: true }),
+    windowCalls: number(1, orLeaveOut('Without steps, a failure counts for this many later calls.'), { whole: true }),
   } satisfies Record<keyof BudgetOptions, Check>,
   "{ failures: 5 }, or 'strict'",
 );
@@ -78,7 +79,7 @@ const checkBudget: Check = (path, value) => {
   if (issues.length > 0) return issues;
   const { rule, ...rest } = value as BudgetOptions;
   if (rule !== 'strict') return [];
-  const useless = (['windowSteps', 'windowMs'] as const).filter((key) => rest[key] !== undefined);
+  const useless = (['windowSteps', 'windowMs', 'windowCalls'] as const).filter((key) => rest[key] !== undefined);
   return useless.map((key) => ({
     path: `${path}.${key}`,
     message: "has no effect with rule 'strict', which has no window. Remove it, or set rule 'window'.",

@@ -130,6 +130,7 @@ const budget: fc.Arbitrary<NonNullable<BreakerboxConfig['budget']>> = fc.oneof(
         ...limits,
         windowSteps: fc.integer({ min: 2, max: 20 }),
         windowMs: fc.constantFrom(1, 60_000, 300_000),
+        windowCalls: fc.constantFrom(1, 3, 5, 20),
       },
       { requiredKeys: ['failures'] },
     ),

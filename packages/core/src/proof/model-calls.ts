@@ -133,5 +133,6 @@ export const settle = (model: Model, permit: ModelPermit, ended: Ended): void =>
   }
   permit.settled = true;
   conclude(model, permit, afterHistory(permit, ended), model.ms);
+  permit.session.calls += 1;
   show(model, permit.session);
 };

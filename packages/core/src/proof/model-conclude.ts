@@ -32,7 +32,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const isShared = [permit.group, permit.gate].some((one) => one?.holdsSlot);
   for (const { circuit } of layers) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8
   const isCounted = reason !== 'disabled' && reason !== 'would_skip' && reason !== 'would_pause';
-  const at = { ms, step: session.step };
+  const at = { ms, step: session.step, calls: session.calls };
   // C14: a probe of the key has failed too if the failure is the tool's.
   const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
   if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);

@@ -89,7 +89,7 @@ const comply = (model: Model, session: ModelSession, circuit: ModelCircuit, wish
 
 /** S1, B3: it is an opening as any other, at the time of the fleet's. */
 const announce = (model: Model, session: ModelSession, circuit: ModelCircuit, { outage }: Wish): void =>
-  opened(model, session, circuit, 'closed', { ms: outage?.ms ?? model.ms, step: session.step });
+  opened(model, session, circuit, 'closed', { ms: outage?.ms ?? model.ms, step: session.step, calls: session.calls });
 
 /** S5, G8: the circuit around an event hears of orders as others do. Where it is closed for all, the event is over. */
 const obeyAboutEvent = (model: Model, session: ModelSession): void => {

@@ -14,6 +14,7 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
     box,
     step: 0,
     stepMs: model.ms,
+    calls: 0,
     live: true,
     home: box.shared ?? newHome(),
     kept: [],
@@ -31,23 +32,24 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
 };
 
 /** A session as it was, for another process: a copy that nothing changes. */
-export interface Kept extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'home' | 'kept' | 'real' | 'dryRun'> {
+export interface Kept
+  extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'calls' | 'home' | 'kept' | 'real' | 'dryRun'> {
   readonly succeeded: readonly string[];
 }
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
-  const { id, step, stepMs, home: covered, kept, real, dryRun } = lookedAhead(model, session);
+  const { id, step, stepMs, calls, home: covered, kept, real, dryRun } = lookedAhead(model, session);
   const home = beneath(covered);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
   const works = [...session.box.succeeded];
-  return { id, step, stepMs, home: { ...home, probes: [] }, kept, real, dryRun, succeeded: works };
+  return { id, step, stepMs, calls, home: { ...home, probes: [] }, kept, real, dryRun, succeeded: works };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
-  const { id, step, stepMs, home, kept: undeclared, real, dryRun } = earlier(kept, laterMs);
+  const { id, step, stepMs, calls, home, kept: undeclared, real, dryRun } = earlier(kept, laterMs);
   const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
   const keys = home.keys
     .filter(({ blamed }) => blamed)
@@ -60,6 +62,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     box,
     step,
     stepMs,
+    calls,
     live: true,
     home: own,
     kept: circuits,

@@ -198,9 +198,11 @@ const makeFinal = (budget: WindowBudget, isOver: (one: Charge) => boolean): void
 
 /** B1, S3: time passes while the session is active. `isRecent`: whether an event may still take a failure of then. */
 export const passTime = (budget: WindowBudget, now: When, isRecent: (at: When) => boolean): void => {
-  const { windowSteps, windowMs } = budget.rules;
+  const { windowSteps, windowMs, windowCalls } = budget.rules;
+  // The failed call is one of those that were settled since then, and no later one.
+  const later = ({ calls = 0 }: When) => (now.calls ?? 0) - calls - 1;
   const isIn = ({ at }: { readonly at: When }) =>
-    now.step > 0 ? now.step - at.step <= windowSteps : now.ms - at.ms <= windowMs;
+    now.step > 0 ? now.step - at.step <= windowSteps : now.ms - at.ms <= windowMs && later(at) < windowCalls;
   budget.charges = budget.charges.filter(isIn);
   budget.spent = budget.spent.filter(isIn);
   makeFinal(budget, ({ at }) => !isRecent(at));

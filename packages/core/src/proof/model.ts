@@ -105,6 +105,8 @@ export interface ModelSession {
   readonly box: ModelBox;
   step: number;
   stepMs: number;
+  /** B1: calls that were settled. */
+  calls: number;
   /** E7: false from its end on until it is asked for a decision again. */
   live: boolean;
   readonly home: ModelHome;
@@ -243,7 +245,7 @@ export const flush = (model: Model, session: ModelSession, ...what: unknown[]): 
   void model.told.push([session.id, ...what].join(' '));
 
 /** The moment of a session. */
-export const now = (model: Model, { step }: ModelSession): When => ({ ms: model.ms, step });
+export const now = (model: Model, { step, calls }: ModelSession): When => ({ ms: model.ms, step, calls });
 
 /** The moment that circuits go by: where they are shared, with the steps of all. */
 export const circuitNow = ({ ms }: Model, { home, step, stepMs }: ModelSession) => ({

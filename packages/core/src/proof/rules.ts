@@ -167,17 +167,19 @@ export interface BudgetRules {
   readonly tokenLimit: number | undefined;
   readonly windowSteps: number;
   readonly windowMs: number;
+  readonly windowCalls: number;
 }
 
 export const budgetRulesOf = (config: BreakerboxConfig['budget'] = {}): BudgetRules => {
   const settings = config === 'strict' ? { rule: config } : config;
-  const { rule, failures, tokens, windowSteps, windowMs } = settings;
+  const { rule, failures, tokens, windowSteps, windowMs, windowCalls } = settings;
   return Object.freeze({
     rule: rule ?? 'window',
     limit: failures ?? 5,
     tokenLimit: tokens,
     windowSteps: windowSteps ?? 20,
     windowMs: windowMs ?? 600_000,
+    windowCalls: windowCalls ?? 20,
   });
 };
 
@@ -185,6 +187,8 @@ export const budgetRulesOf = (config: BreakerboxConfig['budget'] = {}): BudgetRu
 export interface When {
   readonly ms: number;
   readonly step: number;
+  /** B1: how many calls the session had settled; undefined where that decides nothing. */
+  readonly calls?: number;
 }
 
 /** Whether the first moment lies in the window of the second, as S1 has it. */

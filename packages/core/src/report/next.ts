@@ -103,9 +103,9 @@ const spent = ({ limit, cycle, remaining, tokens, window }: BudgetReport): strin
   return `the ${one ? 'one failure' : `${figure(limit)} failures`} allowed in ${span(window)} ${one ? 'is' : 'are'} used up`;
 };
 
-/** `20 steps`, `10 min`: how long a charge counts, or until when. */
-export const span = ({ steps, ms }: WindowReport): string =>
-  steps === null ? formatDuration(ms ?? 0) : counted(steps, 'step');
+/** `20 steps`, or `20 calls or 10 min`: how long a charge counts, or until when. */
+export const span = ({ steps, ms, calls }: WindowReport): string =>
+  steps === null ? `${counted(calls ?? 0, 'call')} or ${formatDuration(ms ?? 0)}` : counted(steps, 'step');
 
 /** What to do next, in order. */
 export const nextOf = (known: Known): readonly string[] => [

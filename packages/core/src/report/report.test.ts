@@ -89,33 +89,33 @@ describe('Q1: reports as data', () => {
       remaining: 2,
       caution: false,
       exhausted: false,
-      window: { steps: 20, ms: null },
+      window: { steps: 20, ms: null, calls: null },
       tokens: null,
       charges: [
         {
           ...{ tool: 'a', category: 'network', step: 5, agoMs: 90_000, tokens: 0 },
-          ...{ standing: 'systemic', leavesIn: { steps: 12, ms: null } },
+          ...{ standing: 'systemic', leavesIn: { steps: 12, ms: null, calls: null } },
         },
         {
           ...{ tool: 'group:web', category: 'server', step: 7, agoMs: 60_000, tokens: 0 },
-          ...{ standing: 'provisional', leavesIn: { steps: 14, ms: null } },
+          ...{ standing: 'provisional', leavesIn: { steps: 14, ms: null, calls: null } },
         },
         {
           ...{ tool: 'b', category: 'server', step: 14, agoMs: 2_000, tokens: 0 },
-          ...{ standing: 'charged', leavesIn: { steps: 21, ms: null } },
+          ...{ standing: 'charged', leavesIn: { steps: 21, ms: null, calls: null } },
         },
       ],
       earlier: null,
     });
   });
 
-  test('B1: in a session without steps charges leave by time; while it is paused no charge leaves', () => {
-    const at = { ms: 600_000, step: 0, stepMs: 0 };
+  test('B1: in a session without steps charges leave by time and calls; while it is paused no charge leaves', () => {
+    const at = { ms: 600_000, step: 0, stepMs: 0, calls: 5 };
     const ofLedger = (more: Partial<Ledger> = {}) =>
       buildReport(facts({ at, ledger: ledger([charge('a', 'server', 90_000, 0)], more) })).budget;
     expect(ofLedger()).toMatchObject({
-      window: { steps: null, ms: 600_000 },
-      charges: [{ leavesIn: { steps: null, ms: 510_000 } }],
+      window: { steps: null, ms: 600_000, calls: 20 },
+      charges: [{ leavesIn: { steps: null, ms: 510_000, calls: 16 } }],
     });
     expect(ofLedger({ exhausted: true })?.charges).toMatchObject([{ leavesIn: null }]);
   });

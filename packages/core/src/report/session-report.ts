@@ -1,7 +1,7 @@
 import { type Budget, type ChargeFacts, chargesOf, isCautious, remaining, tokensRemaining } from '../budget/budget.ts';
 import type { SessionState } from '../budget/ledger.ts';
 import type { SuspectedLayer } from '../budget/systemic.ts';
-import type { WindowBudget } from '../budget/window.ts';
+import { callsSince, type WindowBudget } from '../budget/window.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
@@ -80,7 +80,7 @@ export interface BudgetReport {
   readonly caution: boolean;
   /** Whether the budget has run out and the session has not been resumed. */
   readonly exhausted: boolean;
-  /** How long a charge counts (B1): in steps once the session has any, otherwise in time. Null for the rule `strict`. */
+  /** How long a charge counts (B1): in steps once the session has any, otherwise in time and calls. Null for the rule `strict`. */
   readonly window: WindowReport | null;
   /** The token budget (B4); null without one. */
   readonly tokens: { readonly limit: number; readonly remaining: number } | null;
@@ -90,10 +90,11 @@ export interface BudgetReport {
   readonly earlier: { readonly failures: number; readonly tokens: number } | null;
 }
 
-/** How long a charge counts, in steps or in milliseconds; the other one is null. */
+/** How long a charge counts: in steps, or in milliseconds and calls, whichever end first. The others are null. */
 export interface WindowReport {
   readonly steps: number | null;
   readonly ms: number | null;
+  readonly calls: number | null;
 }
 
 /** One charge. */
@@ -146,16 +147,17 @@ export const reportBudget = (budget: Budget, exhausted: boolean, isPaused: boole
   };
 };
 
-/** B1: by steps once `step()` was called, else by time. */
-const windowOf = ({ windowSteps, windowMs }: WindowBudget, at: Moment): WindowReport =>
-  at.step > 0 ? { steps: windowSteps, ms: null } : { steps: null, ms: windowMs };
+/** B1: by steps once `step()` was called, else by time and calls. */
+const windowOf = ({ windowSteps, windowMs, windowCalls }: WindowBudget, at: Moment): WindowReport =>
+  at.step > 0 ? { steps: windowSteps, ms: null, calls: null } : { steps: null, ms: windowMs, calls: windowCalls };
 
 const leavesIn = (budget: WindowBudget, from: Moment, at: Moment): WindowReport => {
-  const { steps, ms } = windowOf(budget, at);
+  const { steps, ms, calls } = windowOf(budget, at);
   return {
     // On the first step that is more than the window away.
     steps: steps === null ? null : Math.max(0, steps + 1 - (at.step - from.step)),
     ms: ms === null ? null : millis(ms - (at.ms - from.ms)),
+    calls: calls === null ? null : Math.max(0, calls + 1 - callsSince(from, at)),
   };
 };
 

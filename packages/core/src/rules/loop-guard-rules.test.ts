@@ -12,7 +12,7 @@ afterEach(() => metrics.disable());
 
 const refused = { outcome: 'ignored', category: 'invalid_input' } as const;
 const network = { outcome: 'failure', category: 'network' } as const;
-const lasting = { defaults: { failureThreshold: 50 }, budget: { failures: 50 } } as const;
+const lasting = { defaults: { failureThreshold: 50 }, budget: { failures: 50, windowCalls: 50 } } as const;
 
 describe('O5: the loop guard', () => {
   test('O5: the fourth identical call is skipped, for those arguments alone, and the circuit does not change', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { restore } from '../snapshot/restore.ts';
-import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
-import { bench, failOnce, steps, succeedOnce } from '../test-support.ts';
+import { report } from '../report/report.ts';
+import { snapshot as snapshotOf, type WindowBudgetSnapshot } from '../snapshot/snapshot.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { failAll, hear, inAnotherProcess, stray } from './test-support.rules.ts';
 
 const HOUR = 3_600_000;
@@ -43,6 +44,54 @@ describe('B1: five failures in a sliding window', () => {
       return session.acquire('f').decision;
     };
     expect([run(600_000), run(600_001)]).toEqual(['pause', 'call']);
+  });
+
+  test('B1: in a session that never steps a charge leaves after 20 later settled calls', () => {
+    const run = (later: number) => {
+      const { session } = bench(five);
+      stray(session, 'a'); // A failure, and a success that makes it final.
+      for (let i = 0; i < later; i += 1) succeedOnce(session, 'f');
+      for (const tool of ['b', 'c', 'd', 'e']) stray(session, tool);
+      return session.acquire('f').decision;
+    };
+    expect([run(11), run(12)]).toEqual(['pause', 'call']);
+  });
+
+  test('B1: ignored calls, late ones and probes count as later calls; skips and unsettled calls do not', () => {
+    const { session, clock } = bench({ tools: { a: {}, b: { cooldownMs: 1 }, c: {} }, budget: { windowCalls: 5 } });
+    const late = session.acquire('b');
+    stray(session, 'a');
+    trip(session, 'b');
+    session.acquire('c');
+    expect(succeedOnce(session, 'b')).toBe('skip');
+    expect(session.view().budget.remaining).toBe(3);
+    session.acquire('c').settle({ outcome: 'ignored', category: 'denied' });
+    late.settle({ outcome: 'success' });
+    expect(session.view().budget.remaining).toBe(4); // That was the fifth call after the failure of a.
+    clock.advance(1);
+    expect(succeedOnce(session, 'b')).toBe('probe');
+    succeedOnce(session, 'c');
+    expect(session.view().budget.remaining).toBe(4);
+    late.settle({ outcome: 'success' }); // It had settled.
+    expect(session.view().budget.remaining).toBe(4);
+    succeedOnce(session, 'c');
+    expect(session.view().budget.remaining).toBe(5);
+  });
+
+  test('B1: a session that has called step() keeps its charges for 20 steps, however many calls they have', () => {
+    const { session } = bench(five);
+    stray(session, 'a');
+    session.step();
+    for (let i = 0; i < 100; i += 1) succeedOnce(session, 'b');
+    expect(session.view().budget.remaining).toBe(4);
+  });
+
+  test('B1: while a session is paused its charges stay, however many calls settle', () => {
+    const { session } = bench({ ...five, budget: { failures: 2, windowCalls: 3 } });
+    const underWay = ['d', 'e', 'f'].map((tool) => session.acquire(tool));
+    for (const tool of ['a', 'b']) stray(session, tool);
+    for (const permit of underWay) permit.settle({ outcome: 'success' });
+    expect(session.acquire('a').reason).toBe('budget_exhausted');
   });
 
   test('B1: in a session with steps, time does not count; without steps between them, failures from hours ago stay', () => {
@@ -150,6 +199,32 @@ describe('B1: a paused session, resume() and another process', () => {
     session.resume();
     succeedOnce(session, 'a'); // Makes nothing final: there is nothing.
     expect(session.view().budget).toMatchObject({ remaining: 5, provisional: 0, consumed: 5, cycle: 3 });
+  });
+
+  test('B1, C11: restore adds no calls, and calls before it count', () => {
+    const { session, box } = bench(five);
+    failOnce(session, 'a');
+    for (let i = 0; i < 12; i += 1) succeedOnce(session, 'b');
+    const restored = inAnotherProcess(session, box);
+    expect(report(restored).budget.charges).toMatchObject([{ leavesIn: { calls: 8 } }]);
+    for (let i = 0; i < 7; i += 1) succeedOnce(restored, 'b');
+    expect(restored.view().budget.remaining).toBe(4);
+    succeedOnce(restored, 'b');
+    expect(restored.view().budget.remaining).toBe(5);
+  });
+
+  test('B1, C11: a snapshot of an older version restores, and its charges leave after 20 calls', () => {
+    const { session, box } = bench(five);
+    failOnce(session, 'a');
+    const { ledger, ...rest } = snapshotOf(session);
+    const { windowCalls, ...budget } = ledger.budget as WindowBudgetSnapshot;
+    expect(windowCalls).toBe(20);
+    const charges = budget.charges.map(({ at: { step, ageMs }, ...one }) => ({ ...one, at: { step, ageMs } }));
+    const restored = restore(box, { ...rest, ledger: { ...ledger, budget: { ...budget, charges } } });
+    for (let i = 0; i < 19; i += 1) succeedOnce(restored, 'b');
+    expect(restored.view().budget.remaining).toBe(4);
+    succeedOnce(restored, 'b');
+    expect(restored.view().budget.remaining).toBe(5);
   });
 
   test('B1, C11: restore adds time and no steps', () => {

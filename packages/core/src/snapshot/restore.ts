@@ -11,7 +11,7 @@ import {
   type Opening,
   systemicEvent,
 } from '../budget/systemic.ts';
-import { type WindowCharge, withCharges } from '../budget/window.ts';
+import { DEFAULT_WINDOW_CALLS, type WindowCharge, withCharges } from '../budget/window.ts';
 import { type Circuit, closedCircuit } from '../circuit/circuit.ts';
 import type { KeyCircuits } from '../circuit/key-circuits.ts';
 import type { Outage } from '../circuit/schedule.ts';
@@ -29,6 +29,7 @@ import { noteSuccess } from '../warnings/mistakes.ts';
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
+  FailedMomentSnapshot,
   KeySnapshot,
   LedgerSnapshot,
   MomentSnapshot,
@@ -114,6 +115,9 @@ const momentFrom = ({ step, ageMs }: MomentSnapshot, ms: number): Moment => {
   return { ms: then, step, stepMs: then };
 };
 
+/** The restored session has settled no call yet, so that its failures are of earlier calls. */
+const failedFrom = (at: FailedMomentSnapshot, ms: number): Moment => ({ ...momentFrom(at, ms), calls: -(at.calls ?? 1) });
+
 const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
   mode: snapshot.mode,
   circuit: stateFrom(snapshot, ms),
@@ -177,10 +181,11 @@ const budgetFrom = (snapshot: LedgerSnapshot['budget'], openings: readonly Openi
   const { limit, cycle, consumed } = snapshot;
   const tokenLimit = snapshot.tokenLimit ?? undefined;
   if (snapshot.rule === 'window') {
-    const { windowSteps, windowMs } = snapshot;
+    const { windowSteps, windowMs, windowCalls = DEFAULT_WINDOW_CALLS } = snapshot;
+    const window = { windowSteps, windowMs, windowCalls };
     const charges = snapshot.charges.map((one) => windowChargeFrom(one, ms));
-    const spent = snapshot.spent.map(({ at, tokens }) => ({ at: momentFrom(at, ms), tokens }));
-    return withCharges({ rule: 'window', limit, tokenLimit, cycle, consumed, windowSteps, windowMs, charges, spent });
+    const spent = snapshot.spent.map(({ at, tokens }) => ({ at: failedFrom(at, ms), tokens }));
+    return withCharges({ rule: 'window', limit, tokenLimit, cycle, consumed, ...window, charges, spent });
   }
   const { granted, earlier = NONE_EARLIER } = snapshot;
   const charges = snapshot.charges.map((one) => chargeFrom(one, ms));
@@ -193,7 +198,7 @@ const windowChargeFrom = (snapshot: WindowChargeSnapshot, ms: number): WindowCha
   return {
     tool,
     category,
-    at: momentFrom(at, ms),
+    at: failedFrom(at, ms),
     provisional,
     ...(event && { event }),
     ...(since !== null && { since }),

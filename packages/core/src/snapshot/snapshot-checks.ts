@@ -26,6 +26,7 @@ import {
 import type {
   ChargeSnapshot,
   CircuitSnapshot,
+  FailedMomentSnapshot,
   KeySnapshot,
   LedgerSnapshot,
   MomentSnapshot,
@@ -88,6 +89,7 @@ const hex =
       : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
 
 const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
+const failedMoment = complete({ step: count, ageMs: ms, calls: optional(count) } satisfies Checks<FailedMomentSnapshot>);
 
 const opening = complete({ tool: anyName, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
 
@@ -110,11 +112,12 @@ const windowBudget = complete({
   rule: oneOf(['window'], AS_WRITTEN),
   windowSteps: positive,
   windowMs: ms,
+  windowCalls: optional(positive),
   charges: list(
     complete({
       tool: anyName,
       category,
-      at: moment,
+      at: failedMoment,
       provisional: yesOrNo,
       event: yesOrNo,
       since: nullable(oneOf(['success', 'closing'], AS_WRITTEN)),
@@ -122,7 +125,7 @@ const windowBudget = complete({
       count: positive,
     } satisfies Checks<WindowChargeSnapshot>),
   ),
-  spent: list(complete({ at: moment, tokens })),
+  spent: list(complete({ at: failedMoment, tokens })),
 } satisfies Checks<WindowBudgetSnapshot>);
 
 const strictBudget = complete({

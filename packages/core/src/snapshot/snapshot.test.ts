@@ -37,6 +37,7 @@ describe('C11: snapshot and restore', () => {
           consumed: 0,
           windowSteps: 20,
           windowMs: 600_000,
+          windowCalls: 20,
           charges: [],
           spent: [],
         },

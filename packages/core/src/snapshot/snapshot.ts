@@ -3,7 +3,7 @@ import type { BudgetRule } from '../budget/budget.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import type { Charge, EarlierCharges, StrictBudget } from '../budget/strict.ts';
 import type { Correlation, Opening } from '../budget/systemic.ts';
-import type { WindowBudget, WindowCharge } from '../budget/window.ts';
+import { callsSince, type WindowBudget, type WindowCharge } from '../budget/window.ts';
 import type { Circuit, CircuitMode, CircuitState } from '../circuit/circuit.ts';
 import type { Ladder, Outage } from '../circuit/schedule.ts';
 import { type CountsSnapshot, snapshotOfCounts, type Trip } from '../circuit/trip-policies/trip-policies.ts';
@@ -92,6 +92,12 @@ export interface MomentSnapshot {
   readonly ageMs: number;
 }
 
+/** When a call failed. */
+export interface FailedMomentSnapshot extends MomentSnapshot {
+  /** Number of calls that were settled since then, the failed one included (B1). Left out by older versions: 1. */
+  readonly calls?: number;
+}
+
 /** Failure budget, openings and systemic event in a snapshot. */
 export interface LedgerSnapshot {
   readonly budget: WindowBudgetSnapshot | StrictBudgetSnapshot;
@@ -121,9 +127,11 @@ export interface WindowBudgetSnapshot extends BudgetSnapshot {
   readonly rule: 'window';
   readonly windowSteps: number;
   readonly windowMs: number;
+  /** Left out by older versions: 20. */
+  readonly windowCalls?: number;
   readonly charges: readonly WindowChargeSnapshot[];
   /** Tokens of failed calls in the window (B4). */
-  readonly spent: readonly { readonly at: MomentSnapshot; readonly tokens: number }[];
+  readonly spent: readonly { readonly at: FailedMomentSnapshot; readonly tokens: number }[];
 }
 
 /** A budget by the rule `strict` (B6). */
@@ -141,7 +149,7 @@ export interface StrictBudgetSnapshot extends BudgetSnapshot {
 export interface WindowChargeSnapshot {
   readonly tool: string;
   readonly category: ErrorCategory;
-  readonly at: MomentSnapshot;
+  readonly at: FailedMomentSnapshot;
   readonly provisional: boolean;
   /** Whether it is the one charge of a systemic event. */
   readonly event: boolean;
@@ -209,8 +217,8 @@ export const snapshot = (session: Session): SessionSnapshot => {
     unixMs: inUnix(box.clock.unixNow()),
     step,
     stepAgeMs: age(stepMs, ms),
-    ledger: ledgerAt(real, correlation, ms),
-    dryRun: dryRun === undefined ? null : ledgerAt(dryRun, dryRunCorrelation, ms),
+    ledger: ledgerAt(real, correlation, at),
+    dryRun: dryRun === undefined ? null : ledgerAt(dryRun, dryRunCorrelation, at),
     circuits: [...circuits].map(([tool, kept]) => circuitAt(tool, kept, ms)),
     ...(succeeded.size > 0 && { succeeded: [...succeeded] }),
   };
@@ -258,10 +266,11 @@ const outageAt = (outage: Outage, ms: number): OutageSnapshot => {
 
 const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spanId, traceFlags });
 
-const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation, ms: number): LedgerSnapshot => {
+const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation, at: Moment): LedgerSnapshot => {
+  const { ms } = at;
   const { openings, failures, event } = correlation;
   return {
-    budget: budget.rule === 'window' ? windowAt(budget, ms) : strictAt(budget, openings, ms),
+    budget: budget.rule === 'window' ? windowAt(budget, at) : strictAt(budget, openings, ms),
     exhausted,
     openings: openings.map((one) => openingAt(one, ms)),
     failures: failures.map((one) => openingAt(one, ms)),
@@ -270,8 +279,8 @@ const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation,
   };
 };
 
-const windowAt = (budget: WindowBudget, ms: number): WindowBudgetSnapshot => {
-  const { limit, tokenLimit, cycle, consumed, windowSteps, windowMs, charges, spent } = budget;
+const windowAt = (budget: WindowBudget, now: Moment): WindowBudgetSnapshot => {
+  const { limit, tokenLimit, cycle, consumed, windowSteps, windowMs, windowCalls, charges, spent } = budget;
   return {
     rule: 'window',
     limit,
@@ -280,17 +289,23 @@ const windowAt = (budget: WindowBudget, ms: number): WindowBudgetSnapshot => {
     consumed,
     windowSteps,
     windowMs,
-    charges: charges.map((one) => windowChargeAt(one, ms)),
-    spent: spent.map(({ at, tokens }) => ({ at: momentAt(at, ms), tokens })),
+    windowCalls,
+    charges: charges.map((one) => windowChargeAt(one, now)),
+    spent: spent.map(({ at, tokens }) => ({ at: failedAt(at, now), tokens })),
   };
 };
 
-const windowChargeAt = (charge: WindowCharge, ms: number): WindowChargeSnapshot => {
+const failedAt = (at: Moment, now: Moment): FailedMomentSnapshot => ({
+  ...momentAt(at, now.ms),
+  calls: callsSince(at, now),
+});
+
+const windowChargeAt = (charge: WindowCharge, now: Moment): WindowChargeSnapshot => {
   const { tool, category, at, provisional, event, since, uncapped, count = 1 } = charge;
   return {
     tool,
     category,
-    at: momentAt(at, ms),
+    at: failedAt(at, now),
     provisional,
     event: event === true,
     since: since ?? null,
