@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 import { type Scenario, STEP_MS, type World } from './scenario.ts';
 
 /**
- * The simulated agent. In each step it wants one tool and calls it. If the call is skipped, it calls another tool in the same step, at
+ * The simulated agent. In each step it wants one tool and calls it, or several one after the other. If the call is skipped, it calls another tool in the same step, at
  * most twice, as a model does that reads of an alternative. A failed call ends the step: the model reads the error in its next turn.
  * `pause` ends the run. Arguments differ from call to call, so the loop guard has no effect.
  */
@@ -108,21 +108,23 @@ export const runAgent = (session: Session, clock: SimulatedClock, scenario: Scen
   let pausedIn: number | undefined;
   const count = { failedCalls: 0, unavailableCalls: 0, healthyWanted: 0, healthyLost: 0 };
   for (let step = 1; step <= scenario.steps; step += 1) {
-    const attempts = attemptsOf(random, scenario, world, step);
-    // A paused run continues, to count the calls that it loses.
-    const called = paused === undefined ? callOne(session, attempts) : undefined;
-    const made = called === 'pause' ? undefined : called;
-    if (made?.failure !== undefined) count.failedCalls += 1;
-    if (made?.isUnavailable) count.unavailableCalls += 1;
-    const [wanted] = attempts;
-    if (wanted?.failure === undefined) {
-      count.healthyWanted += 1;
-      if (made !== wanted) count.healthyLost += 1;
+    for (let call = 0; call < (scenario.calls ?? 1); call += 1) {
+      const attempts = attemptsOf(random, scenario, world, step);
+      // A paused run continues, to count the calls that it loses.
+      const called = paused === undefined ? callOne(session, attempts) : undefined;
+      const made = called === 'pause' ? undefined : called;
+      if (made?.failure !== undefined) count.failedCalls += 1;
+      if (made?.isUnavailable) count.unavailableCalls += 1;
+      const [wanted] = attempts;
+      if (wanted?.failure === undefined) {
+        count.healthyWanted += 1;
+        if (made !== wanted) count.healthyLost += 1;
+      }
     }
     if (paused === undefined) {
       paused = pauseOf(session);
       if (paused !== undefined) pausedIn = step;
-      session.step();
+      if (scenario.stepless === undefined) session.step();
       clock.pass(STEP_MS);
     }
   }

@@ -4,19 +4,19 @@ import { type Random, randomFrom, seedOf } from './random.ts';
 import { STEP_MS } from './scenario.ts';
 
 /*
- * A false systemic event in scope `process`: two of five tools fail three times in a row at the same time, by chance, with the same
+ * A false systemic event in scope `process`: three of five tools fail three times in a row at the same time, by chance, with the same
  * category, and then work again. Twenty sessions share the circuits and continue, each with one call per step.
  */
 
 const SESSIONS = 20;
 /** Ten minutes. */
 const STEPS = 120;
-/** The step in which the two tools begin to fail. */
+/** The step in which the three tools begin to fail. */
 const TROUBLE_STEP = 6;
-/** Failures of each of the two tools: as many as open a circuit. */
+/** Failures of each of the three tools: as many as open a circuit. */
 const FAILURES = 3;
-const SUSPECTS = ['web_search', 'read_page'];
-const OTHERS = ['query_db', 'send_mail', 'run_code'];
+const SUSPECTS = ['web_search', 'read_page', 'query_db'];
+const OTHERS = ['send_mail', 'run_code'];
 const TOOLS = [...SUSPECTS, ...OTHERS];
 
 /** The result of one box of sessions. */
@@ -26,16 +26,16 @@ export interface FalseEvent {
   readonly endedBy: readonly string[];
   /** Seconds from the event to its end; undefined if it did not end. */
   readonly seconds: number | undefined;
-  /** Probes of the two tools up to the end of the event. */
+  /** Probes of the three tools up to the end of the event. */
   readonly probes: number;
-  /** Calls of the other three tools that the agents wanted, and how many of them were not made. */
+  /** Calls of the other two tools that the agents wanted, and how many of them were not made. */
   readonly healthyWanted: number;
   readonly healthyLost: number;
-  /** Calls of the two tools that were skipped. */
+  /** Calls of the three tools that were skipped. */
   readonly suspectsSkipped: number;
   /** No session was ever paused. */
   readonly allActive: boolean;
-  /** Both circuits are closed in the end. */
+  /** All three circuits are closed in the end. */
   readonly recovered: boolean;
 }
 
@@ -118,7 +118,7 @@ export interface FalseEvents {
   /** The most probes before the end of an event. */
   readonly mostProbes: number;
   readonly suspectsSkipped: number;
-  /** Runs with one event that a probe ended, in which all sessions stayed active and both circuits closed. */
+  /** Runs with one event that a probe ended, in which all sessions stayed active and all circuits closed. */
   readonly asPromised: number;
 }
 

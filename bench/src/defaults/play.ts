@@ -11,6 +11,8 @@ export interface RowResult {
   readonly id: string;
   readonly title: string;
   readonly steps: number;
+  /** Only its limit matters. */
+  readonly hidden?: true;
   readonly cells: Readonly<Record<BudgetColumn['id'], Cell>>;
 }
 
@@ -52,13 +54,15 @@ const rounded = (cell: Cell): Cell =>
 
 /** Plays a row under every budget. With `first`, also the results of its first runs alone. */
 const playRow = (scenario: Scenario, runs: number, first: number) => {
-  const played = BUDGETS.map((column) => ({ column, all: simulate(scenario, column, runs) }));
+  const { id, title, steps, hidden, share = 1 } = scenario;
+  const played = BUDGETS.map((column) => ({ column, all: simulate(scenario, column, Math.ceil(runs * share)) }));
   const rowOf = (many: number): RowResult => ({
-    id: scenario.id,
-    title: scenario.title,
-    steps: scenario.steps,
+    id,
+    title,
+    steps,
+    ...(hidden && { hidden }),
     cells: Object.fromEntries(
-      played.map(({ column, all }) => [column.id, rounded(cellOf(all.slice(0, many)))]),
+      played.map(({ column, all }) => [column.id, rounded(cellOf(all.slice(0, Math.ceil(many * share))))]),
     ) as RowResult['cells'],
   });
   return { row: rowOf(runs), first: rowOf(first) };

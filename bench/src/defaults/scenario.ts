@@ -17,6 +17,14 @@ export interface Scenario {
   readonly steps: number;
   /** Share of the calls of working tools that fail anyway, independently of each other. */
   readonly stray: number;
+  /** Number of calls in a step. Default 1. */
+  readonly calls?: number;
+  /** The agent never calls `step()`: a step is a turn that passes time. */
+  readonly stepless?: true;
+  /** Share of the runs that are played, for long ones. Default 1. */
+  readonly share?: number;
+  /** The row has a limit, but is not shown: another one like it is. */
+  readonly hidden?: true;
   /** Draws the world of one run. */
   world(random: Random): World;
 }

@@ -14,6 +14,39 @@ const SERVERS = Object.fromEntries(
   ),
 );
 
+const EIGHT_TOOLS = {
+  tools: { ...FIVE, plan_route: {}, read_mail: {}, list_files: {} },
+  steps: USUAL_STEPS,
+  stray: 0,
+} as const;
+
+/** Categories that two tools may share by chance. */
+const CATEGORIES: readonly ErrorCategory[] = [
+  'network',
+  'timeout',
+  'server',
+  'rate_limit',
+  'permission',
+  'filesystem',
+  'resource',
+];
+
+const twoAlike = (category: ErrorCategory): World => dead({ [DEAD]: category, [OTHER]: category });
+
+/** A chat of 500 turns that never calls `step()`. */
+const withoutSteps = (stray: number, calls: number): Scenario => ({
+  ...FIVE_TOOLS,
+  id: `stepless-${stray * 100}-${calls}`,
+  title: `${stray * 100} % of the calls fail, 500 turns without \`step()\`, ${calls} ${calls === 1 ? 'call' : 'calls'} a turn`,
+  steps: 500,
+  stray,
+  calls,
+  stepless: true,
+  share: 0.1,
+  ...(stray < 0.02 && { hidden: true }),
+  world: () => sound,
+});
+
 const FIVE_TOOLS = { tools: FIVE, steps: USUAL_STEPS, stray: 0 } as const;
 
 /** Each of the tools has its own category. */
@@ -73,6 +106,27 @@ export const SCENARIOS: readonly Scenario[] = [
     world: (random) => dead(together([DEAD, OTHER], oneUnknown(random))),
   },
   {
+    ...EIGHT_TOOLS,
+    id: 'two-alike',
+    title: 'two dead tools of eight that have nothing but their category in common',
+    world: (random) => twoAlike(CATEGORIES[Math.floor(random() * CATEGORIES.length)] ?? 'server'),
+  },
+  ...CATEGORIES.map(
+    (category): Scenario => ({
+      ...EIGHT_TOOLS,
+      id: `two-alike-${category}`,
+      title: `the same, with ${category}`,
+      hidden: true,
+      world: () => twoAlike(category),
+    }),
+  ),
+  {
+    ...FIVE_TOOLS,
+    id: 'three-of-server',
+    title: 'three tools of five are dead, because the server behind them is (server)',
+    world: () => dead(together(NAMES.slice(0, 3), ['server', 'server', 'server'])),
+  },
+  {
     id: 'half-server',
     title: 'two of four tools of one MCP server of three are dead (network)',
     tools: SERVERS,
@@ -96,6 +150,14 @@ export const SCENARIOS: readonly Scenario[] = [
     stray: 0.01,
     world: () => sound,
   },
+  {
+    ...FIVE_TOOLS,
+    id: 'stray-20',
+    title: '20 % of the calls fail',
+    stray: 0.2,
+    world: () => sound,
+  },
+  ...[1, 3, 8].flatMap((calls) => [withoutSteps(0.02, calls), withoutSteps(0.01, calls)]),
   {
     ...FIVE_TOOLS,
     id: 'slow-start-two',
@@ -127,6 +189,13 @@ export const SCENARIOS: readonly Scenario[] = [
     id: 'all-dead-mixed',
     title: 'every tool dead, each with a category of its own',
     world: (random) => dead(together(NAMES, shuffled(random, FIVE_CATEGORIES))),
+  },
+  {
+    ...FIVE_TOOLS,
+    id: 'all-mixed',
+    title: 'every call fails, each with any category',
+    stray: 1,
+    world: () => sound,
   },
   {
     ...FIVE_TOOLS,

@@ -18,10 +18,9 @@ export interface Cell {
   readonly pausedInLast: number | undefined;
   /** Share of the runs that had paused by the end of step 6. */
   readonly pausedByStep6: number;
+  /** The same for step 8. */
+  readonly pausedByStep8: number;
 }
-
-/** The step by which "every tool dead" has to pause. */
-const EARLY_STEP = 6;
 
 /** Plays that many runs of a scenario. Each run is reproducible, and the first runs do not depend on the number of runs. */
 export const simulate = (scenario: Scenario, { budget }: BudgetColumn, runs: number): readonly Run[] => {
@@ -51,7 +50,8 @@ export const cellOf = (runs: readonly Run[]): Cell => {
     healthyLost: wanted === 0 ? undefined : sum(runs, ({ healthyLost }) => healthyLost) / wanted,
     pausedInMedian: steps[Math.floor((steps.length - 1) / 2)],
     pausedInLast: steps.at(-1),
-    pausedByStep6: share(({ pausedIn }) => pausedIn !== undefined && pausedIn <= EARLY_STEP),
+    pausedByStep6: share(({ pausedIn = Number.POSITIVE_INFINITY }) => pausedIn <= 6),
+    pausedByStep8: share(({ pausedIn = Number.POSITIVE_INFINITY }) => pausedIn <= 8),
   };
 };
 

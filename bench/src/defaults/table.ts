@@ -23,10 +23,12 @@ const pausedText = (cell: Cell): string => {
 
 const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 
+const shown = (rows: readonly RowResult[]): readonly RowResult[] => rows.filter(({ hidden }) => !hidden);
+
 const pausedTable = (rows: readonly RowResult[]): readonly string[] => [
   line(['share of the runs that pause', ...BUDGETS.map(({ title }) => title)]),
   line(['---', ...BUDGETS.map(() => '--:')]),
-  ...rows.map(({ title, cells }) => line([title, ...BUDGETS.map(({ id }) => pausedText(cells[id]))])),
+  ...shown(rows).map(({ title, cells }) => line([title, ...BUDGETS.map(({ id }) => pausedText(cells[id]))])),
 ];
 
 const lostText = ({ healthyLost }: Cell): string => (healthyLost === undefined ? NONE : percent(healthyLost));
@@ -43,7 +45,7 @@ const costTable = (rows: readonly RowResult[]): readonly string[] => [
     'paused in step (last)',
   ]),
   line(['---', '--:', '--:', '--:', '--:']),
-  ...rows.map(({ title, cells: { default: cell } }) =>
+  ...shown(rows).map(({ title, cells: { default: cell } }) =>
     line([
       title,
       `${each(cell.failedCalls)} (${cell.mostFailedCalls})`,
@@ -57,8 +59,8 @@ const costTable = (rows: readonly RowResult[]): readonly string[] => [
 const falseEventText = ({ falseEvents }: DefaultsResults): string => {
   const { runs, sessions, healthyWanted, healthyLost, longestSeconds, mostProbes } = falseEvents;
   const calls = healthyWanted.toLocaleString('en');
-  return `In scope \`process\`, a false event (two of five tools open alike by chance and work again, ${sessions} sessions, ${runs} times) costs the other
-three tools ${healthyLost.toLocaleString('en')} of ${calls} calls. It ends by itself after ${longestSeconds ?? NONE} s at most, with ${mostProbes === 1 ? 'one probe' : `${mostProbes} probes`}.`;
+  return `In scope \`process\`, a false event (three of five tools open alike by chance and work again, ${sessions} sessions, ${runs} times) costs the other
+two tools ${healthyLost.toLocaleString('en')} of ${calls} calls. It ends by itself after ${longestSeconds ?? NONE} s at most, with ${mostProbes === 1 ? 'one probe' : `${mostProbes} probes`}.`;
 };
 
 /** The text between the markers of docs/concepts.md, in Markdown. */
@@ -89,7 +91,7 @@ export const defaultsReport = ({ rows, falseEvents, runs }: DefaultsResults): st
       `unavailable ${each(cell.unavailableCalls).padStart(4)}`,
       `lost ${lostText(cell).padStart(5)}`,
       `step ${pauseStepText(cell)}`,
-      `by step 6 ${percent(cell.pausedByStep6)}`,
+      `by step 6 ${percent(cell.pausedByStep6)}, 8 ${percent(cell.pausedByStep8)}`,
     ].join('  ');
   return [
     ...rows.flatMap(({ id, cells }) => BUDGETS.map((column) => cellLine(id, column.title, cells[column.id]))),

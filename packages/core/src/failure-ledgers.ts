@@ -99,8 +99,7 @@ export class FailureLedgers {
    */
   get hasPending(): boolean {
     const { real, dryRun } = this.#store.correlations;
-    const { failures, event } = real.correlation;
-    const isCalm = !this.#mayChange && this.#published === 'active' && failures.length === 0 && event === undefined;
+    const isCalm = !this.#mayChange && this.#published === 'active' && !isBusy(real.correlation);
     return !isCalm || (dryRun !== undefined && isBusy(dryRun.correlation));
   }
 
@@ -303,6 +302,7 @@ export class FailureLedgers {
 
 const same = <Value>(value: Value): Value => value;
 
-const isBusy = ({ failures, event }: Correlation): boolean => failures.length > 0 || event !== undefined;
+const isBusy = ({ failures, sinceSuccess, event }: Correlation): boolean =>
+  failures.length > 0 || sinceSuccess.length > 0 || event !== undefined;
 
 const isListed = ({ openings }: Correlation, tool: string): boolean => openings.some((one) => one.tool === tool);

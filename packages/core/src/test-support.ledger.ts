@@ -32,7 +32,8 @@ export interface Kept {
   readonly correlation: Correlation;
 }
 
-export const policy: CorrelationPolicy = { ...DEFAULT_SYSTEMIC, joinsAll: true };
+/** Only openings make events, so that a test may have as many failures as it needs. */
+export const policy: CorrelationPolicy = { ...DEFAULT_SYSTEMIC, mixedFailures: 99, joinsAll: true };
 export const within: Within = (from, to) => inWindow(policy, from, to);
 
 export const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });

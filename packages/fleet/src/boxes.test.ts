@@ -31,7 +31,15 @@ const TOOLS = {
 const processWith = (runtime: VirtualRuntime, store: FleetStore, agent = 'agent'): Process => {
   const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
   const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
-  const box = createBreakerbox({ agent, scope: 'process', clock, fleet, tools: TOOLS, groups: GROUPS });
+  const box = createBreakerbox({
+    agent,
+    scope: 'process',
+    clock,
+    fleet,
+    tools: TOOLS,
+    groups: GROUPS,
+    systemic: { sameCategory: 2 },
+  });
   return { fleet, box, session: box.session() };
 };
 

@@ -46,7 +46,7 @@ const failed = (entries: readonly Opening[], by: CorrelationPolicy | undefined =
 const toolsOf = ({ event }: Correlation) => event?.openings.map(({ tool }) => tool);
 
 describe('S1: circuits that open', () => {
-  test('S1: a second opening with the category of an open circuit makes an event', () => {
+  test('S1: a second opening with the category network, and no success in between, makes an event', () => {
     expect(opened([one('a')]).event).toBeUndefined();
     const { event } = opened([one('a'), one('b')]);
     expect(event).toMatchObject({ category: 'network', layer: 'network', openings: [one('a'), one('b')] });
@@ -90,9 +90,8 @@ describe('S1: circuits that open', () => {
     expect(open('search', 'orders').event).toBeUndefined();
   });
 
-  test('S1: permission needs no third tool if two tools share a group', () => {
-    const { event } = opened([one('read', 'permission'), one('write', 'permission')]);
-    expect(event).toMatchObject({ category: 'permission', layer: 'group', group: 'files' });
+  test('S1, C13: two tools of one group are one tool, whatever their category', () => {
+    expect(opened([one('read', 'permission'), one('write', 'permission')]).event).toBeUndefined();
   });
 
   test.each(['network', 'timeout', 'server', 'resource'] as const)(
@@ -101,17 +100,19 @@ describe('S1: circuits that open', () => {
       const open = (...tools: string[]) => toolsOf(opened(tools.map((tool) => one(tool, category))));
       expect(open('read', 'write')).toBeUndefined();
       expect(open('group:files', 'write')).toBeUndefined();
-      expect(open('read', 'write', 'a')).toEqual(category === 'timeout' ? undefined : ['read', 'write', 'a']);
+      expect(open('read', 'write', 'a')).toEqual(
+        category === 'network' || category === 'resource' ? ['read', 'write', 'a'] : undefined,
+      );
       expect(open('read', 'write', 'a', 'b')).toBeDefined();
     },
   );
 
-  test('S1, C13: they are also one source among circuits of any category, but not in categories that no group counts', () => {
+  test('S1, C13: they are also one source among circuits of any category', () => {
     const open = (...openings: Opening[]) => toolsOf(opened(openings, { ...policy, sameCategory: 9 }));
     const two = [one('read', 'network'), one('write', 'server')];
     expect(open(...two, one('a', 'filesystem'))).toBeUndefined();
     expect(open(...two, one('a', 'filesystem'), one('b', 'rate_limit'))).toHaveLength(4);
-    expect(open(one('read', 'network'), one('write', 'rate_limit'), one('a', 'filesystem'))).toHaveLength(3);
+    expect(open(one('read', 'network'), one('write', 'rate_limit'), one('a', 'filesystem'))).toBeUndefined();
   });
 
   test('S1: two tools that time out and a third of another category make an event of three', () => {
@@ -135,6 +136,7 @@ describe('S1: circuits that open', () => {
     const listed = [one('a'), one('b'), one('c'), one('d')];
     expect(listed.reduce((all, opening) => correlateOpening(all, opening, undefined), NO_CORRELATION)).toEqual({
       openings: listed,
+      sinceSuccess: ['a', 'b', 'c', 'd'],
       failures: [],
       event: undefined,
     });
@@ -222,8 +224,19 @@ describe('S1: failures with no success between them', () => {
     expect(correlateSuccess(emptied)).toBe(emptied);
   });
 
-  test('O6: unknown failures are not logged', () => {
-    expect(correlateFailure(NO_CORRELATION, one('a', 'unknown'), policy)).toBe(NO_CORRELATION);
+  test('O6: unknown failures share no category, and count among seven of any category', () => {
+    const unknown = ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((tool, ms) => one(tool, 'unknown', ms));
+    expect(failed(unknown.slice(0, 6)).event).toBeUndefined();
+    const { event } = failed(unknown);
+    expect(event).toMatchObject({ category: undefined, openings: unknown.slice(0, 3) });
+  });
+
+  test('S1: the event of mixed failures names no category, though the first failures of its tools have one', () => {
+    const firsts = [one('a', 'server', 1), one('b', 'server', 2), one('c', 'server', 3)];
+    const odd = one('b', 'network', 4);
+    const rest = [odd, one('a', 'timeout', 5), one('b', 'timeout', 6), one('a', 'rate_limit', 7)];
+    const { event } = failed([...firsts, ...rest]);
+    expect(event).toMatchObject({ category: undefined, openings: [firsts[0], odd, firsts[2]] });
   });
 
   test('S1: failures outside the window of the newest are dropped', () => {
@@ -234,11 +247,15 @@ describe('S1: failures with no success between them', () => {
     expect(toolsOf(failed([...five.slice(0, 4), one('b', 'server', 120_001)]))).toEqual(['a', 'b', 'c']);
   });
 
-  test('S1: the latest 5 failures of each tool and category are kept, because more add no evidence', () => {
+  test('S1: the latest 7 failures of each tool and category are kept, because more add no evidence', () => {
     const many = failed([one('b', 'server', 0), ...Array.from({ length: 80 }, (_, ms) => one('a', 'server', ms))]);
-    expect(many.failures).toEqual([one('b', 'server', 0), ...[75, 76, 77, 78, 79].map((ms) => one('a', 'server', ms))]);
+    expect(many.failures).toEqual([
+      one('b', 'server', 0),
+      ...[73, 74, 75, 76, 77, 78, 79].map((ms) => one('a', 'server', ms)),
+    ]);
     const other = correlateFailure(many, one('a', 'network', 80), policy);
-    expect(other.failures).toHaveLength(7);
+    expect(other.failures).toHaveLength(9);
+    expect(failed([one('b')], { ...policy, sharedFailures: 9 }, many).failures).toHaveLength(9);
     expect(toolsOf(correlateFailure(other, one('c', 'server', 81), policy))).toEqual(['b', 'a', 'c']);
   });
 
@@ -247,7 +264,7 @@ describe('S1: failures with no success between them', () => {
     expect(two.event).toBeUndefined();
     expect(toolsOf(correlateFailure(two, one('b'), policy))).toEqual(['read', 'write', 'a', 'b']);
     const apart = failed(['read', 'write', 'read', 'a', 'a'].map((tool) => one(tool, 'rate_limit')));
-    expect(toolsOf(apart)).toEqual(['read', 'write', 'a']);
+    expect(apart.event).toBeUndefined();
   });
 
   test('S4: a tool with an open circuit is part of the event with its opening', () => {

@@ -27,10 +27,12 @@ const moment = (ms: number, step = 0) => ({ ms, step, stepMs: 0 });
 describe('S1: one window', () => {
   test('S1: the defaults', () => {
     expect(DEFAULT_SYSTEMIC).toEqual({
-      sameCategory: 2,
+      sameCategory: 3,
+      sameCategorySteps: 20,
       anyCategory: 3,
       sharedFailures: 5,
       sharedTools: 3,
+      mixedFailures: 7,
       windowSteps: 10,
       windowMs: 120_000,
     });
@@ -148,6 +150,7 @@ describe('C15: a group that opens absorbs its members', () => {
     const before = failed(one('read', 1), one('search', 2), one('write', 3, 'timeout'), one('mail', 4));
     expect(absorbMembers(before, 'group:files', isMember)).toEqual({
       openings: [],
+      sinceSuccess: [],
       failures: [one('search', 2), one('group:files', 3, 'timeout'), one('mail', 4)],
       event: undefined,
     });

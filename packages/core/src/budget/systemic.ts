@@ -1,12 +1,21 @@
-import { type CircuitPolicy, circuitNameOf, countsForGroup, groupNameOf } from '../circuit/policy.ts';
+import { type CircuitPolicy, circuitNameOf, groupNameOf } from '../circuit/policy.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { SystemicDecision } from '../reasons.ts';
 
 /** When openings or failures of several tools count as one event (S1). */
 export interface SystemicPolicy {
-  /** Number of circuits that opened with the same category. Whole number ≥ 2. Default 2. */
+  /**
+   * Number of open circuits that opened with the same category, within `sameCategorySteps`. Up to 3, two circuits are enough within
+   * `windowSteps` if their tools have a common dependency, and with `network`, `filesystem` or `resource` if no tool succeeded in
+   * between and one of the two has failed more than once since then. With 2, two circuits are enough within `windowSteps`, except with `timeout` and `permission`. Whole number ≥ 2. Default 3.
+   */
   readonly sameCategory: number;
+  /**
+   * Largest distance in steps between openings with the same category, in a session whose steps advance. If no step lies between
+   * them, it is twice `windowMs`. Has no effect with `sameCategory: 2`. Whole number ≥ 1. Default 20.
+   */
+  readonly sameCategorySteps: number;
   /** Number of circuits that opened, of any category. Whole number ≥ 2. Default 3. */
   readonly anyCategory: number;
   /**
@@ -14,8 +23,10 @@ export interface SystemicPolicy {
    * Whole number ≥ 2. Default 5.
    */
   readonly sharedFailures: number;
-  /** Number of different tools among those failures. Whole number ≥ 2. Default 3. */
+  /** Number of different tools among those failures, and those of `mixedFailures`. Whole number ≥ 2. Default 3. */
   readonly sharedTools: number;
+  /** The same as `sharedFailures`, for failures of any categories. Whole number ≥ 2. Default 7. */
+  readonly mixedFailures: number;
   /** Largest distance in steps between openings or failures that belong together, in a session whose steps advance. Default 10. */
   readonly windowSteps: number;
   /**
@@ -26,10 +37,12 @@ export interface SystemicPolicy {
 }
 
 export const DEFAULT_SYSTEMIC: SystemicPolicy = {
-  sameCategory: 2,
+  sameCategory: 3,
+  sameCategorySteps: 20,
   anyCategory: 3,
   sharedFailures: 5,
   sharedTools: 3,
+  mixedFailures: 7,
   windowSteps: 10,
   windowMs: 120_000,
 };
@@ -86,7 +99,11 @@ const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
  * Whether two moments of a session are in one window: by steps if any lie between them, otherwise by time. A moment after `to` is
  * in its window.
  */
-export const inWindow = (policy: SystemicPolicy, from: Moment, to: Moment): boolean => {
+export const inWindow = (
+  policy: Pick<SystemicPolicy, 'windowSteps' | 'windowMs'>,
+  from: Moment,
+  to: Moment,
+): boolean => {
   const steps = to.step - from.step;
   return steps > 0 ? steps <= policy.windowSteps : to.ms - from.ms <= policy.windowMs;
 };
@@ -144,6 +161,8 @@ export interface FailureEntry {
 export interface Correlation {
   /** Circuits that left closed and have not closed since, first to last. After an event is over, only those that open again. */
   readonly openings: readonly Opening[];
+  /** The tools of those circuits that opened after the last success of any tool. */
+  readonly sinceSuccess: readonly string[];
   /** Failures since the last success of any tool, within one window, first to last. */
   readonly failures: readonly FailureEntry[];
   /** The failures that count as one event with one cause; undefined if there is no such event. */
@@ -178,13 +197,14 @@ export interface SystemicRules extends CorrelationPolicy {
   version(): number;
 }
 
-export const NO_CORRELATION: Correlation = { openings: NONE, failures: NONE, event: undefined };
+export const NO_CORRELATION: Correlation = { openings: NONE, sinceSuccess: NONE, failures: NONE, event: undefined };
 
-/**
- * Categories with many possible causes. Two tools alone are no evidence of one cause, unless they share a group or a dependency.
- */
+/** Categories with many possible causes. Two tools alone are no evidence of one cause, unless they share a dependency. */
 const NEEDS_MORE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['timeout', 'permission']);
-const THIRD_TOOL = 3;
+/** Categories of what all tools of a machine share. Two tools are evidence of one cause as long as no tool works. */
+const OF_THE_MACHINE: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', 'filesystem', 'resource']);
+const TWO = 2;
+const THREE = 3;
 
 /** S1: a call that was not a probe failed. It may begin an event, whether or not a circuit is open. */
 export const correlateFailure = (
@@ -192,12 +212,10 @@ export const correlateFailure = (
   entry: FailureEntry,
   policy: CorrelationPolicy | undefined,
 ): Correlation => {
-  if (policy === undefined || correlation.event !== undefined || entry.category === 'unknown') return correlation;
+  if (policy === undefined || correlation.event !== undefined) return correlation;
   const recent = correlation.failures.filter(({ at }) => inWindow(policy, at, entry.at));
-  const failures = withoutSurplus([...recent, entry], entry, policy.sharedFailures);
-  const alike = failures.filter(({ category }) => category === entry.category);
-  const event = eventOfFailures(alike, correlation.openings, policy, entry.at);
-  return { ...correlation, failures, event };
+  const failures = withoutSurplus([...recent, entry], entry, Math.max(policy.sharedFailures, policy.mixedFailures));
+  return { ...correlation, failures, event: eventOfFailures(failures, entry, correlation.openings, policy) };
 };
 
 /** More failures of one tool in one category are no further evidence. The oldest is dropped, so that the log stays small. */
@@ -211,23 +229,43 @@ const withoutSurplus = (
 };
 
 const eventOfFailures = (
-  alike: readonly FailureEntry[],
+  failures: readonly FailureEntry[],
+  { category, at }: FailureEntry,
   openings: readonly Opening[],
   policy: CorrelationPolicy,
-  at: Moment,
 ): SystemicEvent | undefined => {
-  if (alike.length < policy.sharedFailures) return undefined;
+  const isEnough = (some: readonly FailureEntry[], least: number): boolean =>
+    some.length >= least && sourcesOf(some, policy) >= policy.sharedTools;
+  const alike = failures.filter((one) => one.category === category);
+  if (category !== 'unknown' && isEnough(alike, policy.sharedFailures))
+    return eventOf([...partsOf(alike, openings).values()], policy, at);
+  return isEnough(failures, policy.mixedFailures) ? eventOf(mixedPartsOf(failures, openings), policy, at) : undefined;
+};
+
+/** The opening of each tool, or its first failure if its circuit is closed. */
+const partsOf = (failures: readonly FailureEntry[], openings: readonly Opening[]): Map<string, Opening> => {
   const byTool = new Map<string, Opening>();
-  for (const entry of alike) {
+  for (const entry of failures) {
     if (byTool.has(entry.tool)) continue;
     byTool.set(entry.tool, openings.find(({ tool }) => tool === entry.tool) ?? entry);
   }
-  return sourcesOf(alike, policy) >= policy.sharedTools ? eventOf([...byTool.values()], policy, at) : undefined;
+  return byTool;
+};
+
+/** The same. If all these have one category by chance, one of the other failures shows that the event has none. */
+const mixedPartsOf = (failures: readonly FailureEntry[], openings: readonly Opening[]): readonly Opening[] => {
+  const parts = partsOf(failures, openings);
+  const [category, ...others] = new Set([...parts.values()].map((one) => one.category));
+  const other = failures.find((one) => one.category !== category);
+  if (others.length === 0 && other !== undefined) parts.set(other.tool, other);
+  return [...parts.values()];
 };
 
 /** S1: a call of a tool with a circuit succeeded. Earlier failures are no evidence of one cause. */
 export const correlateSuccess = (correlation: Correlation): Correlation =>
-  correlation.failures.length === 0 ? correlation : { ...correlation, failures: NONE };
+  correlation.failures.length === 0 && correlation.sinceSuccess.length === 0
+    ? correlation
+    : { ...correlation, failures: NONE, sinceSuccess: NONE };
 
 /** S1: a circuit opened. It joins an event that lasts, begins one, or is only listed. */
 export const correlateOpening = (
@@ -238,11 +276,12 @@ export const correlateOpening = (
   // A failed probe opens a circuit that was open already: nothing new.
   if (correlation.openings.some(({ tool }) => tool === opening.tool)) return correlation;
   const openings = [...correlation.openings, opening];
+  const sinceSuccess = [...correlation.sinceSuccess, opening.tool];
   const event =
     correlation.event === undefined
-      ? policy && eventOfOpenings(openings, opening, policy)
+      ? policy && eventOfOpenings({ ...correlation, openings, sinceSuccess }, opening, policy)
       : joined(correlation.event, opening, policy);
-  return { ...correlation, openings, event };
+  return { ...correlation, openings, sinceSuccess, event };
 };
 
 const joined = (event: SystemicEvent, opening: Opening, policy: CorrelationPolicy | undefined): SystemicEvent => {
@@ -260,29 +299,42 @@ const belongsTo = (event: SystemicEvent, { category, at }: Opening, policy: Corr
   category === event.category && inWindow(policy, latestOpening(event).at, at);
 
 const eventOfOpenings = (
-  openings: readonly Opening[],
-  { category, at }: Opening,
+  { openings, sinceSuccess, failures }: Correlation,
+  newest: Opening,
   policy: CorrelationPolicy,
 ): SystemicEvent | undefined => {
-  const together = openings.filter((one) => inWindow(policy, one.at, at));
-  const alike = together.filter((one) => one.category === category);
-  const sources = sourcesOf(alike, policy);
-  if (category !== 'unknown' && sources >= policy.sameCategory) {
-    const event = eventOf(alike, policy, at);
-    const isShared = event.group !== undefined || event.dependency !== undefined;
-    if (!NEEDS_MORE.has(category) || sources >= THIRD_TOOL || isShared) return event;
-  }
-  return sourcesOf(together, policy) >= policy.anyCategory ? eventOf(together, policy, at) : undefined;
+  const { tool, category, at } = newest;
+  const { sameCategory } = policy;
+  const isNear = (one: Opening): boolean => inWindow(policy, one.at, at);
+  const ifEnough = (some: readonly Opening[], least: number) =>
+    sourcesOf(some, policy) >= least ? eventOf(some, policy, at) : undefined;
+  const alike = category === 'unknown' ? NONE : openings.filter((one) => one.category === category);
+  // One failure of each may be chance: two tools that fail for long fail one after the other at some time.
+  const isBrief = (name: string): boolean =>
+    groupNameOf(name) === undefined && failures.filter((one) => one.tool === name).length === 1;
+  const isUnbroken = (one: Opening): boolean =>
+    OF_THE_MACHINE.has(category) && sinceSuccess.includes(one.tool) && !(isBrief(one.tool) && isBrief(tool));
+  const isRelated = (one: Opening): boolean =>
+    isUnbroken(one) || policy.sharedDependency?.([one.tool, tool]) !== undefined;
+  const related = alike.filter((one) => one === newest || (isNear(one) && isRelated(one)));
+  const wide = { windowSteps: policy.sameCategorySteps, windowMs: TWO * policy.windowMs };
+  return (
+    (sameCategory === TWO
+      ? ifEnough(alike.filter(isNear), NEEDS_MORE.has(category) ? THREE : TWO)
+      : ifEnough(
+          alike.filter((one) => inWindow(wide, one.at, at)),
+          sameCategory,
+        )) ??
+    (sameCategory <= THREE ? ifEnough(related, TWO) : undefined) ??
+    ifEnough(openings.filter(isNear), policy.anyCategory)
+  );
 };
 
-/**
- * The number of possible causes. The tools of one group count as one, in the categories that its circuit counts. If half of an MCP
- * server is unavailable, that is no evidence against the other servers.
- */
-const sourcesOf = (failed: readonly Pick<Opening, 'tool' | 'category'>[], { sharedGroup }: CorrelationPolicy): number =>
+/** The number of possible causes. The tools of one group count as one: a server that is partly unavailable is one cause. */
+const sourcesOf = (failed: readonly Pick<Opening, 'tool'>[], { sharedGroup }: CorrelationPolicy): number =>
   new Set(
-    failed.map(({ tool, category }) => {
-      const group = countsForGroup(category) ? sharedGroup?.([tool]) : undefined;
+    failed.map(({ tool }) => {
+      const group = sharedGroup?.([tool]);
       return group === undefined ? tool : circuitNameOf(group);
     }),
   ).size;
@@ -296,7 +348,8 @@ const eventOf = (
 /** Circuits closed: they are not part of a later event. */
 export const correlateClosing = (correlation: Correlation, tools: ReadonlySet<string>): Correlation => {
   const openings = correlation.openings.filter(({ tool }) => !tools.has(tool));
-  return openings.length === correlation.openings.length ? correlation : { ...correlation, openings };
+  if (openings.length === correlation.openings.length) return correlation;
+  return { ...correlation, openings, sinceSuccess: correlation.sinceSuccess.filter((tool) => !tools.has(tool)) };
 };
 
 /**
@@ -308,14 +361,14 @@ export const absorbMembers = (
   group: string,
   isMember: (tool: string) => boolean,
 ): Correlation => {
-  const openings = correlation.openings.filter(({ tool }) => !isMember(tool));
-  const latest = correlation.failures.findLast(({ tool }) => isMember(tool));
-  if (latest === undefined)
-    return openings.length === correlation.openings.length ? correlation : { ...correlation, openings };
-  const failures = correlation.failures
+  const members = new Set(correlation.openings.map(({ tool }) => tool).filter(isMember));
+  const next = correlateClosing(correlation, members);
+  const latest = next.failures.findLast(({ tool }) => isMember(tool));
+  if (latest === undefined) return next;
+  const failures = next.failures
     .filter((one) => one === latest || !isMember(one.tool))
     .map((one) => (one === latest ? { ...one, tool: group } : one));
-  return { ...correlation, openings, failures };
+  return { ...next, failures };
 };
 
 /** S5: the event is over. Openings and failures during it are no evidence for the next one, but a failed probe is. */

@@ -360,9 +360,7 @@ type BudgetWindow = Pick<WindowBudget, 'windowSteps' | 'windowMs' | 'windowCalls
 
 /** B1: by steps once the session has any, otherwise by time and by the calls that were settled since the failed one. */
 const hasLeft = ({ windowSteps, windowMs, windowCalls }: BudgetWindow, at: Moment, now: Moment): boolean =>
-  now.step > 0
-    ? now.step - at.step > windowSteps
-    : now.ms - at.ms > windowMs || callsSince(at, now) > windowCalls;
+  now.step > 0 ? now.step - at.step > windowSteps : now.ms - at.ms > windowMs || callsSince(at, now) > windowCalls;
 
 /** Number of calls that were settled since then, the call of that moment included. */
 export const callsSince = (at: Moment, now: Moment): number => (now.calls ?? 0) - (at.calls ?? 0);

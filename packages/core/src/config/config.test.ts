@@ -94,6 +94,8 @@ describe('E6: bad configuration is rejected when the box is made', () => {
       'budget.windowMs',
       "has no effect with rule 'strict', which has no window. Remove it, or set rule 'window'.",
     ],
+    [{ systemic: { sameCategorySteps: 0 } }, 'systemic.sameCategorySteps', 'is 0. Set a whole number of at least 1'],
+    [{ systemic: { mixedFailures: 1 } }, 'systemic.mixedFailures', 'A systemic failure is a failure of several tools'],
     [{ systemic: { sameCategory: 1 } }, 'systemic.sameCategory', 'A systemic failure is a failure of several tools'],
     [{ systemic: { sharedTools: 1 } }, 'systemic.sharedTools', 'is 1. Set a whole number of at least 2'],
     [{ systemic: { sharedFailures: 1 } }, 'systemic.sharedFailures', 'at least 2'],
@@ -123,7 +125,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [{ budget: 5 }, "budget: is 5. Give an object such as { failures: 5 }, or 'strict'."],
     [{ groups: ['g'] }, 'groups: is a list. Give an object such as { github: { cooldownMs: 30000 } }.'],
     [{ groups: { g: 'fast' } }, "groups.g: is 'fast'. Give an object such as { profile: 'fast' }."],
-    [{ systemic: true }, 'Give an object such as { sameCategory: 2 }, or set false to switch it off, or leave it out.'],
+    [{ systemic: true }, 'Give an object such as { sameCategory: 3 }, or set false to switch it off, or leave it out.'],
     [{ systemic: { recovery: 5 } }, 'systemic.recovery: is 5. Give an object such as { afterMs: 300000 }.'],
     [{ loopGuard: true }, 'Give an object such as { repeats: 3 }, or set false to switch it off, or leave it out.'],
     [{ allowedTools: 'search' }, "allowedTools: is 'search'. Give a list such as ['web_search']."],
@@ -238,8 +240,10 @@ describe('C4, E6: defaults', () => {
     const session = box.session();
     session.acquire('s').settle({ result: { isError: true, content: [{ type: 'text', text: 'unknown order id' }] } });
     expect(session.peek('s')).toMatchObject({ state: 'open', category: 'tool_error' });
-    box.declare('t');
-    session.acquire('t').settle({ outcome: 'failure', category: 'tool_error' });
+    for (const tool of ['t', 'u']) {
+      box.declare(tool);
+      session.acquire(tool).settle({ outcome: 'failure', category: 'tool_error' });
+    }
     expect(session.view().state).toBe('paused_systemic');
   });
 

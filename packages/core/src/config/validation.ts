@@ -114,9 +114,17 @@ const checkSystemic: Check = (path, value) =>
     : object(
         {
           sameCategory: fewest,
+          sameCategorySteps: number(
+            1,
+            orLeaveOut('Circuits that open alike within this many steps can be one event.'),
+            {
+              whole: true,
+            },
+          ),
           anyCategory: fewest,
           sharedFailures: fewest,
           sharedTools: fewest,
+          mixedFailures: fewest,
           pause: oneOf(
             ['all', 'affected'],
             orLeaveOut(
@@ -129,7 +137,7 @@ const checkSystemic: Check = (path, value) =>
           windowMs: number(0, orLeaveOut('Circuits that open within this time can be one event.'), { above: true }),
           recovery: recoveryChecks,
         },
-        '{ sameCategory: 2 }, or set false to switch it off, or leave it out',
+        '{ sameCategory: 3 }, or set false to switch it off, or leave it out',
       )(path, value);
 
 /** Says where a misplaced key belongs. */

@@ -138,10 +138,12 @@ const budget: fc.Arbitrary<NonNullable<BreakerboxConfig['budget']>> = fc.oneof(
 );
 
 const sharing = {
-  sameCategory: fc.constantFrom(2, 3),
+  sameCategory: fc.constantFrom(2, 3, 3, 4),
+  sameCategorySteps: fc.constantFrom(1, 3, 20),
   anyCategory: fc.constantFrom(2, 3, 4),
   sharedFailures: fc.constantFrom(2, 3, 5),
   sharedTools: fc.constantFrom(2, 3),
+  mixedFailures: fc.constantFrom(2, 4, 7),
   windowSteps: fc.constantFrom(1, 2, 3),
   windowMs: fc.constantFrom(1, 45_000, 60_000),
 };

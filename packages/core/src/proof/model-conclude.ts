@@ -91,6 +91,7 @@ const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isPro
     if (outcome === 'success') {
       if (circuit === undefined) continue;
       correlation.log = [];
+      correlation.successes += 1;
       if (budget) toolSucceeded(budget, tool, permit.groupName);
       continue;
     }

@@ -61,9 +61,9 @@ const ownCopy = (
 });
 
 export const copyOfCorrelation = (
-  { openings, log, event, gate }: Correlation,
+  { gate, ...correlation }: Correlation,
   circuit: (one: ModelCircuit) => ModelCircuit,
-): Correlation => ({ openings: [...openings], log, event, gate: gate && circuit(gate) });
+): Correlation => ({ ...correlation, openings: [...correlation.openings], gate: gate && circuit(gate) });
 
 export const copyOfBudget = (budget: Budget): Budget => {
   const { by } = budget;

@@ -1,5 +1,5 @@
 import type { ErrorCategory, SuspectedLayer } from '../index.ts';
-import { ANY_TIME, isOfGroup, type ModelCircuit, newCircuit, open } from './model-circuit.ts';
+import { ANY_TIME, type ModelCircuit, newCircuit, open } from './model-circuit.ts';
 import type { Rules, SystemicRules, When, Within } from './rules.ts';
 
 /** A circuit that left closed and has not closed since; in an event also a tool that failed with a closed circuit. */
@@ -8,6 +8,8 @@ export interface ModelOpening {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: When;
+  /** S1: how many successes of any tool there had been. */
+  readonly successes?: number;
 }
 
 /** Failures that are one event, from its beginning to its end. */
@@ -24,6 +26,8 @@ export interface Correlation {
   openings: ModelOpening[];
   /** Failures since the last success of any tool. */
   log: ModelOpening[];
+  /** How often a tool has succeeded. */
+  successes: number;
   event: ModelEvent | undefined;
   /** S5: open while the event lasts, half-open while its probe is under way. */
   gate: ModelCircuit | undefined;
@@ -33,8 +37,12 @@ export interface Correlation {
 export interface Correlating {
   readonly rules: SystemicRules;
   readonly within: Within;
+  /** S1: the window of openings of one category. */
+  readonly withinTwice: Within;
   /** What tools have in common. */
   readonly common: (tools: readonly string[]) => 'dependency' | 'group' | undefined;
+  /** Whether two tools have something that both depend on, or one of them on the other. */
+  readonly dependency: (one: string, other: string) => boolean;
   /** C13: the circuit of a tool's group; of a group, its own. */
   readonly groupOf: (tool: string) => string | undefined;
   /** C12: whether the circuits are those of many sessions. */
@@ -42,26 +50,44 @@ export interface Correlating {
   readonly gate: Rules | undefined;
 }
 
-export const newCorrelation = (): Correlation => ({ openings: [], log: [], event: undefined, gate: undefined });
+export const newCorrelation = (): Correlation => ({
+  openings: [],
+  log: [],
+  successes: 0,
+  event: undefined,
+  gate: undefined,
+});
 
 /** S1: a failure that was no probe. */
 export const logFailure = (correlation: Correlation, failure: ModelOpening, around: Correlating): void => {
-  if (correlation.event !== undefined || failure.category === 'unknown') return;
+  if (correlation.event !== undefined) return;
   const { rules, within } = around;
   const recent = [...correlation.log.filter(({ at }) => within(at, failure.at)), failure];
   const same = recent.filter(({ tool, category }) => tool === failure.tool && category === failure.category);
-  const forgotten = same.slice(0, -rules.sharedFailures); // More of one tool and category prove nothing more.
+  // More of one tool and category prove nothing more.
+  const forgotten = same.slice(0, -Math.max(rules.sharedFailures, rules.mixedFailures));
   correlation.log = recent.filter((one) => !forgotten.includes(one));
-  const alike = correlation.log.filter(({ category }) => category === failure.category);
-  const tools = [...new Set(alike.map(({ tool }) => tool))];
-  if (alike.length < rules.sharedFailures || sourcesOf(alike, around) < rules.sharedTools) return;
-  const known = (tool: string) => [...correlation.openings, ...alike].find((one) => one.tool === tool);
-  setEvent(
-    correlation,
-    failure.id,
-    tools.map(known).filter((one) => one !== undefined),
-    around,
-  );
+  const { log } = correlation;
+  const alike = log.filter(({ category }) => category === failure.category && category !== 'unknown'); // O6
+  const isEvent = (some: readonly ModelOpening[], least: number) =>
+    some.length >= least && sourcesOf(some, around) >= rules.sharedTools;
+  if (isEvent(alike, rules.sharedFailures)) setEvent(correlation, failure.id, inBrief(correlation, alike), around);
+  else if (isEvent(log, rules.mixedFailures))
+    setEvent(correlation, failure.id, unlike(inBrief(correlation, log), log), around);
+};
+
+/** S4: each tool once, with its opening if it is open, and else with its first failure. */
+const inBrief = ({ openings }: Correlation, failures: readonly ModelOpening[]): readonly ModelOpening[] => {
+  const tools = [...new Set(failures.map(({ tool }) => tool))];
+  return tools.flatMap((tool) => [...openings, ...failures].find((one) => one.tool === tool) ?? []);
+};
+
+/** S1: an event of mixed failures is of no one category, so that one tool of it shows another. */
+const unlike = (tools: readonly ModelOpening[], failures: readonly ModelOpening[]): readonly ModelOpening[] => {
+  const [first] = tools;
+  if (tools.some(({ category }) => category !== first?.category)) return tools;
+  const other = failures.find(({ category }) => category !== first?.category);
+  return tools.map((one) => (one.tool === other?.tool ? other : one));
 };
 
 /** S1: a circuit opened. It joins an event, makes one, or is only listed. */
@@ -71,7 +97,7 @@ export const recordOpening = (
   around: Correlating | undefined,
 ): void => {
   if (correlation.openings.some(({ tool }) => tool === opening.tool)) return; // A failed probe.
-  correlation.openings.push(opening);
+  correlation.openings.push({ ...opening, successes: correlation.successes });
   if (around === undefined) return;
   const { event } = correlation;
   if (event !== undefined) {
@@ -81,23 +107,40 @@ export const recordOpening = (
     setEvent(correlation, event.id, [...others, opening], around);
     return;
   }
-  const { rules, within } = around;
-  const together = correlation.openings.filter(({ at }) => within(at, opening.at));
-  const alike = together.filter(({ category }) => category === opening.category && category !== 'unknown'); // O6
-  if (sourcesOf(alike, around) >= rules.sameCategory && isShared(alike, around))
-    setEvent(correlation, opening.id, alike, around);
-  else if (sourcesOf(together, around) >= rules.anyCategory) setEvent(correlation, opening.id, together, around);
+  const found = clauses(correlation, opening, around).find(([some, least]) => sourcesOf(some, around) >= least);
+  if (found) setEvent(correlation, opening.id, found[0], around);
 };
 
-/** S1: tools of one group are one source, in the categories that are the group's: they fail together. */
+/** S1: openings that are an event if they are so many, the first such clause of all. */
+const clauses = (
+  { openings, successes, log }: Correlation,
+  { tool, category, at }: ModelOpening,
+  { rules, within, withinTwice, dependency }: Correlating,
+): readonly (readonly [some: readonly ModelOpening[], least: number])[] => {
+  const together = openings.filter((one) => within(one.at, at));
+  const isAlike = (one: ModelOpening) => one.category === category && category !== 'unknown'; // O6
+  const alike = together.filter(isAlike);
+  const isOurs = (one: ModelOpening) => one.tool === tool;
+  const dependent = alike.filter((one) => isOurs(one) || dependency(one.tool, tool));
+  // What all tools of a machine need, and not one of them has worked in between.
+  const ofMachine = ['network', 'filesystem', 'resource'].includes(category);
+  const failedOnce = (name: string) =>
+    !name.startsWith('group:') && log.filter((one) => one.tool === name).length === 1;
+  const isUnbroken = (one: ModelOpening) =>
+    ofMachine && one.successes === successes && !(failedOnce(one.tool) && failedOnce(tool));
+  const unbroken = alike.filter((one) => dependent.includes(one) || isUnbroken(one));
+  const any = [together, rules.anyCategory] as const;
+  if (rules.sameCategory > 3)
+    return [[openings.filter((one) => isAlike(one) && withinTwice(one.at, at)), rules.sameCategory], any];
+  if (rules.sameCategory === 3)
+    return [[openings.filter((one) => isAlike(one) && withinTwice(one.at, at)), 3], [unbroken, 2], any];
+  const byChance = category === 'timeout' || category === 'permission';
+  return [[alike, byChance ? 3 : 2], [dependent, 2], any];
+};
+
+/** S1: tools of one group are one source: they fail together. */
 const sourcesOf = (some: readonly ModelOpening[], { groupOf }: Correlating): number =>
-  new Set(some.map(({ tool, category }) => (isOfGroup(category) ? (groupOf(tool) ?? tool) : tool))).size;
-
-/** S1: categories that two tools may well share by chance. */
-const isShared = (alike: readonly ModelOpening[], around: Correlating): boolean => {
-  const byChance = alike.some(({ category }) => category === 'timeout' || category === 'permission');
-  return !byChance || sourcesOf(alike, around) >= 3 || around.common(alike.map(({ tool }) => tool)) !== undefined;
-};
+  new Set(some.map(({ tool }) => groupOf(tool) ?? tool)).size;
 
 /** C12: where other tools go on, their failures may have another cause. */
 const joins = (event: ModelEvent, opening: ModelOpening, { isShared: shared, within }: Correlating): boolean =>

@@ -106,7 +106,14 @@ export const correlating = ({ systemic, config }: Model, { box, home }: ModelSes
     rules: systemic,
     // C12: steps of many sessions say nothing of what belongs together.
     within: (from, to) => inOneWindow(systemic, from, home.steps === undefined ? to : { ms: to.ms, step: 0 }),
+    withinTwice: (from, to) =>
+      inOneWindow(
+        { windowSteps: systemic.sameCategorySteps, windowMs: systemic.windowMs * 2 },
+        from,
+        home.steps === undefined ? to : { ms: to.ms, step: 0 },
+      ),
     common: (tools) => inCommon(config.tools ?? {}, box, tools),
+    dependency: (one, other) => inCommon(config.tools ?? {}, box, [one, other]) === 'dependency',
     groupOf: (name) => groupFor(box, name),
     isShared: home.steps !== undefined,
     gate: gateRulesOf(systemic),

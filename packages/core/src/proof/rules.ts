@@ -120,9 +120,11 @@ const rateOf = ({ rate, minimumCalls, windowCalls = 100 }: NonNullable<ToolConfi
 /** S1, S2 and S5, with their defaults. */
 export interface SystemicRules {
   readonly sameCategory: number;
+  readonly sameCategorySteps: number;
   readonly anyCategory: number;
   readonly sharedFailures: number;
   readonly sharedTools: number;
+  readonly mixedFailures: number;
   readonly windowSteps: number;
   readonly windowMs: number;
   readonly pause: 'all' | 'affected';
@@ -148,10 +150,12 @@ export const systemicRulesOf = (config: BreakerboxConfig['systemic'], scope: Sco
   config === false
     ? undefined
     : Object.freeze({
-        sameCategory: 2,
+        sameCategory: 3,
+        sameCategorySteps: 20,
         anyCategory: 3,
         sharedFailures: 5,
         sharedTools: 3,
+        mixedFailures: 7,
         windowSteps: 10,
         windowMs: 120_000,
         pause: scope === 'process' ? 'affected' : 'all',
@@ -195,5 +199,5 @@ export interface When {
 export type Within = (from: When, to: When) => boolean;
 
 /** S1: by steps if any lie between the two, else by time. What comes after `to` is in its window. */
-export const inOneWindow = (rules: SystemicRules, from: When, to: When): boolean =>
+export const inOneWindow = (rules: Pick<SystemicRules, 'windowSteps' | 'windowMs'>, from: When, to: When): boolean =>
   to.step > from.step ? to.step - from.step <= rules.windowSteps : to.ms - from.ms <= rules.windowMs;

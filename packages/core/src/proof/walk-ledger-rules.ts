@@ -126,6 +126,7 @@ export const canonicalLedger = (
   return {
     correlation: {
       openings: [...moved.values()],
+      sinceSuccess: correlation.sinceSuccess,
       failures: correlation.failures.map((one) => ({ ...one, at: ago(one.at, old) })),
       event,
     },

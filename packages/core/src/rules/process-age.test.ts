@@ -43,7 +43,7 @@ describe('C12: failures of other sessions keep their age', () => {
   });
 
   test('C12, S1: an opening a minute ago is part of an event', () => {
-    const { box, session, clock } = bench(shared);
+    const { box, session, clock } = bench({ ...shared, systemic: { sameCategory: 2 } });
     trip(session, 'a');
     clock.advance(60_000);
     const other = box.session();

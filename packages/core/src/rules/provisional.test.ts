@@ -126,7 +126,7 @@ describe('S3: an event costs one failure', () => {
   });
 
   test('S3: an earlier charge of a circuit that joins is absorbed, not charged again', () => {
-    const { session } = bench({ tools });
+    const { session } = bench({ tools, systemic: { mixedFailures: 99 } });
     const underWay = [1, 2, 3].map(() => session.acquire('c'));
     failOnce(session, 'c', 'server');
     bringDown(session);

@@ -117,8 +117,7 @@ describe('S1: five failures of three tools in one category, without a success be
     const groups = { g: { failureThreshold: 99 } };
     expect(eventOf(['a', 'b', 'c', 'a', 'b', 'd'], 'server', { tools, groups })).toBeUndefined();
     expect(eventOf(['a', 'b', 'c', 'a', 'd', 'e'], 'server', { tools, groups })).toBeDefined();
-    // A group does not open by these, so they say something of each tool.
-    expect(eventOf(five, 'rate_limit', { tools, groups })).toBeDefined();
+    expect(eventOf(five, 'rate_limit', { tools, groups })).toBeUndefined();
   });
 
   test('C15, S1: a group that opens with the failure which makes the event counts as its members', () => {
@@ -168,13 +167,10 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     },
   );
 
-  test('C13, S1, S4: permission of two tools in one group makes an event, and the group is suspected', () => {
+  test('C13, S1: permission of two tools in one group makes no event, because they are one tool', () => {
     const { session } = grouped();
-    trip(session, 'a', 'permission');
-    trip(session, 'b', 'permission');
-    expect(session.view().systemic).toMatchObject({ category: 'permission', layer: 'group', group: 'g' });
-    expect(session.acquire('d').message).toContain("the cause is probably 'g', which they belong to");
-    expect(report(session).headline).toContain('g');
+    for (const tool of ['a', 'b', 'c']) trip(session, tool, 'permission');
+    expect(session.view().systemic).toBeUndefined();
   });
 
   test('S1: a third tool is enough', () => {
@@ -201,15 +197,6 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     expect(session.view().systemic?.openings).toHaveLength(3);
   });
 
-  test('S1: other categories need two tools only', () => {
-    for (const category of ['network', 'rate_limit', 'filesystem', 'server', 'resource'] as const) {
-      const { session } = bench(many);
-      trip(session, 'a', category);
-      trip(session, 'b', category);
-      expect(session.view().systemic?.category, category).toBe(category);
-    }
-  });
-
   test('C13, S4: an event of a group and a tool outside of it names no group', () => {
     const { session } = grouped();
     openGroup(session);
@@ -218,5 +205,239 @@ describe('S1: timeout and permission are shared only with more evidence', () => 
     const other = bench().session;
     bringDown(other);
     expect(other.view().systemic).toMatchObject({ group: undefined, dependency: undefined });
+  });
+});
+
+describe('S1: open circuits of one category', () => {
+  const together = ['network', 'filesystem', 'resource'] as const;
+  const apart = ['server', 'rate_limit', 'timeout', 'permission'] as const;
+
+  /** Circuits open one after the other, with a success of another tool in between and so many steps. */
+  const openApart = (category: ErrorCategory, gap: number, config: Parameters<typeof bench>[0] = {}) => {
+    const { session } = bench({ ...many, ...config });
+    for (const [index, tool] of ['a', 'b', 'c'].entries()) {
+      if (index > 0) steps(session, gap);
+      trip(session, tool, category);
+      succeedOnce(session, 'e');
+    }
+    return session.view().systemic?.openings.map(({ tool }) => tool);
+  };
+
+  test.each([...together, ...apart])(
+    'S1: three of %s within 20 steps make an event, although another tool works',
+    (category) => {
+      expect([9, 10].map((gap) => openApart(category, gap))).toEqual([
+        ['a', 'b', 'c'],
+        ['a', 'b', 'c'],
+      ]);
+      expect(openApart(category, 11)).toBeUndefined();
+    },
+  );
+
+  test('S1: three within 240 s make an event if no step lies between them', () => {
+    const run = (gapMs: number) => {
+      const { session, clock } = bench(many);
+      for (const tool of ['a', 'b', 'c']) {
+        trip(session, tool, 'server');
+        succeedOnce(session, 'e');
+        if (tool !== 'c') clock.advance(gapMs);
+      }
+      return session.view().systemic !== undefined;
+    };
+    expect([run(119_000), run(120_000), run(120_500)]).toEqual([true, true, false]);
+  });
+
+  test('S1: three of unknown are not of one category, so they need the window of any three', () => {
+    const atOnce = { defaults: { failureThreshold: 1 } };
+    expect(openApart('unknown', 5, atOnce)).toEqual(['a', 'b', 'c']);
+    expect(openApart('unknown', 6, atOnce)).toBeUndefined();
+  });
+
+  test('S1: a circuit that has closed again does not count among the three', () => {
+    const { session, clock } = bench({ ...many, defaults: { cooldownMs: 1_000 } });
+    trip(session, 'a', 'server');
+    clock.advance(1_000);
+    expect(succeedOnce(session, 'a')).toBe('probe');
+    trip(session, 'b', 'server');
+    succeedOnce(session, 'e');
+    trip(session, 'c', 'server');
+    expect(session.view().systemic).toBeUndefined();
+  });
+
+  test.each(together)('S1: two of %s make an event if no tool succeeds between them', (category) => {
+    const run = (between: (made: ReturnType<typeof bench>) => unknown) => {
+      const made = bench(many);
+      trip(made.session, 'a', category);
+      between(made);
+      trip(made.session, 'b', category);
+      return made.session.view().systemic?.category;
+    };
+    expect(run(() => {})).toBe(category);
+    expect(run(({ session }) => succeedOnce(session, 'e'))).toBeUndefined();
+    expect(run(({ session }) => session.acquire('e').settle({ outcome: 'ignored', category: 'denied' }))).toBe(
+      category,
+    );
+    expect([10, 11].map((count) => run(({ session }) => steps(session, count)))).toEqual([category, undefined]);
+    expect([120_000, 120_001].map((ms) => run(({ clock }) => clock.advance(ms)))).toEqual([category, undefined]);
+  });
+
+  test('S1: two that have failed once each since the last success make no event; two groups do', () => {
+    const pairs = ['g', 'h'].map((group) => [group, { group }] as const);
+    const groups = { g: { groupThreshold: 1 }, h: { groupThreshold: 1 } };
+    const openLast = (tools: readonly string[]) => {
+      const { session } = bench({ ...many, tools: { ...many.tools, ...Object.fromEntries(pairs) }, groups });
+      for (const tool of tools) for (let i = 0; i < 2; i += 1) failOnce(session, tool);
+      succeedOnce(session, 'e');
+      failAll(session, tools, 'network');
+      expect(notClosed(session)).toHaveLength(2);
+      return session.view().systemic?.openings.map(({ tool }) => tool);
+    };
+    expect(openLast(['a', 'b'])).toBeUndefined();
+    expect(openLast(['g', 'h'])).toEqual(['group:g', 'group:h']);
+  });
+
+  test.each(apart)('S1: two of %s make no event, although no tool succeeds between them', (category) => {
+    const { session } = bench(many);
+    bringDown(session, 'a', 'b');
+    expect(session.view().systemic).toBeDefined();
+    const other = bench(many).session;
+    for (const tool of ['a', 'b']) trip(other, tool, category);
+    expect(other.view().systemic).toBeUndefined();
+  });
+
+  test.each([...together, ...apart, 'unknown'] as const)(
+    'S1: two of %s make an event if the tools have a common dependency, unless it is unknown',
+    (category) => {
+      const on = { dependsOn: ['gateway'] };
+      const { session } = bench({ ...many, tools: { a: on, b: on, e: {} } });
+      trip(session, 'a', category);
+      succeedOnce(session, 'e');
+      trip(session, 'b', category);
+      expect(session.view().systemic?.dependency).toBe(category === 'unknown' ? undefined : 'gateway');
+    },
+  );
+
+  test('S1: sameCategory 2 is enough in every category but two, within 10 steps and whatever succeeds', () => {
+    const systemic = { sameCategory: 2, anyCategory: 9 };
+    expect(openApart('server', 10, { systemic })).toEqual(['a', 'b']);
+    expect(openApart('server', 11, { systemic })).toBeUndefined();
+    expect(openApart('timeout', 5, { systemic })).toEqual(['a', 'b', 'c']);
+    expect(openApart('timeout', 6, { systemic })).toBeUndefined();
+  });
+
+  test('S1: with sameCategory 4, two or three are not enough', () => {
+    const on = { dependsOn: ['gateway'] };
+    const systemic = { sameCategory: 4, anyCategory: 9, sharedFailures: 99, mixedFailures: 99 };
+    const { session } = bench({ ...many, tools: { a: on, b: on, c: {}, d: {} }, systemic });
+    for (const tool of ['a', 'b', 'c']) trip(session, tool);
+    expect(session.view().systemic).toBeUndefined();
+    trip(session, 'd');
+    expect(session.view().systemic?.openings).toHaveLength(4);
+  });
+
+  test('S1: the steps between openings of one category are a setting', () => {
+    expect(openApart('server', 6, { systemic: { sameCategorySteps: 12 } })).toHaveLength(3);
+    expect(openApart('server', 7, { systemic: { sameCategorySteps: 12 } })).toBeUndefined();
+  });
+
+  test('C11, S1: a snapshot says whether a tool has succeeded since; that of an older version does not, and three are needed', () => {
+    const run = (between: (session: ReturnType<typeof bench>['session']) => unknown, older = false) => {
+      const { session, box } = bench(many);
+      trip(session, 'a');
+      between(session);
+      const { ledger, ...rest } = snapshotOf(session);
+      const { sinceSuccess, ...before } = ledger;
+      const restored = restore(box, { ...rest, ledger: older ? before : ledger });
+      trip(restored, 'b');
+      return restored.view().systemic !== undefined;
+    };
+    expect(run(() => {})).toBe(true);
+    expect(run((session) => succeedOnce(session, 'e'))).toBe(false);
+    expect(run(() => {}, true)).toBe(false);
+  });
+});
+
+describe('S1: seven failures of three tools in any categories, with no success between them', () => {
+  const mixed: readonly (readonly [string, ErrorCategory])[] = [
+    ['a', 'network'],
+    ['b', 'unknown'],
+    ['c', 'timeout'],
+    ['a', 'server'],
+    ['b', 'permission'],
+    ['a', 'unknown'],
+    ['c', 'rate_limit'],
+  ];
+  // The budget by itself would pause after the sixth.
+  const run = (failures: typeof mixed, config: Parameters<typeof bench>[0] = {}) => {
+    const made = bench({ ...many, ...config });
+    for (const [tool, category] of failures) failOnce(made.session, tool, category);
+    return made;
+  };
+
+  test('S1, S2, S4: they make an event without a category, which costs one failure', () => {
+    const { session } = run(mixed.slice(0, 6));
+    expect(session.view().systemic).toBeUndefined();
+    failOnce(session, 'c', 'rate_limit');
+    expect(session.view().systemic).toMatchObject({ category: undefined, layer: 'unknown' });
+    expect(session.view().systemic?.openings.map(({ tool }) => tool)).toEqual(['a', 'b', 'c']);
+    expect(session.acquire('e')).toMatchObject({ decision: 'pause', reason: 'systemic' });
+    expect(session.acquire('e').message).toContain("'a', 'b' and 1 more failed at the same time");
+    expect(session.view().budget.remaining).toBe(49);
+  });
+
+  test('S1: two tools, a success of a tool, and probes are not enough', () => {
+    const threshold = { defaults: { failureThreshold: 50 } };
+    const ofTwo = mixed.map(([tool, category]) => [tool === 'c' ? 'a' : tool, category] as const);
+    expect(run(ofTwo, threshold).session.view().systemic).toBeUndefined();
+    const { session } = run(mixed.slice(0, 6));
+    succeedOnce(session, 'e');
+    failOnce(session, 'c', 'rate_limit');
+    expect(session.view().systemic).toBeUndefined();
+    const probed = run([
+      ['a', 'network'],
+      ['a', 'server'],
+      ['a', 'timeout'],
+      ...mixed.slice(1, 3),
+      ['c', 'server'],
+    ]).session;
+    steps(probed, 3);
+    expect(failOnce(probed, 'a', 'network')).toBe('probe');
+    expect(probed.view().systemic).toBeUndefined();
+    failOnce(probed, 'c', 'network');
+    expect(probed.view().systemic).toBeDefined();
+  });
+
+  test('S1: failures that blame their keys do not count', () => {
+    const { session } = bench({ ...many, tools: { ...many.tools, a: { key: () => 'k' } } });
+    for (const [tool, category] of mixed) {
+      const blames = tool === 'a' ? ({ blames: 'key' } as const) : {};
+      session.acquire(tool, { input: {} }).settle({ outcome: 'failure', category, ...blames });
+    }
+    expect(session.view().systemic).toBeUndefined();
+  });
+
+  test('S1: the tools of one group are one tool, and the number of failures is a setting', () => {
+    const tools = { a: { group: 'g' }, b: { group: 'g' }, c: {}, d: {}, e: {} };
+    const groups = { g: { failureThreshold: 99 } };
+    expect(run(mixed, { tools, groups }).session.view().systemic).toBeUndefined();
+    expect(run(mixed.slice(0, 4), { systemic: { mixedFailures: 4 } }).session.view().systemic).toBeDefined();
+    expect(run(mixed, { systemic: { mixedFailures: 8 } }).session.view().systemic).toBeUndefined();
+  });
+
+  test('S1: the counter of systemic failures counts it as _MIXED, and the report suspects no layer', () => {
+    const { session, box } = bench(many);
+    const detected = hear(box, 'systemic.detected');
+    for (const [tool, category] of mixed) failOnce(session, tool, category);
+    expect(detected).toHaveLength(1);
+    const { headline, systemic } = report(session);
+    expect(systemic).toMatchObject({ category: null, layer: 'unknown' });
+    expect(headline).toContain('failed at the same time; suspect a cause that the error categories do not show');
+  });
+
+  test('C11, S1: failures of any category before a snapshot count with those after it', () => {
+    const { session, box } = run(mixed.slice(0, 6));
+    const restored = restore(box, JSON.parse(JSON.stringify(snapshotOf(session))));
+    failOnce(restored, 'c', 'rate_limit');
+    expect(restored.view().systemic).toMatchObject({ category: undefined });
   });
 });

@@ -116,7 +116,10 @@ const momentFrom = ({ step, ageMs }: MomentSnapshot, ms: number): Moment => {
 };
 
 /** The restored session has settled no call yet, so that its failures are of earlier calls. */
-const failedFrom = (at: FailedMomentSnapshot, ms: number): Moment => ({ ...momentFrom(at, ms), calls: -(at.calls ?? 1) });
+const failedFrom = (at: FailedMomentSnapshot, ms: number): Moment => ({
+  ...momentFrom(at, ms),
+  calls: -(at.calls ?? 1),
+});
 
 const circuitFrom = (snapshot: CircuitSnapshot, ms: number): KeptCircuit => ({
   mode: snapshot.mode,
@@ -163,12 +166,13 @@ const recalled = (
   sharedBy: SharedBy,
   ownsCircuits: boolean,
 ): { readonly ledger: Ledger; readonly correlation: Correlation } => {
-  const { openings: opened, failures, event: joined, paid, exhausted } = snapshot;
+  const { openings: opened, sinceSuccess = [], failures, event: joined, paid, exhausted } = snapshot;
   const openings = ownsCircuits ? opened.map((one) => openingFrom(one, ms)) : [];
   const event = ownsCircuits ? joined?.map((one) => openingFrom(one, ms)) : undefined;
   const correlation: Correlation = ownsCircuits
     ? {
         openings,
+        sinceSuccess,
         failures: failures.map((one) => openingFrom(one, ms)),
         event: event && systemicEvent(event, sharedBy?.sharedDependency, sharedBy?.sharedGroup, event.at(-1)?.at),
       }

@@ -89,7 +89,11 @@ const hex =
       : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
 
 const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
-const failedMoment = complete({ step: count, ageMs: ms, calls: optional(count) } satisfies Checks<FailedMomentSnapshot>);
+const failedMoment = complete({
+  step: count,
+  ageMs: ms,
+  calls: optional(count),
+} satisfies Checks<FailedMomentSnapshot>);
 
 const opening = complete({ tool: anyName, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
 
@@ -144,6 +148,7 @@ const ledger = complete({
   budget: anyBudget,
   exhausted: yesOrNo,
   openings: list(opening),
+  sinceSuccess: optional(list(anyName)),
   failures: list(opening),
   event: nullable(list(opening)),
   paid: yesOrNo,

@@ -105,6 +105,8 @@ export interface LedgerSnapshot {
   readonly exhausted: boolean;
   /** Circuits that count as open for a later event. */
   readonly openings: readonly OpeningSnapshot[];
+  /** The tools among them that opened after the last success of any tool (S1); left out without any. */
+  readonly sinceSuccess?: readonly string[];
   /** Failures since the last success (S1). */
   readonly failures: readonly OpeningSnapshot[];
   /** The openings of the event that is not over; null without one. */
@@ -268,11 +270,12 @@ const spanOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({ traceId, spa
 
 const ledgerAt = ({ budget, paid, exhausted }: Ledger, correlation: Correlation, at: Moment): LedgerSnapshot => {
   const { ms } = at;
-  const { openings, failures, event } = correlation;
+  const { openings, sinceSuccess, failures, event } = correlation;
   return {
     budget: budget.rule === 'window' ? windowAt(budget, at) : strictAt(budget, openings, ms),
     exhausted,
     openings: openings.map((one) => openingAt(one, ms)),
+    ...(sinceSuccess.length > 0 && { sinceSuccess }),
     failures: failures.map((one) => openingAt(one, ms)),
     event: event === undefined ? null : event.openings.map((one) => openingAt(one, ms)),
     paid: event !== undefined && paid,

@@ -35,8 +35,8 @@ const issuesOf = async (text: string, name?: string): Promise<readonly string[]>
 
 const WHOLE = `agent: research-agent
 scope: process
-budget: { failures: 8, windowMs: 300000 }
-systemic: { sameCategory: 3, pause: affected }
+budget: { failures: 8, windowMs: 300000, windowCalls: 40 }
+systemic: { sameCategory: 4, sameCategorySteps: 30, mixedFailures: 9, pause: affected }
 loopGuard: { repeats: 4 }
 defaults:
   failureThreshold: 4
