@@ -88,8 +88,10 @@ export const falseEvent = (run: number): FalseEvent => {
   for (let step = 1; step <= STEPS; step += 1) {
     const fails = (tool: string): boolean => {
       const more = step < TROUBLE_STEP ? 0 : (left.get(tool) ?? 0);
-      if (more > 0) left.set(tool, more - 1);
-      return more > 0;
+      // They work again once the event has begun, whether their circuits or their failures began it.
+      if (more === 0 || seen.begunAt.length > 0) return false;
+      left.set(tool, more - 1);
+      return true;
     };
     oneRound(sessions, random, fails, count);
     clock.pass(STEP_MS);
