@@ -407,6 +407,11 @@ describe('S1: seven failures of three tools in any categories, with no success b
     expect(probed.view().systemic).toBeDefined();
   });
 
+  test('S1, O8: failures of unusable tools do not count', () => {
+    expect(run(mixed.map(([tool]) => [tool, 'unusable'] as const)).session.view().systemic).toBeUndefined();
+    expect(run([...mixed.slice(0, 6), ['c', 'unusable']]).session.view().systemic).toBeUndefined();
+  });
+
   test('S1: failures that blame their keys do not count', () => {
     const { session } = bench({ ...many, tools: { ...many.tools, a: { key: () => 'k' } } });
     for (const [tool, category] of mixed) {
