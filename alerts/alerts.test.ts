@@ -121,6 +121,13 @@ describe('the files', () => {
     );
   });
 
+  it('have at most 20 rules in a group, which is the limit of a Mimir with its defaults', () => {
+    for (const { text } of ruleFiles()) {
+      for (const { name, rules } of (parse(text) as { groups: { name: string; rules: object[] }[] }).groups)
+        expect(rules.length, name).toBeLessThanOrEqual(20);
+    }
+  });
+
   it('says how to get promtool if it is missing', async () => {
     await expect(runTool('promtool-that-is-not-there', [])).rejects.toThrow(/not on PATH.*npm test/);
   });

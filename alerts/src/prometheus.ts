@@ -2,7 +2,7 @@ import { Document, type Pair, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
 import type { AlertDefinition } from './alert.ts';
 import { prometheusDialect } from './dialect.ts';
 import { RECORDED } from './record.ts';
-import { RECORDINGS } from './recording.ts';
+import { RECORDING_SUBJECTS } from './recording.ts';
 import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
 
 /** A file and the name it should have. */
@@ -53,17 +53,21 @@ export const wrapped = (text: string, width: number): string => {
 const named = (group: string, interval: string | undefined): string =>
   interval === undefined ? group : `${group}.${interval}`;
 
-/** The recording rules, in a group for each interval. */
+/**
+ * The recording rules, in a group for each subject and interval. Mimir accepts at most 20 rules in a group, unless
+ * `ruler.max-rules-per-rule-group` says otherwise.
+ */
 export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
   const ground = groundOf(options);
-  return [...new Set(RECORDINGS.map(({ every }) => every))].map((interval) => ({
-    name: named('breakerbox.recording', interval),
-    interval: interval ?? '30s',
-    rules: RECORDINGS.filter(({ every }) => every === interval).map((one) => ({
-      comment: one.comment,
-      rule: { record: RECORDED[one.key], expr: one.expr(ground) },
+  return Object.entries(RECORDING_SUBJECTS).flatMap(([subject, recordings]) =>
+    [...new Set(recordings.map(({ every }) => every))].map((interval) => ({
+      name: named(`breakerbox.${subject}`, interval),
+      interval: interval ?? '30s',
+      rules: recordings
+        .filter(({ every }) => every === interval)
+        .map((one) => ({ comment: one.comment, rule: { record: RECORDED[one.key], expr: one.expr(ground) } })),
     })),
-  }));
+  );
 };
 
 const alertRules = (options: Resolved, every: AlertDefinition['every']): readonly CommentedRule[] => {

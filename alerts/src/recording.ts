@@ -302,13 +302,12 @@ const DURATIONS: readonly Recording[] = [
   },
 ];
 
+/** The recording rules by the subject that names their groups. */
+export const RECORDING_SUBJECTS: Readonly<Record<string, readonly Recording[]>> = {
+  recording: [...CIRCUITS, ...OPENINGS, ...ERRORS, ...DURATIONS, ...BUDGET],
+  correlation: CORRELATION,
+  overview: OVERVIEW,
+};
+
 /** Every recording rule. Each one reads only the rules before it. */
-export const RECORDINGS: readonly Recording[] = [
-  ...CIRCUITS,
-  ...OPENINGS,
-  ...ERRORS,
-  ...DURATIONS,
-  ...BUDGET,
-  ...CORRELATION,
-  ...OVERVIEW,
-];
+export const RECORDINGS: readonly Recording[] = Object.values(RECORDING_SUBJECTS).flat();

@@ -194,7 +194,13 @@ export const filesOf = ({ options, of }: Scenario): { name: string; text: string
 
 /** Prometheus runs groups in parallel: alerts see a recorded series at once or one evaluation later. Both must work. */
 /** The groups of recording rules, in the order in which they read one another. */
-export const RECORDING = ['', '.1m', '.2m', '.15m', '.4m'].map((every) => `breakerbox.recording${every}`);
+export const RECORDING = ['', '.1m', '.2m', '.15m', '.4m']
+  .map((every) => `breakerbox.recording${every}`)
+  .concat(
+    ['correlation.1m', 'correlation', 'overview', 'overview.1m', 'overview.2m', 'overview.4m'].map(
+      (name) => `breakerbox.${name}`,
+    ),
+  );
 export const ALERTS = ['breakerbox.alerts', 'breakerbox.alerts.1m'];
 const ORDERS = [
   [...RECORDING, ...ALERTS],

@@ -1,10 +1,10 @@
 import { ALERTS } from '@breakerbox/alerts';
-import { AGENT_TOOL } from './circuit-state.ts';
+import { AGENT, AGENT_TOOL } from './circuit-state.ts';
 import { UID } from './links.ts';
 import { ATTR, JOB, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
 import { series, sumBy } from './promql.ts';
-import { RECORDED } from './recorded.ts';
+import { RECORDED, type RecordedKey } from './recorded.ts';
 import type { StateName } from './state-timeline.ts';
 import { orZero, zeroNamed } from './zeros.ts';
 
@@ -82,30 +82,91 @@ const linked = (expr: string): string => {
   );
 };
 
-/** The values of {@link firingAlerts}. */
+/** The values of {@link firingAlerts}. Over: the alert is only kept, because what it reports has ended. */
 export const SEVERITIES: readonly StateName[] = [
   { value: 0, text: '–', colour: 'transparent' },
-  { value: 1, text: 'warning', colour: COLOUR.orange },
-  { value: 2, text: 'critical', colour: COLOUR.vermilion },
+  { value: 1, text: 'over', colour: COLOUR.grey },
+  { value: 2, text: 'warning', colour: COLOUR.orange },
+  { value: 3, text: 'critical', colour: COLOUR.vermilion },
 ];
 
-/** Each firing alert by name, agent and tool, with the number of its severity. */
-export const firingAlerts = (): string => {
+const listed = (keys: readonly string[]): string => keys.join(', ');
+const BY_AGENT = listed(AGENT.map(label));
+const BY_TOOL = listed(AGENT_TOOL.map(label));
+
+/** A recorded series as the alerts read it, whatever instance is selected. */
+const ofJob = (key: RecordedKey, more = ''): string => `${RECORDED[key]}{${JOB}=~"$job"${more}}`;
+
+/** What shows that an alert is not only kept: the state that it reports, or another such event within minutes. */
+const LASTING = {
+  BreakerboxBudgetExhausted: [
+    BY_AGENT,
+    `${series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] })} > 0`,
+    `sum_over_time(${ofJob('ranOut')}[5m]) > 0`,
+  ],
+  BreakerboxSystemicFailure: [
+    BY_AGENT,
+    `${series(METRIC.systemicActive)} > 0`,
+    `sum_over_time(${ofJob('systemicEvents')}[5m]) > 0`,
+  ],
+  BreakerboxCircuitOpen: [
+    BY_TOOL,
+    ofJob('notClosedByState', `, ${label(ATTR.state)}=~"open|half_open"`),
+    ofJob('decisions5m', `, ${label(ATTR.reason)}="key_open"`),
+  ],
+} as const;
+
+/** Firing alerts by name, agent and tool that are only kept. */
+const over = (): string =>
+  Object.entries(LASTING)
+    .map(([name, [by, ...signs]]) => {
+      const lasting = signs.map((sign) => `unless on (${by}) (${sign})`).join(' ');
+      return `(max by (${BY}) (${alertSeries('ALERTS', name, { state: FIRING })}) ${lasting})`;
+    })
+    .join(' or ');
+
+const severityOf = (): string => {
   const firing = (severity: string): string =>
     `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING, severity })})`;
-  return linked(orNone(`2 * ${firing('="critical"')} or ${firing('!="critical"')}`));
+  return `(${over()} or 3 * ${firing('="critical"')} or 2 * ${firing('!="critical"')})`;
 };
 
-/** How many seconds the condition of each firing alert has been true; 0 without a firing alert. */
-export const firingFor = (): string => {
-  const since = alertSeries('ALERTS_FOR_STATE', ANY, {});
+/** Since when the trouble of a firing alert lasts: a tool is unavailable for minutes before an alert says so. */
+const since = (): string => {
+  const active = alertSeries('ALERTS_FOR_STATE', ANY, {});
   const firing = alertSeries('ALERTS', ANY, { state: FIRING });
-  return linked(orNone(`time() - min by (${BY}) (${since} and ignoring (${ALERT.state}) ${firing})`));
+  const began = `min by (${BY}) (${active} and ignoring (${ALERT.state}) ${firing})`;
+  return `(${began} * 0 + on (${BY_TOOL}) group_left () ${ofJob('unavailableSince')} or ${began})`;
 };
 
-/** How many alerts of {@link SHARED_CAUSE} fire. */
-export const sharedCauseCount = (): string =>
-  orZero(`count(${alertSeries('ALERTS', SHARED_CAUSE, { state: FIRING })})`);
+/** The most alerts in a table. */
+const ALERTS_IN_TABLE = 100;
+
+/**
+ * Each firing alert by name, agent and tool, with the number of its severity. Within one severity the newest comes first: Grafana keeps the order
+ * of rows with the same value.
+ */
+export const firingAlerts = (): string => {
+  const severity = severityOf();
+  const rank = `topk(${ALERTS_IN_TABLE}, 1e10 * ${severity} + on (${BY}) ${since()})`;
+  return linked(orNone(`${rank} * 0 + on (${BY}) ${severity}`));
+};
+
+/** How many seconds the trouble of each firing alert lasts; 0 without a firing alert. */
+export const firingFor = (): string => linked(orNone(`time() - ${since()}`));
+
+/** How many alerts fire that are not only kept. */
+export const firingCount = (): string => orZero(`count(${severityOf()} > 1)`);
+
+/** How many alerts of {@link SHARED_CAUSE} fire. One about several agents counts if the tool opened on a selected one. */
+export const sharedCauseCount = (): string => {
+  const firing = alertSeries('ALERTS', SHARED_CAUSE, { state: FIRING });
+  const everywhere = `${label(ATTR.agent)}=""`;
+  const opened = `max by (${label(ATTR.tool)}) (${series(METRIC.openedTime)} > 0)`;
+  return orZero(
+    `count(${firing.replace('}', `, ${label(ATTR.agent)}!=""}`)} or ${firing.replace('}', `, ${everywhere}}`)} and on (${label(ATTR.tool)}) ${opened})`,
+  );
+};
 
 /** The values of {@link sharedCause}. */
 export const ALERT_STATES: readonly StateName[] = [

@@ -21,8 +21,10 @@ const panels = dashboardPanels(finished(fleetOverview())) as unknown as readonly
 const [CONTENT, CONTROLS, ROW] = [800, 145, 38];
 
 describe('the fleet overview', () => {
-  it('is one screen', () => {
-    const rows = Math.max(...panels.map(({ gridPos }) => gridPos.y + gridPos.h));
+  it('shows on the first screen what is new, since when, and who is affected', () => {
+    const first = ['Alerts', 'Tool health', 'Firing alerts', 'Circuits over time', 'Agents by state'];
+    const seen = panels.filter(({ title, type }) => first.includes(title) || type === 'stat');
+    const rows = Math.max(...seen.map(({ gridPos }) => gridPos.y + gridPos.h));
     expect(rows * ROW).toBeLessThanOrEqual(CONTENT - CONTROLS);
     expect(panels.filter(({ type }) => type !== 'stat').length).toBeLessThanOrEqual(10);
     expect(panels.filter(({ type }) => type === 'row')).toEqual([]);

@@ -111,6 +111,7 @@ describe('the matchers of the dashboards', () => {
       new Set(
         [
           ATTR.decision,
+          ATTR.reason,
           ATTR.outcome,
           ATTR.errorType,
           ATTR.state,

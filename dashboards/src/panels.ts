@@ -67,6 +67,8 @@ export const sized = (width: number, height: number, unit: string) => ({ width, 
 export interface Line {
   readonly expr: string;
   readonly legend: string;
+  /** Asks for calls behind the numbers, which Grafana draws as points with a link to their traces. Default: none. */
+  readonly exemplars?: true;
 }
 
 const query = (refId: string, expr: string): DataqueryBuilder =>
@@ -91,8 +93,10 @@ export const instantRows = (refId: string, expr: string): Builder<Dataquery> =>
   query(refId, expr).instant().format(PromQueryFormat.Table);
 
 /** Values over time. */
-export const overTime = (refId: string, { expr, legend }: Line): Builder<Dataquery> =>
-  query(refId, expr).range().legendFormat(legend);
+export const overTime = (refId: string, { expr, legend, exemplars }: Line): Builder<Dataquery> => {
+  const target = query(refId, expr).range().legendFormat(legend);
+  return exemplars === undefined ? target : target.exemplar(true);
+};
 
 /** Options of the builders of all kinds of panels. */
 interface PanelBuilder {
@@ -142,7 +146,9 @@ export const legendBelow = (): VizLegendOptionsBuilder =>
     .showLegend(true)
     .displayMode(LegendDisplayMode.Table)
     .placement(LegendPlacement.Bottom)
-    .calcs(['lastNotNull', 'max']);
+    .calcs(['lastNotNull', 'max'])
+    .sortBy('Last *')
+    .sortDesc(true);
 
 /**
  * The number of points of a graph of rare events, or of a small graph. With a scrape each second, a step and its rate interval would be so

@@ -191,10 +191,13 @@ export const durationQuantile = (q: number, window: Window): string =>
     quantile(q, METRIC.duration, [], window),
   );
 
+/** Increases of 5 minutes, over a longer window: each counts as often as it was recorded. */
+const summed = (series: string, window: Window): string =>
+  window === '5m' ? series : `sum_over_time(${series}[${window}])`;
+
 /** {@link failedShare} of each tool of each agent. */
 export const agentToolFailed = (window: Window): string => {
-  const sum = (key: 'failures5m' | 'executions5m'): string =>
-    sumBy(AGENT_TOOL, `sum_over_time(${recorded(key)}[${window}])`);
+  const sum = (key: 'failures5m' | 'executions5m'): string => sumBy(AGENT_TOOL, summed(recorded(key), window));
   return either('byAgent', share(sum('failures5m'), sum('executions5m')), failedShare(AGENT_TOOL, window));
 };
 
@@ -209,7 +212,7 @@ export const agentToolP95 = (window: Window): string =>
 /** {@link notRunShare} of each tool of each agent. */
 export const agentToolNotRun = (window: Window): string => {
   const sum = (which: typeof NOT_RUN | Record<string, never>): string =>
-    sumBy(AGENT_TOOL, `sum_over_time(${recorded('decisions5m', which)}[${window}])`);
+    sumBy(AGENT_TOOL, summed(recorded('decisions5m', which), window));
   const all = sum({});
   return either('byAgent', `${sum(NOT_RUN)} / (${all} > 0) or ${all} * 0`, notRunShare(AGENT_TOOL, window));
 };

@@ -223,7 +223,10 @@ describe('alerts of a shared cause', () => {
       { labels: '{alertname="BreakerboxCorrelatedOpenings", gen_ai_tool_name="u"}', value: 2 },
     ];
     await proved({ samples, expr: exprOf(PAGE, 'Alerts over time'), at, gives });
-    await proved({ samples, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(2) });
+    const onThem = { ...samples, [gauge('a', 't')]: '500x10', [gauge('a', 'u')]: '500x10' };
+    await proved({ samples: onThem, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(2) });
+    // Those of tools that opened on no selected agent do not count.
+    await proved({ samples, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(0) });
     await proved({ samples: loaded, expr: exprOf(PAGE, 'Alerts of a shared cause'), at, gives: count(0) });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_RULES, RULES_LOADED } from './alert-state.ts';
 import { UID } from './links.ts';
+import { RECORDED } from './recorded.ts';
 import { exprOf, proved, SOURCE } from './test-support.ts';
 
 const FLEET = UID.fleetOverview;
@@ -107,21 +108,31 @@ describe('tool health', () => {
     `${agent('a', 'j', instance)}, gen_ai_tool_name="${name}", ${more}`;
   const openedAt = (name: string, error: string, instance?: string) =>
     `breakerbox_circuit_opened_time_seconds{${tool(name, `error_type="${error}"`, instance)}}`;
+  const since = (name: string, instance: string) =>
+    `breakerbox_circuit_unavailable_time_seconds{${agent('a', 'j', instance)}, gen_ai_tool_name="${name}"}`;
   const circuits = (name: string) => ({
     [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: '0x10',
     [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
   });
 
-  it('says when a tool opened last and with which error, among all instances; 0 for never', async () => {
+  it('says since when a tool is unavailable, and with which error it opened last, among all instances; 0 for one that is not', async () => {
     const samples = {
       ...circuits('t'),
       ...circuits('never'),
       [openedAt('t', 'network')]: '100x10',
       [openedAt('t', 'timeout', '1')]: '300x10',
       [openedAt('t', 'timeout', '2')]: '200x10',
+      [since('t', '1')]: '250x10',
+      [since('t', '2')]: '150x10',
+      ...circuits('closed'),
+      [openedAt('closed', 'server')]: '400x10',
+      ...circuits('forced'),
+      [since('forced', '1')]: '500x10',
     };
     const gives = [
-      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 300_000 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 150_000 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="closed", error_type="server"}', value: 0 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="forced"}', value: 500_000 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'D'), at: '10m', gives });
@@ -216,10 +227,22 @@ describe('firing alerts', () => {
     const samples = {
       ...loaded,
       ...reporting,
+      [`${RECORDED.notClosedByState}{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", breakerbox_state="open"}`]:
+        '1x10',
+      [sessions(SOURCE, 'paused_budget')]: '1x10',
       [alert('BreakerboxCircuitOpen', 'warning', ', job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"')]: '1x10',
+      [alert('BreakerboxSystemicFailure', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
       [alert('BreakerboxBudgetExhausted', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
       [alert('BreakerboxCorrelatedOpenings', 'critical', ', gen_ai_tool_name="t", error_type="network"')]: '1x10',
       [alert('BreakerboxToolSlow', 'warning', ', job="j", gen_ai_agent_name="a"', 'pending')]: '1x10',
+      ...Object.fromEntries(
+        [
+          'alertname="BreakerboxCircuitOpen", severity="warning", job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"',
+          'alertname="BreakerboxSystemicFailure", severity="critical", job="j", gen_ai_agent_name="a"',
+          'alertname="BreakerboxBudgetExhausted", severity="critical", job="j", gen_ai_agent_name="a"',
+          'alertname="BreakerboxCorrelatedOpenings", severity="critical", gen_ai_tool_name="t", error_type="network"',
+        ].map((labels) => [`ALERTS_FOR_STATE{${labels}}`, '60x10']),
+      ),
       [alert('OtherTeams', 'critical')]: '1x10',
     };
     const row = (name: string, dashboard: string, value: number, [job, agent, tool]: readonly string[]) => ({
@@ -233,11 +256,14 @@ describe('firing alerts', () => {
     });
     // In a link, a label that the alert does not have means all values. The dash of an empty cell would select nothing.
     const gives = [
-      row('BreakerboxCircuitOpen', UID.toolDetail, 1, ['j', 'a', 't']),
-      row('BreakerboxBudgetExhausted', UID.failureBudget, 2, ['j', 'a', 'All']),
-      row('BreakerboxCorrelatedOpenings', UID.correlatedFailures, 2, ['All', 'All', 't']),
+      row('BreakerboxCircuitOpen', UID.toolDetail, 2, ['j', 'a', 't']),
+      row('BreakerboxBudgetExhausted', UID.failureBudget, 3, ['j', 'a', 'All']),
+      row('BreakerboxCorrelatedOpenings', UID.correlatedFailures, 3, ['All', 'All', 't']),
+      // Its event has ended, and the alert is only kept.
+      row('BreakerboxSystemicFailure', UID.correlatedFailures, 1, ['j', 'a', 'All']),
     ];
     await proved({ samples, expr, at: '10m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Alerts'), at: '10m', gives: total(3) });
   });
 
   it('show none if the rules are loaded, and otherwise say that they are not', async () => {
@@ -248,17 +274,24 @@ describe('firing alerts', () => {
     expect(exprOf(FLEET, 'Firing alerts', 'B')).toContain(NO_RULES);
   });
 
-  it('show how long their condition has been true', async () => {
+  it('show how long the trouble lasts: of a tool since it is unavailable, which is earlier', async () => {
     const labels = 'alertname="BreakerboxCircuitOpen", severity="warning", job="j", gen_ai_agent_name="a"';
     const samples = {
       ...reporting,
       [`ALERTS{${labels}, alertstate="firing"}`]: '1x10',
       [`ALERTS_FOR_STATE{${labels}}`]: '120x10',
       [`ALERTS_FOR_STATE{${labels}, gen_ai_tool_name="pending"}`]: '60x10',
+      [`ALERTS{${labels}, alertstate="firing", gen_ai_tool_name="t"}`]: '1x10',
+      [`ALERTS_FOR_STATE{${labels}, gen_ai_tool_name="t"}`]: '120x10',
+      [`${RECORDED.unavailableSince}{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}`]: '30x10',
     };
     const links = 'link_dashboard="breakerbox-tool-detail", link_job="j", link_agent="a", link_tool="All"';
     const gives = [
       { labels: `{alertname="BreakerboxCircuitOpen", job="j", gen_ai_agent_name="a", ${links}}`, value: 480 },
+      {
+        labels: `{alertname="BreakerboxCircuitOpen", job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", ${links.replace('link_tool="All"', 'link_tool="t"')}}`,
+        value: 570,
+      },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Firing alerts', 'B'), at: '10m', gives });
   });

@@ -1,7 +1,9 @@
-import { ALERT, firingAlerts, firingFor, LINK, NO_RULES, SEVERITIES } from '../../alert-state.ts';
+import { RUNBOOK_URL } from '@breakerbox/alerts';
+import { ALERT, firingAlerts, firingCount, firingFor, LINK, NO_RULES, SEVERITIES } from '../../alert-state.ts';
 import { fromRow, fromRowTo, UID } from '../../links.ts';
 import { ATTR, JOB, label } from '../../names.ts';
-import { sized } from '../../panels.ts';
+import { COLOUR } from '../../palette.ts';
+import { sized, stat, thresholds } from '../../panels.ts';
 import { HIDDEN_JOB, type Key, table, tight } from '../../table.ts';
 
 /** Columns that are not drawn. */
@@ -22,7 +24,10 @@ const keys: readonly Key[] = [
     side: 'left',
     prefix: 'Breakerbox',
     width: 145,
-    links: [fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL)],
+    links: [
+      fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL),
+      { title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__value.raw}.md` },
+    ],
   },
   {
     label: label(ATTR.agent),
@@ -45,14 +50,26 @@ const keys: readonly Key[] = [
   hidden(LINK[ATTR.tool], TO_TOOL[ATTR.tool]),
 ];
 
+/** How many alerts there are, because the table shows only the first ones. */
+export const alertCount = () =>
+  stat(
+    {
+      title: 'Alerts',
+      description: `Breakerbox's alerts that fire now, without those that are over and only kept. The table shows the worst and newest of them. 0 also if this Prometheus evaluates no rules.`,
+      ...sized(3, 3, 'none'),
+    },
+    firingCount(),
+    thresholds([1, COLOUR.orange]),
+  );
+
 /** The alerts that fire now. */
 export const alerts = () =>
   tight(
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now, critical ones first, and how long their condition has been true. Click an alert to open its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
-        ...sized(10, 5, 'none'),
+        description: `Breakerbox's alerts that fire now: critical ones first, the newest of them first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
+        ...sized(10, 9, 'none'),
       },
       keys,
       [

@@ -8,7 +8,8 @@ import { circuitsIn, series, sumBy } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { vanished } from '../../vanished.ts';
 import { orZero } from '../../zeros.ts';
-import { budgetLeftNow, needsAction, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
+import { needsAction, pausedAsSystemic, pausedOnBudget } from '../stats.ts';
+import { alertCount } from './alerts.ts';
 
 const size = { width: 4, height: 3 } as const;
 const face = { ...size, unit: 'none' } as const;
@@ -40,6 +41,7 @@ const openCircuits = () =>
   stat(
     {
       ...face,
+      width: 5,
       title: 'Open circuits',
       description:
         'Circuits that reject calls now, including forced ones. Circuits probe and close by themselves. Act if one stays open.',
@@ -57,10 +59,10 @@ const openCircuits = () =>
  * @param absent when an agent counts as absent
  */
 export const now = (absent: Absent) => [
+  alertCount(),
   reporting(),
   gone(absent),
   pausedOnBudget(size),
   pausedAsSystemic({ ...size, width: 5 }),
   openCircuits(),
-  budgetLeftNow(size),
 ];

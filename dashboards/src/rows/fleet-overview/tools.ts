@@ -10,15 +10,18 @@ import { stateTimeline } from '../../state-timeline.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
 
-const { circuits, openedTime } = METRIC;
+const { circuits, openedTime, unavailableTime } = METRIC;
 const TOOLS_IN_TABLE = 100;
 const TOOLS_IN_TIMELINE = 5;
 
-/** Time of the last opening, with its category, in ms for Grafana's dates; 0 for never. */
-const lastOpened = (): string => {
+/** Since when each tool is unavailable, with the category of its last opening, in ms for Grafana's dates; 0 for one that is not. */
+const unavailableSince = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
   const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
-  return `${latest} * 1000 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
+  const now = `min by (${by}) (${series(unavailableTime)} > 0)`;
+  // The recorded series remembers the time before a restart, but only of tools that have been unavailable for a minute.
+  const since = `(${recorded('unavailableSince')} or ${now})`;
+  return `${latest} * 0 + on (${by}) group_left () ${since} * 1000 or on (${by}) ${since} * 1000 or on (${by}) ${latest} * 0 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
 };
 
 const { state, inTable } = worstFirst(TOOLS_IN_TABLE);
@@ -29,8 +32,8 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Failed: failures divided by calls that succeeded or failed in the last hour, without ignored outcomes. Not run: share of the decisions in that hour. Ignored: share of the calls in that hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
-        ...sized(14, 5, 'none'),
+        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Since: the first opening that lasts, in any session. Failed: failures divided by calls that succeeded or failed in the last 5 minutes, without ignored outcomes. Not run: share of the decisions in those 5 minutes. Ignored: share of the calls of the last hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
+        ...sized(14, 9, 'none'),
       },
       [
         {
@@ -56,32 +59,38 @@ export const health = () =>
           width: 100,
         },
         {
-          title: 'Failed',
-          expr: inTable(agentToolFailed('1h')),
+          title: 'Failed 5m',
+          expr: inTable(agentToolFailed('5m')),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',
           gauge: COLOUR.orange,
-          width: 70,
+          width: 78,
         },
         {
-          title: 'Not run',
-          expr: inTable(agentToolNotRun('1h')),
+          title: 'Not run 5m',
+          expr: inTable(agentToolNotRun('5m')),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',
           gauge: COLOUR.sky,
-          width: 72,
+          width: 84,
         },
-        { title: 'Last opened', expr: inTable(lastOpened()), unit: 'dateTimeFromNow', zero: 'never', width: 125 },
         {
-          title: 'Ignored',
+          title: 'Since',
+          expr: inTable(unavailableSince()),
+          unit: 'dateTimeFromNow',
+          zero: '–',
+          width: 105,
+        },
+        {
+          title: 'Ignored 1h',
           expr: inTable(notCountedShare(AGENT_TOOL, '1h')),
           unit: 'percentunit',
           decimals: 0,
           absent: '–',
           gauge: COLOUR.grey,
-          width: 70,
+          width: 78,
         },
       ],
       'State',
@@ -93,7 +102,7 @@ export const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or opened last. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here. "Last opened" above includes it.`,
+      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or opened last. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here.`,
       ...sized(14, 5, 'none'),
     },
     {

@@ -14,6 +14,7 @@ const NAMES = { p50: COLOUR.sky, p95: COLOUR.blue, p99: COLOUR.purple } as const
 const percentile = (percent: 50 | 95 | 99) => ({
   expr: orZero(durationQuantile(percent / 100, '$__rate_interval')),
   legend: `p${percent}`,
+  ...(percent === 95 && ({ exemplars: true } as const)),
 });
 
 const percentiles = () =>

@@ -1,4 +1,4 @@
-import { type Context, ROOT_CONTEXT, type Tracer } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@opentelemetry/api';
 import { remaining } from '../budget/budget.ts';
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
@@ -16,6 +16,7 @@ import type { AcquireOptions } from '../session-api.ts';
 import type { ToolSpec } from '../tool.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import type { NamedSession } from '../warnings/mistakes.ts';
+import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import type { SessionObserver } from './observer.ts';
 import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
@@ -195,15 +196,9 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
-    const span = startDecisionSpan(tracer, permit, this.#span);
+    const span = startDecisionSpan(tracer, permit, this.#box.agent, this.#span);
     if (span === undefined) return;
-    describeSpan(
-      span,
-      permit,
-      { agent: this.#box.agent, id: this.#id, step, ended: this.#wasEnded },
-      options,
-      this.#causes(permit),
-    );
+    describeSpan(span, permit, { id: this.#id, step, ended: this.#wasEnded }, options, this.#causes(permit));
     if (!permit.executes) endSpan(span);
   }
 
@@ -217,7 +212,10 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
     if (entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
-    if (span !== undefined) endSpan(span, judged);
+    if (span !== undefined) {
+      if (outcome === 'failure' || judged.blames === 'key') noteFailure(permit, span);
+      endSpan(span, judged);
+    }
     if (freshness !== undefined) freshnessSeries(series, freshness.kind).value += 1;
     if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
   }
@@ -354,17 +352,21 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     }
   }
 
-  /** The circuits that caused a decision. */
-  #causes({ reason, entry, rejection }: SessionPermit): readonly TrackedCircuit[] {
-    if (reason === 'closed' || reason === 'key_open' || reason === 'key_probe_due') return NONE;
+  /** The failures that caused a decision. */
+  #causes(permit: SessionPermit): readonly (SpanContext | undefined)[] {
+    const { reason, entry, rejection } = permit;
+    if (reason === 'closed') return NONE;
+    if (reason === 'key_open' || reason === 'key_probe_due') return [failureOfKey(permit)];
     if (reason === 'systemic') {
       const openings = rejection?.event?.openings ?? NONE;
-      return openings.flatMap(({ tool }) => this.#store.circuits.get(tool) ?? []);
+      return openings.map(({ tool }) => {
+        const tracked = this.#store.circuits.get(tool);
+        return tracked && failureOf(tracked);
+      });
     }
-    if (reason === 'group_open' || reason === 'group_probe_due')
-      return entry.group === undefined ? NONE : [entry.group];
+    if (reason === 'group_open' || reason === 'group_probe_due') return [entry.group?.openedBy];
     const decision = wouldDecide(reason);
-    return (decision === 'probe' || decision === 'skip') && entry.tracked !== undefined ? [entry.tracked] : NONE;
+    return decision === 'probe' || decision === 'skip' ? [entry.tracked?.openedBy] : NONE;
   }
 
   /** Keeps an event until the end of the call to the session. */

@@ -1,4 +1,5 @@
-import { context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Attributes, context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
@@ -118,6 +119,50 @@ describe('spans', () => {
     const spans = finished();
     expect(spans[6]?.name).toBe('breakerbox.pause c');
     expect(spans[6]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext(), spans[5]?.spanContext()]);
+  });
+
+  test('S1: a pause for failures of several tools links to those failures, though no circuit is open', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent });
+    for (const tool of ['a', 'b', 'c', 'a', 'b']) failOnce(session, tool, 'network');
+    expect(session.acquire('d').reason).toBe('systemic');
+    const spans = finished();
+    expect(new Set(spans[5]?.links.map(({ context }) => context.spanId))).toEqual(
+      new Set([2, 3, 4].map((index) => spans[index]?.spanContext().spanId)),
+    );
+  });
+
+  test('C14: skips and probes for a key link to the latest failure of that key', () => {
+    const finished = registerTraces();
+    const { session, clock } = bench({ agent, tools: { a: { key: (input) => (input as { host: string }).host } } });
+    const call = (host: string) => session.acquire('a', { input: { host } });
+    for (let n = 0; n < 3; n += 1) call('dead').settle({ outcome: 'failure', category: 'network', blames: 'key' });
+    call('well').settle({ outcome: 'success' });
+    expect(call('dead').reason).toBe('key_open');
+    clock.advance(3_600_000);
+    expect(call('dead').reason).toBe('key_probe_due');
+    const spans = finished();
+    for (const span of spans.slice(4))
+      expect(span.links.map(({ context }) => context)).toEqual([spans[2]?.spanContext()]);
+  });
+
+  test('a sampler sees which decision it is, and only executed calls are tool executions', () => {
+    const seen: Attributes[] = [];
+    const processor: SpanProcessor = {
+      onStart: (span) => void seen.push({ ...span.attributes }),
+      onEnd: () => {},
+      forceFlush: async () => {},
+      shutdown: async () => {},
+    };
+    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [processor] }));
+    const { session } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    session.acquire('a');
+    const common = { [ATTR.agent]: agent, [ATTR.tool]: 'a' };
+    expect([seen[0], seen[3]]).toEqual([
+      { ...common, [ATTR.decision]: 'call', [ATTR.operation]: 'execute_tool' },
+      { ...common, [ATTR.decision]: 'skip' },
+    ]);
   });
 
   test("the tool runs inside the span's context", async () => {

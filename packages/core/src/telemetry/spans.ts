@@ -4,7 +4,6 @@ import {
   context,
   type Span,
   type SpanContext,
-  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
@@ -16,7 +15,6 @@ import type { Decision } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
 import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
-import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { currentTracer } from './otel-binding.ts';
 import { ATTR, OPERATION, TOOL_TYPES } from './semconv.ts';
 
@@ -69,11 +67,13 @@ const isOfRun = (active: Span | undefined, { around }: SessionSpan): boolean => 
 export const startDecisionSpan = (
   tracer: Tracer,
   permit: SessionPermit,
+  agent: string,
   session: SessionSpan | undefined,
 ): Span | undefined => {
   try {
     const parent = sessionContext(session);
-    const span = tracer.startSpan(spanName(permit.decision, permit.tool, parent), NO_OPTIONS, parent);
+    const name = spanName(permit.decision, permit.tool, parent);
+    const span = tracer.startSpan(name, { attributes: atStart(permit, agent, name) }, parent);
     permit.traced(span, parent);
     return span;
   } catch (error) {
@@ -82,18 +82,25 @@ export const startDecisionSpan = (
   }
 };
 
-const NO_OPTIONS: SpanOptions = {};
+/**
+ * What a sampler may decide by. Only the span of an execution has the name of that operation: backends count such spans as executions, and those
+ * of skips, pauses and a framework's own child are none.
+ */
+const atStart = ({ tool, decision }: SessionPermit, agent: string, name: string): Attributes => {
+  const attributes: Attributes = { [ATTR.tool]: tool, [ATTR.decision]: decision, [ATTR.agent]: agent };
+  if (name.startsWith(OPERATION.call)) attributes[ATTR.operation] = OPERATION.call;
+  return attributes;
+};
 
 /** The session of a decision, as its span shows it. */
 interface DescribedSession {
-  readonly agent: string;
   readonly id: string;
   readonly step: number;
   readonly ended: boolean;
 }
 
 /**
- * Describes a decision on its span, and links the span to the circuits that decided. Only if the span is recorded, and one
+ * Describes a decision on its span, and links the span to the failures behind it. Only if the span is recorded, and one
  * attribute after the other, because this is the cheapest way for the SDK.
  */
 export const describeSpan = (
@@ -101,14 +108,10 @@ export const describeSpan = (
   permit: SessionPermit,
   session: DescribedSession,
   options: AcquireOptions | undefined,
-  causes: readonly TrackedCircuit[],
+  causes: readonly (SpanContext | undefined)[],
 ): void => {
   try {
     if (!span.isRecording()) return;
-    span.setAttribute(ATTR.operation, OPERATION.call);
-    span.setAttribute(ATTR.tool, permit.tool);
-    span.setAttribute(ATTR.decision, permit.decision);
-    span.setAttribute(ATTR.agent, session.agent);
     span.setAttribute(ATTR.conversation, session.id);
     span.setAttribute(ATTR.reason, permit.reason);
     span.setAttribute(ATTR.budgetRemaining, permit.budgetRemaining);
@@ -122,7 +125,7 @@ export const describeSpan = (
       span.setAttribute(ATTR.state, permit.state);
       span.setAttribute(ATTR.generation, permit.circuit.generation);
     }
-    for (const { openedBy } of causes) if (openedBy !== undefined) span.addLink({ context: openedBy });
+    for (const context of causes) if (context !== undefined) span.addLink({ context });
   } catch (error) {
     reportThrown('the span', error);
   }
@@ -177,7 +180,8 @@ const describeEnd = (span: Span, { outcome, category, blames, retryAfterMs, toke
   if (blames !== undefined) span.setAttribute(ATTR.blames, blames);
   if (retryAfterMs !== undefined) span.setAttribute(ATTR.retryAfter, retryAfterMs / 1000);
   if (tokens !== undefined) span.setAttribute(ATTR.tokens, tokens);
-  if (outcome === 'failure') span.setStatus({ code: SpanStatusCode.ERROR });
+  if (outcome === 'failure')
+    span.setStatus({ code: SpanStatusCode.ERROR, message: `The call failed (${category ?? 'unknown'}).` });
 };
 
 /** What to link to. */
