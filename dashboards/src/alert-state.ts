@@ -95,25 +95,21 @@ const BY_AGENT = listed(AGENT.map(label));
 const BY_TOOL = listed(AGENT_TOOL.map(label));
 
 /** A recorded series as the alerts read it, whatever instance is selected. */
-const ofJob = (key: RecordedKey, more = ''): string => `${RECORDED[key]}{${JOB}=~"$job"${more}}`;
+const ofJob = (key: RecordedKey): string => `${RECORDED[key]}{${JOB}=~"$job"}`;
 
 /** What shows that an alert is not only kept: the state that it reports, or another such event within minutes. */
 const LASTING = {
   BreakerboxBudgetExhausted: [
     BY_AGENT,
-    `${series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] })} > 0`,
-    `sum_over_time(${ofJob('ranOut')}[5m]) > 0`,
+    `${sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] }))} > 0`,
+    `${sumBy(AGENT, `sum_over_time(${ofJob('ranOut')}[5m])`)} > 0`,
   ],
   BreakerboxSystemicFailure: [
     BY_AGENT,
-    `${series(METRIC.systemicActive)} > 0`,
-    `sum_over_time(${ofJob('systemicEvents')}[5m]) > 0`,
+    `${sumBy(AGENT, series(METRIC.systemicActive))} > 0`,
+    `${sumBy(AGENT, `sum_over_time(${ofJob('systemicEvents')}[5m])`)} > 0`,
   ],
-  BreakerboxCircuitOpen: [
-    BY_TOOL,
-    ofJob('notClosedByState', `, ${label(ATTR.state)}=~"open|half_open"`),
-    ofJob('decisions5m', `, ${label(ATTR.reason)}="key_open"`),
-  ],
+  BreakerboxCircuitOpen: [BY_TOOL, `${sumBy(AGENT_TOOL, ofJob('outOfUse'))} > 0`],
 } as const;
 
 /** Firing alerts by name, agent and tool that are only kept. */
@@ -136,7 +132,7 @@ const since = (): string => {
   const active = alertSeries('ALERTS_FOR_STATE', ANY, {});
   const firing = alertSeries('ALERTS', ANY, { state: FIRING });
   const began = `min by (${BY}) (${active} and ignoring (${ALERT.state}) ${firing})`;
-  return `(${began} * 0 + on (${BY_TOOL}) group_left () ${ofJob('unavailableSince')} or ${began})`;
+  return `(${began} * 0 + on (${BY_TOOL}) group_left () min by (${BY_TOOL}) (${ofJob('unavailableSince')}) or ${began})`;
 };
 
 /** The most alerts in a table. */

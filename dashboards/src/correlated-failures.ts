@@ -8,6 +8,7 @@ import { agentsOfTools, toolsOfAgents } from './rows/correlated-failures/matrice
 import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openings.ts';
 import { active, events } from './rows/correlated-failures/systemic.ts';
 import { alerts, circuits } from './rows/correlated-failures/timelines.ts';
+import { failuresTable } from './rows/failure-budget/spenders.ts';
 
 /** Failures with a shared cause: which tools and agents failed together. */
 export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard => {
@@ -18,7 +19,17 @@ export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): D
     description:
       'Failures with a shared cause: which tools of which agents failed together, when, and with which error.',
     rows: [
-      { title: 'Is it one cause', panels: [...now(together), alerts()] },
+      {
+        title: 'Is it one cause',
+        panels: [
+          ...now(together),
+          alerts(),
+          failuresTable(
+            'Tools that failed',
+            'A systemic event may begin with failures of several tools before any circuit opens. Then this table names its tools, and the panels about openings show nothing.',
+          ),
+        ],
+      },
       {
         title: 'What opened together',
         panels: [circuits(), lastOpenings(together), toolsOfAgents(together), agentsOfTools(together)],

@@ -111,7 +111,6 @@ describe('the matchers of the dashboards', () => {
       new Set(
         [
           ATTR.decision,
-          ATTR.reason,
           ATTR.outcome,
           ATTR.errorType,
           ATTR.state,

@@ -227,8 +227,7 @@ describe('firing alerts', () => {
     const samples = {
       ...loaded,
       ...reporting,
-      [`${RECORDED.notClosedByState}{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", breakerbox_state="open"}`]:
-        '1x10',
+      [`${RECORDED.outOfUse}{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}`]: '1x10',
       [sessions(SOURCE, 'paused_budget')]: '1x10',
       [alert('BreakerboxCircuitOpen', 'warning', ', job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"')]: '1x10',
       [alert('BreakerboxSystemicFailure', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',

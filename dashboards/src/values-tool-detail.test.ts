@@ -141,7 +141,18 @@ describe('the current state of a tool', () => {
       },
       100_000,
     ],
-    ['the latest opening of one tool', { ...OUT, [opened('timeout')]: '130x10' }, 130_000],
+    ['the latest opening of one tool of an earlier release', { ...OUT, [opened('timeout')]: '130x10' }, 130_000],
+    [
+      'the first opening of one tool in several sessions',
+      {
+        ...OUT,
+        [opened('timeout')]: '130x10',
+        [opened('timeout')
+          .replace('opened', 'unavailable')
+          .replace(/, error_type="[^"]*"/, '')]: '70x10',
+      },
+      70_000,
+    ],
     [
       'not the opening of a tool that is closed again',
       { ...OUT, [circuits('open', from('b'))]: '0x10', [opened('network', from('b'))]: '40x10' },

@@ -66,11 +66,12 @@ const byCategory = () =>
     CATEGORY_COLOURS,
   );
 
-const causes = () =>
+/** Failures by agent, tool and error category, for a dashboard that says in `why` what they tell. */
+export const failuresTable = (title: string, why: string) =>
   table(
     {
-      title: 'What burns the budget',
-      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars are relative to the first row. ${CHARGES}`,
+      title,
+      description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars are relative to the first row. ${why}`,
       ...sized(24, 8, 'none'),
     },
     [
@@ -78,7 +79,7 @@ const causes = () =>
         label: label(ATTR.agent),
         title: NAMED[ATTR.agent],
         side: 'left',
-        links: [fromRow(UID.failureBudget, 'This agent alone', AGENT_COLUMNS)],
+        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
       },
       {
         label: label(ATTR.tool),
@@ -103,5 +104,5 @@ const causes = () =>
 /** What uses up the budget. */
 export const spendersRow = (): Row => ({
   title: 'What burns it',
-  panels: [byTool(), byCategory(), causes()],
+  panels: [byTool(), byCategory(), failuresTable('What burns the budget', CHARGES)],
 });

@@ -20,7 +20,7 @@ const unavailableSince = (): string => {
   const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
   const now = `min by (${by}) (${series(unavailableTime)} > 0)`;
   // The recorded series remembers the time before a restart, but only of tools that have been unavailable for a minute.
-  const since = `(${recorded('unavailableSince')} or ${now})`;
+  const since = `(min by (${by}) (${recorded('unavailableSince')}) or ${now})`;
   return `${latest} * 0 + on (${by}) group_left () ${since} * 1000 or on (${by}) ${since} * 1000 or on (${by}) ${latest} * 0 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
 };
 

@@ -13,7 +13,7 @@ import { timeToRecovery } from '../../recovery.ts';
 import { stateMapping } from '../../state-timeline.ts';
 import { agentsOfGroups, orGroup, orZero, orZeroNamed } from '../../zeros.ts';
 
-const { decisions, openedTime } = METRIC;
+const { decisions, openedTime, unavailableTime } = METRIC;
 const size = { width: 6, height: 3 } as const;
 
 /** Texts for the values 0, 1, and so on. */
@@ -51,13 +51,14 @@ const inState = (by: readonly GroupKey[], ...states: readonly ReportedState[]): 
 const ofWhatIsOut = (expr: string): string =>
   `${expr} and on (${TOOL_OF_AGENT}) ${inState(AGENT_TOOL, 'open', 'half_open')}`;
 
-/**
- * When each tool of an agent last left the state closed; of the tools that are open now, the earliest; in ms for Grafana's dates. No metric
- * says since when a circuit is forced open.
- */
+/** Since when each tool of an agent is unavailable. An agent of an earlier release only says when it last opened. */
+const began = (): string =>
+  `(min by (${TOOL_OF_AGENT}) (${series(unavailableTime)} > 0) or max by (${TOOL_OF_AGENT}) (${series(openedTime)} > 0))`;
+
+/** Of the tools that are open now, the earliest; in ms for Grafana's dates. */
 const outSince = (): string =>
   [
-    `min(${ofWhatIsOut(`max by (${TOOL_OF_AGENT}) (${series(openedTime)} > 0)`)}) * 1000`,
+    `min(${ofWhatIsOut(began())}) * 1000`,
     `2 * (${inState([], 'open', 'half_open')}) ^ 0`,
     `(${inState([], 'forced_open')}) ^ 0`,
     `${sumBy([], series(METRIC.circuits))} * 0`,
@@ -70,7 +71,7 @@ const since = () =>
       title: 'Open since',
       unit: 'dateTimeFromNow',
       description:
-        'When a selected tool that is open now went from closed to open; the earliest if several are open. Failed probes do not change it. For one tool in several sessions, it is the latest opening. Forced open: a circuit is forced open by hand, and no other is open.',
+        'When a selected tool that is open now went from closed to open; the earliest if several are open, also in several sessions. Failed probes do not change it. Forced open: a circuit is forced open by hand, and no other is open.',
     },
     outSince(),
   ).mappings([instead('not open', 'forced open', 'not known')]);
