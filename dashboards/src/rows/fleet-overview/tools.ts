@@ -74,14 +74,14 @@ export const health = () =>
           decimals: 0,
           absent: '–',
           gauge: COLOUR.sky,
-          width: 84,
+          width: 82,
         },
         {
           title: 'Since',
           expr: inTable(unavailableSince()),
           unit: 'dateTimeFromNow',
           zero: '–',
-          width: 105,
+          width: 98,
         },
         {
           title: 'Ignored 1h',
