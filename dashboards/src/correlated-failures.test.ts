@@ -51,7 +51,7 @@ describe('correlated failures', () => {
     const about = top.filter((panel) => JSON.stringify(panel).includes('breakerbox_fleet_'));
     expect(about).toEqual([top.at(-1)]);
     expect(about[0]).toMatchObject({ type: 'row', collapsed: true });
-    expect(about[0]?.panels).toHaveLength(5);
+    expect(about[0]?.panels).toHaveLength(6);
   });
 
   it('has the columns of its two matrices in the same order', () => {

@@ -83,6 +83,7 @@ const FLEET_PANELS = [
   ['Processes with the store', 'A'],
   ['Processes without it', 'A'],
   ['Last answer of the store', 'A'],
+  ['Records ignored', 'A'],
   ['Tools that are open in several processes', 'A'],
   ['Tools that are open in several processes', 'B'],
   ['Probes by process', 'A'],

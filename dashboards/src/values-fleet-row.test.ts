@@ -23,8 +23,20 @@ describe('the store of shared circuits', () => {
 
   it('has no number without a fleet', async () => {
     const samples = { [circuits('1', 't', 'open')]: '1x10' };
-    for (const panel of ['Processes with the store', 'Processes without it', 'Last answer of the store'])
+    for (const panel of [
+      'Processes with the store',
+      'Processes without it',
+      'Last answer of the store',
+      'Records ignored',
+    ])
       await proved({ samples, expr: exprOf(PAGE, panel), at: '10m', gives: [] });
+  });
+
+  it('G11: counts the records that were ignored, and 0 before the first', async () => {
+    const ignored = `breakerbox_fleet_ignored_total{${from('1')}}`;
+    const expr = exprOf(PAGE, 'Records ignored');
+    await proved({ samples: { [up('1')]: '1x10' }, expr, at: '10m', gives: total(0) });
+    await proved({ samples: { [up('1')]: '1x10', [ignored]: '_x4 3 3 5x4' }, expr, at: '10m', gives: total(5) });
   });
 
   it('G7: answered as long ago as its last answer was when Prometheus read it, and 0 is no answer', async () => {

@@ -18,7 +18,7 @@ const up = series(METRIC.fleetUp);
 const processes = `min by (${JOB}, ${INSTANCE}) (${up})`;
 const read = series(METRIC.fleetReadTime);
 
-const size = sized(8, 3, 'none');
+const size = sized(6, 3, 'none');
 
 /** Whether the store answers the processes. */
 export const store = () => [
@@ -50,6 +50,16 @@ export const store = () => [
     },
     `max((timestamp(${read}) - ${read}) and ${read} > 0)`,
     thresholds([5, COLOUR.orange]),
+  ).noValue(NO_FLEET),
+  stat(
+    {
+      ...size,
+      title: 'Records ignored',
+      description:
+        'Records of the store (Redis) in the last hour that do not fit, and that processes ignored. Something else writes to the key of the fleet: the page Fleet of the documentation says what to do.',
+    },
+    `${sumBy([], gained(METRIC.fleetIgnored, '1h'))} or sum(${processes}) * 0`,
+    thresholds([1, COLOUR.orange]),
   ).noValue(NO_FLEET),
 ];
 
