@@ -123,7 +123,8 @@ const runIn =
       model: scripted.model,
       stopWhen: sdk.isStepCount(20),
       ...(signal && { abortSignal: signal }),
-      ...(frameworkTimeoutMs !== undefined && { timeout: { toolMs: frameworkTimeoutMs } }),
+      // Long beside the rest of the run: the limit of the run would look the same otherwise (O10).
+      ...(frameworkTimeoutMs !== undefined && { timeout: { toolMs: 5 * frameworkTimeoutMs } }),
     };
     const first = await loop(sdk, { ...settings, prompt: 'go' });
     const asked = first.content.flatMap(({ approvalId }) => (approvalId === undefined ? [] : [approvalId]));

@@ -1,15 +1,8 @@
 /** For the other packages of this workspace. Not part of the public API; may change with any release. */
 
-export {
-  type Evidence,
-  isError,
-  type Refine,
-  readErrorResult,
-  readEvidence,
-  stopKind,
-  TRUST,
-} from './classify/classify.ts';
+export { type Evidence, type Refine, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
+export { isError, readErrorResult } from './classify/error-result.ts';
 export { readJson } from './config/checks.ts';
 export { nearestFirst, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';

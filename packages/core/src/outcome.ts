@@ -1,4 +1,5 @@
-import { type Classification, classifyError, classifyResult, isError, readErrorResult } from './classify/classify.ts';
+import { type Classification, classifyError, classifyResult } from './classify/classify.ts';
+import { isError, readErrorResult } from './classify/error-result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
 import type { ResultJudge } from './config/config.ts';
@@ -60,7 +61,7 @@ type SettledAs =
   | {
       /** The thrown error. Its category is read from it (O2). */
       readonly error: unknown;
-      /** The signal that the call ran under. It distinguishes a time-out from an abort by the caller (O2). */
+      /** The signal that the call ran under. It distinguishes a time-out of the tool from one of the run and from an abort by the caller (O10). */
       readonly signal?: AbortSignal | undefined;
       /** The executor's own classification (E1). Default: core reads codes and statuses. */
       readonly verdict?: Classification | undefined;
@@ -96,10 +97,16 @@ export interface Judged {
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
 /** O1, O2: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool (E5). */
-export const judge = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+export const judge = (
+  settlement: Settlement,
+  tool: string,
+  settings: ToolSettings,
+  clock: Clock,
+  ranMs: number,
+): Judged => {
   try {
     const given = isError(settlement) ? { error: settlement } : settlement; // Untyped callers may pass the error of `catch` itself.
-    const judged = weigh(given, tool, settings, clock);
+    const judged = weigh(given, tool, settings, clock, ranMs);
     const isPlain = !('tokens' in given || 'durationMs' in given || 'blames' in given); // As nearly all are.
     return isPlain ? judged : withCost(judged, given, tool);
   } catch (error) {
@@ -136,7 +143,7 @@ const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> 
   return amount === undefined ? {} : { [key]: Math.min(amount, Number.MAX_SAFE_INTEGER) };
 };
 
-const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock): Judged => {
+const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clock: Clock, ranMs: number): Judged => {
   // Untyped callers may pass anything. The value isn't shown, because it may be a secret (Q2).
   if (!isObject(settlement))
     throw new TypeError(`It is of type ${typeof settlement}. Give an object, such as { error }.`);
@@ -164,7 +171,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
         given(settlement.verdict, `the verdict on tool '${tool}'`) ??
         classifyError(settlement.error, {
           unixMs: clock.unixNow(),
-          ...(settlement.signal && { signal: settlement.signal }),
+          ...(settlement.signal && { signal: settlement.signal, ranMs: settlement.durationMs ?? ranMs }),
         }))
       : classifiedResult(settlement, tool, settings, clock);
   if (found === undefined) return SUCCESS;

@@ -203,7 +203,7 @@ class Session implements SessionApi {
 
   #judge(permit: SessionPermit, settlement: Settlement, at: Moment): void {
     const { tool, spec } = permit.entry;
-    const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock);
+    const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock, at.ms - permit.atMs);
     const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
     const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
     // E3: one error that passes through nested guarded calls counts once.

@@ -1,5 +1,6 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { Settlement } from './outcome.ts';
 import { bench, journal, steps, succeedOnce, trip, watchDiag, watchWarnings } from './test-support.ts';
 
 afterEach(() => diag.disable());
@@ -298,5 +299,37 @@ describe('settling by untyped callers', () => {
       /^BREAKERBOX_SETTLEMENT: settle\(\) of tool 'a': its category .* so it counts as unknown\. Give one of .*network/,
     );
     expect(told[0]).not.toContain('netwrk');
+  });
+});
+
+describe('O10: whose time-out it was', () => {
+  const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
+  const aborted = new DOMException('This operation was aborted', 'AbortError');
+  const judgedAfter = (ms: number, settlement: Settlement): string => {
+    const { session, box, clock } = bench({ tools: { a: {} } });
+    const heard: string[] = [];
+    box.on('outcome', ({ outcome, category }) => heard.push(`${outcome} ${category}`));
+    const permit = session.acquire('a');
+    clock.advance(ms);
+    permit.settle(settlement);
+    return heard.join();
+  };
+
+  test('O10: a time-out of the signal is of the run before 30 s, and of the tool from then on', () => {
+    expect(judgedAfter(29_999, { error: late.reason, signal: late })).toBe('ignored cancelled');
+    expect(judgedAfter(30_000, { error: late.reason, signal: late })).toBe('failure timeout');
+    expect(judgedAfter(90_000, { error: late.reason, signal: late, durationMs: 5 })).toBe('ignored cancelled');
+    expect(judgedAfter(5, { error: late.reason })).toBe('failure timeout');
+  });
+
+  test("O10: a person's abort is cancelled; an abort while the signal has not fired is a limit inside the tool", () => {
+    const left = AbortSignal.abort(new Error('the user left'));
+    expect(judgedAfter(90_000, { error: aborted, signal: left })).toBe('ignored cancelled');
+    const { signal } = new AbortController();
+    expect(judgedAfter(5, { error: aborted, signal })).toBe('failure timeout');
+    expect(judgedAfter(5, { error: Object.assign(new Error('x'), { code: 'ERR_CANCELED' }), signal })).toBe(
+      'failure timeout',
+    );
+    expect(judgedAfter(5, { error: aborted })).toBe('ignored cancelled');
   });
 });

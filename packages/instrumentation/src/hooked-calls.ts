@@ -106,7 +106,7 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
       end(permits, callId, ABANDONED); // The framework calls once more under the same id.
       const permit = acquire(session, tool, input, { callId, type, attributes, key: judge.keyOf(input) });
       if (isRejected(permit)) return permit;
-      permits.set(callId, { permit, judge, input });
+      permits.set(callId, { permit, judge, input, startMs: performance.now() });
       const [oldest] = permits.keys();
       if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
       return permit;
@@ -126,14 +126,15 @@ interface PendingCall {
   readonly permit: Permit;
   readonly judge: Judge;
   readonly input: unknown;
+  readonly startMs: number;
 }
 
 const end = (calls: Map<string, PendingCall>, callId: string, settlement: Settlement): Permit | undefined => {
   const pending = calls.get(callId);
   if (pending === undefined) return undefined;
   calls.delete(callId);
-  const { permit, judge, input } = pending;
-  permit.settle(judged(settlement, judge, input));
+  const { permit, judge, input, startMs } = pending;
+  permit.settle(judged(settlement, judge, input, performance.now() - startMs));
   return permit;
 };
 

@@ -1,6 +1,7 @@
 import { type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
 import { atOnce, isObject, read, readKeys, safely } from '@breakerbox/core/internal';
-import { readReturned, readThrown, stringsIn, urlIn, type Verdict } from './classify/classify.ts';
+import { targetIn } from './classify/call.ts';
+import { readReturned, readThrown, type Verdict } from './classify/classify.ts';
 import { kindOf, type ToolKind } from './classify/kind.ts';
 import { firstName } from './groups.ts';
 import { aValue, functionGiven, type OptionCheck, show } from './options.ts';
@@ -33,7 +34,7 @@ export interface JudgingOptions<Result = unknown, Input = unknown> {
   /**
    * The key of a call (C14), such as the host or the account that its input names. A failure that blames the key skips later calls with
    * that key only. Keys are kept as hashes. `undefined` and an empty string: no key. `false`: no call has one. Default: the host of the
-   * first URL (http or https) in the input.
+   * first URL in the input, or its `host`.
    *
    * @example
    * ```ts
@@ -43,7 +44,8 @@ export interface JudgingOptions<Result = unknown, Input = unknown> {
   readonly key?: ((input: Input, tool: string) => string | undefined) | false;
   /**
    * What kind of tool it is, where that changes how its errors are read. The output of a `runner` comes from the user's program. A `fetch`
-   * or a `browser` fails because of the host that the model chose. `false`: none of them. Default: by the tool's name.
+   * or a `browser` fails because of the host that the model chose. `false`: none of them. Default: by the tool's name,
+   * or `runner` if the input holds a program.
    */
   readonly kind?: ToolKind | false | ((tool: string) => ToolKind | false | undefined);
 }
@@ -84,8 +86,12 @@ export interface Judge {
    * @param evidence The value that the classifier reads in place of the result, if a framework reports errors in its own way.
    */
   returned(result: unknown, input: unknown, evidence?: unknown): Classification | null;
-  /** Why a tool threw, or was stopped by this signal. */
-  thrown(error: unknown, input: unknown, signal?: AbortSignal): Classification;
+  /**
+   * Why a tool threw, or was stopped by this signal.
+   *
+   * @param ranMs How long the call had run, in milliseconds, if the signal is its caller's (O10).
+   */
+  thrown(error: unknown, input: unknown, signal?: AbortSignal, ranMs?: number): Classification;
   /** The same by the option `classify` alone. */
   byOption(error: unknown): Classification | undefined;
 }
@@ -110,18 +116,20 @@ class ToolJudge implements Judge {
   readonly #tool: string;
   readonly #options: JudgingOptions;
   readonly #where: string;
-  readonly #kind: ToolKind | undefined;
+  readonly #kind: ToolKind | false | undefined;
+  readonly #name: string;
 
   constructor(tool: string, options: JudgingOptions, where: string, known: KnownTool = {}) {
     this.#tool = tool;
     this.#options = options;
     this.#where = where;
+    this.#name = known.name ?? tool;
     this.#kind = this.#readKind(known);
   }
 
   keyOf(input: unknown): string | undefined {
     const { key } = this.#options;
-    if (key === undefined) return urlIn(stringsIn(input))?.host;
+    if (key === undefined) return targetIn(input)?.host;
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 
@@ -131,17 +139,18 @@ class ToolJudge implements Judge {
     if (failure !== undefined) return failure;
     const classified = classify && this.#classified(result, true);
     if (classified !== undefined) return classified;
-    const found = readReturned(evidence, { input, kind: this.#kind });
+    const found = readReturned(evidence, { input, kind: this.#kind, tool: this.#name });
     if (found === undefined) return null;
     const verdict = verdictOn(found, input);
     // The call was not aborted, because its signal would have shown that before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
 
-  thrown(error: unknown, input: unknown, signal?: AbortSignal): Classification {
+  thrown(error: unknown, input: unknown, signal?: AbortSignal, ranMs?: number): Classification {
     const classified = this.byOption(error);
     if (classified !== undefined) return classified;
-    return verdictOn(readThrown(error, { input, kind: this.#kind, ...(signal && { signal }) }), input);
+    const stopped = signal && { signal, ...(ranMs !== undefined && { ranMs }) };
+    return verdictOn(readThrown(error, { input, kind: this.#kind, tool: this.#name, ...stopped }), input);
   }
 
   byOption(error: unknown): Classification | undefined {
@@ -154,10 +163,10 @@ class ToolJudge implements Judge {
     return classify && this.#ask('classify', () => classify(value, { returned, tool }), asClassification);
   }
 
-  #readKind({ name = this.#tool, title }: KnownTool): ToolKind | undefined {
+  #readKind({ name = this.#tool, title }: KnownTool): ToolKind | false | undefined {
     const { kind } = this.#options;
     const given = typeof kind === 'function' ? this.#ask('kind', () => kind(this.#tool), asKind) : kind;
-    return given === false ? undefined : (given ?? kindOf(name, { title }));
+    return given ?? kindOf(name, { title });
   }
 
   #ask<Read>(option: keyof JudgingOptions, ask: () => unknown, convert: (answer: unknown) => Read): Read | undefined {

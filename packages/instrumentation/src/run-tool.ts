@@ -36,6 +36,8 @@ export interface ToolRequest extends ToolCall {
   readonly group?: string | undefined;
   /** The tool's judge, if the framework's tool says more than its name. Default: the result of the adapter's `judgeOf`. */
   readonly judge?: Judge | undefined;
+  /** Whether a time-out of the signal is the tool's own limit (O10). Default: from 30 s. */
+  readonly isOwnLimit?: ((ranMs: number, reason: unknown) => boolean) | undefined;
   /** Default: `function`. */
   readonly type?: AcquireOptions['type'];
   readonly input: unknown;
@@ -128,7 +130,12 @@ const execute = <Output>(
   executor: ToolExecutor<Output>,
   reading: Reading,
 ): Promise<Output> => {
-  const { input, signal } = request;
-  const run = new Run(permit, { input, signal, timeoutMs: adapter.timeoutMs }, reading, judgeOf(adapter, request));
+  const { input, signal, isOwnLimit } = request;
+  const run = new Run(
+    permit,
+    { input, signal, isOwnLimit, timeoutMs: adapter.timeoutMs },
+    reading,
+    judgeOf(adapter, request),
+  );
   return run.execute(async () => executor({ signal: run.signal, permit }));
 };

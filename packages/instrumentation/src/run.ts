@@ -14,6 +14,10 @@ export interface Start {
   readonly signal?: AbortSignal | undefined;
   /** Milliseconds from the start of the call to the end of its result. */
   readonly timeoutMs?: number | undefined;
+  /** `false`: the tool has another signal, so an abort may be its caller's (O10). Default: true. */
+  readonly isToolsSignal?: boolean;
+  /** Whether a time-out of the caller's signal is the tool's own limit, after that many milliseconds (O10). Default: from 30 s. */
+  readonly isOwnLimit?: ((ranMs: number, reason: unknown) => boolean) | undefined;
   /** Milliseconds of `timeoutMs` that are over already. */
   readonly spentMs?: number;
 }
@@ -120,7 +124,14 @@ export class Run {
   threw(error: unknown): void {
     if (this.signal.aborted) return;
     this.#release?.();
-    const settlement = settlementOf({ error }, this.#judge, this.#start.input, this.#reading.known);
+    const { input, isToolsSignal = true } = this.#start;
+    const settlement = settlementOf(
+      { error },
+      this.#judge,
+      input,
+      this.#reading.known,
+      isToolsSignal ? this.signal : undefined,
+    );
     this.#permit.settle({ ...settlement, tokens: this.#cost(error) });
   }
 
@@ -149,10 +160,10 @@ export class Run {
     const { signal } = this.#start;
     let release: (() => void) | undefined;
     try {
-      release = watchLimits(this.#start, (reason) => this.#stop(reason));
+      release = watchLimits(this.#start, (reason, ranMs) => this.#stop(reason, ranMs));
       // A listener of the box may have ended the run while it was being decided.
       if (!signal?.aborted) return release;
-      this.#stop(signal.reason);
+      this.#stop(signal.reason, 0);
       throw signal.reason;
     } catch (error) {
       this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // So that a probe's place is not lost. May be settled already.
@@ -161,7 +172,8 @@ export class Run {
     }
   }
 
-  #stop(given: unknown): void {
+  /** @param ranMs How long the call had run, if its caller stopped it. */
+  #stop(given: unknown, ranMs?: number): void {
     this.#release?.();
     // First the signal, then the settlement: core uses the signal to tell a timeout from an abort.
     this.#abort(given);
@@ -169,7 +181,12 @@ export class Run {
     const error = signal.reason;
     const tokens = this.#cost(error);
     if (isWithin(this.#start.signal)) this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
-    else this.#permit.settle({ error, signal, tokens, verdict: this.#judge.thrown(error, this.#start.input, signal) });
+    else {
+      const { input, isOwnLimit } = this.#start;
+      const own = ranMs === undefined || (isOwnLimit && orUndefined(() => isOwnLimit(ranMs, error)));
+      const verdict = this.#judge.thrown(error, input, signal, own ? undefined : ranMs);
+      this.#permit.settle({ error, signal, tokens, verdict });
+    }
     this.#listener?.(error);
   }
 
@@ -186,8 +203,12 @@ export class Run {
 const NOTHING: Reading = {};
 
 /** Waits for the timeout and the caller's signal, and calls back with the reason. Gives a function that ends the wait. */
-const watchLimits = ({ timeoutMs, signal, spentMs = 0 }: Start, stop: (reason: unknown) => void): (() => void) => {
-  const onAbort = (): void => stop(signal?.reason);
+const watchLimits = (
+  { timeoutMs, signal, spentMs = 0 }: Start,
+  stop: (reason: unknown, ranMs?: number) => void,
+): (() => void) => {
+  const startMs = performance.now();
+  const onAbort = (): void => stop(signal?.reason, performance.now() - startMs);
   signal?.addEventListener('abort', onAbort, { once: true });
   const timer =
     timeoutMs === undefined ? undefined : setTimeout(() => stop(timeoutAfter(timeoutMs)), timeoutMs - spentMs);

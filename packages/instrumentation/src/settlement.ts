@@ -27,12 +27,17 @@ export interface Reading {
   readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
 }
 
-/** The settlement of a call: from the framework's own form, or else from its judge. */
+/**
+ * The settlement of a call: from the framework's own form, or else from its judge.
+ *
+ * @param signal The tool's signal, which has not fired.
+ */
 export const settlementOf = (
   end: CallEnd<unknown>,
   judge: Judge,
   input: unknown,
   known?: Reading['known'],
+  signal?: AbortSignal,
 ): Settlement => {
   const found = known && orUndefined(() => known(end));
   if (found !== undefined && 'outcome' in found) return found;
@@ -40,18 +45,25 @@ export const settlementOf = (
   if (found !== undefined) {
     return { result: found.result, verdict: judge.byOption(end.error) ?? judge.returned(found.result, input) };
   }
-  return ignoredRejection(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input) };
+  return ignoredRejection(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input, signal) };
 };
 
-/** A caller's settlement, with the judge's reading. An explicit outcome stays as it is. Never throws. */
-export const judged = (given: Settlement, judge: Judge, input: unknown): Settlement =>
+/**
+ * A caller's settlement, with the judge's reading. An explicit outcome stays as it is. Never throws.
+ *
+ * @param ranMs How long the call ran, in milliseconds.
+ */
+export const judged = (given: Settlement, judge: Judge, input: unknown, ranMs?: number): Settlement =>
   orUndefined(() => {
     if (given instanceof Error) return settlementOf({ error: given }, judge, input); // A bare error, which core accepts too.
     if ('outcome' in given && given.outcome !== undefined) return given;
     if ('error' in given) {
       const ignored = ignoredRejection(given.error);
       if (ignored) return { ...ignored, tokens: given.tokens };
-      return { ...given, verdict: given.verdict ?? judge.thrown(given.error, input, given.signal) };
+      return {
+        ...given,
+        verdict: given.verdict ?? judge.thrown(given.error, input, given.signal, given.durationMs ?? ranMs),
+      };
     }
     if (!('result' in given) || given.verdict !== undefined) return given;
     return { ...given, verdict: judge.returned(given.result, input) };

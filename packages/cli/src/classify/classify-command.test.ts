@@ -61,7 +61,7 @@ describe('O2: breakerbox classify', () => {
       ['ignored', 'tool_error'],
       ['failure', 'network'],
       ['failure', 'timeout'],
-      ['failure', 'invalid_input'],
+      ['ignored', 'tool_error'],
     ]);
   });
 

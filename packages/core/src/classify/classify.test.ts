@@ -75,7 +75,9 @@ describe('O2: error results', () => {
     ['invalid_input', { error: { code: -32602, message: 'x' } }],
     ['invalid_input', { error: { issues: [{ message: 'Required' }] } }],
     ['permission', { data: null, count: null, rows: [], error: { message: 'x' }, status: 401, statusText: 'x' }],
-    ['tool_error', { success: false, error: 'sold out', alternatives: ['12A'] }],
+    ['server', { status: 503 }],
+    ['server', { ok: false, status: 503 }],
+    ['tool_error', { success: false, reason: 'nothing found' }],
     ['network', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
     ['tool_error', new Error('returned, not thrown')],
     ['network', Response.error()],
@@ -99,9 +101,8 @@ describe('O2: error results', () => {
     [{ hits: [1], error: 'page 3 is missing' }],
     [{ error: { message: 'x' }, data: { a: 1 } }],
     [{ isError: false, status: 503 }],
-    [{ status: 503 }],
-    [{ ok: false, status: 503 }],
-    [{ success: false, reason: 'nothing found' }],
+    [{ success: false, error: 'sold out', alternatives: ['12A'] }],
+    [{ success: true, status: 503 }],
     [new Response('HTTP 503')],
   ])('O2: success: %j', (result) => {
     expect(classify(result)).toBeUndefined();

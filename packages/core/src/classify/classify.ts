@@ -1,5 +1,6 @@
-import { guarded, isObject, read, readItems, readKeys, readNames, readText } from '../safely.ts';
+import { guarded, isObject, read, readItems, readNames, readText } from '../safely.ts';
 import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
+import { readErrorResult } from './error-result.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
 /** Why a call did not succeed. */
@@ -21,8 +22,13 @@ export interface Classification {
 
 /** What the classifier knows beside the error. */
 export interface ClassifyContext {
-  /** The signal that was handed to the tool. */
+  /** The signal that was handed to the tool. If it is given and has not fired, an abort comes from a limit inside the tool (O10). */
   readonly signal?: AbortSignal;
+  /**
+   * How long the call had run, in milliseconds, if the signal is its caller's. A time-out of the signal is then the run's, and counts as
+   * `cancelled`, before 30 s (O10). Default: a time-out of the signal is the tool's.
+   */
+  readonly ranMs?: number;
   /** The time now, in Unix milliseconds, for a Retry-After that is a date. Default: the system's clock. */
   readonly unixMs?: number;
 }
@@ -45,20 +51,29 @@ const UNREADABLE: Classification = { category: 'unknown' }; // If the classifier
  */
 export function classifyResult(result: unknown, context?: ClassifyContext): Classification | undefined {
   const found = readErrorResult(result);
-  if (!found) return undefined;
+  if (!found || found.weak) return undefined;
   const read = classifyError(found.error, context);
   const category = found.invalid ? 'invalid_input' : read.category;
   return { ...read, category: category === 'unknown' ? 'tool_error' : category };
 }
+
+/** O10: a tool that has not answered for that long is late, whatever the limit of its caller. */
+const PATIENCE_MS = 30_000;
 
 /** The evidence in an error, or in the signal that has fired. */
 export function readEvidence(error: unknown, context: ClassifyContext | undefined, refine?: Refine): Evidence {
   const unixMs = read(context, 'unixMs');
   const now = typeof unixMs === 'number' ? unixMs : Date.now();
   const signal = read(context, 'signal');
-  if (read(signal, 'aborted') !== true) return gatherEvidence(error, now, refine);
+  if (read(signal, 'aborted') !== true) {
+    const found = gatherEvidence(error, now, refine);
+    const own = isObject(signal) && found.category === 'cancelled' && /^its class$|ABORT|ERR_CANCELED/.test(found.sign);
+    return own ? { ...found, category: 'timeout', sign: 'a limit inside the tool' } : found;
+  }
   const late = gatherEvidence(read(signal, 'reason'), now, refine).category === 'timeout';
-  return { category: late ? 'timeout' : 'cancelled', trust: 0, sign: "the signal's reason" };
+  const ranMs = read(context, 'ranMs');
+  const early = typeof ranMs === 'number' && ranMs < PATIENCE_MS;
+  return { category: late && !early ? 'timeout' : 'cancelled', trust: 0, sign: "the signal's reason" };
 }
 
 /** How far a reading is trusted: a smaller number means more trust. `text` and `hint` are for executors that read prose. */
@@ -154,50 +169,6 @@ function readOne(error: unknown): Evidence {
   if (isValidationError(error)) return { category: 'invalid_input', trust: TRUST.schema, sign: 'a schema refused it' };
   return { category: 'unknown', trust: TRUST.none, sign: 'nothing says why' };
 }
-
-/** Keys that describe an error and are not requested data. */
-const ENVELOPE: ReadonlySet<string> = new Set(
-  `error message code status statusCode statusText success ok isError details detail reason type name stack cause hint
-    error_description error_uri validationErrors retryAfter retryAfterMs headers requestId timestamp`.split(/\s+/),
-);
-
-/**
- * The error in a result; undefined for a success. An error is an `Error`, a fetch `Response` that failed, `isError: true`, or an
- * `error` (a string, an object or `true`). An `error` counts only if all other keys describe it, or beside `success` or `ok` of
- * false. `{ hits, error }` is a success. `invalid`: a schema rejected the arguments.
- */
-export function readErrorResult(result: unknown): { readonly error: unknown; readonly invalid?: boolean } | undefined {
-  if (isError(result)) return { error: result };
-  if (!isObject(result)) return undefined;
-  try {
-    if (!('error' in result || 'isError' in result || 'ok' in result)) return undefined; // Nearly every result.
-  } catch {
-    // A proxy may throw. Its properties are read one by one.
-  }
-  if (read(result, 'isError') === true) return { error: result };
-  // `Response` of fetch, undici and node-fetch. A redirect and an opaque response are not `ok` either, but are not errors.
-  if (read(result, 'ok') === false && typeof read(result, 'bodyUsed') === 'boolean') {
-    if (read(result, 'type') === 'error') return { error: { code: 'ERR_NETWORK' } };
-    if (readStatus(result) !== undefined) return { error: result };
-  }
-  const error = read(result, 'error');
-  const said = error === true || isObject(error) || (typeof error === 'string' && error.trim() !== '');
-  const refused = read(result, 'success') === false || read(result, 'ok') === false;
-  const isNothing = (value: unknown) =>
-    value === null || value === undefined || value === '' || read(value, 'length') === 0;
-  const alone = () => readKeys(result).every((key) => ENVELOPE.has(key) || isNothing(read(result, key)));
-  if (!said || !(refused || alone())) return undefined;
-  return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
-}
-
-/** Whether a value is an error of this realm. */
-export const isError = (value: unknown): value is Error => {
-  try {
-    return value instanceof Error;
-  } catch {
-    return false;
-  }
-};
 
 /** The longest accepted wait: 7 days, in milliseconds. A longer one is usually a Unix time in place of seconds. */
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;

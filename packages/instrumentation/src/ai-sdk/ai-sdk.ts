@@ -38,6 +38,7 @@ export {
 } from './prepare-step.ts';
 
 import { checkVersion } from '../versions.ts';
+import { ownLimit } from './own-limit.ts';
 
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './breaker-telemetry.ts';
@@ -211,10 +212,12 @@ const start = (
   tool: Executable,
   input: unknown,
   options: ExecuteOptions | undefined,
-  { timeoutMs, tokens, judgeOf }: AiSdkContext,
+  { timeoutMs, tokens, judgeOf, findSession }: AiSdkContext,
 ): Run => {
   const reading = { label: labelOf(tool), tokens };
-  return new Run(permit, { input, signal: options?.abortSignal, timeoutMs }, reading, judgeOf(permit.tool));
+  const signal = options?.abortSignal;
+  const limits = { signal, timeoutMs, isOwnLimit: signal && ownLimit(findSession(), signal) };
+  return new Run(permit, { input, ...limits }, reading, judgeOf(permit.tool));
 };
 
 /** Runs the tool. It may throw synchronously, and answer at once, by a promise, or piece by piece. */

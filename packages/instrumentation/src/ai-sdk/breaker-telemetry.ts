@@ -192,7 +192,8 @@ const decidedCall = async <Value>(
   if (permit === undefined) return execute();
   if (isRejected(permit)) throw rejectionError(permit);
   const input = toolCall?.input;
-  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal }; // `{}`: unknown arguments.
+  // `{}`: unknown arguments. The tool has a signal that is not known here.
+  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal, isToolsSignal: false };
   const running = new Run(permit, start, undefined, settings.judgeOf(permit.tool));
   const underWay = { id: toolCallId, input, running };
   run.calls.add(underWay); // onToolExecutionEnd reports the outcome afterwards.

@@ -7,6 +7,7 @@ import { checkOptions, flag, functionGiven, type OptionCheck } from '../options.
 import { type Instructions, steadyNote, withNote, withoutNote } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
 import { areTurnsCounted } from './agent-runs.ts';
+import { beginRun } from './own-limit.ts';
 
 /** The arguments of a call of `generateText`, `streamText` or an agent. The AI SDK does not pass them to `prepareStep`. */
 export interface CallTools<Name extends string = string> {
@@ -36,6 +37,7 @@ export type BreakerPrepareStep<Name extends string = never> = (step: {
 
 /** The step in the AI SDK 6 and 7. Version 6 does not give the instructions. */
 interface Step {
+  readonly stepNumber?: number;
   readonly instructions?: Instructions | undefined;
   readonly initialInstructions?: unknown;
   readonly messages?: Messages | undefined;
@@ -104,6 +106,7 @@ export function breakerPrepareStep(
     // E5: the SDK ends the run for an error thrown here. If there is no session, the tools report it too.
     const current = safely('breakerPrepareStep()', findSession);
     if (current === undefined) return prepareStep?.(step);
+    if (step.stepNumber === 0) beginRun(current);
     if (!areTurnsCounted(current) && guardedBy(prepareStep) !== session) current.step();
     const plain = withoutNote(step.instructions, current);
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);

@@ -3,7 +3,8 @@ import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/cor
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
   if (typeof error === 'string') return error.slice(0, TEXT_LIMIT);
-  const message = readText(error, 'message') ?? contentOf(read(error, 'content'));
+  const content = contentOf(read(error, 'content'));
+  const message = readText(error, 'message') ?? (content || joined(SAID.map((key) => readText(error, key))));
   if (!message.startsWith('Command ')) return message;
   const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
   if (command) return message.replace(command, () => '');
@@ -12,6 +13,18 @@ export const textOf = (error: unknown): string => {
 };
 
 const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join('\n').slice(0, TEXT_LIMIT);
+
+/** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
+const SAID = [
+  'error_description',
+  'error_message',
+  'errorMessage',
+  'detail',
+  'title',
+  'description',
+  'reason',
+  'statusText',
+];
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>
@@ -33,6 +46,20 @@ export const allTextOf = (error: unknown): string => {
   return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));
 };
 
+/** Whether a text contains one of the words, as a whole word. */
+export const quotes = (text: string, words: readonly string[]): boolean =>
+  words.some((word) => {
+    const at = text.indexOf(word);
+    return at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}`) && !/\w/.test(text[at + word.length] ?? '');
+  });
+
+/** The status of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
+export const pageStatus = (text: string): number | undefined => {
+  const status = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*([45]\d\d)\b/i.exec(text)?.[1];
+  const shown = text.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s+/gi, ' ').replace(/ +/g, ' ');
+  return status !== undefined && shown.length < 300 ? Number(status) : undefined;
+};
+
 /** A text without its quotes of the arguments. Plain words such as 'failed' stay. */
 export const withoutInput = (text: string, input: readonly string[]): string =>
   input
@@ -49,12 +76,15 @@ export const namesHost = (text: string): boolean =>
   /\bhttps?:\/\/(?!127\.|localhost)/i.test(text) ||
   [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
 
+const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'https:': '443', 'wss:': '443' };
+
 /** Whether a text names another host or port than those of a URL, such as a proxy or a server that the tool depends on. */
 export const isElsewhere = (text: string, url: URL): boolean => {
   const own = url.hostname.replace(/[[\]]/g, '');
+  const ownPort = url.port || (PORTS[url.protocol] ?? '');
   return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {
     const [, name = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
-    if (port !== undefined && port !== (url.port || (url.protocol === 'https:' ? '443' : '80'))) return true;
+    if (port !== undefined && ownPort !== '' && port !== ownPort) return true;
     const isHost = /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
     return isHost && name.toLowerCase() !== own && !name.toLowerCase().endsWith(`.${own}`);
   });

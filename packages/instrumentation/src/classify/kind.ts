@@ -10,9 +10,16 @@ const KINDS: Readonly<Record<ToolKind, RegExp>> = {
     /\b(?:fetch(?:$| (?:urls?|page|web|webpage|website|html|markdown|txt|json)\b)|scrape|crawl|http (?:request|get)|(?:read|get|open|visit) (?:url|web ?page|website)|web ?fetch)\b/,
 };
 
+/** The words of a name in lower case: `executeCode`, `execute-code` and `execute_code` are 'execute code'. */
+export const spaced = (name: string): string =>
+  name
+    .replace(/([a-z\d])(?=[A-Z])/g, '$1 ')
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, ' ')
+    .trim();
+
 /** The kind that a tool's name means, or the title in its MCP annotations if there is one; undefined in doubt. */
 export const kindOf = (tool: string, annotations?: { readonly title?: string | undefined }): ToolKind | undefined => {
-  const names = [tool, annotations?.title ?? ''].map((name) => name.replace(/([a-z\d])(?=[A-Z])/g, '$1 '));
-  const words = names.map((name) => name.toLowerCase().replace(/[^a-z\d]+/g, ' ')).map((name) => name.trim());
+  const words = [tool, annotations?.title ?? ''].map(spaced);
   return (['browser', 'runner', 'fetch'] as const).find((kind) => words.some((name) => KINDS[kind].test(name)));
 };

@@ -49,8 +49,8 @@ describe('O2: {error} objects', () => {
     ['invalid_input', { error: true, message: 'Tool validation failed', validationErrors: { city: ['Required'] } }],
     ['invalid_input', { error: { code: -32602, message: 'x' } }],
     ['permission', { data: null, count: null, rows: [], error: { message: 'x' }, status: 401, statusText: 'x' }],
-    ['tool_error', { success: false, error: 'sold out', alternatives: ['12A'] }],
-    ['tool_error', { ok: false, error: 'sold out', alternatives: ['12A'] }],
+    ['server', { status: 503 }],
+    ['tool_error', { success: false, reason: 'nothing found' }],
     ['network', Object.assign(new Error('x'), { code: 'ECONNRESET' })],
     ['tool_error', new Error('returned, not thrown')],
   ])('%s: %j', (wanted, result) => {
@@ -75,8 +75,8 @@ describe('O2: {error} objects', () => {
     [{ error: { message: 'x' }, data: { a: 1 } }],
     [{ isError: false, content: [{ type: 'text', text: 'HTTP 503' }] }],
     [{ content: [{ type: 'text', text: 'connect ECONNREFUSED' }] }],
-    [{ status: 503 }],
-    [{ success: false, reason: 'nothing found' }],
+    [{ success: false, error: 'sold out', alternatives: ['12A'] }],
+    [{ ok: false, error: 'sold out', alternatives: ['12A'] }],
     [() => 1],
   ])('success: %j', (result) => {
     expect(classify(result)).toBeUndefined();

@@ -120,7 +120,7 @@ describe('O2: text without evidence', () => {
     expect(readThrown(new Error('sara_doe_496 has an overdue bill'), { input }).category).toBe('tool_error');
     expect(readThrown(new Error('sara_doe_496!'), { input })).toMatchObject({
       category: 'tool_error',
-      why: 'it quotes the input',
+      why: 'it speaks about what the call asked for',
     });
     expect(readThrown(new Error('No results for connect ECONNREFUSED 127.0.0.1'), { input }).category).toBe(
       'tool_error',
@@ -134,27 +134,43 @@ describe('C14: the failure blames the key or the tool', () => {
   it('C14: the host that the call chose is blamed, by a code, a status or a cause', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED 203.0.113.9:443'), { code: 'ECONNREFUSED' });
     expect(readThrown(new TypeError('fetch failed', { cause: refused }), { kind: 'fetch', input }).blames).toBe('key');
-    expect(readThrown(Object.assign(new Error('x'), { status: 404 }), { tool: 'fetch_page', input }).blames).toBe(
-      'key',
-    );
+    for (const text of [
+      'HTTP 429',
+      'HTTP 503',
+      'HTTP 403',
+      'request timed out',
+      'getaddrinfo EAI_AGAIN down.example',
+    ]) {
+      expect([text, readThrown(new Error(text), { kind: 'fetch', input }).blames]).toEqual([text, 'key']);
+    }
     expect(readThrown(new Error('getaddrinfo ENOTFOUND down.example'), { input })).toMatchObject({
       blames: 'key',
-      category: 'tool_error',
+      category: 'network',
     });
   });
 
-  it("C14: the tool's own server, its own network, 429 and 5xx blame the tool", () => {
+  it('C14: a page that is missing blames nothing', () => {
+    const missing = Object.assign(new Error('x'), { status: 404 });
+    expect(readThrown(missing, { tool: 'fetch_page', input })).toMatchObject({
+      category: 'tool_error',
+      blames: 'tool',
+    });
+  });
+
+  it("C14: the tool's own server, its own network and its own credentials blame the tool", () => {
     const local = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:3000'), { code: 'ECONNREFUSED' });
     expect(readThrown(local, { kind: 'fetch', input }).blames).toBe('tool');
     for (const text of [
-      'getaddrinfo EAI_AGAIN down.example',
       'net::ERR_INTERNET_DISCONNECTED',
-      'HTTP 429',
-      'HTTP 503',
+      'connect ENETUNREACH 203.0.113.9:443',
+      'MCP error -32000: Connection closed',
+      'The browser has disconnected: connection lost',
+      'ENOSPC: no space left on device, write',
     ]) {
       expect([text, readThrown(new Error(text), { kind: 'fetch', input }).blames]).toEqual([text, 'tool']);
     }
     expect(readThrown(new Error('HTTP 401'), { tool: 'search', input: { query: 'x' } }).blames).toBe('tool');
+    expect(readThrown(new Error('HTTP 401'), { tool: 'create_webhook', input }).blames).toBe('tool');
   });
 });
 

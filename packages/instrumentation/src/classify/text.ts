@@ -1,7 +1,7 @@
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
-import type { Meaning } from '@breakerbox/core/internal';
+import { grpcStatus, isError, type Meaning, read, readText } from '@breakerbox/core/internal';
 import type { ToolKind } from './kind.ts';
-import { signsIn } from './signs.ts';
+import { classMeaning, signsIn } from './signs.ts';
 import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
@@ -20,10 +20,14 @@ export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[ca
  * libraries, words of an outage, words about the requested object.
  */
 export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 'hard'>) | undefined => {
-  const plain = text.replaceAll(/\\[nrt]/g, ' ').replace(OBJECT, '…');
-  const stripped = plain.replace(WRAPPED, '');
-  const first = hintIn(FIRST, stripped);
+  const plainOf = (part: string): string =>
+    part
+      .replaceAll(/\\[nrt]/g, ' ')
+      .replace(OBJECT, '…')
+      .replace(WRAPPED, '');
+  const first = hintIn(FIRST, plainOf(text));
   if (first) return first;
+  const stripped = plainOf(edgesOf(text));
   const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(stripped);
   if (unserved) return { category: 'tool_error', sign: 'a URL that is not fetched', hard: false };
   const outage = hintIn(OUTAGES, stripped);
@@ -33,6 +37,33 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   if (sign) return { ...sign, hard: true, ...(host && { host }) };
   const last = outage ?? hintIn(ANSWERS, stripped);
   return last?.category === 'unknown' ? undefined : last;
+};
+
+/** A line that is no frame, place or bracket of a stack. */
+const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
+
+/** O2: the evidence in a long text is at its ends. The rest is a listing, a log or a stack. */
+const edgesOf = (text: string): string => {
+  const all = text.split('\n').filter((line) => line.trim() !== '');
+  if (all.length <= 5 && text.length <= 1000) return text;
+  const lines = /^[[{]/.test(text) ? all : all.filter((line) => MESSAGE.test(line));
+  const most = lines.length > 5 ? [...lines.slice(0, 2), ...lines.slice(-2)] : lines;
+  return most.map((line) => line.slice(0, 500)).join('\n');
+};
+
+/** Keys whose value names a kind of error, where the text does not say it: AWS, OpenAI, Google, Lambda. */
+const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType', 'status'];
+
+/** The outage that an error's own label means, such as `ThrottlingException`, `server_error` or `SERVICE_UNAVAILABLE`. */
+export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined => {
+  if (isError(error)) return undefined;
+  for (const key of LABELS) {
+    const label = readText(error, key, 100)?.replace(/^.*[#.]/, '') ?? '';
+    const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
+    const found = google ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
+    if (found && isOutage(found)) return { category: found.category, sign: `its ${key}`, hard: true };
+  }
+  return undefined;
 };
 
 /** Codes such as `channel_not_found` are words too. */

@@ -92,3 +92,11 @@ export const ANSWERS =
     |\b(?:syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
+
+/** Whether a word may be what a text about an outage is made of. */
+export const isOutageWord = (word: string): boolean =>
+  WORD.test(word) || OUTAGES.some(({ pattern }) => pattern.test(word));
+const WORD = new RegExp(
+  `^(?:${LINE}|${PEER}|${PROOF}|errors?|fail(?:ed|ure|ing)?|unavailable|refused|reset|closed|time(?:d ?)?out|limit|quota|credits?|status|request|response|internal|invalid|expired|network)s?$`,
+  'i',
+);

@@ -25,6 +25,7 @@ export type AnswerForm = Pick<LangChainTool, 'responseFormat'>;
 /** The part of a `RunnableConfig` that is read here. The rest is passed on. */
 export interface ToolConfig {
   readonly signal?: AbortSignal | undefined;
+  readonly metadata?: { readonly timeoutMs?: unknown } | undefined;
   /** The model's call, if a model called. */
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
 }

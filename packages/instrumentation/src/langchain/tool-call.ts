@@ -1,7 +1,14 @@
 import { type Rejection, toolType } from '../acquire.ts';
 import type { DirectCall } from '../fallback.ts';
 import type { Judge } from '../judging.ts';
-import { type AdapterContext, type ResponseFormat, runAlternative, runTool, sessionOfAdapter } from '../run-tool.ts';
+import {
+  type AdapterContext,
+  type ResponseFormat,
+  runAlternative,
+  runTool,
+  sessionOfAdapter,
+  type ToolRequest,
+} from '../run-tool.ts';
 import type { CallEnd, KnownEnd, Reading } from '../settlement.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 import { resumable } from './interrupts.ts';
@@ -45,11 +52,18 @@ export interface Work {
   readonly run: (config: ToolConfig) => unknown;
 }
 
+/** The signal of a call, and O10: LangChain keeps the `timeout` of a run in its metadata. Half of it is enough, from 5 s. */
+const limitsOf = (config: ToolConfig | undefined): Pick<ToolRequest, 'signal' | 'isOwnLimit'> => {
+  const limitMs = config?.metadata?.timeoutMs;
+  const isOwnLimit = (ranMs: number) => typeof limitMs === 'number' && ranMs >= Math.max(5_000, limitMs / 2);
+  return { signal: config?.signal, isOwnLimit };
+};
+
 /** Asks the session about a call, and runs the work or answers in its place. */
 export const callGuarded = async (tool: LangChainTool, adapter: LangChainContext, work: Work): Promise<unknown> => {
   const { config, runManager, form } = work;
   const callId = config?.toolCall?.id;
-  const call = { ...named(tool, adapter), input: work.input, callId, signal: config?.signal };
+  const call = { ...named(tool, adapter), input: work.input, callId, ...limitsOf(config) };
   const { asked, following } = resumable(sessionOfAdapter(adapter), call);
   const run = following(async (signal) => {
     const result = await work.run({ ...config, signal });
@@ -75,7 +89,7 @@ const inPlace = (
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
   return (input) => {
-    const call = { ...named(other, adapter), input, callId: config?.toolCall?.id, signal: config?.signal };
+    const call = { ...named(other, adapter), input, callId: config?.toolCall?.id, ...limitsOf(config) };
     const { asked, following } = resumable(sessionOfAdapter(adapter), call);
     const called = asCalled(other, config?.toolCall, input);
     const run = following((signal) => called.invoke(input, { ...own, signal }));
