@@ -6,7 +6,7 @@ import { titlesIn } from './reference/test-titles.ts';
 /** How many rules each chapter has. A rule that is added here needs a row, and the row a test. */
 const CHAPTERS = {
   E: 7,
-  O: 8,
+  O: 10,
   C: 15,
   P: 4,
   B: 6,

@@ -5,8 +5,8 @@ import { classifyResult } from '../test-support/classify/verdicts.ts';
 
 const classify = (result: unknown) => classifyResult(result, { unixMs: 0 });
 
-describe('O2: a Response that is returned', () => {
-  it('O2: a Response that is not ok is classified by status and Retry-After, and its body is not read', async () => {
+describe('O2, O9: a Response that is returned', () => {
+  it('O2, O9: a Response that is not ok is classified by status and Retry-After, and its body is not read', async () => {
     const url = await failingUrl({ 'Retry-After': '7' });
     for (const get of [fetch, undiciFetch]) {
       const response = await get(`${url}/503`);
