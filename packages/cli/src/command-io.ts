@@ -1,3 +1,5 @@
+import { safeJson, visible } from '@breakerbox/core/internal';
+
 /** The parts of its process that a command needs. */
 export interface CommandIo {
   out(text: string): void;
@@ -11,9 +13,12 @@ export interface CommandIo {
 /** Columns if the output does not go to a terminal. */
 const DEFAULT_COLUMNS = 120;
 
+/** Names and texts of agents and tools could move the cursor, or reorder what is read. Commands print no colours. */
+export const terminalSafe = (text: string): string => text.replace(/[^\n\t]+/g, visible);
+
 export const processIo: CommandIo = {
-  out: (text) => process.stdout.write(text),
-  err: (text) => process.stderr.write(text),
+  out: (text) => process.stdout.write(terminalSafe(text)),
+  err: (text) => process.stderr.write(terminalSafe(text)),
   exitWith: (code) => {
     process.exitCode = code;
   },
@@ -21,4 +26,4 @@ export const processIo: CommandIo = {
 };
 
 /** One JSON document, as `--json` prints it. */
-export const documentOf = (report: unknown): string => `${JSON.stringify(report, null, 2)}\n`;
+export const documentOf = (report: unknown): string => `${safeJson(report, 2)}\n`;

@@ -32,7 +32,15 @@ const appOf = (box: Breakerbox, write: Audit['write'] = async () => {}) => {
   const boxes = operatedBoxes(changes, modes);
   boxes.add(box);
   const limits = { admission: createAdmission({ unknown: 1, known: 1 }), streams: createShares(1) };
-  const app = createApp({ ...limits, boxes, changes, modes, tokens: undefined, hosts: [], audit: { write } });
+  const app = createApp({
+    ...limits,
+    boxes,
+    changes,
+    modes,
+    tokens: undefined,
+    hosts: [],
+    audit: { promise: '', write },
+  });
   return Object.assign(app, { boxes });
 };
 

@@ -17,6 +17,9 @@ const MODES: Readonly<Record<'force_open' | 'disable' | 'observe', ForcedMode>> 
 
 type Of<Action extends ActionRequest['action']> = Extract<ActionRequest, { readonly action: Action }>;
 
+/** Modes of one tool of a box. Core has the same limit, and would find it after some boxes have the mode. */
+const MOST_MODES = 200;
+
 /** The caller counts an action once, however many boxes it concerns. */
 const isCounted = false;
 
@@ -99,6 +102,13 @@ const STALE: Acted = {
 export const having = (boxes: readonly OperatedBox[], tool: string): readonly OperatedBox[] =>
   boxes.filter(({ operator }) => operator.scope !== 'none' && operator.knows(tool));
 
+const isFull = ({ operator }: OperatedBox, tool: string, owner: string, session: string | undefined): boolean => {
+  const others = operator
+    .modes()
+    .filter((one) => one.tool === tool && !(one.owner === owner && one.session === session));
+  return others.length >= MOST_MODES;
+};
+
 const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>, owner: string): Acted => {
   const { agent, tool, reason, expiresInMs, session, version, action } = request;
   const found = having(acting.boxes, tool);
@@ -107,6 +117,11 @@ const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>
   if (isStale(acting, version)) return STALE;
   if (session !== undefined && havingSession(found, session).length === 0) return noSession(agent, session);
   if (session !== undefined && found.some(({ operator }) => operator.scope === 'process')) return sharedCircuits(agent);
+  if (found.some((one) => isFull(one, tool, owner, session)))
+    return {
+      result: 'unknown',
+      message: `Nothing was done: ${tool} has ${MOST_MODES} forced modes already, which is the most. Release some, or force one mode for all sessions.`,
+    };
   const options = { mode: MODES[action], owner, reason, expiresInMs };
   for (const { operator } of found) operator.force(tool, { ...options, session, isCounted });
   if (session === undefined) acting.modes.forced(agent, tool, options);

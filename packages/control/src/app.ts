@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OperatorResult } from '@breakerbox/core';
+import { safeJson } from '@breakerbox/core/internal';
 import { formatReport, report } from '@breakerbox/core/report';
 import type { Admission, Shares } from '@breakerbox/listen';
 import { diag } from '@opentelemetry/api';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import { act, having } from './act.ts';
 import type { AgentModes } from './agent-modes.ts';
 import type { Actor, Audit } from './audit.ts';
+import { concernOf } from './audit-state.ts';
 import type { Changes } from './changes.ts';
 import { MOST_STREAMS } from './control-server.ts';
 import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
@@ -16,7 +18,7 @@ import { openApi } from './open-api.ts';
 import { fleetState, type OperatedFleet } from './operated-fleet.ts';
 import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
 import { shareState } from './shared-state.ts';
-import { type Boxes, boxStates, havingSession, type OperatedBox } from './state.ts';
+import { type Boxes, boxStates, havingSession } from './state.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, readTokens } from './tokens.ts';
 
@@ -44,6 +46,12 @@ interface Env {
   Variables: { actor: Actor; role: Role };
   Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
 }
+
+/** Names of agents and tools are read with `curl` in a terminal too. */
+const jsonText = (c: Context<Env>, text: string, status: 200 | 404 | 409 = 200) =>
+  c.body(text, status, { 'Content-Type': 'application/json' });
+const json = (c: Context<Env>, value: ProcessState | ActionResponse | Report, status?: 200 | 404 | 409) =>
+  jsonText(c, safeJson(value), status);
 
 const CODES = { done: 200, stale: 409, unknown: 404 } as const;
 const startedUnixMs = Date.now();
@@ -95,18 +103,15 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
       fleet: fleetState(endpoint.fleet),
     } satisfies Omit<ProcessState, 'boxes'>;
     const session = c.req.query('session');
-    if (session !== undefined)
-      return c.json({ ...own, boxes: [...boxStates(endpoint.boxes, { session })] } satisfies ProcessState);
-    return c.body(`${JSON.stringify(own).slice(0, -1)},"boxes":${state.text()}}`, 200, {
-      'Content-Type': 'application/json',
-    });
+    if (session !== undefined) return json(c, { ...own, boxes: [...boxStates(endpoint.boxes, { session })] });
+    return jsonText(c, `${safeJson(own).slice(0, -1)},"boxes":${state.text()}}`);
   });
 
   app.get('/v1/report', (c) => {
     const { agent = '', session = '' } = c.req.query();
     const [one] = havingSession(endpoint.boxes.list(agent), session);
     if (one === undefined) return c.json({ error: `Agent ${agent} has no live session ${session}.` }, 404);
-    return c.json({ text: formatReport(report(one.found.session)) } satisfies Report);
+    return json(c, { text: formatReport(report(one.found.session)) });
   });
 
   // One after the other: each finds the state that the one before it left.
@@ -120,7 +125,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     try {
       const { result, message, boxes } = await run;
       state.forget();
-      return c.json({ result, message, boxes: [...boxes] } satisfies ActionResponse, CODES[result]);
+      return json(c, { result, message, boxes: [...boxes] }, CODES[result]);
     } catch (error) {
       count(endpoint, request, 'refused');
       return c.json(
@@ -168,7 +173,7 @@ const perform = async (
   const { audit, changes } = endpoint;
   const id = randomUUID();
   const at = (): string => new Date().toISOString();
-  const concern = (): readonly unknown[] => concernOf(endpoint, request);
+  const concern = (): readonly unknown[] => concernOf(endpoint.boxes, request, actor.who);
   await audit.write({ phase: 'asked', id, at: at(), request, before: concern(), ...actor });
   // If this fails, the first line still says who asked for it.
   const ended = (result: string): Promise<void> =>
@@ -201,20 +206,6 @@ const count = (endpoint: Endpoint, request: ActionRequest, result: OperatorResul
   const concerned =
     tool === undefined && session !== undefined ? havingSession(boxes, session) : having(boxes, tool ?? '');
   (concerned[0] ?? boxes[0])?.operator.report({ action, result, tool, session });
-};
-
-/** The part of the state that an action is about: of each box, equal ones once. */
-const concernOf = ({ boxes }: Endpoint, request: ActionRequest): readonly unknown[] => {
-  const { agent } = request;
-  const version = boxes.version(agent);
-  const parts = boxes.list(agent).flatMap((one) => partOf(one, request, version));
-  return [...new Map(parts.map((part) => [JSON.stringify(part), part])).values()];
-};
-
-const partOf = ({ operator }: OperatedBox, request: ActionRequest, version: number): readonly unknown[] => {
-  if ('tool' in request) return [{ version, modes: operator.modes().filter(({ tool }) => tool === request.tool) }];
-  const found = operator.session(request.session);
-  return found === undefined ? [] : [{ state: found.view.state, cycle: found.view.budget.cycle, event: found.event }];
 };
 
 /** A header has ASCII alone, so that other letters of a name are percent-encoded. */

@@ -1,5 +1,6 @@
-import type { Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { safeJson, warnOnce } from '@breakerbox/core/internal';
+import { diag } from '@opentelemetry/api';
+import { openTarget } from './audit-target.ts';
 import type { ActionRequest } from './schema.ts';
 
 /** Who acts, and from where. */
@@ -29,39 +30,22 @@ export type AuditLine =
       readonly after: unknown;
     };
 
-/** The audit file (A6). */
+/** Where audit lines go (A6). */
 export interface Audit {
-  /** Appends a line and waits until it is on the disk. Rejects if that failed: then nothing may be done. */
+  /** What is certain of a line before its action takes effect, as a sentence. */
+  readonly promise: string;
+  /** Appends a line and waits until the promise is kept. Rejects if that failed: then nothing may be done. */
   write(line: AuditLine): Promise<void>;
 }
 
-/** Whether the last line has no end, because the process or the disk failed. */
-const isCutOff = async (handle: FileHandle, found: Stats): Promise<boolean> => {
-  if (!found.isFile() || found.size === 0) return false;
-  const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: found.size - 1 });
-  return buffer.toString() !== '\n';
-};
-
 /**
- * Opens the file for appending, with mode 0600 if it is new. Each line opens it again, so that a file that was moved or removed, such as
- * by logrotate, is made again.
+ * Opens the audit file, and says what is certain of its lines: to `diag`, and as a warning if they are not synced to a disk.
  *
- * @throws Error if the file cannot be opened or written, or if every user can write it.
+ * @throws Error if the file cannot be opened or written, or if another user could replace or change it.
  */
 export const openAudit = async (file: string): Promise<Audit> => {
-  const append = async (line: string): Promise<void> => {
-    const handle = await open(file, 'a+', 0o600);
-    try {
-      const found = await handle.stat();
-      if (found.isFile() && (found.mode & 0o002) !== 0)
-        throw new Error(`${file} can be written by every user. Run: chmod o-w ${file}`);
-      if (line === '') return;
-      await handle.appendFile((await isCutOff(handle, found)) ? `\n${line}` : line);
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
-  };
-  await append('');
-  return { write: (line) => append(`${JSON.stringify(line)}\n`) };
+  const { promise, isSynced, append } = await openTarget(file);
+  if (isSynced) diag.info(`@breakerbox/control: ${promise}`);
+  else warnOnce('BREAKERBOX_AUDIT_NOT_SYNCED', file, () => promise);
+  return { promise, write: (line) => append(`${safeJson(line)}\n`) };
 };

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, statSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -14,6 +14,25 @@ export const isOwn = (folder: string): boolean => {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   const { uid } = userInfo();
   return found?.isDirectory() === true && (uid === -1 || (found.uid === uid && (found.mode & 0o022) === 0)); // -1: Windows.
+};
+
+/** Others may add files to a folder with this bit, but neither remove nor replace those of another user. */
+const STICKY = 0o1000;
+
+/**
+ * Checks that no other user can replace a file in a folder.
+ *
+ * @throws Error if the folder belongs to another user than this one and root, or if every user can write to it.
+ */
+export const checkFolder = (folder: string, option: string): void => {
+  const found = statSync(folder, { throwIfNoEntry: false });
+  const { uid } = userInfo();
+  if (found === undefined || uid === -1) return;
+  const isForeign = found.uid !== uid && found.uid !== 0;
+  if (!isForeign && ((found.mode & 0o002) === 0 || (found.mode & STICKY) !== 0)) return;
+  throw new Error(
+    `${folder} ${isForeign ? 'belongs to another user' : 'can be written by every user'}, who could replace the files in it. Set ${option} to a path in a folder that only you can write to, such as ${join(folder, 'breakerbox')}${isForeign ? '' : `, or run chmod o-w ${folder}`}.`,
+  );
 };
 
 /**

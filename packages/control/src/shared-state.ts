@@ -1,3 +1,4 @@
+import { safeJson } from '@breakerbox/core/internal';
 import { type Boxes, boxStates } from './state.ts';
 
 /** Milliseconds for which readers get the same text. A page per operator, each asking every second, costs what four cost. */
@@ -15,7 +16,7 @@ export const shareState = (boxes: Boxes, now = () => performance.now()): SharedS
   return {
     text: () => {
       if (shared === undefined || now() >= shared.untilMs)
-        shared = { text: JSON.stringify(boxStates(boxes)), untilMs: now() + SHARED_MS };
+        shared = { text: safeJson(boxStates(boxes)), untilMs: now() + SHARED_MS };
       return shared.text;
     },
     forget: () => {

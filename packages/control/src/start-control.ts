@@ -12,7 +12,7 @@ import { MOST_STREAMS, openServer, PLACES } from './control-server.ts';
 import { checkListen, isTcp, type Listen } from './listen-address.ts';
 import { operatedBoxes } from './operated-boxes.ts';
 import type { OperatedFleet } from './operated-fleet.ts';
-import { makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
+import { checkFolder, makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 import { answers } from './socket-file.ts';
 
 export type { Listen } from './listen-address.ts';
@@ -28,7 +28,10 @@ export interface ControlOptions {
   readonly fleet?: OperatedFleet | undefined;
   /** Default: a Unix socket that `breakerbox ctl` finds, for your user alone. */
   readonly listen?: Listen | undefined;
-  /** The audit file, which is appended to (A6). Default: `audit.jsonl` beside the socket. */
+  /**
+   * The audit file, which is appended to (A6). Default: `audit.jsonl` beside the socket. `/dev/stdout`, a pipe or a device works too, but
+   * its lines are not synced to a disk, and a warning says so.
+   */
   readonly audit?: string | undefined;
 }
 
@@ -36,6 +39,8 @@ export interface ControlOptions {
 export interface Control {
   /** `unix:PATH` or `http://HOST:PORT`, for `breakerbox ctl --endpoint`. */
   readonly url: string;
+  /** Where audit lines go, and what is certain of a line before its action takes effect, as a sentence. */
+  readonly auditPromise: string;
   /** Stops listening. Forced modes stay until they expire. */
   close(): Promise<void>;
 }
@@ -78,8 +83,11 @@ export const startControl = async ({
     all.close();
   };
   try {
-    if (given !== undefined) await mkdir(dirname(given), { recursive: true, mode: 0o700 });
-    else if (!isTcp(listen) || auditFile === undefined) makeRuntimeFolder();
+    if (given !== undefined) {
+      await mkdir(dirname(given), { recursive: true, mode: 0o700 });
+      checkFolder(dirname(given), 'listen.socket (BREAKERBOX_CONTROL_LISTEN)');
+    }
+    if (given === undefined && (!isTcp(listen) || auditFile === undefined)) makeRuntimeFolder();
     const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
     const admission = createAdmission(PLACES);
     const app = createApp({
@@ -96,6 +104,7 @@ export const startControl = async ({
     const server = await openServer(getRequestListener(app.fetch), admission, listen, socket);
     return {
       url: server.url,
+      auditPromise: audit.promise,
       close: async () => {
         await server.close();
         forget();

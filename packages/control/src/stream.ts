@@ -1,3 +1,4 @@
+import { safeJson } from '@breakerbox/core/internal';
 import type { Change, Changes } from './changes.ts';
 
 /** Text that a client may leave unread before it is dropped. The client connects again, and reads the state. */
@@ -5,7 +6,7 @@ const MOST_WAITING = 256 * 1024;
 /** Proxies close a connection that is silent. Also how long a client stays connected after its token was revoked. */
 const ALIVE_MS = 15_000;
 
-const line = (change: Change): string => `event: change\ndata: ${JSON.stringify(change)}\n\n`;
+const line = (change: Change): string => `event: change\ndata: ${safeJson(change)}\n\n`;
 
 /** The last lines of these that leave room for new ones. */
 const latest = (lines: readonly string[]): string => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { safeJson } from '@breakerbox/core/internal';
 import { z } from 'zod';
 import { openLock } from './lock-file.ts';
 
@@ -64,7 +65,7 @@ const update = async (
     });
     const changed = change(tokens);
     if (changed === undefined) return false;
-    await handle.writeFile(`${JSON.stringify({ tokens: changed }, undefined, 2)}\n`);
+    await handle.writeFile(`${safeJson({ tokens: changed }, 2)}\n`);
     await handle.sync();
     // The agent reads it as its own user, also if root changes it.
     const before = await stat(file).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { type Change, readChanges, readReport, type SessionState, type Target } from '@breakerbox/control/client';
+import { safeJson } from '@breakerbox/core/internal';
 import { documentOf } from '../command-io.ts';
 import { onOneLine, printable } from '../plain-table.ts';
 import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
@@ -78,7 +79,7 @@ const wayBack = ({ id, state, budget, event }: SessionState): string | undefined
 export const watch = async (invocation: Invocation, signal: AbortSignal): Promise<void> => {
   const { flags, io } = invocation;
   const print = (change: Change): void =>
-    io.out(flags.json ? `${JSON.stringify(change)}\n` : `${onOneLine(changeText(change))}\n`);
+    io.out(flags.json ? `${safeJson(change)}\n` : `${onOneLine(changeText(change))}\n`);
   const follow = async (target: Target): Promise<boolean> => {
     try {
       for await (const change of readChanges(target, signal)) print(change);

@@ -1,5 +1,7 @@
 import type { Breakerbox, BreakerboxEvents, Decision, Route, ScopePlan } from '@breakerbox/core';
+import { visible } from '@breakerbox/core/internal';
 import type { SessionReport } from '@breakerbox/core/report';
+import { terminalSafe } from '../command-io.ts';
 import { clockTime } from './duration.ts';
 import { DECISION_KINDS, ROUTE_KINDS, type Tallies, tallies } from './tallies.ts';
 import { describePlan, describeRoute } from './wording.ts';
@@ -126,7 +128,14 @@ export const createJournal = (now: () => number = () => performance.now()): Jour
   const elapsedMs = (): number => (start === undefined ? 0 : Math.round(now() - start));
 
   const write = (who: string, text: string, tone: Tone, report?: SessionReport): JournalEntry => {
-    const entry: JournalEntry = { atMs: elapsedMs(), who, text, tone, times: 1, ...(report && { report }) };
+    const entry: JournalEntry = {
+      atMs: elapsedMs(),
+      who: visible(who),
+      text: terminalSafe(text),
+      tone,
+      times: 1,
+      ...(report && { report }),
+    };
     keep(entries, entry);
     for (const listener of listeners) listener(entry);
     return entry;

@@ -1,3 +1,5 @@
+import { safeJson } from '@breakerbox/core/internal';
+import { terminalSafe } from '../command-io.ts';
 import type { DemoReport } from './demo-report.ts';
 import type { DemoStatus } from './demo-status.ts';
 import { clockTime } from './duration.ts';
@@ -36,7 +38,7 @@ export const openOutput = (journal: Journal, { json, color }: OutputOptions): Ou
 };
 
 const toStderr = (line: string): void => {
-  process.stderr.write(`breakerbox demo: telemetry: ${line}\n`);
+  process.stderr.write(`breakerbox demo: telemetry: ${terminalSafe(line)}\n`);
 };
 
 /** Standard output has only the document. Notices go to standard error. */
@@ -50,7 +52,7 @@ const jsonOutput = (journal: Journal): Output => {
     diagnostic: toStderr,
     restore: () => undefined,
     finish: (done) => {
-      process.stdout.write(`${JSON.stringify(done, null, 2)}\n`);
+      process.stdout.write(`${safeJson(done, 2)}\n`);
     },
   };
 };

@@ -1,3 +1,4 @@
+import { safeJson } from '@breakerbox/core/internal';
 import { printable } from '../plain-table.ts';
 import { type Decisions, type ReplayReport, settingsOf } from './replay-report.ts';
 import { replayText } from './replay-text.ts';
@@ -127,5 +128,5 @@ const configurationPart = (report: ReplayReport): string => {
   if (Object.keys(settings).length === 0) {
     return `${title}\n<p>The defaults were replayed, so there is nothing to change. <code>--config</code> replays other settings, and <code>--grid</code> looks for better ones.</p>`;
   }
-  return `${title}\n<p>Give them to <code>createBreakerbox({ agent, ... })</code>. Settings that are left out have their defaults.</p>\n<pre>${escaped(JSON.stringify(settings, null, 2))}</pre>`;
+  return `${title}\n<p>Give them to <code>createBreakerbox({ agent, ... })</code>. Settings that are left out have their defaults.</p>\n<pre>${escaped(safeJson(settings, 2))}</pre>`;
 };

@@ -1,4 +1,4 @@
-import { isMostlyIgnored } from '@breakerbox/core/internal';
+import { isMostlyIgnored, safeJson } from '@breakerbox/core/internal';
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
 import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
@@ -229,7 +229,7 @@ const gridText = ({ rows, recommended, why }: GridReport, columns: number): stri
     both(({ pauses }) => pauses, row),
   ]);
   const advice = recommended
-    ? `Recommended: defaults: ${JSON.stringify(recommended.defaults)}. ${why}`
+    ? `Recommended: defaults: ${safeJson(recommended.defaults)}. ${why}`
     : `No change is recommended. ${why}`;
   return `${plainTable([header, ...cells], columns, false)}\nEach cell has two numbers: the tuning half + the held-out half of the sessions. Avoided and lost calls are upper bounds.\n\n${advice}`;
 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isShort, isSlip, meant, nearestFirst, shortened } from './names.ts';
+import { isShort, isSlip, meant, nearestFirst, safeJson, shortened } from './names.ts';
 
 test('E6: a name of 256 characters stays as it is, a longer one is cut to that many', () => {
   const longest = 'x'.repeat(256);
@@ -71,4 +71,12 @@ test.each([
   [`${'x'.repeat(1e6)}y`, `${'x'.repeat(1e6)}z`],
 ])('%.20s and %.20s are two names', (one, other) => {
   expect([isSlip(one, other), isSlip(other, one)]).toEqual([false, false]);
+});
+
+test('Q1: JSON with controls, bidi overrides and invisible characters has them as escapes, and is the same value', () => {
+  const value = { name: 'a\u009b2J\u202e\u2028\u200b\u{e0001} é 🙂', list: ['\u001b[2J', 1, null] };
+  const text = safeJson(value, 2);
+  expect(text).toMatch(/^\{\n {2}"name": "a\\u009b2J\\u202e\\u2028\\u200b\\udb40\\udc01 é 🙂",/);
+  expect(JSON.parse(text)).toEqual(value);
+  expect(safeJson(undefined)).toBe('null');
 });

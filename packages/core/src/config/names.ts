@@ -39,6 +39,20 @@ const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\
 /** Makes invisible characters visible: a newline becomes `\n`, the escape character `\x1b`. */
 export const visible = (text: string): string => text.replace(UNSAFE, escaped);
 
+/** Of the same, those that JSON's own escapes leave as they are. Without the line breaks between its values. */
+const UNSAFE_IN_JSON = /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]/gu;
+
+/**
+ * JSON that is safe in a terminal and in a log: C1 controls, bidi overrides and invisible characters are escaped, and what reads the JSON
+ * gets them back.
+ */
+export const safeJson = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, undefined, indent) ?? 'null').replace(UNSAFE_IN_JSON, (character) =>
+    [...Array(character.length).keys()]
+      .map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+
 const escaped = (character: string): string => {
   if (EMOJI_PARTS.includes(character)) return character;
   const hex = (character.codePointAt(0) ?? 0).toString(16);

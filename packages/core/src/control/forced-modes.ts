@@ -41,6 +41,13 @@ const without = (all: ForcedModes, drops: (one: Forced) => boolean): ForcedModes
   return left.length === all.length ? all : left;
 };
 
+/** Modes of one tool, of all owners: each session looks through them. */
+export const MOST_MODES = 200;
+
+/** Whether one more mode would be too many for its tool. */
+export const isFull = (all: ForcedModes, of: Pick<Forced, 'tool' | 'owner' | 'session'>): boolean =>
+  withoutMode(all, of).filter(({ tool }) => tool === of.tool).length >= MOST_MODES;
+
 /** When the next one expires; Infinity if no mode is forced. */
 export const nextExpiry = (all: ForcedModes): number =>
   all.reduce((soonest, { untilMs }) => Math.min(soonest, untilMs), Number.POSITIVE_INFINITY);

@@ -15,6 +15,8 @@ import {
   type Forced,
   type ForcedMode,
   type ForcedModes,
+  isFull,
+  MOST_MODES,
   modeFor,
   nextExpiry,
   unexpired,
@@ -114,6 +116,10 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     force: (given, options) => {
       const tool = circuitName(given, 'force', context, scope, options.isDeclared);
       const made = checked(tool, options, scope, clock);
+      if (isFull(current(), made))
+        throw new BreakerboxUsageError(
+          `operate(box).force(${show(given)}, …): the tool has ${MOST_MODES} forced modes already, which is the most. Release some, or force one mode for all sessions.`,
+        );
       change(withMode(current(), made));
       reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session }, options.isCounted);
       return view(made);

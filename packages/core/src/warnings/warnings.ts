@@ -17,6 +17,7 @@ export const WARNING_CODES = [
   'BREAKERBOX_RESERVED_NAME',
   'BREAKERBOX_TOO_MANY_TOOLS',
   'BREAKERBOX_TOO_MANY_AGENTS',
+  'BREAKERBOX_AUDIT_NOT_SYNCED',
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { safeJson } from '@breakerbox/core/internal';
 import { freePort } from '../child.ts';
 import { clockTime } from '../duration.ts';
 import { DemoError } from '../errors.ts';
@@ -145,6 +146,6 @@ export const runSharedDemo = async (
     for (let close = closers.pop(); close !== undefined; close = closers.pop()) await close();
   }
   const report: SharedDemoReport = { processes: PROCESSES, outages: over };
-  if (json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  if (json) process.stdout.write(`${safeJson(report, 2)}\n`);
   else say('all', `the demo is over: ${over.length} ${over.length === 1 ? 'outage' : 'outages'}`);
 };

@@ -1,0 +1,145 @@
+import { constants, fstatSync, type Stats, write } from 'node:fs';
+import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { checkFolder } from './runtime-folder.ts';
+
+/** Where audit lines go. */
+export interface AuditTarget {
+  /** What is certain of a line before its action takes effect, as a sentence. */
+  readonly promise: string;
+  /** Whether a line is on the disk before its action takes effect. */
+  readonly isSynced: boolean;
+  /** Resolves when the promise is kept. */
+  append(line: string): Promise<void>;
+}
+
+/** Descriptors that the process has already. A socket, which journald gives, cannot be opened again by its name. */
+const OWN: Readonly<Record<string, number>> = {
+  '/dev/stdout': 1,
+  '/dev/stderr': 2,
+  '/dev/fd/1': 1,
+  '/dev/fd/2': 2,
+  '/proc/self/fd/1': 1,
+  '/proc/self/fd/2': 2,
+};
+
+/**
+ * Opens the target for appending. A file is made with mode 0600 if it is new. Each line opens it again, so that a file that was moved or
+ * removed, such as by logrotate, is made again.
+ *
+ * @throws Error if the target cannot be opened, or if another user could read, replace or change it in a way that its owner does not see.
+ */
+export const openTarget = async (path: string): Promise<AuditTarget> => {
+  const own = OWN[path];
+  if (own !== undefined) return unsynced(path, kindOf(fstatSync(own)), (line) => writeAll(own, line));
+  await checkPlace(path);
+  const found = await stat(path).catch(() => undefined);
+  if (found !== undefined && !found.isFile()) {
+    // A pipe without a reader would otherwise hang, and one with a full buffer too.
+    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+    const append = (line: string) => using(open(path, flags), ({ fd }) => writeAll(fd, line));
+    await append('');
+    return unsynced(path, kindOf(found), append);
+  }
+  return fileTarget(path);
+};
+
+const unsynced = (path: string, kind: string, append: AuditTarget['append']): AuditTarget => ({
+  promise: `Audit lines go to ${path}, which is ${kind}. Each is written there before its action takes effect, but not synced to a disk: what reads it has to keep it.`,
+  isSynced: false,
+  append,
+});
+
+const kindOf = (found: Stats): string => {
+  if (found.isFIFO()) return 'a pipe';
+  if (found.isSocket()) return 'a socket';
+  return found.isFile() ? 'a file that this process did not open' : 'a device';
+};
+
+const isUnsyncable = ({ code }: NodeJS.ErrnoException): boolean =>
+  ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code ?? '');
+
+const fileTarget = async (path: string): Promise<AuditTarget> => {
+  const opened = () =>
+    open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  const isSynced = await using(opened(), async (handle) => {
+    await checkFile(path, handle);
+    return handle.datasync().then(
+      () => true,
+      (error) => {
+        if (isUnsyncable(error)) return false;
+        throw error;
+      },
+    );
+  });
+  const append = (line: string) =>
+    using(opened(), async (handle) => {
+      const found = await checkFile(path, handle);
+      await handle.appendFile((await isCutOff(handle, found)) ? `\n${line}` : line);
+      if (isSynced) await handle.datasync();
+    });
+  return isSynced
+    ? {
+        promise: `Audit lines go to ${path}. Each is synced to the disk before its action takes effect.`,
+        isSynced,
+        append,
+      }
+    : unsynced(path, 'on a file system that does not sync files', append);
+};
+
+const using = async <Made>(opening: Promise<FileHandle>, use: (handle: FileHandle) => Promise<Made>): Promise<Made> => {
+  const handle = await opening;
+  try {
+    return await use(handle);
+  } finally {
+    await handle.close();
+  }
+};
+
+/** @throws Error if the path is a symbolic link, or if another user could replace the file. */
+const checkPlace = async (path: string): Promise<void> => {
+  if (path.startsWith('/dev/')) return;
+  checkFolder(dirname(path), 'audit (BREAKERBOX_CONTROL_AUDIT)');
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isSymbolicLink())
+    throw new Error(`${path} is a symbolic link. Set audit (BREAKERBOX_CONTROL_AUDIT) to the path of the file itself.`);
+};
+
+/** @throws Error if another user can change the file. */
+const checkFile = async (path: string, handle: FileHandle): Promise<Stats> => {
+  const found = await handle.stat();
+  const { uid } = userInfo();
+  if (!found.isFile()) throw new Error(`${path} is no longer a file.`);
+  if ((found.mode & 0o002) !== 0) throw new Error(`${path} can be written by every user. Run: chmod o-w ${path}`);
+  if (uid !== -1 && found.uid !== uid && found.uid !== 0)
+    throw new Error(`${path} belongs to another user. Set audit (BREAKERBOX_CONTROL_AUDIT) to a file of your own.`);
+  return found;
+};
+
+/** Whether the last line has no end, because the process or the disk failed. */
+const isCutOff = async (handle: FileHandle, found: Stats): Promise<boolean> => {
+  if (found.size === 0) return false;
+  const { buffer } = await handle.read({ buffer: Buffer.alloc(1), position: found.size - 1 });
+  return buffer.toString() !== '\n';
+};
+
+/** Milliseconds that a full pipe may take to be read. */
+const FULL_MS = 2_000;
+const AGAIN_MS = 20;
+const writeSome = promisify(write);
+
+const writeAll = async (fd: number, line: string): Promise<void> => {
+  const untilMs = performance.now() + FULL_MS;
+  for (let rest = Buffer.from(line); rest.byteLength > 0; ) {
+    try {
+      const { bytesWritten } = await writeSome(fd, rest);
+      rest = rest.subarray(bytesWritten);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > untilMs) throw error;
+      await setTimeout(AGAIN_MS);
+    }
+  }
+};

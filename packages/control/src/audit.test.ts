@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { createBreakerbox } from '@breakerbox/core';
+import { expect, onTestFinished, test } from 'vitest';
+import { openAudit } from './audit.ts';
+import { perform, readState } from './client.ts';
+import { startControl } from './start-control.ts';
+
+const folderOf = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-audit-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+};
+
+/** Starts, acts, and writes what became of it to standard error. */
+const PROGRAM = `
+  import { createBreakerbox } from ${JSON.stringify(fileURLToPath(import.meta.resolve('@breakerbox/core')))};
+  import { startControl } from ${JSON.stringify(fileURLToPath(new URL('index.ts', import.meta.url)))};
+  import { perform } from ${JSON.stringify(fileURLToPath(new URL('client.ts', import.meta.url)))};
+  const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const control = await startControl({ boxes: [box], listen: { socket: process.argv[1] }, audit: '/dev/stdout' });
+  const action = { action: 'force_open', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 60_000 };
+  const { result } = await perform({ url: control.url }, action);
+  process.stderr.write(result + ' ' + box.session().acquire('search').reason);
+  await control.close();`;
+
+test('A6: with standard output into a pipe, as in a container, the start says what is certain and an action is done', async () => {
+  const args = [
+    '--conditions=breakerbox-source',
+    '--input-type=module',
+    `--eval=${PROGRAM}`,
+    join(folderOf(), 'a.sock'),
+  ];
+  const env = { ...process.env, BREAKERBOX_WARNINGS: 'on' };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const lines = out.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['asked', 'ended']);
+  expect(err).toMatch(/\[BREAKERBOX_AUDIT_NOT_SYNCED\].*\/dev\/stdout, which is a (?:pipe|socket)\. .*not synced/);
+  expect(err).toContain('done forced_open');
+});
+
+test('A6: a file is synced, and a pipe without a reader is an error at the start', async () => {
+  const file = join(folderOf(), 'audit.jsonl');
+  const { promise } = await openAudit(file);
+  expect([promise, statSync(file).mode & 0o777]).toEqual([expect.stringContaining('synced to the disk'), 0o600]);
+  const pipe = join(folderOf(), 'pipe');
+  await once(spawn('mkfifo', [pipe]), 'exit');
+  await expect(openAudit(pipe)).rejects.toThrow('ENXIO');
+});
+
+test('A6: a symbolic link, and a folder in which others can replace the file, are errors that say what to set', async () => {
+  const folder = folderOf();
+  writeFileSync(join(folder, 'other'), '', { mode: 0o600 });
+  symlinkSync(join(folder, 'other'), join(folder, 'audit.jsonl'));
+  await expect(openAudit(join(folder, 'audit.jsonl'))).rejects.toThrow(/is a symbolic link\. Set audit/);
+  chmodSync(folder, 0o777);
+  await expect(openAudit(join(folder, 'new.jsonl'))).rejects.toThrow(/can be written by every user.*chmod o-w/);
+  const socket = { socket: join(folder, 'a.sock') };
+  await expect(startControl({ boxes: [], listen: socket })).rejects.toThrow(
+    /every user.*Set listen\.socket.*breakerbox/,
+  );
+  chmodSync(folder, 0o1777); // As the folder for temporary files: others cannot replace what is yours.
+  await openAudit(join(folder, 'new.jsonl'));
+  expect(readFileSync(join(folder, 'other'), 'utf8')).toBe('');
+});
+
+test.skipIf(userInfo().uid !== 0)('A6: a file or a folder of another user is an error', async () => {
+  const folder = folderOf();
+  const [file, foreign] = [join(folder, 'audit.jsonl'), join(folder, 'foreign')];
+  writeFileSync(file, '', { mode: 0o600 });
+  chownSync(file, 1, 1);
+  mkdirSync(foreign, { mode: 0o700 });
+  chownSync(foreign, 1, 1);
+  await expect(openAudit(file)).rejects.toThrow(`${file} belongs to another user`);
+  await expect(openAudit(join(foreign, 'audit.jsonl'))).rejects.toThrow(`${foreign} belongs to another user`);
+});
+
+const served = async (agent = 'a', tools: readonly string[] = ['search']) => {
+  const folder = folderOf();
+  const box = createBreakerbox({ agent, tools: Object.fromEntries(tools.map((tool) => [tool, {}])) });
+  const control = await startControl({ boxes: [box], listen: { socket: join(folder, 'a.sock') } });
+  onTestFinished(() => control.close());
+  return { url: control.url, audit: () => readFileSync(join(folder, 'audit.jsonl'), 'utf8') };
+};
+
+const FORCE = { action: 'force_open', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 60_000 } as const;
+
+test('A4, A6: a tool has at most 200 modes, and lines about it do not grow with them', async () => {
+  const { url, audit } = await served();
+  for (let count = 0; count < 200; count += 1)
+    expect(await perform({ url, user: `owner-${count}` }, FORCE)).toMatchObject({ result: 'done' });
+  const { result, message } = await perform({ url, user: 'one more' }, FORCE);
+  expect([result, message]).toEqual(['unknown', expect.stringContaining('has 200 forced modes already')]);
+  expect(await perform({ url, user: 'owner-7' }, { ...FORCE, action: 'disable' })).toMatchObject({ result: 'done' });
+  expect((await readState({ url })).boxes[0]?.modes).toHaveLength(200);
+  const lengths = audit()
+    .trim()
+    .split('\n')
+    .map((line) => line.length);
+  expect(Math.max(...lengths)).toBeLessThan(600);
+});
+
+test('Q1: a name that would move the cursor or reorder letters is escaped in the audit file and in answers', async () => {
+  const hostile = 'x\u009b2J\u202egnp.exe';
+  const { url, audit } = await served('a', [hostile]);
+  await perform({ url }, { ...FORCE, tool: hostile, reason: 'a\u009b31mb' });
+  expect(audit()).not.toMatch(/[\u007f-\u009f\u202a-\u202e]/);
+  expect(JSON.parse(audit().split('\n')[0] ?? '').request.tool).toBe(hostile);
+  expect((await readState({ url })).boxes[0]?.tools).toEqual([hostile]);
+});
