@@ -20,7 +20,7 @@ import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, t
 import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession } from './state.ts';
 import { changeStream } from './stream.ts';
-import { matching, type Role, readTokens } from './tokens.ts';
+import { matching, type Role, type TokenReader } from './tokens.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
@@ -33,8 +33,8 @@ export interface Endpoint {
   readonly modes: AgentModes;
   readonly audit: Audit;
   readonly changes: Changes;
-  /** The file of tokens; undefined on a Unix socket, where the mode of the socket authenticates. */
-  readonly tokens: string | undefined;
+  /** Reads the tokens; undefined on a Unix socket, where the mode of the socket authenticates. */
+  readonly tokens: TokenReader | undefined;
   /** More names in `Host` than those of this machine. */
   readonly hosts: readonly string[];
 }
@@ -242,10 +242,7 @@ const callerOf = async (
         'This endpoint needs a token: send the header Authorization: Bearer bbx_…. For breakerbox ctl and console, set --token or BREAKERBOX_CONTROL_TOKEN. breakerbox ctl token create makes a token.',
       status: 401,
     };
-  const known = await readTokens(tokens).catch((error: Error) => {
-    diag.error(`@breakerbox/control: ${error.message}`);
-    return undefined;
-  });
+  const known = await tokens().catch(() => undefined);
   if (known === undefined) return { error: NO_TOKENS, status: 500 };
   const token = matching(known, shown);
   if (token === undefined)

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import type { Change } from './changes.ts';
+import { jsonOf, warnOfIgnored } from './fitting.ts';
 import { requestTo, shownUrl, type Target } from './target.ts';
 
 /** Milliseconds of silence after which a stream counts as dead. The endpoint writes every 15 s. */
@@ -8,7 +9,7 @@ const SILENT_MS = 45_000;
 /** Characters of one event at most. */
 const MOST_CHARACTERS = 512 * 1024;
 
-const text = z.string().optional();
+const text = z.string().max(1_024).optional();
 const ChangeLine = z.object({
   kind: z.enum([
     'circuit.transition',
@@ -18,8 +19,8 @@ const ChangeLine = z.object({
     'budget.resumed',
     'action',
   ]),
-  agent: z.string(),
-  unixMs: z.number(),
+  agent: z.string().max(1_024),
+  unixMs: z.number().min(0).max(8.64e15),
   session: text,
   tool: text,
   from: text,
@@ -46,17 +47,19 @@ export async function* readChanges(target: Target, signal: AbortSignal): AsyncGe
         `${shownUrl(target)} sent an event of more than ${MOST_CHARACTERS} characters. Check that it is a control API`,
       );
     for (const event of events) {
-      const change = changeOf(event);
+      const change = changeOf(event, target);
       if (change !== undefined) yield change;
     }
   }
 }
 
-/** Undefined for a comment, and for a kind of change that a later version sends. */
-const changeOf = (event: string): Change | undefined => {
+/** Undefined for a comment, and for what is no change that this version knows. */
+const changeOf = (event: string, target: Target): Change | undefined => {
   const data = event.split('\n').find((line) => line.startsWith('data:'));
   if (data === undefined) return undefined;
-  return ChangeLine.safeParse(JSON.parse(data.slice('data:'.length))).data;
+  const { data: change, error } = ChangeLine.safeParse(jsonOf(data.slice('data:'.length)));
+  if (error !== undefined) warnOfIgnored(target, error);
+  return change;
 };
 
 const opened = (target: Target, signal: AbortSignal): Promise<IncomingMessage> =>

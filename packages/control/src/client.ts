@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fitting, jsonOf, warnOfIgnored } from './fitting.ts';
 import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
 import { requestTo, shownUrl, type Target } from './target.ts';
 
@@ -61,24 +62,19 @@ const ask = async <Answer>(
   body?: string,
 ): Promise<Answer> => {
   const { status, text } = await send(target, method, path, body);
-  const answer = parsed(text);
+  const answer = jsonOf(text);
   // 409 and 404 are results of an action too.
-  const found = expected.safeParse(answer);
-  if (found.success) return found.data;
+  const { data, error: fault } = fitting(expected, answer);
+  if (data !== undefined) {
+    if (fault !== undefined) warnOfIgnored(target, fault);
+    return data;
+  }
   const { error } = Problem.safeParse(answer).data ?? {};
   throw new ControlError(
     error ??
       `${shownUrl(target)} answered with status ${status}, but not as a control API of this version of Breakerbox. Check the address, and that both sides have the same version.`,
     status,
   );
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 const send = (

@@ -66,35 +66,47 @@ export const ActionRequest = z
   .register(SCHEMAS, { id: 'Action' });
 export type ActionRequest = z.infer<typeof ActionRequest>;
 
+/*
+ * What an endpoint answers is read by consoles and commands of other versions, and an attacker may write it. So it has bounds: a time is one
+ * that a clock can show.
+ */
+const LAST_UNIX_MS = 8.64e15;
+const unixMs = z.number().min(0).max(LAST_UNIX_MS);
+const milliseconds = z.number().min(-LAST_UNIX_MS).max(LAST_UNIX_MS);
+const count = z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+/** Names, ids and reasons: core cuts names to 256 characters. */
+const word = z.string().max(1_024);
+const MOST_TEXT = 1_000_000;
+
 const Circuit = z
   .object({
-    tool: z.string(),
-    group: z.string().optional(),
+    tool: word,
+    group: word.optional(),
     state: z.enum(['closed', 'open', 'half_open', 'forced_open', 'disabled', 'observe_only']),
-    generation: z.number(),
-    failures: z.number(),
-    category: z.string().optional(),
-    openForMs: z.number().optional(),
-    nextProbe: z.record(z.string(), z.unknown()).optional(),
-    openKeys: z.number(),
+    generation: count,
+    failures: count,
+    category: word.optional(),
+    openForMs: milliseconds.optional(),
+    nextProbe: z.record(word, z.unknown()).optional(),
+    openKeys: count,
   })
   .register(SCHEMAS, { id: 'Circuit' });
 
 export const SessionState = z
   .object({
-    id: z.string(),
-    ageMs: z.number(),
+    id: word,
+    ageMs: milliseconds,
     state: z.enum(['active', 'paused_budget', 'paused_systemic']),
-    step: z.number(),
-    budget: z.object({ limit: z.number(), remaining: z.number(), cycle: z.number() }),
+    step: count,
+    budget: z.object({ limit: count, remaining: count, cycle: count }),
     event: z
       .object({
-        id: z.string(),
-        category: z.string().optional(),
-        layer: z.string(),
-        suspect: z.string().optional(),
-        tools: z.array(z.string()),
-        sinceUnixMs: z.number().optional().describe('When its first tool failed.'),
+        id: word,
+        category: word.optional(),
+        layer: word,
+        suspect: word.optional(),
+        tools: z.array(word),
+        sinceUnixMs: unixMs.optional().describe('When its first tool failed.'),
       })
       .optional(),
     circuits: z.array(Circuit),
@@ -104,69 +116,69 @@ export type SessionState = z.infer<typeof SessionState>;
 
 export const Mode = z
   .object({
-    tool: z.string(),
+    tool: word,
     mode: z.enum(['forced_open', 'disabled', 'observe_only']),
-    owner: z.string(),
-    reason: z.string(),
-    session: z.string().optional(),
-    sinceUnixMs: z.number(),
-    untilUnixMs: z.number(),
+    owner: word,
+    reason: word,
+    session: word.optional(),
+    sinceUnixMs: unixMs,
+    untilUnixMs: unixMs,
   })
   .register(SCHEMAS, { id: 'Mode' });
 
 export const BoxState = z
   .object({
-    agent: z.string(),
-    version: z.number().describe('How often modes of the boxes of this agent have changed.'),
-    tools: z.array(z.string()),
+    agent: word,
+    version: count.describe('How often modes of the boxes of this agent have changed.'),
+    tools: z.array(word),
     modes: z.array(Mode),
     sessions: z.array(SessionState),
-    sessionsLeftOut: z.number().describe('How many live sessions are not listed, because there are too many.'),
+    sessionsLeftOut: count.describe('How many live sessions are not listed, because there are too many.'),
     uncounted: z
-      .array(z.object({ tool: z.string(), errors: z.number(), calls: z.number() }))
+      .array(z.object({ tool: word, errors: count, calls: count }))
       .optional()
       .describe('Tools most of whose calls came back with an error that is not counted.'),
   })
   .register(SCHEMAS, { id: 'Box' });
 export type BoxState = z.infer<typeof BoxState>;
 
-const ms = z.number().describe('Milliseconds.');
+const ms = milliseconds.describe('Milliseconds.');
 
 /** G8: what the process knows of the circuits and actions that it shares with others. */
 export const FleetState = z
   .object({
-    process: z.string().describe('The name of this process in the store.'),
+    process: word.describe('The name of this process in the store.'),
     mode: z
       .enum(['starting', 'up', 'degraded'])
       .describe('`degraded`: the store does not answer, and the process decides alone.'),
-    why: z.string().optional(),
-    ageMs: z.number().optional().describe('Milliseconds since the last answer of the store.'),
-    processes: z.number().optional().describe('How many processes share the store now, if it can tell.'),
+    why: word.optional(),
+    ageMs: milliseconds.optional().describe('Milliseconds since the last answer of the store.'),
+    processes: count.optional().describe('How many processes share the store now, if it can tell.'),
     circuits: z.array(
       z.object({
-        fleet: z.string(),
-        name: z.string().describe('The tool, or `group:NAME`.'),
+        fleet: word,
+        name: word.describe('The tool, or `group:NAME`.'),
         state: z.enum(['pending', 'open', 'closed']).describe('`pending`: too few processes have seen it open.'),
-        category: z.string(),
+        category: word,
         ageMs: ms,
-        seenBy: z.number().describe('While pending: how many processes have seen it open.'),
-        holder: z.string().optional().describe('The process that holds the probe.'),
+        seenBy: count.describe('While pending: how many processes have seen it open.'),
+        holder: word.optional().describe('The process that holds the probe.'),
       }),
     ),
     actions: z.array(
       z.object({
-        fleet: z.string(),
+        fleet: word,
         action: z.enum(['force', 'release']),
-        tool: z.string(),
-        owner: z.string(),
+        tool: word,
+        owner: word,
         mode: z.enum(['forced_open', 'disabled', 'observe_only']).optional(),
-        reason: z.string().optional(),
+        reason: word.optional(),
         leftMs: ms,
         applied: z
           .number()
           .optional()
           .describe('How many living processes have carried it out, if the store can tell.'),
-        processes: z.number().optional().describe('Of how many, if the store can tell.'),
+        processes: count.optional().describe('Of how many, if the store can tell.'),
       }),
     ),
   })
@@ -175,8 +187,8 @@ export type FleetState = z.infer<typeof FleetState>;
 
 export const ProcessState = z
   .object({
-    pid: z.number(),
-    startedUnixMs: z.number(),
+    pid: count,
+    startedUnixMs: unixMs,
     role: z.enum(['view', 'operate']),
     fleet: FleetState.optional().describe('Only if `startControl` was given a fleet.'),
     boxes: z.array(BoxState),
@@ -187,7 +199,7 @@ export type ProcessState = z.infer<typeof ProcessState>;
 export const ActionResponse = z
   .object({
     result: z.enum(['done', 'stale', 'unknown']),
-    message: z.string(),
+    message: z.string().max(MOST_TEXT),
     boxes: z.array(BoxState).describe('The boxes of the agent after the action.'),
   })
   .register(SCHEMAS, { id: 'ActionResult' });
@@ -195,11 +207,14 @@ export type ActionResponse = z.infer<typeof ActionResponse>;
 
 export const Report = z
   .object({
-    text: z.string().describe('What is done, what is not and why, and what to do next, in lines of 78 characters.'),
+    text: z
+      .string()
+      .max(MOST_TEXT)
+      .describe('What is done, what is not and why, and what to do next, in lines of 78 characters.'),
   })
   .register(SCHEMAS, { id: 'Report' });
 export type Report = z.infer<typeof Report>;
 
 export const Problem = z
-  .object({ error: z.string().describe('What is wrong, and how to fix it.') })
+  .object({ error: z.string().max(MOST_TEXT).describe('What is wrong, and how to fix it.') })
   .register(SCHEMAS, { id: 'Problem' });

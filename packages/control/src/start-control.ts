@@ -4,6 +4,7 @@ import type { Breakerbox } from '@breakerbox/core';
 import { onNewBox } from '@breakerbox/core/control';
 import { createAdmission, createShares } from '@breakerbox/listen';
 import { getRequestListener } from '@hono/node-server';
+import { diag } from '@opentelemetry/api';
 import { createAgentModes } from './agent-modes.ts';
 import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
@@ -14,6 +15,7 @@ import { operatedBoxes } from './operated-boxes.ts';
 import type { OperatedFleet } from './operated-fleet.ts';
 import { checkFolder, makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 import { answers } from './socket-file.ts';
+import { tokenReader } from './tokens.ts';
 
 export type { Listen } from './listen-address.ts';
 export type { OperatedFleet } from './operated-fleet.ts';
@@ -98,7 +100,9 @@ export const startControl = async ({
       audit,
       boxes: all,
       fleet,
-      tokens: isTcp(listen) ? listen.tokens : undefined,
+      tokens: isTcp(listen)
+        ? tokenReader(listen.tokens, (message) => diag.error(`@breakerbox/control: ${message}`))
+        : undefined,
       hosts: (isTcp(listen) && listen.hosts) || [],
     });
     const server = await openServer(getRequestListener(app.fetch), admission, listen, socket);

@@ -2,29 +2,35 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { safeJson } from '@breakerbox/core/internal';
 import { z } from 'zod';
+import { fitting } from './fitting.ts';
 import { openLock } from './lock-file.ts';
 
 /** What a token permits: `view` reads, `operate` acts too. */
 export type Role = 'view' | 'operate';
 
-const TokenFile = z.strictObject({
-  tokens: z.array(
-    z.strictObject({
-      name: z.string().min(1).max(100),
-      role: z.enum(['view', 'operate']),
-      /** SHA-256 of the token, as hexadecimal digits. The token itself is random, so a slow hash would add nothing. */
-      sha256: z.string().regex(/^[\da-f]{64}$/),
-      createdAt: z.string(),
-    }),
-  ),
+const Token = z.strictObject({
+  name: z.string().min(1).max(100),
+  role: z.enum(['view', 'operate']),
+  /** SHA-256 of the token, as hexadecimal digits. The token itself is random, so a slow hash would add nothing. */
+  sha256: z.string().regex(/^[\da-f]{64}$/),
+  createdAt: z.string().max(100),
 });
-export type Token = z.infer<typeof TokenFile>['tokens'][number];
+export type Token = z.infer<typeof Token>;
+const TokenFile = z.strictObject({ tokens: z.array(Token).max(10_000) });
+/** Bytes of a file of tokens. */
+const MOST_BYTES = 4 * 1024 * 1024;
 
 const hash = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-const jsonOf = (file: string, text: string): unknown => {
+const contentOf = async (file: string): Promise<unknown> => {
+  const found = await stat(file);
+  const { mode, size } = found;
+  if (!found.isFile())
+    throw new Error(`${file} is not a file. Give a file that breakerbox ctl token create has written.`);
+  if ((mode & 0o077) !== 0) throw new Error(`${file} can be read by other users. Run: chmod 600 ${file}`);
+  if (size > MOST_BYTES) throw new Error(`${file} is larger than a file of tokens can be (${MOST_BYTES} bytes).`);
   try {
-    return JSON.parse(text);
+    return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     throw new Error(`${file} is not a file of tokens: ${(error as Error).message}`);
   }
@@ -36,11 +42,36 @@ const jsonOf = (file: string, text: string): unknown => {
  * @throws Error if the file cannot be read, if other users can read it, or if it is malformed.
  */
 export const readTokens = async (file: string): Promise<readonly Token[]> => {
-  const { mode } = await stat(file);
-  if ((mode & 0o077) !== 0) throw new Error(`${file} can be read by other users. Run: chmod 600 ${file}`);
-  const found = TokenFile.safeParse(jsonOf(file, await readFile(file, 'utf8')));
+  const found = TokenFile.safeParse(await contentOf(file));
   if (!found.success) throw new Error(`${file} is not a file of tokens: ${z.prettifyError(found.error)}`);
   return found.data.tokens;
+};
+
+/** Reads the tokens of a file at each call, and remembers what it has said about the file. */
+export type TokenReader = () => Promise<readonly Token[]>;
+
+/**
+ * For an endpoint: an entry that does not fit is ignored, so that it admits no client and keeps no other out. `say` is told once why.
+ *
+ * @throws Error (the reader) if the file cannot be read, if other users can read it, or if it is no file of tokens at all.
+ */
+export const tokenReader = (file: string, say: (message: string) => void): TokenReader => {
+  let said = '';
+  const sayOnce = (message: string): void => {
+    if (message !== said && message !== '') say(message);
+    said = message;
+  };
+  return async () => {
+    try {
+      const { data, error } = fitting(TokenFile, await contentOf(file));
+      if (data === undefined) throw new Error(`${file} is not a file of tokens: ${error && z.prettifyError(error)}`);
+      sayOnce(error === undefined ? '' : `${file} has entries that are ignored: ${z.prettifyError(error)}`);
+      return data.tokens;
+    } catch (error) {
+      sayOnce((error as Error).message);
+      throw error;
+    }
+  };
 };
 
 const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;

@@ -6,15 +6,45 @@ import { log } from './log.ts';
  */
 const LIMIT_MS = 3_000;
 
+/** Logs that the time ran out. */
+export type TellTimeUp = (seconds: number) => void;
+
+/** At the end. `unsent` is such as "512 spans", or an empty string. */
+export const lost =
+  (unsent: () => string): TellTimeUp =>
+  (seconds) => {
+    const what = unsent();
+    log(
+      'warn',
+      `Breakerbox telemetry: the backend did not accept the last telemetry within ${seconds} s, so it is lost${what && `: ${what}`}. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+    );
+  };
+
+/** Milliseconds between two reports that telemetry waits: a function in the cloud flushes at the end of each invocation. */
+const WAITING_EVERY_MS = 60_000;
+
+/** In a process that goes on: what is not sent now is sent later. */
+export const stillWaiting = (unsent: () => string, now = () => performance.now()): TellTimeUp => {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return (seconds) => {
+    if (now() - saidMs < WAITING_EVERY_MS) return;
+    saidMs = now();
+    const what = unsent();
+    log(
+      'warn',
+      `Breakerbox telemetry: the backend did not accept telemetry within ${seconds} s, so flush() stopped waiting. What waits is sent when the backend answers${what && `: ${what}`}. This is reported at most once a minute. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+    );
+  };
+};
+
 /**
- * Waits until telemetry is sent, but no longer than the limit. Never rejects: errors are logged, and what is lost is counted.
+ * Waits until telemetry is sent, but no longer than the limit. Never rejects: errors are logged.
  *
- * @param unsent What is not sent, such as "512 spans", or an empty string.
  * @returns false if the time ran out.
  */
 export async function withinLimit(
   work: Promise<unknown>,
-  unsent: () => string = () => '',
+  tellTimeUp: TellTimeUp = lost(() => ''),
   limitMs: number = LIMIT_MS,
 ): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -24,16 +54,12 @@ export async function withinLimit(
   });
   try {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
-    const lost = unsent();
-    log(
-      'warn',
-      `Breakerbox telemetry: the backend did not accept the last telemetry within ${limitMs / 1000} s, so it is lost${lost && `: ${lost}`}. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
-    );
+    tellTimeUp(limitMs / 1000);
     return false;
   } catch (error) {
     log(
       'error',
-      'Breakerbox telemetry: the last telemetry could not be sent, so it is lost. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers',
+      'Breakerbox telemetry: telemetry could not be sent. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers',
       error,
     );
     return true;

@@ -58,6 +58,9 @@ const listed = (queues: readonly ExportQueue[], countOf: (queue: ExportQueue) =>
     .map((words) => words.join(' '))
     .join(' and ');
 
+/** What waits for the backend, such as "512 spans", or an empty string. */
+export const waitingText = (queues: readonly ExportQueue[]): string => listed(queues, (queue) => queue.pending());
+
 /** What is not sent, such as "512 spans and 3 log records", or an empty string. */
 export const unsentText = (queues: readonly ExportQueue[]): string =>
   listed(queues, (queue) => queue.pending() + queue.takeDropped());

@@ -4,7 +4,7 @@ import type { ContextManager } from '@opentelemetry/api';
 import { envDetector, type ResourceDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import { type Environment, type ExporterPlan, envValue, planExporters } from './environment.ts';
-import { hookExit, withinLimit } from './exit.ts';
+import { hookExit, lost, stillWaiting, type TellTimeUp, withinLimit } from './exit.ts';
 import { log } from './log.ts';
 import { producerOf } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
@@ -21,7 +21,7 @@ import {
 import { followSockets } from './otlp-transport.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { scrapeText } from './scrape-text.ts';
-import { queueExports, reportDropped, unsentText } from './sdk-queues.ts';
+import { queueExports, reportDropped, unsentText, waitingText } from './sdk-queues.ts';
 import { breakerboxViews } from './views.ts';
 
 /** Handle of the running telemetry. */
@@ -31,7 +31,8 @@ export interface TelemetryHandle {
   /** URL that Prometheus scrapes. Undefined before {@link ready}, without an endpoint, if the port is taken, and after shutdown. */
   readonly metricsUrl: string | undefined;
   /**
-   * Sends pending telemetry now, and goes on. Takes at most 3 seconds and never rejects; false if the time ran out. Call it where the
+   * Sends pending telemetry now, and goes on. Takes at most 3 seconds and never rejects. It is false if the time ran out: then the rest
+   * waits, and is sent when the backend answers. Call it where the
    * process may be frozen, such as at the end of each AWS Lambda invocation.
    */
   flush(): Promise<boolean>;
@@ -150,14 +151,15 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   };
   const sdk = startSdk(configuration, taken, release);
   const queues = queueExports(sdk, stop.signal);
-  const unsent = (): string => unsentText(queues);
+  const tellLost = lost(() => unsentText(queues));
+  const tellWaiting = stillWaiting(() => waitingText(queues));
   const leaveSockets = followSockets();
   const ours = new Set([...registeredApis()].filter((name) => !taken.has(name)));
   const server = render && openScrapeServer(scrapeAddress(options.prometheus || {}, env), render);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    if (await withinLimit(Promise.all([sdk.shutdown(), server?.close()]), unsent)) reportDropped(queues);
+    if (await withinLimit(Promise.all([sdk.shutdown(), server?.close()]), tellLost)) reportDropped(queues);
     stop.abort();
     unregister(ours);
     release();
@@ -170,19 +172,21 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
     await forceFlush(ours);
     await Promise.all(queues.map((queue) => queue.forceFlush()));
   };
+  const flush = (tellTimeUp: TellTimeUp): Promise<boolean> =>
+    closing === undefined ? withinLimit(sendAll(), tellTimeUp) : Promise.resolve(true);
   const handle: TelemetryHandle = {
     ready: server?.ready ?? Promise.resolve(),
     get metricsUrl() {
       return server?.url();
     },
-    flush: () => (closing === undefined ? withinLimit(sendAll(), unsent) : Promise.resolve(true)),
+    flush: () => flush(tellWaiting),
     shutdown() {
       closing ??= close();
       return closing;
     },
   };
   const flushLast = async (): Promise<boolean> => {
-    const sent = await handle.flush();
+    const sent = await flush(tellLost);
     if (sent) reportDropped(queues);
     return sent;
   };

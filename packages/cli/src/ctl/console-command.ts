@@ -51,6 +51,7 @@ export const consoleCommand = (
       ),
     )
     .option('--token <token>', 'for http(s) endpoints; default: BREAKERBOX_CONTROL_TOKEN')
+    .option('--plain-http', 'send the token unencrypted to http endpoints of other machines')
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <number>', 'the port to listen on; 0 is any free port', portOf, 0)
     .option('--name <host...>', 'more host names that browsers use for this page, such as that of a proxy')

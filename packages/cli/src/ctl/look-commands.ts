@@ -70,10 +70,17 @@ export const show = async (id: string, invocation: Invocation): Promise<void> =>
 
 /** The command that brings a session back, unless it has moved on since. */
 const wayBack = ({ id, state, budget, event }: SessionState): string | undefined => {
-  const shown = /^\w[\w.:@/-]*$/.test(id) ? id : `-- '${id.replaceAll("'", "'\\''")}'`; // For a shell.
+  const shown = isPlain(id) ? id : `-- ${quoted(id)}`;
   if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown}`;
-  return state === 'paused_systemic' ? `confirm --event ${event?.id} ${shown}` : undefined;
+  if (state !== 'paused_systemic' || event === undefined) return undefined;
+  return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown}`;
 };
+
+/** Whether a shell and `breakerbox` take a text as one word that is no flag. */
+const isPlain = (text: string): boolean => /^\w[\w.:@/-]*$/.test(text);
+
+/** For a shell. */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** `breakerbox ctl watch`: ends when all endpoints have ended, or `signal` aborts. The exit code is 1 if none could be read. */
 export const watch = async (invocation: Invocation, signal: AbortSignal): Promise<void> => {

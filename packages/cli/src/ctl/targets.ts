@@ -12,18 +12,41 @@ export type Found =
 export interface TargetFlags {
   readonly endpoint?: readonly string[];
   readonly token?: string;
+  /** Whether the token may cross a network unencrypted. */
+  readonly plainHttp?: boolean;
 }
 
 /**
  * The endpoints of the flags, else of `BREAKERBOX_CONTROL` (with commas), else the sockets of the runtime folder (A7).
  *
- * @throws Error if an endpoint is no address, or if others can write to the runtime folder.
+ * @throws Error if an endpoint is no address, if the token would cross a network unencrypted, or if others can write to the runtime folder.
  */
-export const targetsOf = ({ endpoint, token }: TargetFlags, env: NodeJS.ProcessEnv): readonly Target[] => {
+export const targetsOf = (
+  { endpoint, token, plainHttp = false }: TargetFlags,
+  env: NodeJS.ProcessEnv,
+): readonly Target[] => {
   const named = endpoint ?? env.BREAKERBOX_CONTROL?.split(',').filter((one) => one.trim() !== '');
   const urls = named?.map(urlOf) ?? sockets(runtimeFolder(env));
-  return urls.map((url) => ({ url, token: token ?? env.BREAKERBOX_CONTROL_TOKEN, user: userInfo().username }));
+  const shown = token ?? env.BREAKERBOX_CONTROL_TOKEN;
+  return urls.map((url) => ({
+    url,
+    token: shown && tokenFor(url, shown, plainHttp),
+    user: userInfo().username,
+  }));
 };
+
+/** A socket needs no token, and over plain HTTP every network on the way to another machine could read it. */
+const tokenFor = (url: string, token: string, plainHttp: boolean): string | undefined => {
+  if (url.startsWith('unix:')) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || plainHttp || LOOPBACK.test(hostname)) return token;
+  throw new Error(
+    `the endpoint '${url}' is on another machine, and the token would cross the network unencrypted. Write https://, or give --plain-http if something else encrypts the way to it, such as a service mesh.`,
+  );
+};
+
+/** Addresses that only this machine reaches. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 const urlOf = (given: string): string => {
   const url = given.trim();

@@ -18,6 +18,7 @@ export const WARNING_CODES = [
   'BREAKERBOX_TOO_MANY_TOOLS',
   'BREAKERBOX_TOO_MANY_AGENTS',
   'BREAKERBOX_AUDIT_NOT_SYNCED',
+  'BREAKERBOX_FOREIGN_ANSWER',
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

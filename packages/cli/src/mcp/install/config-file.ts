@@ -21,6 +21,9 @@ export interface ConfigFile {
 /** The file is not as it was read: another program has changed it. */
 export class ChangedBetween extends Error {}
 
+/** Bytes of a configuration. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
 const MARK = '\uFEFF';
 
 /**
@@ -31,7 +34,15 @@ const MARK = '\uFEFF';
 export const readConfig = async (path: string, shown = path): Promise<ConfigFile | undefined> => {
   const target = await realpath(path).catch(unless('ENOENT', 'ENOTDIR')).catch(faultInFile(shown));
   if (target === undefined) return missing(path, shown);
-  const { mode } = await stat(target).catch(faultInFile(shown));
+  const found = await stat(target).catch(faultInFile(shown));
+  const { mode } = found;
+  // A pipe or a device may never end. A folder has an error of its own.
+  if (!found.isFile() && !found.isDirectory())
+    throw new Error(`${shown} is not a file. Give the file of the client's configuration with --file.`);
+  if (found.size > MOST_BYTES)
+    throw new Error(
+      `${shown} has ${found.size} bytes, which is too much for a configuration. Give the right file with --file.`,
+    );
   const bytes = await readFile(target).catch(faultInFile(shown));
   const source = textOf(shown, bytes);
   return { path, shown, target, bytes, source: source.replace(MARK, ''), hasMark: source.startsWith(MARK), mode };

@@ -817,4 +817,19 @@ describe('what fails', () => {
     });
     expect(at.read(DESKTOP)).toBe(FILES);
   });
+
+  test('M8: a pipe, a device and a file with too many servers are errors, and nothing is waited for', async () => {
+    const at = machine();
+    expect(await at.run('install', '--client', 'claude-code', '--file', '/dev/zero')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('/dev/zero is not a file'),
+    });
+    const servers = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`s${index}`, { command: 'x' }]));
+    at.put(DESKTOP, JSON.stringify({ mcpServers: servers }));
+    expect(await install(at, 'claude-desktop')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('has 501 servers, and at most 500 can be changed at once. Name some'),
+    });
+    expect(await install(at, 'claude-desktop', '--server', 's7')).toMatchObject({ code: 0 });
+  });
 });

@@ -173,6 +173,9 @@ const headerFromElsewhere = ({ node }: ServerEntry, { relay }: RelayedServer): s
   return `its header '${header}' comes from the variable ${variable}, which the entry does not set. Write its 'url' and 'headers' by hand.`;
 };
 
+/** Servers of a file. Each change takes time in proportion to the whole file. */
+const MOST_SERVERS = 500;
+
 /** @throws Error if the file is not JSON, or if a change would touch anything else */
 const plan = async (
   file: ConfigFile,
@@ -184,14 +187,20 @@ const plan = async (
   const { tree, fault } = treeOf(file.source);
   if (fault) throw new Error(`${file.shown}: ${fault}. Fix it and try again. Nothing was changed.`);
   const servers = serversIn(tree, roots);
-  const labels = servers.map(({ path }) => labelOf(path));
+  const wanted = servers.filter(({ name }) => named?.(name) ?? true);
+  if (wanted.length > MOST_SERVERS)
+    throw new Error(
+      `${file.shown} has ${wanted.length} servers, and at most ${MOST_SERVERS} can be changed at once. Name some of them with --server. Nothing was changed.`,
+    );
+  const counts = new Map<string, number>();
+  for (const label of servers.map(({ path }) => labelOf(path))) counts.set(label, (counts.get(label) ?? 0) + 1);
   const entries: EntryPlan[] = [];
   let { source } = file;
   // From the last to the first: the places of those before a change stay as they are.
-  for (const entry of servers.filter(({ name }) => named?.(name) ?? true).toReversed()) {
+  for (const entry of wanted.toReversed()) {
     const { name, path } = entry;
     const label = labelOf(path);
-    const isTwice = labels.indexOf(label) !== labels.lastIndexOf(label) || find(tree, path) !== entry.node;
+    const isTwice = counts.get(label) !== 1 || find(tree, path) !== entry.node;
     const made = isTwice ? { left: 'the file has it twice. Remove one of them.' } : await step(source, entry);
     if ('left' in made) entries.push({ name, label, result: 'left', reason: made.left, lines: [] });
     else if ('unchanged' in made) entries.push({ name, label, result: 'unchanged', reason: made.unchanged, lines: [] });
