@@ -82,6 +82,23 @@ test('the tarballs of a release are in the order in which they can be published'
   }
 }, 180_000);
 
+test('each release has a bill of materials, also of the code that dist contains', async () => {
+  const out = join(folder, 'sbom');
+  await runCommand(process.execPath, [join(ROOT, 'test/packaging/tarballs.ts'), out], ROOT);
+  await runCommand(process.execPath, [join(ROOT, 'test/packaging/sbom.ts'), out], ROOT);
+  const bill = readJson<{
+    bomFormat: string;
+    components: { name: string; purl?: string; components?: { name: string }[] }[];
+  }>(out, 'sbom.cdx.json');
+  expect(bill.bomFormat).toBe('CycloneDX');
+  const names = bill.components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining([...published.map(({ name }) => name), '@opentelemetry/api', 'zod']));
+  const telemetry = bill.components.find(({ name }) => name === '@breakerbox/telemetry');
+  expect(telemetry?.components?.map(({ name }) => name)).toContain('@opentelemetry/sdk-node');
+  const { jobs } = await workflow('release.yml');
+  expect(JSON.stringify(jobs.publish?.steps)).toContain('sbom.cdx.json');
+}, 180_000);
+
 interface Step {
   readonly id?: string;
   readonly uses?: string;
@@ -103,7 +120,7 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
-const WORKFLOWS = ['ci.yml', 'fuzz.yml', 'release.yml', 'security.yml'];
+const WORKFLOWS = ['ci.yml', 'fuzz.yml', 'release.yml', 'scorecard.yml', 'security.yml'];
 const textOf = (name: string): Promise<string> => readFile(join(ROOT, '.github/workflows', name), 'utf8');
 const workflow = async (name: string): Promise<Workflow> => parse(await textOf(name)) as Workflow;
 
@@ -113,7 +130,7 @@ describe.each(WORKFLOWS)('.github/workflows/%s', (name) => {
     const { jobs, permissions } = await workflow(name);
     const steps = Object.values(jobs).flatMap((job) => job.steps);
     const uses = steps.flatMap((step) => step.uses ?? []);
-    expect(uses.filter((one) => !/^(actions|github\/codeql-action)\/[\w-]+@[\da-f]{40}$/.test(one))).toEqual([]);
+    expect(uses.filter((one) => !/^(actions|github\/codeql-action|ossf)\/[\w-]+@[\da-f]{40}$/.test(one))).toEqual([]);
     expect(text).not.toMatch(/secrets\.|registry|_TOKEN: (?!\$\{\{ github\.token \}\})/i);
     expect(Object.values(permissions).filter((one) => one !== 'read')).toEqual([]);
     const own = readJson<{ optionalDependencies: Record<string, string> }>(ROOT, 'package.json').optionalDependencies[

@@ -110,6 +110,12 @@ const link = async (target: string, path: string): Promise<void> => {
   await symlink(target, path);
 };
 
+/** What builds and tests a package is not a part of it, and may have names that no registry has. */
+const forgetTools = async (manifest: string): Promise<void> => {
+  const { devDependencies: _, ...rest } = JSON.parse(await readFile(manifest, 'utf8'));
+  await writeFile(manifest, `${JSON.stringify(rest, undefined, 2)}\n`);
+};
+
 /** Runs the pnpm that the workspace is installed with. */
 export const runPnpm = (args: readonly string[], folder: string): Promise<string> =>
   runCommand(process.execPath, [join(ROOT, 'scripts/pnpm/pnpm.mjs'), ...args], folder);
@@ -117,6 +123,7 @@ export const runPnpm = (args: readonly string[], folder: string): Promise<string
 /** By pnpm, which puts versions in the place of `workspace:` and `catalog:`. */
 const pack = async (folder: string): Promise<string> => {
   await runCommand('npm', ['run', 'build'], folder);
+  await forgetTools(join(folder, 'package.json'));
   const printed = await runPnpm(['pack', '--json'], folder);
   return join(folder, basename((JSON.parse(printed) as { filename: string }).filename));
 };
