@@ -7,11 +7,11 @@ import { log } from './log.ts';
 const LIMIT_MS = 3_000;
 
 /** Logs that the time ran out. */
-export type TellTimeUp = (seconds: number) => void;
+export type OnTimeUp = (seconds: number) => void;
 
 /** At the end. `unsent` is such as "512 spans", or an empty string. */
 export const lost =
-  (unsent: () => string): TellTimeUp =>
+  (unsent: () => string): OnTimeUp =>
   (seconds) => {
     const what = unsent();
     log(
@@ -24,7 +24,7 @@ export const lost =
 const WAITING_EVERY_MS = 60_000;
 
 /** In a process that goes on: what is not sent now is sent later. */
-export const stillWaiting = (unsent: () => string, now = () => performance.now()): TellTimeUp => {
+export const stillWaiting = (unsent: () => string, now = () => performance.now()): OnTimeUp => {
   let saidMs = Number.NEGATIVE_INFINITY;
   return (seconds) => {
     if (now() - saidMs < WAITING_EVERY_MS) return;
@@ -44,7 +44,7 @@ export const stillWaiting = (unsent: () => string, now = () => performance.now()
  */
 export async function withinLimit(
   work: Promise<unknown>,
-  tellTimeUp: TellTimeUp = lost(() => ''),
+  onTimeUp: OnTimeUp = lost(() => ''),
   limitMs: number = LIMIT_MS,
 ): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
@@ -54,7 +54,7 @@ export async function withinLimit(
   });
   try {
     if ((await Promise.race([work, timeUp])) !== 'time is up') return true;
-    tellTimeUp(limitMs / 1000);
+    onTimeUp(limitMs / 1000);
     return false;
   } catch (error) {
     log(

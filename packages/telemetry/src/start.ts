@@ -4,7 +4,7 @@ import type { ContextManager } from '@opentelemetry/api';
 import { envDetector, type ResourceDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import { type Environment, type ExporterPlan, envValue, planExporters } from './environment.ts';
-import { hookExit, lost, stillWaiting, type TellTimeUp, withinLimit } from './exit.ts';
+import { hookExit, lost, type OnTimeUp, stillWaiting, withinLimit } from './exit.ts';
 import { log } from './log.ts';
 import { producerOf } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
@@ -151,15 +151,15 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   };
   const sdk = startSdk(configuration, taken, release);
   const queues = queueExports(sdk, stop.signal);
-  const tellLost = lost(() => unsentText(queues));
-  const tellWaiting = stillWaiting(() => waitingText(queues));
+  const onLost = lost(() => unsentText(queues));
+  const onWaiting = stillWaiting(() => waitingText(queues));
   const leaveSockets = followSockets();
   const ours = new Set([...registeredApis()].filter((name) => !taken.has(name)));
   const server = render && openScrapeServer(scrapeAddress(options.prometheus || {}, env), render);
 
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    if (await withinLimit(Promise.all([sdk.shutdown(), server?.close()]), tellLost)) reportDropped(queues);
+    if (await withinLimit(Promise.all([sdk.shutdown(), server?.close()]), onLost)) reportDropped(queues);
     stop.abort();
     unregister(ours);
     release();
@@ -172,21 +172,21 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
     await forceFlush(ours);
     await Promise.all(queues.map((queue) => queue.forceFlush()));
   };
-  const flush = (tellTimeUp: TellTimeUp): Promise<boolean> =>
-    closing === undefined ? withinLimit(sendAll(), tellTimeUp) : Promise.resolve(true);
+  const flush = (onTimeUp: OnTimeUp): Promise<boolean> =>
+    closing === undefined ? withinLimit(sendAll(), onTimeUp) : Promise.resolve(true);
   const handle: TelemetryHandle = {
     ready: server?.ready ?? Promise.resolve(),
     get metricsUrl() {
       return server?.url();
     },
-    flush: () => flush(tellWaiting),
+    flush: () => flush(onWaiting),
     shutdown() {
       closing ??= close();
       return closing;
     },
   };
   const flushLast = async (): Promise<boolean> => {
-    const sent = await flush(tellLost);
+    const sent = await flush(onLost);
     if (sent) reportDropped(queues);
     return sent;
   };
