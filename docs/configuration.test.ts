@@ -109,7 +109,8 @@ describe('configuration.md', () => {
   const { failureThreshold, cooldownMs, distinctTools: groupThreshold } = resolveGroupPolicy({});
   const { windowSteps, windowMs, windowCalls } = createWindowBudget({ limit: 1, tokenLimit: undefined });
   const failures = createBreakerbox({ agent: 'docs' }).session().view().budget.remaining;
-  const { probes, probeAfterSteps, maxCooldownMs, probeLeaseMs, maxRetryAfterMs } = policy;
+  const { probes, maxCooldownMs, probeLeaseMs, maxRetryAfterMs } = policy;
+  const [probeAfterSteps] = policy.probeAfterSteps;
   const applies = (title: string, defaults: Readonly<Record<string, number | undefined>>) =>
     Object.entries(defaults).map(([name, value]) => [title, name, value] as const);
   test.each([

@@ -70,10 +70,12 @@ const wantedTool = (random: Random, tools: readonly string[], { wanted = {} }: W
 const attemptsOf = (random: Random, { tools, stray }: Scenario, world: World, step: number): readonly Attempt[] => {
   const names = Object.keys(tools);
   const asked: Attempt[] = [];
-  while (asked.length < MOST_ASKED) {
+  while (asked.length < Math.min(MOST_ASKED, names.length)) {
     const left = names.filter((name) => !asked.some(({ tool }) => tool === name));
     const tool =
-      asked.length === 0 ? wantedTool(random, names, world) : (left[Math.floor(random() * left.length)] ?? '');
+      asked.length === 0
+        ? (world.wants?.(step) ?? wantedTool(random, names, world))
+        : (left[Math.floor(random() * left.length)] ?? '');
     const [luck, category] = [random(), usualCategory(random)];
     const outage = world.outage(tool, step);
     asked.push({ tool, failure: outage ?? (luck < stray ? category : undefined), isUnavailable: outage !== undefined });

@@ -15,6 +15,13 @@ const atMost = (row: string, share: number): Limit => ({
   holds: (cell) => pausedShare(cell) <= share,
 });
 
+/** Of a run in which no other call fails. */
+const calls = (row: string, most: number): Limit => ({
+  row,
+  says: `at most ${most} calls of the dead tool`,
+  holds: ({ mostFailedCalls }) => mostFailedCalls <= most,
+});
+
 const EARLY_SHARE = 0.98;
 const MOST_FAILED = 8;
 const PAUSED_SHARE = 0.9;
@@ -23,6 +30,10 @@ const PAUSED_SHARE = 0.9;
 export const LIMITS: readonly Limit[] = [
   atMost('dead-20', 0.02),
   atMost('dead-50', 0.02),
+  calls('every-1-60', 12),
+  calls('every-1-300', 25),
+  calls('every-5-60', 9),
+  calls('one-tool', 12),
   atMost('two-dead', 0.02),
   atMost('stray-200', 0.02),
   atMost('stray-500', 0.02),

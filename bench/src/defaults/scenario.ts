@@ -5,6 +5,8 @@ import type { Random } from './random.ts';
 export interface World {
   /** How likely the agent wants each tool in a step. Tools that are not listed share the rest equally. */
   readonly wanted?: Readonly<Record<string, number>>;
+  /** The tool that the agent always wants in a step; undefined: the shares above decide. */
+  readonly wants?: (step: number) => string | undefined;
   /** The category of a tool's outage in a step; undefined while the tool works. Steps count from 1. */
   outage(tool: string, step: number): ErrorCategory | undefined;
 }

@@ -53,6 +53,19 @@ const FIVE_TOOLS = { tools: FIVE, steps: USUAL_STEPS, stray: 0 } as const;
 const together = (tools: readonly string[], categories: readonly ErrorCategory[]) =>
   Object.fromEntries(tools.map((tool, index) => [tool, categories[index] ?? 'unknown']));
 
+/** One dead tool, which the agent wants again and again. In the steps between, it wants the others. */
+const wantedEvery = (every: number, steps: number): Scenario => ({
+  ...FIVE_TOOLS,
+  id: `every-${every}-${steps}`,
+  title: `one dead tool of five (network), wanted in every ${ORDINALS[every] ?? ''}step of ${steps}`,
+  steps,
+  world: () => ({
+    ...dead({ [DEAD]: 'network' }, { [DEAD]: 0 }),
+    wants: (step) => (step % every === 0 ? DEAD : undefined),
+  }),
+});
+const ORDINALS: Readonly<Record<number, string>> = { 2: 'second ', 5: 'fifth ' };
+
 /** Works and fails in turns of ten steps, and starts at a random step of the cycle. */
 const FLAPPING_STEPS = 10;
 const flapping = (category: ErrorCategory, offset: number): World => ({
@@ -79,6 +92,14 @@ export const SCENARIOS: readonly Scenario[] = [
     id: 'dead-50',
     title: 'the same, wanted in 50 %',
     world: (random) => dead({ [DEAD]: usualCategory(random) }, { [DEAD]: 0.5 }),
+  },
+  ...[1, 2, 5].flatMap((every) => [60, 300].map((steps) => wantedEvery(every, steps))),
+  {
+    ...FIVE_TOOLS,
+    id: 'one-tool',
+    title: 'a run with one tool, which is dead (network)',
+    tools: { [DEAD]: {} },
+    world: () => dead({ [DEAD]: 'network' }),
   },
   {
     ...FIVE_TOOLS,

@@ -15,7 +15,9 @@ import {
   release,
   reportedState,
   restage,
+  retreat,
   succeed,
+  type Ticket,
 } from './circuit/circuit.ts';
 import { distinctKey, passKey, releaseKey, settleKey } from './circuit/key-circuits.ts';
 import { countsForGroup } from './circuit/policy.ts';
@@ -24,7 +26,7 @@ import { type CircuitStore, type CorrelationState, circuitMoment, type Gate, put
 import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
-import type { Judged } from './outcome.ts';
+import { isWithoutVerdict, type Judged } from './outcome.ts';
 import { feeds, holdsShared, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
@@ -287,7 +289,7 @@ export class CircuitRegistry implements CircuitChanges {
     const { circuit } = tracked;
     const next = this.#next(tracked, permit, judged, at);
     if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
-    this.move(tracked, next, at);
+    this.move(tracked, next, at, judged.outcome !== 'ignored');
   }
 
   #answerGroup(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
@@ -298,7 +300,7 @@ export class CircuitRegistry implements CircuitChanges {
     const now = circuitMoment(this.store, at);
     const call = { durationMs: 0, tokens };
     let next = circuit;
-    if (outcome === 'ignored') next = release(circuit, pass);
+    if (outcome === 'ignored') next = this.#ignored(group, pass, permit, judged, now);
     else if (outcome === 'success') next = succeed(circuit, pass, call, tool.policy, now);
     else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
       const failure = {
@@ -311,22 +313,26 @@ export class CircuitRegistry implements CircuitChanges {
       next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
-    this.move(group, next, at);
+    this.move(group, next, at, outcome !== 'ignored');
+  }
+
+  /** C8. */
+  #ignored(tracked: TrackedCircuit, ticket: Ticket, permit: SessionPermit, judged: Judged, at: Moment): Circuit {
+    const { circuit, tool } = tracked;
+    if (!isWithoutVerdict(judged)) return release(circuit, ticket);
+    return retreat(circuit, ticket, permit.tool, tool.policy, at, this.#surroundings(tracked));
   }
 
   /** S5: the probe of an event has settled. */
-  #answerGate(
-    permit: SessionPermit,
-    pass: Pass,
-    { outcome, category = 'unknown', retryAfterMs, tokens = 0 }: Judged,
-    at: Moment,
-  ): void {
+  #answerGate(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
+    const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
     const state = this.#stateOf(pass);
     const { gate } = state;
     const policy = this.#box.systemic?.gate;
     if (gate === undefined || policy === undefined || isLate(gate.circuit, pass)) return;
     const call = { durationMs: 0, tokens };
-    if (outcome === 'ignored') gate.circuit = release(gate.circuit, pass);
+    if (isWithoutVerdict(judged)) gate.circuit = retreat(gate.circuit, pass, permit.tool, policy, at);
+    else if (outcome === 'ignored') gate.circuit = release(gate.circuit, pass);
     else if (outcome === 'failure') {
       gate.circuit = fail(gate.circuit, pass, { ...call, category, retryAfterMs, tool: permit.tool }, policy, at);
     } else this.recovered('probe', at, state !== this.#ledgers.correlationOf(false));
@@ -335,7 +341,7 @@ export class CircuitRegistry implements CircuitChanges {
   #next(tracked: TrackedCircuit, permit: SessionPermit, judged: Judged, ended: Moment): Circuit {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
-    if (outcome === 'ignored') return release(circuit, permit);
+    if (outcome === 'ignored') return this.#ignored(tracked, permit, permit, judged, circuitMoment(this.store, ended));
     const { policy } = tool;
     const { durationMs = ended.ms - permit.atMs } = judged;
     const at = circuitMoment(this.store, ended);
@@ -410,8 +416,11 @@ export class CircuitRegistry implements CircuitChanges {
     return freeSteps(taken);
   }
 
-  /** Puts a circuit into its next state, and compares an opening with the others. */
-  move(tracked: TrackedCircuit, next: Circuit, at: Moment): void {
+  /**
+   * Puts a circuit into its next state, and compares an opening with the others. `opens`: that it is open now is an opening, and not
+   * the end of a probe without a verdict (C8).
+   */
+  move(tracked: TrackedCircuit, next: Circuit, at: Moment, opens = true): void {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;
@@ -422,6 +431,7 @@ export class CircuitRegistry implements CircuitChanges {
     const fromClosed = before.state === 'closed';
     if (fromClosed && isMember !== undefined) this.#absorb(isMember);
     const isEvent =
+      opens &&
       next.state === 'open' &&
       this.#ledgers.opened(observed, this.#opening(name, next, at), {
         fromClosed,

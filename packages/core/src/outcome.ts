@@ -94,6 +94,10 @@ export interface Judged {
   readonly unexplained?: string | undefined;
 }
 
+/** C8: whether a probe that ended so has an answer that says nothing about the tool's health. */
+export const isWithoutVerdict = ({ outcome, category, blames }: Judged): boolean =>
+  outcome === 'ignored' && blames === undefined && (category === 'tool_error' || category === 'unknown');
+
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
 /** O1, O2: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool (E5). */

@@ -228,6 +228,24 @@ export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
     ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
     : circuit;
 
+/**
+ * The same for a probe that has an answer, but not one about the tool's health: the circuit is open again until the next rung. It is
+ * not an opening, so that what opened the circuit stays as it was. C8.
+ */
+export const retreat = (
+  circuit: Circuit,
+  ticket: Ticket,
+  tool: string | undefined,
+  policy: CircuitPolicy,
+  at: Moment,
+  surroundings: Surroundings = NO_SURROUNDINGS,
+): Circuit => {
+  if (circuit.state !== 'half_open' || ticket.lease === undefined || isLate(circuit, ticket)) return circuit;
+  const { category, trip, openedAt, notBeforeMs } = circuit.outage;
+  const next = nextOutage(circuit.outage, { category, tool }, notBeforeMs, policy, at, surroundings);
+  return opened(circuit, { ...next, trip, openedAt, waitFrom: at });
+};
+
 /** The category that keeps a circuit from closing. */
 export const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
   circuit.state === 'closed' ? undefined : circuit.outage.category;

@@ -1,11 +1,11 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
-import type { Judged } from '../outcome.ts';
+import { isWithoutVerdict, type Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
-import { admit, adopted, type Circuit, closedCircuit, fail, release, succeed } from './circuit.ts';
+import { admit, adopted, type Circuit, closedCircuit, fail, release, retreat, succeed } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
 
 /** The circuits of one tool's keys (C14): of keys that were blamed for a failure and have not been dropped since. */
@@ -115,6 +115,7 @@ const nextOf = (
   const { outcome, category = 'unknown', blames } = judged;
   if (outcome === 'success') return succeed(circuit, pass, judged, policy, at);
   const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
+  if (isWithoutVerdict(judged)) return retreat(circuit, pass, undefined, policy, at);
   if (!isFailure) return release(circuit, pass);
   return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };

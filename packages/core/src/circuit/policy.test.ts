@@ -13,7 +13,7 @@ test('C3, P1: the defaults', () => {
     countsSuccesses: false,
     probes: 1,
     schedule: 'auto',
-    probeAfterSteps: 3,
+    probeAfterSteps: [3, 3, 3, 6, 6, 12, 12, 20],
     cooldownMs: 60_000,
     maxCooldownMs: 300_000,
     probeLeaseMs: 60_000,

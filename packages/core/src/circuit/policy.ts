@@ -5,7 +5,11 @@ import { countsSuccesses, type ResolvedTrips, resolveTrips, TRIP_CHECKS } from '
 import type { WastedTokensConfig } from './trip-policies/wasted-tokens.ts';
 
 /** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
-export interface CircuitPolicy extends ResolvedTrips, Required<Pick<CircuitConfig, Probing>> {
+export interface CircuitPolicy
+  extends ResolvedTrips,
+    Required<Pick<CircuitConfig, Exclude<Probing, 'probeAfterSteps'>>> {
+  /** The waits by steps after the opening and after each failed probe. The last one repeats (P1). */
+  readonly probeAfterSteps: readonly [number, ...number[]];
   /** Whether successes count too, because a rate or tokens are configured (C3). */
   readonly countsSuccesses: boolean;
   /** `auto`: by steps while the session's steps advance, otherwise by time. `either`: whichever is due first (P1). */
@@ -48,10 +52,11 @@ export interface CircuitConfig {
   /** Probes let through at once; all must succeed to close the circuit. Whole number ≥ 1. Default 1. */
   readonly probes?: number;
   /**
-   * Steps from opening to the first probe. Whole number ≥ 1. If you set only this, the circuit probes by steps alone. Default 3,
-   * beside the cooldown.
+   * Steps from opening to the first probe. Whole number ≥ 1. The waits grow while probes fail: with 3, they are 3, 3, 3, 6, 6, 12, 12,
+   * 20, 20 … steps. Or a list of your own waits, whose last one repeats. None takes longer than `maxCooldownMs`. If you set only this,
+   * the cooldown does not count. Default 3, beside the cooldown.
    */
-  readonly probeAfterSteps?: number;
+  readonly probeAfterSteps?: number | readonly number[];
   /**
    * Wait from opening to the first probe. Milliseconds > 0. If you set only this, the circuit probes by time alone. Default 60,000,
    * or the profile's cooldown, beside the steps.
@@ -97,7 +102,7 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
     countsSuccesses: countsSuccesses(trips),
     probes: config.probes ?? 1,
     schedule: schedule(config),
-    probeAfterSteps: config.probeAfterSteps ?? 3,
+    probeAfterSteps: stepWaits(config.probeAfterSteps ?? 3),
     cooldownMs,
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
@@ -127,6 +132,14 @@ export const gatePolicy = ({
   ...resolvePolicy({ failureThreshold: 1, cooldownMs: probeAfterMs, maxCooldownMs: maxProbeAfterMs }),
   prefersOthers: true,
 });
+
+/** P1: how the waits by steps grow while probes fail, in times of the first wait. */
+const GROWTH = [1, 1, 1, 2, 2, 4, 4, 20 / 3] as const;
+
+const stepWaits = (config: number | readonly number[]): CircuitPolicy['probeAfterSteps'] => {
+  const waits = typeof config === 'number' ? GROWTH.map((times) => Math.ceil(config * times)) : [...config];
+  return waits as readonly number[] as CircuitPolicy['probeAfterSteps']; // A list has been checked: it is not empty.
+};
 
 const schedule = ({ probeAfterSteps, cooldownMs }: CircuitConfig): CircuitPolicy['schedule'] => {
   if (probeAfterSteps !== undefined && cooldownMs !== undefined) return 'either';

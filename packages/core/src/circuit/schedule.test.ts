@@ -13,7 +13,10 @@ const waitOf = (circuit: Circuit, policy: CircuitPolicy, moment: Moment) =>
 const both = { probeAfterSteps: 3, cooldownMs: 100 };
 
 test.each<[CircuitConfig, Moment, boolean]>([
-  [{ probeAfterSteps: 3 }, at(1e9, 2, 1), false],
+  [{ probeAfterSteps: 3 }, at(299_999, 2, 1), false],
+  [{ probeAfterSteps: 3 }, at(300_000, 2, 1), true], // However long a step takes.
+  [{ probeAfterSteps: 3, maxCooldownMs: 70_000 }, at(70_000, 2, 69_000), true],
+  [{ maxCooldownMs: 70_000 }, at(70_000, 2, 69_000), true],
   [{ probeAfterSteps: 3 }, at(1, 3, 1), true],
   [{ cooldownMs: 100 }, at(99, 50, 99), false],
   [{ cooldownMs: 100 }, at(100), true],
@@ -30,10 +33,30 @@ test.each<[CircuitConfig, Moment, boolean]>([
   expect(probeDue(outageOf(openAt(config, at(0))), resolvePolicy(config), now)).toBe(due);
 });
 
-test('P1: a wait has steps only if steps count, and time only if time counts', () => {
-  const keys = (config: CircuitConfig) => Object.keys(waitOf(openAt(config, at(0)), resolvePolicy(config), at(0)));
-  expect(keys({ cooldownMs: 5 })).toEqual(['ms', 'notBeforeMs']);
-  expect(keys({ probeAfterSteps: 5 })).toEqual(['steps', 'notBeforeMs']);
+test('P1: a wait has steps only if steps count; if they alone count, it shows the longest time that they may take', () => {
+  const wait = (config: CircuitConfig) => waitOf(openAt(config, at(0)), resolvePolicy(config), at(0));
+  expect(wait({ cooldownMs: 5 })).toEqual({ ms: 5, notBeforeMs: 0 });
+  expect(wait({ probeAfterSteps: 5 })).toEqual({ steps: 5, ms: 300_000, notBeforeMs: 0 });
+});
+
+test.each<[CircuitConfig['probeAfterSteps'], readonly number[]]>([
+  [undefined, [3, 3, 3, 6, 6, 12, 12, 20, 20, 20]],
+  [1, [1, 1, 1, 2, 2, 4, 4, 7, 7]],
+  [2, [2, 2, 2, 4, 4, 8, 8, 14]],
+  [
+    [2, 1, 9],
+    [2, 1, 9, 9],
+  ],
+])('P1: with probeAfterSteps %j, the waits by steps are %j while probes fail', (probeAfterSteps, waits) => {
+  const policy = policyOf(probeAfterSteps === undefined ? {} : { probeAfterSteps });
+  let circuit: Circuit = openAt(probeAfterSteps === undefined ? {} : { probeAfterSteps }, at(0));
+  let step = 0;
+  for (const wait of waits) {
+    const [early, due] = [step + wait - 1, step + wait].map((one) => admit(circuit, policy, at(1, one, 1)));
+    expect([wait, early?.verdict, due?.verdict]).toEqual([wait, 'reject', 'probe']);
+    step += wait;
+    circuit = fail(due?.circuit ?? circuit, { generation: circuit.generation + 1 }, failure, policy, at(1, step, 1));
+  }
 });
 
 describe('O3: Retry-After', () => {
@@ -118,7 +141,7 @@ describe('P3: after a systemic event is over', () => {
     const policy = policyOf({ probeAfterSteps: 3 });
     const opened = openAt({ probeAfterSteps: 3 }, at(10, 1, 10));
     const restaged = restage(opened, policy, at(500, 50, 500));
-    expect(waitOf(restaged, policy, at(500, 50, 500))).toEqual({ steps: 3, notBeforeMs: 0 });
+    expect(waitOf(restaged, policy, at(500, 50, 500))).toEqual({ steps: 3, ms: 300_000, notBeforeMs: 0 });
     expect([outageOf(restaged).openedAt, restaged.generation]).toEqual([at(10, 1, 10), opened.generation]);
   });
 

@@ -16,7 +16,9 @@ export interface Outage {
   readonly notBeforeMs: number;
   /** Where this round's wait began, if not with the opening: the end of a systemic event (P3). */
   readonly waitFrom?: Moment | undefined;
-  /** Its place on the ladder since a systemic event was over. Until then, each round waits `probeAfterSteps` (P3). */
+  /** The place of this round's wait in `probeAfterSteps` (P1). Left out for the first one, and if steps don't count. */
+  readonly rung?: number | undefined;
+  /** Its place on the ladder since a systemic event was over. The ladder replaces the rung (P3). */
   readonly ladder?: Ladder | undefined;
   /** The tool whose probe failed last, if another tool must probe next (C15). */
   readonly probedBy?: string | undefined;
@@ -53,7 +55,7 @@ export interface Asking {
 export interface ProbeWait {
   /** Steps left, if the schedule counts steps. */
   readonly steps?: number;
-  /** Milliseconds left, if the schedule counts time. */
+  /** Milliseconds left. If the schedule counts steps alone, of the longest time that they may take (P1). */
   readonly ms?: number;
   /** Milliseconds left of a Retry-After; 0 for none (O3). */
   readonly notBeforeMs: number;
@@ -67,10 +69,9 @@ export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, ask
   if (outage.held !== undefined) return { ms: heldLeft(outage, outage.held, at), notBeforeMs: 0 };
   const now = momentFor(outage, at, asking);
   const steps = stepsLeft(outage, policy, now);
-  const ms = msLeft(outage, policy, now);
   return {
     ...(steps !== undefined && { steps }),
-    ...(ms !== undefined && { ms }),
+    ms: msLeft(outage, policy, now),
     notBeforeMs: notBeforeLeft(outage, now),
   };
 };
@@ -80,7 +81,7 @@ export const probeDue = (outage: Outage, policy: CircuitPolicy, at: Moment, aski
   if (outage.held !== undefined) return isWithin(outage.held, at);
   const now = momentFor(outage, at, asking);
   if (notBeforeLeft(outage, now) > 0) return false;
-  return (stepsLeft(outage, policy, now) ?? 1) <= 0 || (msLeft(outage, policy, now) ?? 1) <= 0;
+  return (stepsLeft(outage, policy, now) ?? 1) <= 0 || msLeft(outage, policy, now) <= 0;
 };
 
 /** Whether the fleet lets a probe go now (G4). */
@@ -94,7 +95,7 @@ const heldLeft = ({ openedAt, waitMs }: Outage, held: Held, at: Moment): number 
 const momentFor = ({ probedBy }: Outage, at: Moment, asking: Asking | undefined): Moment => {
   if (asking === undefined || asking.tool !== probedBy) return at;
   const { cooldownMs, probeAfterSteps } = asking.policy;
-  return { ms: at.ms - cooldownMs, step: at.step - probeAfterSteps, stepMs: at.stepMs };
+  return { ms: at.ms - cooldownMs, step: at.step - probeAfterSteps[0], stepMs: at.stepMs };
 };
 
 /** 0 means that there is no Retry-After. It is not a moment: {@link momentFor} may return one before the clock's origin. */
@@ -106,12 +107,13 @@ const stepsLeft = (outage: Outage, policy: CircuitPolicy, at: Moment): number | 
   return due === undefined ? undefined : due - at.step;
 };
 
-const msLeft = (outage: Outage, { schedule }: CircuitPolicy, at: Moment): number | undefined => {
-  if (schedule === 'steps') return undefined;
+const msLeft = (outage: Outage, { schedule, maxCooldownMs }: CircuitPolicy, at: Moment): number => {
   const { ms } = outage.waitFrom ?? outage.openedAt;
   // In `auto`, time counts only while the steps do not advance: an agent that stops stepping still gets its probe.
   const since = schedule === 'auto' ? Math.max(ms, at.stepMs) : ms;
-  return since + outage.waitMs - at.ms;
+  const dueMs = schedule === 'steps' ? Number.POSITIVE_INFINITY : since + outage.waitMs;
+  // P1: steps may take any time, so that a wait by steps has a limit by time.
+  return (schedule === 'time' ? dueMs : Math.min(dueMs, ms + maxCooldownMs)) - at.ms;
 };
 
 /** Whether steps bring a probe nearer (P1). */
@@ -120,8 +122,12 @@ export const countsSteps = ({ schedule }: CircuitPolicy): boolean => schedule !=
 /** The step on which an open circuit's probe is due; undefined if the schedule counts time alone. */
 export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefined => {
   if (!countsSteps(policy)) return undefined;
-  return outage.ladder?.dueStep ?? (outage.waitFrom ?? outage.openedAt).step + policy.probeAfterSteps;
+  return outage.ladder?.dueStep ?? (outage.waitFrom ?? outage.openedAt).step + stepsOf(outage, policy);
 };
+
+/** P1: how many steps this round waits. A rung may come from a longer list, by a snapshot (C11) or before a change (A10). */
+const stepsOf = ({ rung = 0 }: Outage, { probeAfterSteps }: CircuitPolicy): number =>
+  probeAfterSteps[Math.min(rung, probeAfterSteps.length - 1)] ?? probeAfterSteps[0];
 
 /** P3: the highest rung of the ladder, unless its first rung is higher. */
 const TOP_RUNG = 20;
@@ -135,7 +141,7 @@ export const climb = (
 ): Ladder | undefined => {
   if (!countsSteps(policy)) return undefined;
   const below = ladder?.rung ?? 0;
-  const rung = below === 0 ? policy.probeAfterSteps : Math.max(below, Math.min(below * 2, TOP_RUNG));
+  const rung = below === 0 ? policy.probeAfterSteps[0] : Math.max(below, Math.min(below * 2, TOP_RUNG));
   return { rung, dueStep: freeFrom(at.step + rung) };
 };
 
@@ -160,11 +166,12 @@ export const firstOutage = (
 ): Outage => ({ category, trip, openedAt: at, waitMs: Math.min(cooldownMs, capMs), notBeforeMs });
 
 /**
- * After a failed probe: the wait by time doubles (P2), and the wait by steps climbs the ladder (P3). A circuit that prefers other
- * tools remembers which tool probed (C15). If a fleet holds the circuit, the fleet decides about the next probe too (G4).
+ * After a failed probe: the wait by time doubles (P2), and the wait by steps is the next one (P1), or the next one of the ladder (P3).
+ * A circuit that prefers other tools remembers which tool probed (C15). If a fleet holds the circuit, the fleet decides about the next
+ * probe too (G4).
  */
 export const nextOutage = (
-  { waitMs, ladder, held }: Outage,
+  { waitMs, rung = 0, ladder, held }: Outage,
   { category, tool }: { readonly category: ErrorCategory; readonly tool?: string | undefined },
   notBeforeMs: number,
   policy: CircuitPolicy,
@@ -176,6 +183,7 @@ export const nextOutage = (
   openedAt: at,
   waitMs: Math.min(waitMs * 2, policy.maxCooldownMs, capMs),
   notBeforeMs,
+  ...(countsSteps(policy) && { rung: Math.min(rung + 1, policy.probeAfterSteps.length - 1) }),
   ...(ladder && { ladder: climb(ladder, policy, at, freeFrom) }),
   ...(policy.prefersOthers && { probedBy: tool }),
   ...(held && held.untilMs < Number.POSITIVE_INFINITY && { held: NEVER }),

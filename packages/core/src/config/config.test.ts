@@ -23,6 +23,18 @@ describe('E6: bad configuration is rejected when the box is made', () => {
       'agent',
       'is a string of 257 characters. Set a name of at most 256 characters, in valid Unicode (no lone surrogates). It is on every span and event.',
     ],
+    [
+      { tools: { s: { probeAfterSteps: [] } } },
+      'tools.s.probeAfterSteps',
+      'is empty. Give at least one number of steps',
+    ],
+    [
+      { tools: { s: { probeAfterSteps: [3, 0] } } },
+      'tools.s.probeAfterSteps[1]',
+      'is 0. Set a whole number of at least 1',
+    ],
+    [{ tools: { s: { probeAfterSteps: '3' } } }, 'tools.s.probeAfterSteps', "is '3'. Set a whole number"],
+    [{ groups: { g: { probeAfterSteps: [1.5] } } }, 'groups.g.probeAfterSteps[0]', 'is 1.5'],
     [{ tools: { s: { cooldownMs: Number.NaN } } }, 'tools.s.cooldownMs', 'is NaN'],
     [{ tools: { s: { probeLeaseMs: -1 } } }, 'tools.s.probeLeaseMs', 'is -1. Set a finite number above 0'],
     [{ defaults: { cooldownMs: Number.POSITIVE_INFINITY } }, 'defaults.cooldownMs', 'is Infinity'],

@@ -230,14 +230,21 @@ const shared = {
   share: oneOf(['fleet', 'box'], orLeaveOut('By default, the box shares it with no other process.')),
 };
 
+const aStepCount = number(1, orLeaveOut('With 0, a probe would run in the same step, as a retry.'), { whole: true });
+const stepCounts = list(aStepCount);
+
 const waits = {
   probes: number(1, orLeaveOut('With 0, an open circuit could never close.'), { whole: true }),
-  probeAfterSteps: number(1, orLeaveOut('With 0, a probe would run in the same step, as a retry.'), { whole: true }),
+  probeAfterSteps: (path, value) => {
+    if (!Array.isArray(value)) return aStepCount(path, value);
+    const message = 'is empty. Give at least one number of steps, such as [3, 6, 12], or leave it out.';
+    return value.length === 0 ? [{ path, message }] : stepCounts(path, value);
+  },
   cooldownMs: number(0, orLeaveOut('With 0, a probe would run at once, as a retry.'), { above: true }),
   maxCooldownMs: number(0, orLeaveOut('It is the longest wait between probes.'), { above: true }),
   probeLeaseMs: number(0, orLeaveOut('It is the time that a probe has to answer.'), { above: true }),
   maxRetryAfterMs: number(0, orLeaveOut('It is the longest Retry-After that is accepted.')),
-};
+} satisfies Record<string, Check>;
 
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   ...shared,

@@ -54,7 +54,12 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
     tell({ change: 'probing', name });
   };
 
-  const reopened = (name: string): void => tell({ change: granted.delete(name) ? 'probe_failed' : 'opened', name });
+  const reopened = (name: string, circuit: Circuit | undefined): void => {
+    const isGranted = granted.delete(name);
+    // C8: a probe without a verdict that the fleet had not granted is no news.
+    const isNews = circuit?.state !== 'open' || circuit.outage.waitFrom === undefined;
+    if (isGranted || isNews) tell({ change: isGranted ? 'probe_failed' : 'opened', name });
+  };
 
   const moved = ({ tool: name, from, to, observed }: TransitionEvent): void => {
     orders.refresh(); // In another mode a circuit starts again, a grant for a group may be over, and an event may have grown.
@@ -68,7 +73,7 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
 
   const report = (name: string, from: ReportedState, to: ReportedState): void => {
     if (to === 'half_open') began(name, heldOf(context.shared?.circuits.get(name)?.circuit));
-    else if (to === 'open') reopened(name);
+    else if (to === 'open') reopened(name, context.shared?.circuits.get(name)?.circuit);
     else if (from === 'half_open') {
       const isGranted = granted.delete(name);
       if (!isAbsorbed(context, name)) tell({ change: 'closed', name, granted: isGranted });
@@ -96,7 +101,7 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
         circuit = next;
         if (before === next.state) return;
         if (next.state === 'half_open') began(EVENT_CIRCUIT, next.outage.held);
-        else reopened(EVENT_CIRCUIT);
+        else reopened(EVENT_CIRCUIT, next);
       },
     });
   };

@@ -69,6 +69,7 @@ const opened = ({ openedMs, waitMs }: FleetOpening, at: Moment) => ({
   openedAt: { ...at, ms: openedMs },
   waitMs,
   waitFrom: undefined,
+  rung: undefined,
   ladder: undefined,
 });
 

@@ -28,7 +28,7 @@ const tool: fc.Arbitrary<ToolConfig> = fc.oneof(
       profile: fc.constantFrom('default', 'fast', 'slow', 'provider'),
       failureThreshold: threshold,
       probes: fc.constantFrom(1, 2, 3),
-      probeAfterSteps: fc.constantFrom(1, 2, 4),
+      probeAfterSteps: fc.constantFrom<NonNullable<ToolConfig['probeAfterSteps']>>(1, 2, 4, [2, 1, 5]),
       probeLeaseMs: fc.constantFrom(45_000, 60_000, 1),
       maxRetryAfterMs: fc.constantFrom(0, 45_000, 300_000),
     },

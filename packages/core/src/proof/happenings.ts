@@ -84,6 +84,9 @@ const ended = fc.constantFrom<Ended>(
   success,
   { outcome: 'ignored', category: 'cancelled' },
   { outcome: 'ignored', category: 'network' },
+  { outcome: 'ignored', category: 'tool_error' },
+  { outcome: 'ignored', category: 'tool_error' },
+  { outcome: 'ignored', category: 'unknown' },
 );
 
 /** Failures that blame the key of the call (C14). */

@@ -183,6 +183,13 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
   return 'closes';
 };
 
+/** C8: a probe of it has ended without a verdict. It waits as after a failed one, and what opened it stays as it was. */
+export const retreat = (circuit: ModelCircuit, tool: string, around: Around): void => {
+  const { category, trip, openedAt, notBeforeMs } = circuit;
+  takeIn(circuit, { tool, category: 'unknown', notBeforeMs: ANY_TIME, key: undefined, blamesGroup: false }, around);
+  Object.assign(circuit, { category, trip, openedAt, notBeforeMs, waitFrom: around.at });
+};
+
 /** C13: the categories that may be the group's. */
 const GROUP_CATEGORIES: readonly ErrorCategory[] = ['network', 'timeout', 'server', 'resource'];
 
@@ -222,7 +229,8 @@ const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): Model
 /** P3: 3, 6, 12, 20, 20 … steps, and later where another tool probes on that step. */
 const climb = (circuit: ModelCircuit, below: number, { at, taken }: Pick<Around, 'at' | 'taken'>): void => {
   const { probeAfterSteps } = circuit.rules;
-  const rung = below === 0 ? probeAfterSteps : Math.max(below, Math.min(2 * below, 20));
+  const [first = 0] = probeAfterSteps;
+  const rung = below === 0 ? first : Math.max(below, Math.min(2 * below, 20));
   let dueStep = at.step + rung;
   while (taken(dueStep)) dueStep += 1;
   circuit.ladder = { rung, dueStep };
@@ -257,9 +265,12 @@ export const waits = (circuit: ModelCircuit, { ms, step }: When, lastStepMs: num
   }
   const from = circuit.waitFrom ?? openedAt;
   const since = rules.byTime === 'while_steps_stand' ? Math.max(from.ms, lastStepMs) : from.ms;
+  const byTimeMs = rules.byTime === false ? Infinity : since + wait;
+  const latestMs = rules.bySteps ? from.ms + rules.maxCooldownMs : Infinity;
+  const steps = rules.probeAfterSteps[failedProbes] ?? rules.probeAfterSteps.at(-1) ?? 0;
   return {
-    ...(rules.bySteps && { steps: (circuit.ladder?.dueStep ?? from.step + rules.probeAfterSteps) - step }),
-    ...(rules.byTime !== false && { ms: since + wait - ms }),
+    ...(rules.bySteps && { steps: (circuit.ladder?.dueStep ?? from.step + steps) - step }),
+    ms: Math.min(byTimeMs, latestMs) - ms,
     notBeforeMs: Math.max(0, notBeforeMs - ms),
   };
 };
@@ -273,6 +284,6 @@ export const isDue = ({ steps, ms, notBeforeMs }: ProbeWait): boolean =>
  */
 export const isDueFor = (circuit: ModelCircuit, tool: string, own: Rules, when: When, lastStepMs: number): boolean => {
   if (circuit.avoids !== tool) return isDue(waits(circuit, when, lastStepMs));
-  const early = { ms: when.ms - own.cooldownMs, step: when.step - own.probeAfterSteps };
+  const early = { ms: when.ms - own.cooldownMs, step: when.step - (own.probeAfterSteps[0] ?? 0) };
   return isDue(waits(circuit, early, lastStepMs));
 };

@@ -1,7 +1,7 @@
 import { circuitNow, count, type Ended, flush, type Layer, type Model, type ModelPermit } from './model.ts';
 import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
-import { ANY_TIME, type Failed, type Result, takeIn } from './model-circuit.ts';
+import { ANY_TIME, type Failed, type Result, retreat, takeIn } from './model-circuit.ts';
 import { logFailure } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
@@ -36,6 +36,8 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   // C14: a probe of the key has failed too if the failure is the tool's.
   const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
   if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);
+  const isWithoutVerdict = outcome === 'ignored' && !blames && (category === 'tool_error' || category === 'unknown');
+  if (!late && isWithoutVerdict) for (const one of layers) giveUp(model, permit, one, at); // C8
   if (late || outcome === 'ignored' || !isCounted) return;
   charge(model, permit, ended, at, isShared || permit.own?.holdsSlot === true);
   const result = resultOf(permit, ended);
@@ -45,6 +47,16 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   if (!isExplained) move(model, permit, permit.own, result(permit.own), at);
   moveGate(model, permit, result(permit.gate), at);
   notice(model, session);
+};
+
+/** C8: the circuit is open again, if the call was its probe. */
+const giveUp = (model: Model, { session, tool, gate }: ModelPermit, layer: Layer, at: When): void => {
+  const { circuit } = layer;
+  if (isLate(layer) || !layer.holdsSlot) return;
+  const step = layer === gate ? at.step : circuitNow(model, session).when.step;
+  const taken = layer === gate ? () => false : takenBeside(session, circuit);
+  retreat(circuit, tool, { at: { ms: at.ms, step }, degraded: false, taken });
+  if (session.home.circuits.includes(circuit)) toldMove(model, session, circuit, 'half_open', circuit.category);
 };
 
 const isLate = (layer: Layer | undefined): boolean =>

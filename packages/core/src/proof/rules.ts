@@ -19,7 +19,8 @@ export interface Rules {
   /** C13: over how many tools; undefined for the circuit of a tool. */
   readonly groupThreshold: number | undefined;
   readonly probes: number;
-  readonly probeAfterSteps: number;
+  /** P1: the waits by steps; the last one repeats. */
+  readonly probeAfterSteps: readonly number[];
   readonly cooldownMs: number;
   readonly maxCooldownMs: number;
   readonly probeLeaseMs: number;
@@ -100,7 +101,7 @@ const waitingRules = (config: Waiting, scope: Scope) => {
     failureThreshold:
       config.failureThreshold === false ? Infinity : (config.failureThreshold ?? profile.failureThreshold),
     probes: config.probes ?? 1,
-    probeAfterSteps: config.probeAfterSteps ?? 3,
+    probeAfterSteps: stepWaits(config.probeAfterSteps ?? 3),
     cooldownMs,
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
@@ -110,6 +111,12 @@ const waitingRules = (config: Waiting, scope: Scope) => {
     byTime: neither ? scope === 'process' || ('while_steps_stand' as const) : config.cooldownMs !== undefined,
   };
 };
+
+/** P1. */
+const stepWaits = (first: number | readonly number[]): readonly number[] =>
+  typeof first === 'number'
+    ? Object.freeze([first, first, first, 2 * first, 2 * first, 4 * first, 4 * first, Math.ceil((first * 20) / 3)])
+    : first;
 
 const rateOf = ({ rate, minimumCalls, windowCalls = 100 }: NonNullable<ToolConfig['failureRate']>) => ({
   rate,

@@ -37,7 +37,7 @@ export const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment
   const msAgo = (ms: number, most = longest) => NOW - Math.min(at.ms - ms, most);
   const ahead = (ms: number) => (ms > at.ms ? NOW + ms - at.ms : 0);
   const moment = (one: Moment): Moment => {
-    const step = STEP - Math.min(at.step - one.step, policy.probeAfterSteps);
+    const step = STEP - Math.min(at.step - one.step, Math.max(...policy.probeAfterSteps));
     return { ms: msAgo(one.ms), step, stepMs: msAgo(one.ms) };
   };
   const outage = (one: Outage): Outage => ({
@@ -71,6 +71,6 @@ export const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment
     stepMs: policy.schedule === 'auto' ? msAgo(state.stepMs) : NOW, // No other schedule asks.
     failures: state.failures,
     weak: state.weak,
-    failedProbes: Math.min(state.failedProbes, doublings),
+    failedProbes: Math.min(state.failedProbes, Math.max(doublings, policy.probeAfterSteps.length - 1)),
   };
 };

@@ -159,8 +159,9 @@ const isDue = (state: CircuitState, outage: Outage, policy: CircuitPolicy, { ms,
   if (ms < outage.notBeforeMs) return false;
   const { ms: fromMs, step: fromStep } = outage.waitFrom ?? outage.openedAt;
   const wait = Math.min(policy.cooldownMs * 2 ** state.failedProbes, policy.maxCooldownMs);
-  const dueStep = outage.ladder?.dueStep ?? fromStep + policy.probeAfterSteps;
-  const bySteps = policy.schedule !== 'time' && step >= dueStep;
+  const steps = policy.probeAfterSteps[state.failedProbes] ?? policy.probeAfterSteps.at(-1) ?? 0;
+  const dueStep = outage.ladder?.dueStep ?? fromStep + steps;
+  const bySteps = policy.schedule !== 'time' && (step >= dueStep || ms - fromMs >= policy.maxCooldownMs);
   const since = policy.schedule === 'auto' ? Math.max(fromMs, stepMs) : fromMs;
   return bySteps || (policy.schedule !== 'steps' && ms - since >= wait);
 };

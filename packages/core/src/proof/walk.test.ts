@@ -16,10 +16,10 @@ const BASE = { ...resolvePolicy({}), probeLeaseMs: 2 };
 
 /** Waits of a few milliseconds and steps: what comes after them is reached in as many turns. */
 const SCHEDULES: Readonly<Record<string, Partial<CircuitPolicy>>> = {
-  steps: { schedule: 'steps', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 1 },
+  steps: { schedule: 'steps', probeAfterSteps: [2, 3], cooldownMs: 1, maxCooldownMs: 4 },
   time: { schedule: 'time', cooldownMs: 1, maxCooldownMs: 4 },
-  either: { schedule: 'either', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 3 },
-  auto: { schedule: 'auto', probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 3 },
+  either: { schedule: 'either', probeAfterSteps: [2, 1], cooldownMs: 1, maxCooldownMs: 3 },
+  auto: { schedule: 'auto', probeAfterSteps: [2, 3], cooldownMs: 1, maxCooldownMs: 3 },
 };
 
 const total = { states: 0, transitions: 0 };
@@ -60,8 +60,8 @@ describe('proof: every state of a circuit within small bounds', { timeout: 400_0
   }
 
   test.each([
-    ['steps', { probeAfterSteps: 3, cooldownMs: 1, maxCooldownMs: 1 }],
-    ['auto', { probeAfterSteps: 2, cooldownMs: 1, maxCooldownMs: 1 }],
+    ['steps', { probeAfterSteps: [3, 4], cooldownMs: 1, maxCooldownMs: 4 }],
+    ['auto', { probeAfterSteps: [2], cooldownMs: 1, maxCooldownMs: 1 }],
   ] as const)('P3: with the ends of systemic events in between, probing by %s', (schedule, waits) => {
     walkCircuit({ ...BASE, ...waits, schedule, failureThreshold: 1, probes: 1 }, true);
   });

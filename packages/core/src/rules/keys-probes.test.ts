@@ -143,7 +143,6 @@ describe('C15: a call passes the group, the tool, then the key', () => {
       { outcome: 'failure', category: 'denied', blames: 'key' },
       { error: new Error('x'), verdict: { category: 'cancelled', blames: 'key' } },
       { error: new Error('x'), verdict: { category: 'denied' }, blames: 'key' },
-      { outcome: 'broken' as 'ignored', blames: 'key' },
     ];
     for (const how of ended) {
       expect(visit(session, 'a', 'x.example', how)).toBe('key_probe_due');

@@ -144,7 +144,7 @@ const stateFrom = (snapshot: Omit<CircuitSnapshot, 'tool' | 'mode' | 'openedBy'>
       counts: countsFrom(counts, ms),
     };
   }
-  const { category, trip, opened, waitMs, waitFrom, ladder, probedBy } = kept;
+  const { category, trip, opened, waitMs, waitFrom, rung, ladder, probedBy } = kept;
   const outage: Outage = {
     category,
     openedAt: momentFrom(opened, ms),
@@ -152,6 +152,7 @@ const stateFrom = (snapshot: Omit<CircuitSnapshot, 'tool' | 'mode' | 'openedBy'>
     notBeforeMs,
     ...(trip && { trip }),
     ...(waitFrom && { waitFrom: momentFrom(waitFrom, ms) }),
+    ...(rung !== undefined && { rung }),
     ...(ladder && { ladder }),
     ...(probedBy !== null && { probedBy }),
   };

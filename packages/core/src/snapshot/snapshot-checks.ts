@@ -105,6 +105,7 @@ const outage = complete({
   opened: moment,
   waitMs: ms,
   waitFrom: nullable(moment),
+  rung: optional(count),
   ladder: nullable(complete({ rung: count, dueStep: count } satisfies Checks<Ladder>)),
   probedBy: nullable(anyName),
 } satisfies Checks<OutageSnapshot>);

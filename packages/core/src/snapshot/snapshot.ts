@@ -79,6 +79,8 @@ export interface OutageSnapshot {
   readonly waitMs: number;
   /** Where this round's wait began, if not with the opening; null: with the opening (P3). */
   readonly waitFrom: MomentSnapshot | null;
+  /** The place of this round's wait by steps (P1); left out for the first one. */
+  readonly rung?: number;
   /** Its place on the ladder of probes after a systemic event; null: not on a ladder (P3). */
   readonly ladder: Ladder | null;
   /** The tool whose probe failed last, if another tool must probe next (C15); null: no tool. */
@@ -254,13 +256,14 @@ const stateAt = (circuit: Circuit, ms: number): Omit<KeySnapshot, 'key'> => {
 };
 
 const outageAt = (outage: Outage, ms: number): OutageSnapshot => {
-  const { category, trip, openedAt, waitMs, waitFrom, ladder, probedBy } = outage;
+  const { category, trip, openedAt, waitMs, waitFrom, rung = 0, ladder, probedBy } = outage;
   return {
     category,
     trip: trip ?? null,
     opened: momentAt(openedAt, ms),
     waitMs,
     waitFrom: waitFrom ? momentAt(waitFrom, ms) : null,
+    ...(rung > 0 && { rung }),
     ladder: ladder ?? null,
     probedBy: probedBy ?? null,
   };

@@ -171,7 +171,7 @@ const findStepless = ({ agent, evidence }: UsageContext, look: Look, used: Sessi
     'BREAKERBOX_NO_STEPS',
     `${agent}/${name}`,
     () =>
-      `The circuit of '${name}' (agent '${agent}') is open until ${policy.probeAfterSteps} steps have passed (probeAfterSteps), but session.step() was never called. So no call can probe, and the circuit stays open. Call session.step() at the end of each turn, or set cooldownMs as well.`,
+      `The circuit of '${name}' (agent '${agent}') is open until ${policy.probeAfterSteps[0]} steps have passed (probeAfterSteps), but session.step() was never called. So each probe waits for the longest time, maxCooldownMs (${policy.maxCooldownMs} ms). Call session.step() at the end of each turn, or set cooldownMs as well.`,
   );
 };
 
