@@ -89,6 +89,7 @@ const Circuit = z
     openForMs: milliseconds.optional(),
     nextProbe: z.record(word, z.unknown()).optional(),
     openKeys: count,
+    failedKeys: count.optional(),
   })
   .register(SCHEMAS, { id: 'Circuit' });
 

@@ -34,7 +34,7 @@ const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState
         },
       }),
     circuits: circuits.map(
-      ({ tool, group, state, generation, failures, category, openForMs, nextProbe, openKeys }) => ({
+      ({ tool, group, state, generation, failures, category, openForMs, nextProbe, openKeys, failedKeys }) => ({
         tool,
         group,
         state,
@@ -44,6 +44,7 @@ const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState
         openForMs,
         nextProbe: nextProbe && { ...nextProbe },
         openKeys,
+        failedKeys,
       }),
     ),
   };

@@ -9,6 +9,7 @@ import {
   categoryOf,
   closedCircuit,
   fail,
+  interrupt,
   isLate,
   isUntouched,
   type Lease,
@@ -23,6 +24,7 @@ import { distinctKey, passKey, releaseKey, settleKey } from './circuit/key-circu
 import { countsForGroup } from './circuit/policy.ts';
 import { type Asking, dueStep, type FreeSteps, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, type CorrelationState, circuitMoment, type Gate, putCircuit } from './circuit-store.ts';
+import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
@@ -37,6 +39,7 @@ import type { SessionObserver } from './telemetry/observer.ts';
 import { spanContextOf } from './telemetry/spans.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
+import { hasSucceeded } from './warnings/mistakes.ts';
 
 /** C14: a probe of a key alone costs what any call does. */
 const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
@@ -288,8 +291,27 @@ export class CircuitRegistry implements CircuitChanges {
   #answerTool(permit: SessionPermit, tracked: TrackedCircuit, judged: Judged, at: Moment): void {
     const { circuit } = tracked;
     const next = this.#next(tracked, permit, judged, at);
-    if (circuit.state === 'closed' && next.state === 'open') tracked.openedBy = spanContextOf(permit.span);
-    this.move(tracked, next, at, judged.outcome !== 'ignored');
+    const opens = circuit.state === 'closed' && next.state === 'open';
+    if (opens) tracked.openedBy = spanContextOf(permit.span);
+    if (opens && judged.outcome === 'ignored') this.#chargeForKeys(permit, next.outage.category, at);
+    this.move(tracked, next, at, opens || judged.outcome !== 'ignored');
+  }
+
+  /** C14: the failures of keys cost nothing, but the opening of their tool costs one. */
+  #chargeForKeys({ entry: { tool, tracked, group } }: SessionPermit, category: ErrorCategory, at: Moment): void {
+    const observed = tracked?.mode === 'observe_only';
+    const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
+    const charge = {
+      tool,
+      category,
+      tokens: 0,
+      at,
+      hasCircuit: true,
+      isProbe: false,
+      mayWait,
+      group: group?.tool.name,
+    };
+    this.#ledgers.failed(observed, charge, this.#box.clock.unixNow(), true);
   }
 
   #answerGroup(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
@@ -317,9 +339,16 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   /** C8. */
-  #ignored(tracked: TrackedCircuit, ticket: Ticket, permit: SessionPermit, judged: Judged, at: Moment): Circuit {
+  #ignored(
+    tracked: TrackedCircuit,
+    ticket: Ticket,
+    permit: SessionPermit,
+    judged: Judged,
+    at: Moment,
+    retreats = false,
+  ): Circuit {
     const { circuit, tool } = tracked;
-    if (!isWithoutVerdict(judged)) return release(circuit, ticket);
+    if (!retreats && !isWithoutVerdict(judged)) return release(circuit, ticket);
     return retreat(circuit, ticket, permit.tool, tool.policy, at, this.#surroundings(tracked));
   }
 
@@ -341,7 +370,7 @@ export class CircuitRegistry implements CircuitChanges {
   #next(tracked: TrackedCircuit, permit: SessionPermit, judged: Judged, ended: Moment): Circuit {
     const { circuit, tool } = tracked;
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
-    if (outcome === 'ignored') return this.#ignored(tracked, permit, permit, judged, circuitMoment(this.store, ended));
+    if (outcome === 'ignored') return this.#ignoredByTool(tracked, permit, judged, circuitMoment(this.store, ended));
     const { policy } = tool;
     const { durationMs = ended.ms - permit.atMs } = judged;
     const at = circuitMoment(this.store, ended);
@@ -352,7 +381,22 @@ export class CircuitRegistry implements CircuitChanges {
     const key = distinctKey(keyPassOf(permit.passes), category);
     const degraded = this.#isDegraded(permit, at);
     const atOnce = category === 'unusable' ? category : undefined;
-    return fail(circuit, permit, { ...call, category, retryAfterMs, degraded, key, atOnce }, policy, at, surroundings);
+    const isFirst = !hasSucceeded(this.#box, permit.tool);
+    const failure = { ...call, category, retryAfterMs, degraded, key, atOnce, isFirst };
+    return fail(circuit, permit, failure, policy, at, surroundings);
+  }
+
+  /** C14, C8: what is ignored by the tool may count for its keys. */
+  #ignoredByTool(tracked: TrackedCircuit, permit: SessionPermit, judged: Judged, at: Moment): Circuit {
+    const { circuit, tool } = tracked;
+    const { category = 'unknown', blames, answered } = judged;
+    const key = blames === 'key' ? distinctKey(keyPassOf(permit.passes), category) : undefined;
+    // A tool that is open because its keys fail is probed by calls of any key.
+    const isStillFailing = key !== undefined && circuit.state === 'half_open' && circuit.outage.trip === 'keys';
+    if (circuit.state !== 'closed') return this.#ignored(tracked, permit, permit, judged, at, isStillFailing);
+    if (key === undefined) return answered === true ? interrupt(circuit, permit, tool.policy, at) : circuit;
+    const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(this.#box, permit.tool) };
+    return fail(circuit, permit, failure, tool.policy, at, this.#surroundings(tracked));
   }
 
   /** K1: whether the last check scored the tool as degraded. */

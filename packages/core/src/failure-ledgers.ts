@@ -135,15 +135,18 @@ export class FailureLedgers {
     this.#keep(this.real, this.#dryRun ?? this.real);
   }
 
-  /** B1, S1, S3: a counted failure. O8: that a tool is unusable is its own fault, so it costs nothing, and is no evidence of a common cause. */
-  failed(observed: boolean, failure: Omit<LedgerFailure, 'isPartOfEvent'>, unixMs: number): void {
+  /**
+   * B1, S1, S3: a counted failure. O8: that a tool is unusable is its own fault, so it costs nothing, and is no evidence of a common
+   * cause. `ofKeys`: of keys, which are compared with other tools only by the opening of theirs (C14).
+   */
+  failed(observed: boolean, failure: Omit<LedgerFailure, 'isPartOfEvent'>, unixMs: number, ofKeys = false): void {
     const { tool, category, at, hasCircuit, isProbe } = failure;
     if (category === 'unusable') return;
     this.#enter(observed, (ledger, isDryRun) => {
       const isPartOfEvent = this.#isPartOfEvent(this.correlationOf(isDryRun), tool);
       return recordFailure(ledger, { ...failure, isPartOfEvent }, this.#around(isDryRun));
     });
-    if (!hasCircuit || isProbe) return;
+    if (!hasCircuit || isProbe || ofKeys) return;
     const entry = { tool, category, at: correlationMoment(this.#store, at), unixMs };
     const isEvent = this.#correlate(observed, (correlation) => correlateFailure(correlation, entry, this.#rules));
     if (isEvent && this.event !== undefined) this.#observer.detected(this.event);

@@ -92,6 +92,8 @@ export interface Judged {
   readonly blames?: 'group' | 'key' | undefined;
   /** The digest of an error that nothing could explain (O8). */
   readonly unexplained?: string | undefined;
+  /** The peer has answered that it cannot do this request, so it works (C14). */
+  readonly answered?: boolean | undefined;
 }
 
 /** C8: whether a probe that ended so has an answer that says nothing about the tool's health. */
@@ -136,9 +138,9 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
 };
 
 /** C14: the outcome for a failure that blames the key. A call that was ended from outside says nothing about the key. */
-const ofKey = ({ category, retryAfterMs }: Judged): Judged => {
-  const isFailure = category !== 'cancelled' && category !== 'denied';
-  return { outcome: 'ignored', category, retryAfterMs, ...(isFailure && { blames: 'key' }) };
+const ofKey = ({ blames: _, ...judged }: Judged): Judged => {
+  const isFailure = judged.category !== 'cancelled' && judged.category !== 'denied';
+  return { ...judged, outcome: 'ignored', ...(isFailure && { blames: 'key' }) };
 };
 
 /** Keeps sums finite, because metrics and snapshots hold them. */
@@ -185,9 +187,16 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   const blames = read(settlement, 'blames');
   // The end of a transport is about the group, even if its text names a key.
   const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
-  if (isOfKey) return ofKey({ outcome, category, retryAfterMs });
-  const unexplained = blames === undefined ? found.unexplained : undefined;
-  return { outcome, category, retryAfterMs, ...(unexplained !== undefined && { unexplained }) };
+  const answered = found.answered === true && (category === 'tool_error' || category === 'invalid_input');
+  const unexplained = blames === undefined && !isOfKey ? found.unexplained : undefined;
+  const judged: Judged = {
+    outcome,
+    category,
+    retryAfterMs,
+    ...(answered && { answered }),
+    ...(unexplained !== undefined && { unexplained }),
+  };
+  return isOfKey ? ofKey(judged) : judged;
 };
 
 /** The classification of a call. `isFailure`: it is a failure, even if the tool's `outcomes` ignore its category (O7). */
@@ -257,7 +266,7 @@ const byUser = (
 /** A category or a classification from a user or an executor. Any other value is reported to `diag` and has no effect (E5). */
 const given = (answer: unknown, what: string): Classification | undefined => {
   if (answer === undefined) return undefined;
-  const { category, retryAfterMs, blames, unexplained } = (
+  const { category, retryAfterMs, blames, answered, unexplained } = (
     typeof answer === 'object' && answer !== null ? answer : { category: answer }
   ) as Partial<Classification>;
   const valid = known(category);
@@ -275,6 +284,7 @@ const given = (answer: unknown, what: string): Classification | undefined => {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(blames === 'key' && { blames }),
       ...(typeof unexplained === 'string' && { unexplained }),
+      ...(answered === true && { answered }),
     }
   );
 };

@@ -8,7 +8,14 @@ import {
 } from './budget/budget.ts';
 import type { Ledger, SessionState } from './budget/ledger.ts';
 import type { SystemicEvent } from './budget/systemic.ts';
-import { type Circuit, categoryOf, failuresInRow, type ReportedState, reportedState } from './circuit/circuit.ts';
+import {
+  type Circuit,
+  categoryOf,
+  failedKeysOf,
+  failuresInRow,
+  type ReportedState,
+  reportedState,
+} from './circuit/circuit.ts';
 import { keyPolicyOf, openKeys } from './circuit/key-circuits.ts';
 import { type CircuitPolicy, groupNameOf } from './circuit/policy.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
@@ -33,6 +40,8 @@ export interface CircuitView {
   readonly generation: number;
   /** Failures in a row; 0 unless closed. */
   readonly failures: number;
+  /** Keys of the tool that have failed in a row, without a success of any key in between; 0 unless closed (C14). */
+  readonly failedKeys: number;
   /** The category that the circuit opened with; undefined when closed. */
   readonly category: ErrorCategory | undefined;
   /** The policy that opened the circuit (C3), or a failed probe; undefined when closed. */
@@ -88,6 +97,7 @@ export const viewCircuit = (tracked: TrackedCircuit, at: Moment, box: ToolLookup
     state: reportedState(mode, circuit),
     generation: circuit.generation,
     failures: failuresInRow(circuit),
+    failedKeys: failedKeysOf(circuit),
     category: categoryOf(circuit),
     trip: circuit.state === 'closed' ? undefined : circuit.outage.trip,
     openForMs: circuit.state === 'closed' ? undefined : at.ms - circuit.outage.openedAt.ms,

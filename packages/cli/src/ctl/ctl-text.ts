@@ -11,8 +11,12 @@ export const duration = (ms: number): string => {
 
 const openOnes = ({ circuits }: SessionState): string =>
   circuits
-    .filter(({ state }) => state !== 'closed')
-    .map(({ tool, state, category }) => `${tool} ${state}${category === undefined ? '' : ` (${category})`}`)
+    .filter(({ state, failedKeys = 0 }) => state !== 'closed' || failedKeys > 0)
+    .map(({ tool, state, category, failedKeys = 0 }) => {
+      const keys = failedKeys > 0 ? `${failedKeys} keys failed in a row` : undefined;
+      const why = category ?? keys;
+      return `${tool} ${state}${why === undefined ? '' : ` (${why})`}`;
+    })
     .join(', ');
 
 const rowOf = (agent: string, pid: number, session: SessionState): readonly string[] => [

@@ -15,6 +15,7 @@ const circuit = (tool: string, facts: Partial<CircuitView> = {}): CircuitView =>
   generation: 0,
   failures: 0,
   openKeys: 0,
+  failedKeys: 0,
   category: undefined,
   trip: undefined,
   openForMs: undefined,

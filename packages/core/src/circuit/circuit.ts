@@ -13,7 +13,7 @@ import {
   type Surroundings,
 } from './schedule.ts';
 import type { FailuresInRow } from './trip-policies/consecutive.ts';
-import { type Counts, recordCall, trippedBy } from './trip-policies/trip-policies.ts';
+import { type Counts, keysInRow, recordCall, trippedBy } from './trip-policies/trip-policies.ts';
 import type { CountedCall } from './trip-policies/trip-policy.ts';
 
 /**
@@ -101,6 +101,9 @@ export const openCircuit = (at: Moment, category: ErrorCategory, policy: Circuit
 /** The number of failures in a row; 0 unless closed. */
 export const failuresInRow = (circuit: Circuit): number =>
   (circuit.state === 'closed' && (circuit.counts?.consecutive as FailuresInRow | undefined)?.failures) || 0;
+
+/** C14: the number of keys that have failed in a row; 0 unless closed. */
+export const failedKeysOf = (circuit: Circuit): number => (circuit.state === 'closed' ? keysInRow(circuit.counts) : 0);
 
 export type Admission =
   | { readonly verdict: 'call' | 'reject'; readonly circuit: Circuit; readonly lease?: undefined }
@@ -208,11 +211,16 @@ export const fail = (
   const notBeforeMs = retryAfterMs === undefined ? 0 : at.ms + Math.min(retryAfterMs, policy.maxRetryAfterMs);
   switch (circuit.state) {
     case 'closed': {
-      const latestMs = Math.max(circuit.notBeforeMs, notBeforeMs);
+      const latestMs = failure.ofKey ? circuit.notBeforeMs : Math.max(circuit.notBeforeMs, notBeforeMs);
       const counts = recordCall(circuit.counts, failure, policy, at.ms);
-      const trip = failure.atOnce ?? trippedBy(counts, failure, policy, at.ms)?.name;
-      if (trip !== undefined) return opened(circuit, firstOutage(trip, category, latestMs, policy, at, surroundings));
-      const latest = policy.countsSuccesses && category !== 'unknown' ? category : circuit.latest;
+      const tripped = failure.atOnce !== undefined ? undefined : trippedBy(counts, failure, policy, at.ms);
+      const trip = failure.atOnce ?? tripped?.name;
+      if (trip !== undefined) {
+        const opensAs = tripped?.opensAs?.(counts?.[trip]) ?? category;
+        return opened(circuit, firstOutage(trip, opensAs, latestMs, policy, at, surroundings));
+      }
+      const isLatest = policy.countsSuccesses && category !== 'unknown' && !failure.ofKey;
+      const latest = isLatest ? category : circuit.latest;
       return { ...circuit, notBeforeMs: latestMs, latest, counts };
     }
     case 'open':
@@ -221,6 +229,12 @@ export const fail = (
       return opened(circuit, nextOutage(circuit.outage, failure, notBeforeMs, policy, at, surroundings));
   }
 };
+
+/** C14: the host or the account of a call has answered, so that the row of failed keys ends. */
+export const interrupt = (circuit: Circuit, ticket: Ticket, policy: CircuitPolicy, { ms }: Moment): Circuit =>
+  circuit.state === 'closed' && keysInRow(circuit.counts) > 0 && !isLate(circuit, ticket)
+    ? { ...circuit, counts: recordCall(circuit.counts, { category: undefined, ofKey: true }, policy, ms) }
+    : circuit;
 
 /** A call ended without saying anything about the tool: its slot is free again. C8. */
 export const release = (circuit: Circuit, ticket: Ticket): Circuit =>

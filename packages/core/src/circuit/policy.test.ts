@@ -7,6 +7,8 @@ test('C3, P1: the defaults', () => {
   expect(resolvePolicy({})).toEqual({
     failureThreshold: 3,
     distinctTools: 1,
+    keysThreshold: 8,
+    firstKeysThreshold: 5,
     failureRate: undefined,
     slowCallRate: undefined,
     wastedTokens: undefined,

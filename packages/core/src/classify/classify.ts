@@ -18,6 +18,8 @@ export interface Classification {
    * fails with the same digest for 4 different inputs, the error counts as `unusable`. Default: the error is explained.
    */
   readonly unexplained?: string | undefined;
+  /** The peer has answered that it cannot do what the call asked for (404, 409, 410, 422): so it works (C14). Default `false`. */
+  readonly answered?: boolean;
 }
 
 /** What the classifier knows beside the error. */
@@ -39,9 +41,9 @@ export interface ClassifyContext {
  * too. Never throws. An error with `{ status: 429, retryAfter: 30 }` is `{ category: 'rate_limit', retryAfterMs: 30000 }`.
  */
 export const classifyError = (error: unknown, context?: ClassifyContext): Classification =>
-  guarded(() => {
-    const { category, retryAfterMs } = readEvidence(error, context);
-    return { category, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  guarded((): Classification => {
+    const { category, retryAfterMs, answered } = readEvidence(error, context);
+    return { category, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(answered === true && { answered }) };
   }, UNREADABLE);
 const UNREADABLE: Classification = { category: 'unknown' }; // If the classifier has a bug (E5).
 

@@ -10,6 +10,8 @@ export interface Meaning {
   readonly vague?: boolean;
   /** The failure is about one host (C14): no such name, a refused connection, a bad certificate, or a status such as 404. */
   readonly host?: boolean;
+  /** The status says that the peer works, and cannot do this request (C14). */
+  readonly answered?: boolean;
 }
 
 /** Known codes by category. Codes of SQLSTATE (its class, or all of it), Redis, MongoDB, gRPC, JSON-RPC and HTTP have a prefix. */
@@ -134,8 +136,10 @@ export const errorCode = (error: unknown): Meaning | undefined => {
 export const statusMeaning = (status: number): Meaning | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
   const sign = `HTTP status ${status}`;
-  return namedCode(`http:${status}`, sign) ?? namedCode(`http:${Math.floor(status / 100)}xx`, sign);
+  const found = namedCode(`http:${status}`, sign) ?? namedCode(`http:${Math.floor(status / 100)}xx`, sign);
+  return found && ANSWERS.has(status) ? { ...found, answered: true } : found;
 };
+const ANSWERS: ReadonlySet<number> = new Set([404, 409, 410, 422]);
 
 /** Paths to the status in errors of libraries: fetch wrappers, OpenAI, Anthropic; got, AI SDK; axios, ky; AWS. */
 const PATHS = ['status', 'statusCode', 'response.status', 'response.statusCode', '$metadata.httpStatusCode'];

@@ -35,6 +35,8 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     ],
     [{ tools: { s: { probeAfterSteps: '3' } } }, 'tools.s.probeAfterSteps', "is '3'. Set a whole number"],
     [{ groups: { g: { probeAfterSteps: [1.5] } } }, 'groups.g.probeAfterSteps[0]', 'is 1.5'],
+    [{ tools: { s: { keysThreshold: 0 } } }, 'tools.s.keysThreshold', 'is 0. Set a whole number of at least 1'],
+    [{ defaults: { keysThreshold: 101 } }, 'defaults.keysThreshold', 'and at most 100'],
     [{ tools: { s: { cooldownMs: Number.NaN } } }, 'tools.s.cooldownMs', 'is NaN'],
     [{ tools: { s: { probeLeaseMs: -1 } } }, 'tools.s.probeLeaseMs', 'is -1. Set a finite number above 0'],
     [{ defaults: { cooldownMs: Number.POSITIVE_INFINITY } }, 'defaults.cooldownMs', 'is Infinity'],

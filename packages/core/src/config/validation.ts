@@ -271,6 +271,9 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   serveStaleMs: number(0, orLeaveOut('Without it, a skipped call never gets the last good result.'), { above: true }),
 };
 
+/** What counts failures in a row, of the tool and of its keys. */
+const THRESHOLDS: ReadonlySet<string> = new Set(['failureThreshold', 'keysThreshold']);
+
 /** Checks a tool alone, and then together with the defaults. */
 const checkTool =
   (defaults: ToolConfig | undefined): Check =>
@@ -279,7 +282,7 @@ const checkTool =
     if (issues.length > 0) return issues;
     const merged = mergeTool(defaults, value as ToolConfig);
     if (merged.failureThreshold === false && !resolvePolicy(merged).countsSuccesses) {
-      const others = Object.keys(TRIP_CHECKS).filter((setting) => setting !== 'failureThreshold');
+      const others = Object.keys(TRIP_CHECKS).filter((setting) => !THRESHOLDS.has(setting));
       const message =
         `is false, and nothing else opens the circuit. Set one of ${others.join(', ')}, or mode: 'disabled' for a circuit ` +
         'that never opens.';

@@ -77,6 +77,9 @@ const judging = fc.constantFrom<ToolConfig>(
   { key: false },
   { isFailure },
   { key: keyOf, isFailure },
+  { key: keyOf, keysThreshold: 2 },
+  { keysThreshold: 2 },
+  { keysThreshold: 3, failureThreshold: 5 },
 );
 
 const tools = fc

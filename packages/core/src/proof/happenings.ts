@@ -111,6 +111,7 @@ const returned: fc.Arbitrary<Returned> = fc.record(
       { category: 'denied', blames: 'key' },
       { category: 'tool_error', blames: 'tool' },
       { category: 'tool_error', unexplained: 'one' },
+      { category: 'tool_error', answered: true },
     ),
     blames: fc.constantFrom(undefined, undefined, 'group' as const),
   },

@@ -30,6 +30,8 @@ export interface ModelCircuit {
   generation: number;
   /** The results of this generation that arrived in time. */
   results: Result[];
+  /** C14: the keys that have failed in a row, with the category of each. */
+  keyRow: { readonly key: string; readonly category: ErrorCategory }[];
   /** Ids of the permits that hold a slot. */
   probing: number[];
   /** What it opened with, if it is not closed. */
@@ -88,6 +90,7 @@ export const newCircuit = (tool: string, rules: Rules): ModelCircuit => ({
   state: 'closed',
   generation: 0,
   results: [],
+  keyRow: [],
   probing: [],
   category: undefined,
   trip: undefined,
@@ -109,6 +112,7 @@ const enter = (circuit: ModelCircuit, state: ModelCircuit['state']): void => {
   circuit.state = state;
   circuit.generation += 1;
   circuit.results = [];
+  circuit.keyRow = [];
   circuit.probing = [];
 };
 
@@ -146,6 +150,8 @@ export interface Around {
   readonly at: When;
   /** K1: one failure fewer opens it, but at least one. */
   readonly degraded: boolean;
+  /** C14: a call of the tool has succeeded since the box was made. */
+  readonly hasSucceeded: boolean;
   /** P3: steps on which others probe. */
   readonly taken: (step: number) => boolean;
 }
@@ -155,14 +161,17 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
   if (circuit.state === 'closed') {
     if (!isWeighed(circuit, result)) return undefined;
     circuit.results.push(result);
-    circuit.trip = tripOf(circuit, result, around.degraded);
+    if (result === 'success') circuit.keyRow = [];
+    else addToRow(circuit, result);
+    circuit.trip = tripOf(circuit, result, around);
     if (circuit.trip === undefined) return undefined;
+    const ofRow = circuit.trip === 'keys' && unblamedKeys(circuit).size < 3 ? commonest(circuit.keyRow) : undefined;
     const all = circuit.results.filter((one) => one !== 'success');
     // O3: with a window, failures before a success may still open the circuit, and their Retry-After holds.
     const counted = circuit.rules.failureRate ? all : failuresInARow(circuit);
     const notBeforeMs = Math.max(...counted.map((one) => one.notBeforeMs));
     const category = (result === 'success' ? all.filter(isStrong).at(-1) : result)?.category ?? 'unknown';
-    open(circuit, category, around.at, notBeforeMs);
+    open(circuit, ofRow ?? category, around.at, notBeforeMs);
     return 'opens';
   }
   circuit.results.push(result);
@@ -181,6 +190,39 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
   if (circuit.results.length < circuit.rules.probes) return undefined;
   close(circuit);
   return 'closes';
+};
+
+/** C14. */
+export const OF_KEYS: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
+
+const addToRow = ({ keyRow, rules }: ModelCircuit, { key, category }: Failed): void => {
+  if (key === undefined || rules.keysThreshold.later === Infinity || !OF_KEYS.includes(category)) return;
+  if (!keyRow.some((one) => one.key === key)) keyRow.push({ key, category });
+};
+
+const isFull = ({ keyRow, rules }: ModelCircuit, hasSucceeded: boolean): boolean =>
+  keyRow.length >= (hasSucceeded ? rules.keysThreshold.later : rules.keysThreshold.first);
+
+const commonest = (row: ModelCircuit['keyRow']): ErrorCategory | undefined => {
+  const times = (category: ErrorCategory) => row.filter((one) => one.category === category).length;
+  const most = Math.max(...row.map(({ category }) => times(category)));
+  return row.find(({ category }) => times(category) === most)?.category;
+};
+
+/** C14: a key is blamed. The row may open its tool, which is all that the tool hears of it. */
+export const keyFailed = (circuit: ModelCircuit, failed: Failed, around: Around): boolean => {
+  addToRow(circuit, failed);
+  if (failed.key === undefined || !OF_KEYS.includes(failed.category)) return false;
+  const unblamed = unblamedKeys(circuit).size >= 3;
+  if (!unblamed && !isFull(circuit, around.hasSucceeded)) return false;
+  const waits = failuresInARow(circuit).map((one) => one.notBeforeMs);
+  const all = circuit.rules.failureRate
+    ? circuit.results.flatMap((one) => (one === 'success' ? [] : one.notBeforeMs))
+    : waits;
+  const category = unblamed ? failed.category : commonest(circuit.keyRow);
+  circuit.trip = 'keys';
+  open(circuit, category ?? failed.category, around.at, Math.max(ANY_TIME, ...all));
+  return true;
 };
 
 /** C8: a probe of it has ended without a verdict. It waits as after a failed one, and what opened it stays as it was. */
@@ -202,7 +244,19 @@ const isWeighed = ({ rules }: ModelCircuit, result: Result): boolean =>
 /** O6. */
 const isStrong = ({ category }: Failed): boolean => category !== 'unknown';
 
-const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): ModelCircuit['trip'] => {
+/** C14: the keys of failures in a row that blame the tool. */
+const unblamedKeys = (circuit: ModelCircuit): ReadonlySet<string> =>
+  new Set(
+    failuresInARow(circuit).flatMap(({ key, category }) =>
+      key === undefined || !OF_KEYS.includes(category) ? [] : [key],
+    ),
+  );
+
+const tripOf = (
+  circuit: ModelCircuit,
+  result: Result,
+  { degraded, hasSucceeded }: Pick<Around, 'degraded' | 'hasSucceeded'>,
+): ModelCircuit['trip'] => {
   const { failureThreshold, groupThreshold, failureRate } = circuit.rules;
   const row = failuresInARow(circuit);
   if (groupThreshold !== undefined) {
@@ -214,11 +268,7 @@ const tripOf = (circuit: ModelCircuit, result: Result, degraded: boolean): Model
   const threshold = Math.max(1, degraded ? failureThreshold - 1 : failureThreshold);
   const strong = row.filter((one) => circuit.rules.isKey || isStrong(one)).length;
   if (result !== 'success' && strong + (row.length - strong) / 2 >= threshold) return 'consecutive'; // O6
-  const ofKeys = row.filter(
-    ({ category }) => category === 'network' || category === 'timeout' || category === 'server',
-  );
-  const keys = new Set(ofKeys.flatMap(({ key }) => (key === undefined ? [] : [key])));
-  if (result !== 'success' && keys.size >= 3) return 'keys'; // C14
+  if (result !== 'success' && (unblamedKeys(circuit).size >= 3 || isFull(circuit, hasSucceeded))) return 'keys'; // C14
   if (failureRate === undefined) return undefined;
   const rated = circuit.results.filter((one) => one === 'success' || isStrong(one));
   const last = rated.slice(-failureRate.windowCalls);

@@ -1,7 +1,7 @@
 import { circuitNow, count, type Ended, flush, type Layer, type Model, type ModelPermit } from './model.ts';
 import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
-import { ANY_TIME, type Failed, type Result, retreat, takeIn } from './model-circuit.ts';
+import { ANY_TIME, type Failed, keyFailed, OF_KEYS, type Result, retreat, takeIn } from './model-circuit.ts';
 import { logFailure } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
@@ -27,6 +27,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   if (outcome === 'failure') wasted(model, series, tokens);
   noteWait(model, permit, ended, ms);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
+  if (outcome === 'success' && session.box.tools.has(tool)) session.box.succeeded.add(tool);
   flush(model, session, 'outcome', tool, outcome, category, late);
   const layers = [permit.group, permit.own, permit.key, permit.gate].filter((one) => one !== undefined);
   const isShared = [permit.group, permit.gate].some((one) => one?.holdsSlot);
@@ -36,6 +37,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   // C14: a probe of the key has failed too if the failure is the tool's.
   const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
   if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);
+  if (!late && outcome === 'ignored') hearOfKeys(model, permit, ended, at);
   const isWithoutVerdict = outcome === 'ignored' && !blames && (category === 'tool_error' || category === 'unknown');
   if (!late && isWithoutVerdict) for (const one of layers) giveUp(model, permit, one, at); // C8
   if (late || outcome === 'ignored' || !isCounted) return;
@@ -49,13 +51,47 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   notice(model, session);
 };
 
+/** C14: the row of keys that fail, of a tool that is closed or open because of it. */
+const hearOfKeys = (model: Model, permit: ModelPermit, ended: Ended, at: When): void => {
+  const { session, own, tool, keyName } = permit;
+  const { category = 'unknown', blames, answered } = ended;
+  if (own === undefined || isLate(own)) return;
+  const { circuit } = own;
+  const isOfKey = blames === 'key' && permit.key !== undefined;
+  if (circuit.state === 'half_open' && circuit.trip === 'keys' && isOfKey && OF_KEYS.includes(category))
+    giveUp(model, permit, own, at);
+  if (circuit.state !== 'closed') return;
+  if (answered && !isOfKey) circuit.keyRow = [];
+  if (!isOfKey) return;
+  const failed: Failed = { tool, category, key: keyName, notBeforeMs: ANY_TIME, blamesGroup: false };
+  const around = aroundOf(model, session, circuit, tool, at);
+  if (!keyFailed(circuit, failed, around)) return;
+  // It costs one, and is compared with others as an opening alone (S1).
+  charge(model, permit, { outcome: 'failure', category: circuit.category ?? category }, at, false, true);
+  opened(model, session, circuit, 'closed', at);
+  notice(model, session);
+};
+
+const aroundOf = (
+  model: Model,
+  session: ModelPermit['session'],
+  circuit: ModelPermit['circuit'] & object,
+  tool: string,
+  at: When,
+) => ({
+  at: { ms: at.ms, step: circuitNow(model, session).when.step },
+  degraded: circuit.tool === tool && scoreAt(session, tool, at.ms) === 'degraded',
+  hasSucceeded: session.box.succeeded.has(tool),
+  taken: takenBeside(session, circuit),
+});
+
 /** C8: the circuit is open again, if the call was its probe. */
 const giveUp = (model: Model, { session, tool, gate }: ModelPermit, layer: Layer, at: When): void => {
   const { circuit } = layer;
   if (isLate(layer) || !layer.holdsSlot) return;
   const step = layer === gate ? at.step : circuitNow(model, session).when.step;
   const taken = layer === gate ? () => false : takenBeside(session, circuit);
-  retreat(circuit, tool, { at: { ms: at.ms, step }, degraded: false, taken });
+  retreat(circuit, tool, { at: { ms: at.ms, step }, degraded: false, hasSucceeded: false, taken });
   if (session.home.circuits.includes(circuit)) toldMove(model, session, circuit, 'half_open', circuit.category);
 };
 
@@ -91,7 +127,7 @@ const resultOf =
   };
 
 /** B1, S1, S3: what a result does before any circuit moves. */
-const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isProbe: boolean): void => {
+const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isProbe: boolean, ofKeys = false): void => {
   const { session, tool, circuit } = permit;
   const { outcome, category = 'unknown', tokens = 0 } = ended;
   if (category === 'unusable') return; // O8
@@ -114,7 +150,7 @@ const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isPro
     const mayWait = circuit?.rules.failureThreshold ?? 0;
     const charged = { tool, category, at, tokens, hasCircuit, isProbe, isOfEvent, mayWait, group: permit.groupName };
     if (budget) chargeFailure(budget, charged, correlation, around);
-    if (hasCircuit && !isProbe && around) logFailure(correlation, failure, around);
+    if (hasCircuit && !isProbe && !ofKeys && around) logFailure(correlation, failure, around);
     if (budget) followEvent(budget, correlation, around);
   }
   if (known === undefined) detected(model, session);
@@ -132,11 +168,7 @@ const move = (
   const { circuit } = layer;
   if (circuit.state !== 'closed' && !layer.holdsSlot) return; // C7: only a probe closes.
   const { state, category } = circuit;
-  const change = takeIn(circuit, result(at), {
-    at: { ms: at.ms, step: circuitNow(model, session).when.step },
-    degraded: circuit.tool === tool && scoreAt(session, tool, at.ms) === 'degraded',
-    taken: takenBeside(session, circuit),
-  });
+  const change = takeIn(circuit, result(at), aroundOf(model, session, circuit, tool, at));
   if (change === 'opens') opened(model, session, circuit, state, at);
   if (change !== 'closes') return;
   closed(session, circuit, circuit.mode === 'observe_only');
@@ -156,6 +188,7 @@ const moveKey = (
   takeIn(key.circuit, own, {
     at: { ms: at.ms, step: circuitNow(model, session).when.step },
     degraded: scoreAt(session, tool, at.ms) === 'degraded',
+    hasSucceeded: true,
     taken: () => false,
   });
 };
@@ -166,7 +199,7 @@ const moveGate = (model: Model, permit: ModelPermit, result: (at: When) => Resul
   const { real, dryRun } = session.home;
   const isReal = gate?.circuit === real.gate;
   if (gate === undefined || !(isReal || gate.circuit === dryRun?.gate) || isLate(gate)) return;
-  const around = { at: { ms: at.ms, step: 0 }, degraded: false, taken: () => false };
+  const around = { at: { ms: at.ms, step: 0 }, degraded: false, hasSucceeded: true, taken: () => false };
   const change = takeIn(gate.circuit, result(at), around);
   if (change === 'closes') recovered(model, session, 'probe', !isReal);
 };

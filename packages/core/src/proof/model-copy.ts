@@ -12,7 +12,12 @@ export const copyOfSession = (session: ModelSession): ModelSession => copier(ses
 const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
   const circuits = new Map<ModelCircuit, ModelCircuit>();
   const circuit = (one: ModelCircuit): ModelCircuit => {
-    const known = circuits.get(one) ?? { ...one, results: [...one.results], probing: [...one.probing] };
+    const known = circuits.get(one) ?? {
+      ...one,
+      results: [...one.results],
+      keyRow: [...one.keyRow],
+      probing: [...one.probing],
+    };
     circuits.set(one, known);
     return known;
   };

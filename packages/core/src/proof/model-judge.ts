@@ -20,12 +20,14 @@ const IGNORED: readonly ErrorCategory[] = ['invalid_input', 'denied', 'cancelled
 export const judged = ({ config }: Model, tool: string, how: How): Ended => {
   if (!('says' in how)) return how.blames === 'key' ? ofKey(how) : how;
   const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
-  const { category, blames, unexplained } = saidBy(says) ?? how.verdict ?? {};
+  const { category, blames, answered, unexplained } = saidBy(says) ?? how.verdict ?? {};
   if (says === false || category === undefined) return { outcome: 'success' };
-  if (blames === 'key' && how.blames !== 'group') return ofKey({ outcome: 'failure', category, blames });
+  if (blames === 'key' && how.blames !== 'group')
+    return ofKey({ outcome: 'failure', category, blames, ...(answered && { answered }) });
   const outcome = IGNORED.includes(category) && saidBy(says) === undefined ? 'ignored' : 'failure';
-  if (how.blames) return { outcome, category, ...(outcome === 'failure' && { blames: how.blames }) };
-  return { outcome, category, ...(unexplained !== undefined && { unexplained }) };
+  const told = { outcome, category, ...(answered && { answered }) } as const;
+  if (how.blames) return { ...told, ...(outcome === 'failure' && { blames: how.blames }) };
+  return { ...told, ...(unexplained !== undefined && { unexplained }) };
 };
 
 /** C14: what is ignored already, and what ended the call from outside, counts nowhere. */

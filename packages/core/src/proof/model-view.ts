@@ -37,6 +37,7 @@ export const circuitView = (model: Model, session: ModelSession, circuit: ModelC
   state: reported(circuit),
   generation: circuit.generation,
   failures: circuit.state === 'closed' ? failuresInARow(circuit).length : 0,
+  failedKeys: circuit.state === 'closed' ? circuit.keyRow.length : 0,
   category: circuit.category,
   trip: circuit.trip,
   openForMs: circuit.state === 'closed' ? undefined : model.ms - circuit.openedAt.ms,

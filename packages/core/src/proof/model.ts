@@ -187,6 +187,8 @@ export interface Ended {
   readonly blames?: 'group' | 'key';
   /** O8: a digest of its text, if nothing explains it. */
   readonly unexplained?: string;
+  /** C14: the peer has said that it cannot do this. */
+  readonly answered?: boolean;
 }
 
 export const newModel = (config: BreakerboxConfig, costs: Model['costs'], health: Model['health']): Model => ({

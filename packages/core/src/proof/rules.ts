@@ -14,6 +14,8 @@ export interface Rules {
     | undefined;
   /** C14: of the circuits of its keys; undefined for one of those, and for a group. */
   readonly keys: Rules | undefined;
+  /** C14: how many keys in a row open the tool, before its first success and later. */
+  readonly keysThreshold: { readonly first: number; readonly later: number };
   /** C14: of a key: each failure counts full. */
   readonly isKey: boolean;
   /** C13: over how many tools; undefined for the circuit of a tool. */
@@ -41,9 +43,12 @@ const PROFILES = {
   provider: { failureThreshold: 5, cooldownMs: 60_000 },
 };
 
+const NO_KEYS = { first: Infinity, later: Infinity };
+
 /** The rules of a tool. */
 export const rulesOf = (config: ToolConfig, defaultMode: CircuitMode, scope: Scope = 'session'): Rules => {
-  const { mode = defaultMode, failureRate, ...rest } = config;
+  const { mode = defaultMode, failureRate, keysThreshold, ...rest } = config;
+  const keys = keysThreshold === false ? Infinity : keysThreshold;
   return Object.freeze({
     ...waitingRules(rest, scope),
     mode,
@@ -51,6 +56,7 @@ export const rulesOf = (config: ToolConfig, defaultMode: CircuitMode, scope: Sco
     groupThreshold: undefined,
     isKey: false,
     keys: keyRulesOf(rest, mode, scope),
+    keysThreshold: { first: keys ?? 5, later: keys ?? 8 },
   });
 };
 
@@ -66,6 +72,7 @@ const keyRulesOf = ({ failureThreshold, ...rest }: Waiting, mode: CircuitMode, s
     groupThreshold: undefined,
     isKey: true,
     keys: undefined,
+    keysThreshold: NO_KEYS,
   });
 
 /** C13: the rules of a group. It has no settings of `defaults`, but a box that only observes only observes its groups. */
@@ -78,6 +85,7 @@ export const groupRulesOf = (config: GroupConfig, defaultMode: CircuitMode, scop
     groupThreshold,
     isKey: false,
     keys: undefined,
+    keysThreshold: NO_KEYS,
   });
 };
 

@@ -154,6 +154,7 @@ const remarkSection: Section = ({ tools }) => {
           ),
         ),
       ...remark('Ignored results, which say nothing about health', ({ calls }) => calls.ignored),
+      ...remark('Failures of single targets (keys), not of the tool', ({ calls }) => calls.keyFailures),
       ...remark('Tokens wasted on failed calls', ({ tokensWasted }) => tokensWasted),
       ...remark('Dry run: calls that would have been skipped or paused', (tool) => tool.wouldHaveBeenRejected),
     ],

@@ -24,13 +24,23 @@ export const headlineOf = (known: Known): string => {
     return `${of}: ${listed(rejectingCircuits(known).map(nameAndCause))}${deferred}.`;
   }
   if (tools.length === 0) return waiting === 0 ? 'No tool has been used yet.' : `${counted(waiting, 'task')} deferred.`;
-  const all = tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
   const partly = tools.filter((tool) => tool.state === 'closed' && tool.openKeys > 0);
-  const health = partly.length === 0 ? all : listed(partly.map(unavailableTargets));
+  const health = partly.length === 0 ? workingText(tools) : listed(partly.map(unavailableTargets));
   const rejected = leftOut.reduce((sum, one) => (one.kind === 'rejected' ? sum + one.skipped + one.paused : sum), 0);
   const were = rejected === 1 ? 'was' : 'were';
   const remark = rejected === 0 ? '' : `; ${counted(rejected, 'call')} of this run ${were} skipped or paused`;
   return `${health}${remark}${deferred}.`;
+};
+
+/** C14: a tool works if a call of it has succeeded, and not because no circuit is open. */
+const workingText = (tools: readonly ToolReport[]): string => {
+  const unproven = tools.filter(({ calls }) => calls.succeeded === 0);
+  const working = tools.length - unproven.length;
+  if (unproven.length === 0) return tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
+  const none = `o call of ${listed(unproven.map(({ tool }) => named(tool)))} has succeeded`;
+  return working === 0
+    ? `N${none}`
+    : `${working} of ${tools.length} tools ${working === 1 ? 'works' : 'work'}; n${none}`;
 };
 
 const isOrAre = (count: number): string => (count === 1 ? 'is' : 'are');

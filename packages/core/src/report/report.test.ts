@@ -38,7 +38,8 @@ describe('Q1: reports as data', () => {
       generation: 1,
       failuresInRow: 0,
       openKeys: 0,
-      calls: { made: 12, succeeded: 9, failed: 3, ignored: 0, ignoredErrors: 0 },
+      failedKeys: 0,
+      calls: { made: 12, succeeded: 9, failed: 3, ignored: 0, ignoredErrors: 0, keyFailures: 0 },
       rejected: {
         skipped: 7,
         paused: 0,
@@ -193,7 +194,8 @@ describe('Q1: the problem, and the next action', () => {
   const off = { ...closed('c'), state: 'forced_open' as const };
 
   test('Q1: the headline names unavailable tools', () => {
-    expect(headline({ circuits: [closed('a')] })).toBe('The only tool works.');
+    const tallies = new Map([['a', worked(1)]]);
+    expect(headline({ circuits: [closed('a')], tallies })).toBe('The only tool works.');
     expect(headline({ circuits: [closed('a'), open('b', 'server', 1, 1)] })).toBe(
       '1 of 2 tools is unavailable: b (server).',
     );
@@ -206,7 +208,7 @@ describe('Q1: the problem, and the next action', () => {
     expect(headline({ circuits: [{ ...partly, tool: 'b', openKeys: 1 }, partly] })).toBe(
       'b: 1 target is unavailable and fetch_page: 2 targets are unavailable.',
     );
-    expect(headline({ circuits: [observed] })).toBe('The only tool works.');
+    expect(headline({ circuits: [{ ...observed, tool: 'a' }], tallies })).toBe('The only tool works.');
     const many = Array.from('abcdefg', (tool) => open(tool, 'server', 1, 1));
     expect(headline({ circuits: many })).toBe(
       '7 of 7 tools are unavailable: a (server), b (server), c (server) and 4 more.',
@@ -229,7 +231,10 @@ describe('Q1: the problem, and the next action', () => {
   });
 
   test('Q1: the headline of a session that has recovered says that calls were skipped or paused', () => {
-    const tallies = new Map([['a', worked(1, { decisions: { closed: 1, open: 1 } })]]);
+    const tallies = new Map([
+      ['a', worked(1, { decisions: { closed: 1, open: 1 } })],
+      ['b', worked(1)],
+    ]);
     expect(headline({ circuits: [closed('a'), closed('b')], tallies })).toBe(
       'All 2 tools work; 1 call of this run was skipped or paused.',
     );

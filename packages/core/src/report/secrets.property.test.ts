@@ -59,6 +59,7 @@ const circuit: fc.Arbitrary<CircuitView> = fc.record({
       })),
   ),
   openKeys: times,
+  failedKeys: times,
 });
 
 /** What a report must not contain is where the engine might leave it: in a result, a function, an extra property. */

@@ -45,6 +45,7 @@ export const closed = (tool: string, failures = 0): CircuitView => ({
   openForMs: undefined,
   nextProbe: undefined,
   openKeys: 0,
+  failedKeys: 0,
 });
 
 export const open = (tool: string, category: ErrorCategory, openForMs: number, steps: number): CircuitView => ({

@@ -39,6 +39,8 @@ export interface ToolReport extends CircuitReport {
   readonly generation: number | null;
   /** Number of its keys whose circuit is not closed (C14). */
   readonly openKeys: number;
+  /** Number of its keys that have failed in a row, without a success of any key in between; 0 unless closed (C14). */
+  readonly failedKeys: number;
   readonly calls: CallReport;
   /** Calls that were not made, by reason, and their fallbacks (R2). */
   readonly rejected: RejectedReport;
@@ -79,6 +81,8 @@ export interface CallReport {
   readonly ignored: number;
   /** Those of the ignored calls that are errors of the tool: they were neither denied nor cancelled. */
   readonly ignoredErrors: number;
+  /** Those of the ignored calls that blame their key, such as a dead host (C14). */
+  readonly keyFailures: number;
 }
 
 /** Calls that were not made. */
@@ -109,6 +113,7 @@ export const reportTools = (
       groupState: group?.state ?? null,
       generation: circuit?.generation ?? null,
       openKeys: circuit?.openKeys ?? 0,
+      failedKeys: circuit?.failedKeys ?? 0,
       ...circuitReport(circuit),
       ...callReports(tallies.get(tool), systemic),
     };
@@ -149,6 +154,7 @@ const callReports = (tally: ToolTally | undefined, systemic: SystemicDecision) =
         (total, [name, times]) => (name === 'denied' || name === 'cancelled' ? total : total + times),
         0,
       ),
+      keyFailures: tally?.ignoredBy.key ?? 0,
     },
     rejected: {
       skipped: sum((reason) => decisionOf(reason, systemic) === 'skip'),

@@ -262,7 +262,7 @@ describe('C7: late results', () => {
   });
 
   test('C14: a tool has at most 100 keys: closed ones are dropped first, then the least recently used', () => {
-    const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 1 } } });
+    const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 1, keysThreshold: false } } });
     const open = (n: number) => visit(session, 'a', `${n}.example`, DEAD);
     const isOpen = (n: number) => visit(session, 'a', `${n}.example`) === 'key_open';
     for (let n = 0; n < 100; n += 1) open(n);
@@ -282,7 +282,7 @@ describe('C7: late results', () => {
   });
 
   test('C7, C14: a late result of a dropped key changes no new circuit of it', () => {
-    const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 1 } } });
+    const { session } = keyed({ tools: { a: { key: byHost(), failureThreshold: 1, keysThreshold: false } } });
     const under = ['success', 'ignored'].map(() => session.acquire('a', { input: at('0.example') }));
     for (let n = 0; n <= 100; n += 1) visit(session, 'a', `${n}.example`, DEAD);
     expect(session.peek('a', at('0.example'))?.key).toBeUndefined();

@@ -117,15 +117,18 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     text += `${found}\n`;
     return refined(one, found, own, call);
   };
-  const { category, host, sign, ...evidence } = core.readEvidence(error, call.context, refine);
+  const { category, host, sign, answered: hasAnswered, ...evidence } = core.readEvidence(error, call.context, refine);
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
-  const wait = retryAfterMs !== undefined && { retryAfterMs };
+  const known = {
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(hasAnswered && { answered: hasAnswered }),
+  };
   if (isSkipped(`${text}\n${allTextOf(error)}`)) return answered('another guard skipped the call');
   const judgedBy = judgedByOf(evidence, sign);
   const unexplained = unexplainedIn({ category, judgedBy }, text, { kind: call.kind, input: call.quoted }); // O8
   const verdict = {
     category,
-    ...wait,
+    ...known,
     blames: 'tool',
     why: sign,
     judgedBy,

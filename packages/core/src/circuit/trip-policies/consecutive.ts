@@ -61,17 +61,3 @@ export const consecutiveFailures = {
     read: (row) => row as FailuresInRow,
   },
 } as const satisfies TripPolicy<{ readonly failureThreshold: number | false }, ConsecutivePolicy, FailuresInRow>;
-
-/** C14: number of keys. A tool that fails on so many keys counts as failing on all. */
-const DISTINCT_KEYS = 3;
-
-/** C14: opens when the failures in a row of one tool are on several keys. It has no settings. */
-export const distinctKeys = {
-  name: 'keys',
-  checks: {},
-  resolve: (_settings: object) => ({}),
-  record: (keys, { category, key }) =>
-    category === undefined || (keys === undefined && key === undefined) ? undefined : withOne(keys ?? NONE, key),
-  tripped: (keys) => keys.length >= DISTINCT_KEYS,
-  snapshot: { write: (keys) => keys, check: list(anyName), read: (keys) => keys as readonly string[] },
-} as const satisfies TripPolicy<object, object, readonly string[]>;

@@ -55,7 +55,7 @@ test('C11: a snapshot has ages, not points in time, with the oldest call first',
   const counts = recordCall(second, { ...facts, durationMs: 11, category: 'server' }, policy, 240);
   const kept = {
     consecutive: { failures: 1, weak: 0, tools: [] },
-    keys: ['k'],
+    keys: { ofTool: ['k'], row: [{ key: 'k', category: 'server' }] },
     failure_rate: { windowCalls: 9, calls: 3, outcomes: '5' },
     slow_call_rate: {
       windowMs: 1_000,

@@ -1,11 +1,12 @@
 import { type Check, complete, nullable, optional } from '../../config/checks.ts';
-import { consecutiveFailures, distinctKeys } from './consecutive.ts';
+import { consecutiveFailures } from './consecutive.ts';
+import { type FailedKeys, failedKeys } from './keys.ts';
 import { failureRate, slowCallRate } from './rate.ts';
 import type { CountedCall, TripPolicy } from './trip-policy.ts';
 import { wastedTokens } from './wasted-tokens.ts';
 
 /** All trip policies. If one call reaches several limits, the first in this list opens the circuit (C3). */
-const REGISTERED = [consecutiveFailures, distinctKeys, failureRate, slowCallRate, wastedTokens] as const;
+const REGISTERED = [consecutiveFailures, failedKeys, failureRate, slowCallRate, wastedTokens] as const;
 
 type Registered = (typeof REGISTERED)[number];
 
@@ -50,7 +51,7 @@ export const recordCall = (
 ): Counts | undefined => {
   let next: Record<string, unknown> | undefined;
   for (const one of TRIP_POLICIES) {
-    const kept = one.record(counts?.[one.name], call, policy, ms);
+    const kept = isFor(one, call) ? one.record(counts?.[one.name], call, policy, ms) : counts?.[one.name];
     if (kept === undefined) continue;
     next ??= {};
     next[one.name] = kept;
@@ -60,7 +61,16 @@ export const recordCall = (
 
 /** The trip policy that opens the circuit with this call, if any. */
 export const trippedBy = (counts: Counts = {}, call: CountedCall, policy: ResolvedTrips, ms: number) =>
-  TRIP_POLICIES.find(({ name, tripped }) => counts[name] !== undefined && tripped(counts[name], call, policy, ms));
+  TRIP_POLICIES.find(
+    (one) => isFor(one, call) && counts[one.name] !== undefined && one.tripped(counts[one.name], call, policy, ms),
+  );
+
+/** C14: failures that blame their keys count in no other policy. */
+const isFor = ({ countsOfKey }: TripPolicy, { ofKey }: CountedCall): boolean => !ofKey || countsOfKey === true;
+
+/** C14: the number of keys that have failed in a row. */
+export const keysInRow = (counts: Counts | undefined): number =>
+  (counts?.[failedKeys.name] as FailedKeys | undefined)?.row.length ?? 0;
 
 /** Whether successes count too, because a rate or tokens are configured. Otherwise a success only ends the failures in a row. */
 export const countsSuccesses = (policy: ResolvedTrips): boolean =>

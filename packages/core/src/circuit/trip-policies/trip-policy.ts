@@ -15,6 +15,10 @@ export interface CountedCall {
   readonly tool?: string | undefined;
   /** The key of the call, if failures on several keys open the circuit of their tool (C14). */
   readonly key?: string | undefined;
+  /** It counts for the keys of the tool alone: a failure that blames its key, or without a category an answer such as 404 (C14). */
+  readonly ofKey?: boolean | undefined;
+  /** The tool has never succeeded since its box was made (C14). */
+  readonly isFirst?: boolean | undefined;
   /** Counts in full even if it is `unknown`: in the circuit of a key (C14). */
   readonly full?: boolean | undefined;
 }
@@ -30,6 +34,8 @@ export interface TripPolicy<Settings = object, Policy = object, Counts = unknown
   readonly name: string;
   /** The category of an opening by a call that succeeded. Default: the category of the latest failure. */
   readonly category?: ErrorCategory;
+  /** Whether it counts calls that blame their keys too (C14). */
+  readonly countsOfKey?: true;
   /** How to check its settings (E6). */
   readonly checks: Readonly<Record<string, Check>>;
   /** Fills in the defaults. The settings must have been checked. */
@@ -38,6 +44,8 @@ export interface TripPolicy<Settings = object, Policy = object, Counts = unknown
   record(counts: Counts | undefined, call: CountedCall, policy: Policy, ms: number): Counts | undefined;
   /** Whether the circuit opens with this call, which the counts contain. */
   tripped(counts: Counts, call: CountedCall, policy: Policy, ms: number): boolean;
+  /** The category of an opening by a call that failed. Default, and if undefined: that of the call. */
+  opensAs?(counts: Counts): ErrorCategory | undefined;
   /** How the counts are written into a snapshot, checked and read back (C11). */
   readonly snapshot: CountsFormat<Counts>;
 }
