@@ -27,6 +27,7 @@ test('C11: a closed circuit shows its failures in a row, and no opening', () => 
     state: 'closed',
     generation: 0,
     failures: 1,
+    failedKeys: 0,
     category: undefined,
     trip: undefined,
     openForMs: undefined,
@@ -43,10 +44,11 @@ test('C11: an open circuit shows why it opened, for how long, and when its probe
     state: 'open',
     generation: 1,
     failures: 0,
+    failedKeys: 0,
     category: 'network',
     trip: 'consecutive',
     openForMs: 30,
-    nextProbe: { steps: 2, notBeforeMs: 0 },
+    nextProbe: { steps: 2, ms: 299_970, notBeforeMs: 0 },
     openKeys: 0,
   });
 });

@@ -34,7 +34,7 @@ describe('O2: HTTP status on the usual shapes', () => {
       new Error('outer', { cause: { status, headers } }),
       { error: { status }, headers: new Map([['retry-after', '7']]) },
     ]) {
-      expect(classifyError(shape, now)).toEqual({ category: wanted, retryAfterMs: 7000 });
+      expect(classifyError(shape, now)).toMatchObject({ category: wanted, retryAfterMs: 7000 });
     }
   });
 

@@ -152,7 +152,9 @@ describe('Q1: the report of a session, in each of its states', () => {
     succeedOnce(session, 'a');
     session.step();
     succeedOnce(session, 'b');
-    expect(sound(session).report.headline).toBe('All 3 tools work; 1 call of this run was skipped or paused.');
+    expect(sound(session).report.headline).toBe(
+      '2 of 3 tools work; no call of c has succeeded; 1 call of this run was skipped or paused.',
+    );
     session.end();
     expect(sound(session).report).toMatchObject({
       state: 'active',
