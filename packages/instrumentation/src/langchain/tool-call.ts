@@ -1,3 +1,4 @@
+import { read } from '@breakerbox/core/internal';
 import { type Rejection, toolType } from '../acquire.ts';
 import type { DirectCall } from '../fallback.ts';
 import type { Judge } from '../judging.ts';
@@ -52,10 +53,16 @@ export interface Work {
   readonly run: (config: ToolConfig) => unknown;
 }
 
-/** The signal of a call, and O10: LangChain keeps the `timeout` of a run in its metadata. Half of it is enough, from 5 s. */
-const limitsOf = (config: ToolConfig | undefined): Pick<ToolRequest, 'signal' | 'isOwnLimit'> => {
-  const limitMs = config?.metadata?.timeoutMs;
-  const isOwnLimit = (ranMs: number) => typeof limitMs === 'number' && ranMs >= Math.max(5_000, limitMs / 2);
+/**
+ * The signal of a call, and whose its limit is (O10): the tool's is in its own config. LangChain keeps that of a run in its metadata;
+ * half of it is enough, from 5 s.
+ */
+const limitsOf = (tool: LangChainTool, config: ToolConfig | undefined): Pick<ToolRequest, 'signal' | 'isOwnLimit'> => {
+  const ownMs = read(read(tool, 'defaultConfig'), 'timeout');
+  const runMs = config?.metadata?.timeoutMs;
+  const isOwnLimit = (ranMs: number): boolean =>
+    (typeof ownMs === 'number' && ranMs >= ownMs / 2) ||
+    (typeof runMs === 'number' && ranMs >= Math.max(5_000, runMs / 2));
   return { signal: config?.signal, isOwnLimit };
 };
 
@@ -63,7 +70,7 @@ const limitsOf = (config: ToolConfig | undefined): Pick<ToolRequest, 'signal' | 
 export const callGuarded = async (tool: LangChainTool, adapter: LangChainContext, work: Work): Promise<unknown> => {
   const { config, runManager, form } = work;
   const callId = config?.toolCall?.id;
-  const call = { ...named(tool, adapter), input: work.input, callId, ...limitsOf(config) };
+  const call = { ...named(tool, adapter), input: work.input, callId, ...limitsOf(tool, config) };
   const { asked, following } = resumable(sessionOfAdapter(adapter), call);
   const run = following(async (signal) => {
     const result = await work.run({ ...config, signal });
@@ -89,7 +96,7 @@ const inPlace = (
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
   return (input) => {
-    const call = { ...named(other, adapter), input, callId: config?.toolCall?.id, ...limitsOf(config) };
+    const call = { ...named(other, adapter), input, callId: config?.toolCall?.id, ...limitsOf(other, config) };
     const { asked, following } = resumable(sessionOfAdapter(adapter), call);
     const called = asCalled(other, config?.toolCall, input);
     const run = following((signal) => called.invoke(input, { ...own, signal }));

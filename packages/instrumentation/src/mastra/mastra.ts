@@ -120,7 +120,10 @@ const acquireFor = (
   const judge = judgeOf(toolName);
   const permit = acquire(session, toolName, input, { callId: given.toolCallId, key: judge.keyOf(input) });
   if (isRejected(permit)) return permit;
-  underWay.set(given, new Run(permit, { input, signal }, { known: knownEnd }, judge));
+  underWay.set(
+    given,
+    new Run(permit, { input, signal, isToolsSignal: signal !== undefined }, { known: knownEnd }, judge),
+  );
   // The tool gets the same context object. The call is decided, so an error in reading it must not end the call.
   safely('watching for the suspension of a call', () => {
     for (const [key, value] of Object.entries(watchedSuspend(given, permit))) Reflect.set(given, key, value);

@@ -129,6 +129,8 @@ interface ToolOptions {
   readonly name?: string;
   readonly execute: Execute;
   readonly outputSchema?: unknown;
+  /** The SDK's limit of the tool, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
   readonly needsApproval?: unknown;
   readonly isEnabled?: unknown;
   readonly inputGuardrails?: readonly unknown[];
@@ -146,7 +148,14 @@ interface FactoryContext {
 const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory: FactoryContext): Promise<unknown> => {
   const { adapter, tokens } = factory;
   const [input, , details] = call;
-  const request: ToolRequest = { tool, input, callId: details?.toolCall?.callId, signal: details?.signal };
+  const { timeoutMs = Number.POSITIVE_INFINITY } = own;
+  const request: ToolRequest = {
+    tool,
+    input,
+    callId: details?.toolCall?.callId,
+    signal: details?.signal,
+    isOwnLimit: (ranMs) => ranMs >= timeoutMs / 2, // Its time began before ours.
+  };
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
     tokens,
