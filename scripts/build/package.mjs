@@ -71,7 +71,11 @@ const writeCode = async () => {
     codeSplitting: carried.length > 0 || { groups: [oneFile] },
     sourcemap: true,
     sourcemapExcludeSources: true,
-    sourcemapPathTransform: (path) => path.replace(/^.*\/node_modules\//, 'node_modules/'),
+    // The sources of carried packages are elsewhere.
+    sourcemapPathTransform: (path) =>
+      path
+        .replace(/^.*\/node_modules\//, 'node_modules/')
+        .replace(/^(?:\.\.\/)+listen\//, 'node_modules/@breakerbox/listen/'),
     comments: { legal: true, annotation: true, jsdoc: false },
   });
   return output.flatMap(({ modules = {} }) => Object.keys(modules));
