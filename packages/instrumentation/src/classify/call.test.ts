@@ -144,6 +144,12 @@ describe('O2f: a tool that reads', () => {
     expect(thrown(text, input, 'show').category).toBe('network');
   });
 
+  it('O2f: a line that says what the tool does is from the tool', () => {
+    const own = 'Error searching libraries: TypeError: fetch failed';
+    expect(readReturned(own, { tool: 'search_libraries', input: { query: 'x' } })?.category).toBe('network');
+    expect(readReturned(own, { tool: 'search_orders', input: { query: 'x' } })).toBeUndefined();
+  });
+
   it('O2f: its name may say it too; other tools have failed', () => {
     expect(readReturned(text, { tool: 'get_last_error', input: {} })).toBeUndefined();
     expect(readReturned(text, { tool: 'show', input: { city: 'Graz' } })?.category).toBe('network');

@@ -85,6 +85,13 @@ const literalsOf = (values: readonly string[], tool: string): readonly string[] 
   });
 };
 
+/** Whether a text says what the tool does, as in 'Error searching libraries' of `search_libraries`: then the tool speaks, not its content. */
+export const isOfTool = (text: string, { name }: Call): boolean => {
+  const stems = name.split(' ').map((word) => word.replace(/(?:ies|es|s|e|y)$/, ''));
+  const lower = text.toLowerCase();
+  return stems.length > 1 && stems.every((stem) => stem.length > 2 && lower.includes(stem));
+};
+
 /** What the classifier knows about a call. */
 export interface Call {
   readonly context: ReadContext | undefined;
@@ -99,6 +106,8 @@ export interface Call {
   readonly asksForHost: boolean;
   /** Its result is the content of a file or a table. */
   readonly reads: boolean;
+  /** The tool's name in words. */
+  readonly name: string;
 }
 
 export const callOf = (context: ReadContext | undefined): Call => {
@@ -120,6 +129,7 @@ export const callOf = (context: ReadContext | undefined): Call => {
     asksForHost:
       CHECKS.test(name) ||
       (keys.length > 1 && keys.some((key) => HOST_KEY.test(key)) && keys.every((key) => CHECKED.test(key))),
+    name,
     reads: READ_BY_NAME.test(name) || keys.some((key) => READS.test(key)),
   };
 };

@@ -1,7 +1,7 @@
 import type { Classification } from '@breakerbox/core';
 import * as core from '@breakerbox/core/internal';
 import { blamed } from './blame.ts';
-import { type Call, callOf, type ReadContext } from './call.ts';
+import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
 import { allTextOf, contentOf, pageStatus, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
 import { classMeaning } from './signs.ts';
@@ -86,7 +86,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const isMessage = text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
   if (status === undefined && !isMessage) return undefined;
   const call = callOf(context);
-  if (call.reads || call.kind === 'runner') return undefined;
+  if ((call.reads && !isOfTool(text, call)) || call.kind === 'runner') return undefined;
   if (status !== undefined) return { ...verdictOn({ status }, call), marked: false };
   const found = readProse(withoutInput(text, call.quoted), call.kind);
   return found?.hard && isOutage(found) ? { ...verdictOn(text, call), marked: false } : undefined;
