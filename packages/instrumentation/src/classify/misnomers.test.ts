@@ -26,6 +26,30 @@ it("O2: a status is about the endpoint only in MCP's classes", () => {
   expect(category(new NotFoundError('No such order'))).toBe('invalid_input');
 });
 
+it('O2: a server of MCP that was restarted, through AI SDK and LangChain (F1)', () => {
+  class MCPClientError extends Error {
+    statusCode: number | undefined;
+    constructor(message: string, statusCode?: number) {
+      super(message);
+      this.statusCode = statusCode;
+    }
+  }
+  for (const status of [400, 404, 410]) {
+    const text = `MCP HTTP Transport Error: POSTing to endpoint (HTTP ${status}): Session not found`;
+    expect(category(new MCPClientError(text, status))).toBe('server');
+    expect(category(new Error(`Error calling tool read: Error: ${text.slice(26)}`))).toBe('server');
+  }
+  expect(category(new MCPClientError('MCP HTTP Transport Error: POSTing to endpoint (HTTP 429): x', 429))).toBe(
+    'rate_limit',
+  );
+  expect(category(new MCPClientError('No such order'))).not.toBe('server');
+  const wrapped = 'Error calling tool read: Error: Streamable HTTP error: Error POSTing to endpoint: Session not found';
+  expect(category(new Error(wrapped))).toBe('server');
+  const called = { unixMs: 0, tool: 'fetch_page', input: { url: 'https://a.example/b' } };
+  expect(classifyError(new Error(wrapped), called)).toEqual({ category: 'server' });
+  expect(category(new Error('Order 12: the courier is POSTing to endpoint 3'))).not.toBe('server');
+});
+
 it('O2: a timeout of SDK 2 without a duration is an abort; the name of the reason outranks it', () => {
   class SdkError extends Error {
     code = 'REQUEST_TIMEOUT';

@@ -18,6 +18,8 @@ const ofPeer = (status: number, fallback: ErrorCategory): ErrorCategory => {
 
 /** `res.json()` on a page throws the same `SyntaxError` as a tool that parses the model's text. undici's own frames show which it is. */
 const BODY_PARSED = /\bat parseJSONFromBytes \(|[\\/]undici[\\/]lib[\\/]api[\\/]readable\b/;
+/** The text of MCP's transports over HTTP, which LangChain wraps in an error of its own. Not every version gives the status. */
+const POSTED = /^(?:[\w' -]{1,160}: ){0,4}(?:Error )?POSTing to endpoint(?: \(HTTP (\d{3})\))?: /;
 const UNSERVED = /^(?:unknown scheme|bad port|invalid method|URL scheme .{0,40} is not)/i;
 
 const meantBy = (error: unknown, names: readonly string[], message: string): ErrorCategory | undefined => {
@@ -26,9 +28,11 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   const proxy = /^Proxy response \((\d{3})\) !== 200/.exec(message)?.[1]; // undici throws it as an `AbortError`
   if (proxy !== undefined) return ofPeer(Number(proxy), 'network');
   // The arguments of an MCP call are in the body, so a 404 means that the session has expired. -1: a page instead of JSON.
-  const endpoint = is('StreamableHTTPError') || is('SseError') || is('SdkHttpError');
+  const endpoint = is('StreamableHTTPError') || is('SseError') || is('SdkHttpError') || is('MCPClientError');
   const status = readStatus(error) ?? (read(error, 'code') === -1 ? 404 : undefined);
   if (endpoint) return status === undefined ? undefined : ofPeer(status, 'server');
+  const posted = POSTED.exec(message);
+  if (posted) return ofPeer(Number(posted[1] ?? 404), 'server');
   if (is('ZodError') && /"path": \[\s*"jsonrpc"\s*\]/.test(message)) return 'server';
   if (is('AI_APICallError') && message === 'Invalid JSON response') return 'server';
   if (is('SyntaxError') && BODY_PARSED.test(readText(error, 'stack') ?? '')) return 'server';
