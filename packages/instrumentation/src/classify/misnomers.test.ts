@@ -108,3 +108,8 @@ it('O2: execa before version 9 and nano-spawn: the command is not part of its ou
   const wrote = `Command failed with exit code 2: ${command}\nconnect ETIMEDOUT`;
   expect(category(Object.assign(new Error(wrote), shape))).toBe('timeout');
 });
+
+it('O2: Deno names no code for a body that breaks off', () => {
+  expect(category(new TypeError('error reading a body from connection'))).toBe('network');
+  expect(category(new TypeError("Cannot read properties of undefined (reading 'body')"))).toBe('unknown');
+});

@@ -70,7 +70,7 @@ export const OUTAGES =
     |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|difficulty|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
     |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error
     |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
-    |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
+    |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:api|access|auth)?[ _-]?(?:keys?|tokens?|credentials)\b(?! (?:at|in|near|'|"))
     |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required)|\brequires authentication|${CANNOT}(?:authenticate|log ?in)\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}token\b|\bunable to locate credentials
     |\b(?:invalid auth|not authed|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
