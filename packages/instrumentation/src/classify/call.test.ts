@@ -23,6 +23,9 @@ describe('O2a: a text that names what the call asked for', () => {
     ['billing: HTTP 503', { service: 'billing' }, 'server'],
     ['billing: connect ECONNREFUSED 10.0.0.1:80', { service: 'billing' }, 'network'],
     ['billing: connection refused', { service: 'billing' }, 'network'],
+    ['billing: Bad Gateway', { service: 'billing' }, 'server'],
+    ['Cannot load billing: 502 Bad Gateway', { service: 'billing' }, 'server'],
+    ['Cannot load billing: Internal Server Error', { service: 'billing' }, 'server'],
     ['billing timed out', { service: 'billing' }, 'timeout'],
     ['Service billings is unavailable', { service: 'billing' }, 'server'],
     ['Service abc is unavailable', { service: 'abc' }, 'server'],
@@ -49,6 +52,11 @@ describe('O2b: a call that chose a URL or a host', () => {
     ['database connection lost', { url: 'https://a.example/x' }, 'network'],
     ['ENOSPC: no space left on device', { url: 'https://a.example/x' }, 'resource'],
     ['connect ECONNREFUSED 10.0.0.5:5432', { url: 'https://a.example/x' }, 'network'],
+    ['connect ETIMEDOUT 10.0.0.5:3002', { url: 'https://a.example/x' }, 'timeout'],
+    ['connect ETIMEDOUT 203.0.113.9:443', { url: 'https://a.example/x' }, 'timeout of the key'],
+    ['connect EHOSTUNREACH 10.0.0.5:3002', { url: 'https://a.example/x' }, 'network'],
+    ['getaddrinfo EAI_AGAIN api.scraper.example', { url: 'https://a.example/x' }, 'network'],
+    ['getaddrinfo EAI_AGAIN a.example', { url: 'https://a.example/x' }, 'network of the key'],
     ['connect ECONNREFUSED 10.0.0.5:5432', { host: 'not a host' }, 'network'],
   ])('O2b: %s', (text, input, wanted) => expect(counts(text, input, 'load')).toBe(wanted));
 

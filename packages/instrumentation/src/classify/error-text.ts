@@ -68,7 +68,7 @@ export const withoutInput = (text: string, input: readonly string[]): string =>
 
 /** A host that an error names: Node, Go, Python, curl. An address without a name belongs to the URL's host if the port is the same. */
 const NAMED =
-  /(?:\b(?:ENOTFOUND|ECONNREFUSED|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
+  /(?:\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
 const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
 
 /** Whether a text names a host of the web, and not only an address. */

@@ -76,9 +76,10 @@ export const OUTAGES =
     |\b(?:invalid auth|not authed|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
   filesystem the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
+  server ! the words of a status: \bbad gateway\b|\binternal server error\b
   server a server is broken: ${of(PEER, `(?:temporarily |currently )?unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|overloaded|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available|healthy|initialized|ready)`)}
     |\bcrashed\b|\bexited with code|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
-    |\binternal (?:server )?error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\bbad gateway\b|\boverloaded|\bmaintenance\b|\bno healthy upstream|\bdeadlock (?:det|found)|\bterminating connection
+    |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\boverloaded|\bmaintenance\b|\bno healthy upstream|\bdeadlock (?:det|found)|\bterminating connection
     |"<(?:!doctype|html|head|body|\?xml)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) closed\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong`);
 
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
