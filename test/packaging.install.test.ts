@@ -1,11 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { packAll } from './newcomer/pack.ts';
+import { catalog } from './newcomer/workspace.ts';
+import { startGrpcReceiver } from './packaging/grpc-receiver.ts';
 import { NEWEST_NODE, nodeBinary, OWN_NODE } from './packaging/nodes.ts';
 import { installedIn, makeBlank, type Project } from './packaging/project.ts';
-import { entriesOf, leastNodes, type Published, published } from './packaging/published.ts';
+import { entriesOf, leastNodes, type Published, published, readJson } from './packaging/published.ts';
 import { run, runJson } from './packaging/run.ts';
 
 /*
@@ -34,8 +36,18 @@ beforeAll(async () => {
   const tarballs = await packAll();
   const ours = LIBRARIES.map(({ name }) => name);
   const versions = new Set([...LIBRARIES.flatMap(leastNodes), NEWEST_NODE]);
+  const usual = {
+    type: 'module',
+    installer: 'npm',
+    ours: [core, instrumentation, telemetry].map(({ name }) => name),
+  } as const;
   await Promise.all([
     ...PROJECTS.map((one) => makeBlank({ ...one, folder: folderOf(one), ours }, tarballs)),
+    makeBlank({ ...usual, folder: join(above, 'usual') }, tarballs),
+    makeBlank(
+      { ...usual, folder: join(above, 'grpc'), others: [`@grpc/grpc-js@${catalog['@grpc/grpc-js']}`] },
+      tarballs,
+    ),
     ...[...versions].map(nodeBinary),
   ]);
 }, 180_000);
@@ -121,4 +133,50 @@ test('`require` of an entry that is for `--import` says so, and that of any othe
     folder,
   );
   expect([code, stderr]).toEqual([1, expect.stringContaining('ERR_REQUIRE_ASYNC_MODULE')]);
+});
+
+describe('core, instrumentation and telemetry', () => {
+  /** Bytes of the files below a folder. */
+  const sizeOf = async (folder: string): Promise<number> => {
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => lstat(join(parentPath, name)));
+    return (await Promise.all(files)).reduce((sum, { size }) => sum + size, 0);
+  };
+
+  test('are at most 25 packages and 12 MB beside the OpenTelemetry API', async () => {
+    const modules = join(above, 'usual/node_modules');
+    const { packages } = readJson<{ packages: object }>(join(modules, '.package-lock.json'));
+    const names = Object.keys(packages).filter((path) => path !== 'node_modules/@opentelemetry/api');
+    expect(names).toContain('node_modules/@breakerbox/telemetry');
+    expect(names.length).toBeLessThanOrEqual(25);
+    const bytes = (await sizeOf(modules)) - (await sizeOf(join(modules, '@opentelemetry/api')));
+    expect(bytes).toBeLessThan(12_000_000);
+  });
+
+  /** Metrics, spans and log events by OTLP over gRPC, and what the agent and its log showed. */
+  const overGrpc = async (folder: string) => {
+    await using receiver = await startGrpcReceiver();
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' };
+    const { code, stdout, stderr } = await run(process.execPath, ['metrics.mjs'], join(above, folder), env);
+    const { seen, metrics } = JSON.parse(stdout) as { seen: unknown; metrics: string };
+    expect({ code, seen }).toEqual({ code: 0, seen: SEEN });
+    expect(metrics).toContain('breakerbox_decisions_total{');
+    return { stderr, services: receiver.services() };
+  };
+
+  test('OTLP over gRPC without @grpc/grpc-js is one line that says what to install; all else works', async () => {
+    const { stderr, services } = await overGrpc('usual');
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringMatching(/which is not installed\. .*not sent\. .* npm install @grpc\/grpc-js, or set /),
+    ]);
+    expect(services).toEqual([]);
+  });
+
+  test('OTLP over gRPC with @grpc/grpc-js sends every signal', async () => {
+    const { stderr, services } = await overGrpc('grpc');
+    expect(stderr).toBe('');
+    expect(services).toEqual(['LogsService', 'MetricsService', 'TraceService']);
+  });
 });

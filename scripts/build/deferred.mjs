@@ -4,15 +4,16 @@ import { isBuiltin } from 'node:module';
 const DEFERRED = /^(@opentelemetry\/(exporter-|sdk-(logs|trace)|propagator-)|@grpc\/grpc-js$|(node:)?(https?|zlib)$)/;
 
 /**
- * The one deferred package that stays a dependency. A bundler sees the first `require` and takes the package along. Node has no
- * `require` in an ES module, and comes to the second.
+ * The one deferred package that is not carried: an optional peer. A bundler sees the first `require` and takes the package along. Node
+ * has no `require` in an ES module, and comes to the second.
  */
 const GRPC = '@grpc/grpc-js';
 const REQUIRE_GRPC = `
 function requireGrpc() {
   try {
     return require('${GRPC}');
-  } catch {
+  } catch (error) {
+    if (error?.code === 'MODULE_NOT_FOUND') throw error;
     return process.getBuiltinModule('node:module').createRequire(import.meta.url)('${GRPC}');
   }
 }

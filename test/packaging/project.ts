@@ -30,9 +30,7 @@ export const makeBlank = async (project: Project, tarballs: Tarballs): Promise<s
   }
   // pnpm takes what packages depend on from the registry even where the project has it as a file, and ours aren't there yet.
   const overrides = ours.map((name) => `  '${name}': 'file:${tarballs.get(name)}'`);
-  // What OpenTelemetry's gRPC exporter brings has an install script that it works without, and pnpm wants to be told.
-  const settings = ['overrides:', ...overrides, 'allowBuilds:', '  protobufjs: false', ''];
-  await writeFile(join(folder, 'pnpm-workspace.yaml'), settings.join('\n'));
+  await writeFile(join(folder, 'pnpm-workspace.yaml'), ['overrides:', ...overrides, ''].join('\n'));
   await runPnpm(['add', '--prefer-offline', ...files, ...others], folder);
   return folder;
 };

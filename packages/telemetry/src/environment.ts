@@ -12,7 +12,8 @@ const envList = (env: Environment, name: string): readonly string[] | undefined 
   return entries && entries.length > 0 ? [...new Set(entries)] : undefined;
 };
 
-type Signal = 'TRACES' | 'METRICS' | 'LOGS';
+/** As the variables name it. */
+export type Signal = 'TRACES' | 'METRICS' | 'LOGS';
 
 const hasOtlpEndpoint = (env: Environment, signal: Signal): boolean =>
   [`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`, 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => envValue(env, name));
@@ -51,8 +52,16 @@ export function planExporters(env: Environment): ExporterPlan {
   };
 }
 
-/** The OTLP protocol for metrics. */
-export const metricsProtocol = (env: Environment): string =>
-  envValue(env, 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL') ??
+const otlpProtocol = (env: Environment, signal: Signal): string =>
+  envValue(env, `OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`) ??
   envValue(env, 'OTEL_EXPORTER_OTLP_PROTOCOL') ??
   'http/protobuf';
+
+/** The OTLP protocol for metrics. */
+export const metricsProtocol = (env: Environment): string => otlpProtocol(env, 'METRICS');
+
+/** The signals that the environment wants to be sent by OTLP over gRPC. */
+export const grpcSignals = (env: Environment): readonly Signal[] =>
+  (['METRICS', 'TRACES', 'LOGS'] as const).filter(
+    (signal) => exporters(env, signal).includes('otlp') && otlpProtocol(env, signal) === 'grpc',
+  );

@@ -9,7 +9,6 @@ import { log } from './log.ts';
 import { producerOf } from './metric-producer.ts';
 import { areCumulative, pushExporters, pushReaders } from './metric-readers.ts';
 import { assertValidOptions, scrapeAddress, type TelemetryOptions } from './options.ts';
-import { hasLogs } from './otel-api.ts';
 import {
   type ApiName,
   forceFlush,
@@ -19,6 +18,7 @@ import {
   unregister,
 } from './otel-globals.ts';
 import { followSockets } from './otlp-transport.ts';
+import { possiblePlan } from './possible-plan.ts';
 import { openScrapeServer } from './scrape-server.ts';
 import { scrapeText } from './scrape-text.ts';
 import { queueExports, reportDropped, unsentText, waitingText } from './sdk-queues.ts';
@@ -194,18 +194,9 @@ function launch(options: TelemetryOptions, env: Environment, plan: ExporterPlan)
   return handle;
 }
 
-const withPossibleLogs = (plan: ExporterPlan): ExporterPlan => {
-  if (!plan.logs || hasLogs) return plan;
-  log(
-    'warn',
-    'Breakerbox telemetry: log events are not sent, because @opentelemetry/api 1.9 has no logs API. Metrics and spans are sent. Install @opentelemetry/api 1.10, or set OTEL_LOGS_EXPORTER=none.',
-  );
-  return { ...plan, logs: false };
-};
-
 /** Starts without exporters if an OTLP variable cannot be used. It must cost neither the agent nor the scrape endpoint. */
 function launchOrFallBack(options: TelemetryOptions, env: Environment): TelemetryHandle {
-  const plan = withPossibleLogs(planExporters(env));
+  const plan = possiblePlan(planExporters(env), env);
   try {
     return launch(options, env, plan);
   } catch (error) {
