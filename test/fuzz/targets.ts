@@ -10,6 +10,7 @@ import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
 import { digest } from '../../packages/core/src/loop-guard/digest.ts';
 import { readReturned, readThrown } from '../../packages/instrumentation/src/classify/classify.ts';
+import { playRequests, requestsOf, stopPretender } from './control.ts';
 import { checkExposition } from './exposition.ts';
 import { garbageOf, playGarbage, stopRedis } from './fleet.ts';
 
@@ -108,7 +109,10 @@ export const targets: Readonly<Record<string, Target>> = {
   capabilities,
   exposition: checkExposition,
   fleet: (text) => playGarbage(garbageOf(text)),
+  control: (text) => playRequests(requestsOf(text)),
 };
 
 /** Ends what the targets have started. */
-export const stopTargets = stopRedis;
+export const stopTargets = async (): Promise<void> => {
+  await Promise.all([stopRedis(), stopPretender()]);
+};

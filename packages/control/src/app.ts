@@ -6,6 +6,7 @@ import { formatReport, report } from '@breakerbox/core/report';
 import type { Admission, Shares } from '@breakerbox/listen';
 import { diag } from '@opentelemetry/api';
 import { type Context, Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { act, having } from './act.ts';
 import type { AgentModes } from './agent-modes.ts';
@@ -48,8 +49,11 @@ interface Env {
 }
 
 /** Names of agents and tools are read with `curl` in a terminal too. */
-const jsonText = (c: Context<Env>, text: string, status: 200 | 404 | 409 = 200) =>
+const jsonText = (c: Context<Env>, text: string, status: ContentfulStatusCode = 200) =>
   c.body(text, status, { 'Content-Type': 'application/json' });
+/** An error may repeat what the client sent. */
+const problem = (c: Context<Env>, error: string, status: ContentfulStatusCode) =>
+  jsonText(c, safeJson({ error }), status);
 const json = (c: Context<Env>, value: ProcessState | ActionResponse | Report, status?: 200 | 404 | 409) =>
   jsonText(c, safeJson(value), status);
 
@@ -66,7 +70,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     /** A client that gets nothing here keeps no connection either. */
     const refuse = (error: string, status: 401 | 403 | 405 | 429 | 500) => {
       c.header('Connection', 'close');
-      return c.json({ error }, status);
+      return problem(c, error, status);
     };
     const host = c.req.header('host');
     if (!isKnownHost(host, endpoint.hosts))
@@ -83,13 +87,14 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     c.set('actor', actor);
     if (c.req.method !== 'GET') {
       if (!isKnownOrigin(c.req.header('origin'), host))
-        return c.json(
-          { error: 'The Origin header of this request is another website. Send the request without Origin.' },
+        return problem(
+          c,
+          'The Origin header of this request is another website. Send the request without Origin.',
           403,
         );
-      if (role !== 'operate') return c.json({ error: 'This token may only view. Use one with the role operate.' }, 403);
+      if (role !== 'operate') return problem(c, 'This token may only view. Use one with the role operate.', 403);
       if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
-        return c.json({ error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.` }, 413);
+        return problem(c, `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, 413);
     }
     return next();
   });
@@ -110,7 +115,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   app.get('/v1/report', (c) => {
     const { agent = '', session = '' } = c.req.query();
     const [one] = havingSession(endpoint.boxes.list(agent), session);
-    if (one === undefined) return c.json({ error: `Agent ${agent} has no live session ${session}.` }, 404);
+    if (one === undefined) return problem(c, `Agent ${agent} has no live session ${session}.`, 404);
     return json(c, { text: formatReport(report(one.found.session)) });
   });
 
@@ -118,7 +123,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   let last: Promise<unknown> = Promise.resolve();
   app.post('/v1/actions', async (c) => {
     const body = ActionRequest.safeParse(await c.req.json().catch(() => undefined));
-    if (!body.success) return c.json({ error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
+    if (!body.success) return problem(c, `The body is not an action. ${z.prettifyError(body.error)}`, 400);
     const request = body.data;
     const run = last.then(() => perform(endpoint, request, c.get('actor')));
     last = run.catch(() => undefined);
@@ -128,16 +133,13 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
       return json(c, { result, message, boxes: [...boxes] }, CODES[result]);
     } catch (error) {
       count(endpoint, request, 'refused');
-      return c.json(
-        { error: `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}` },
-        500,
-      );
+      return problem(c, `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}`, 500);
     }
   });
 
   app.get('/v1/changes', (c) => {
     const release = endpoint.streams.take(c.get('actor').who);
-    if (release === undefined) return c.json({ error: TOO_MANY_STREAMS }, 429);
+    if (release === undefined) return problem(c, TOO_MANY_STREAMS, 429);
     c.env?.outgoing?.once('close', release);
     const headers = c.req.header();
     const isAdmitted = async (): Promise<boolean> => (await callerOf(endpoint, headers)).error === undefined;
@@ -152,10 +154,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
 
   app.onError((error, c) => {
     diag.error(`@breakerbox/control: ${error.message}`);
-    return c.json(
-      { error: "The request failed. The agent's process wrote the cause to its OpenTelemetry diag log." },
-      500,
-    );
+    return problem(c, "The request failed. The agent's process wrote the cause to its OpenTelemetry diag log.", 500);
   });
   return app;
 };
