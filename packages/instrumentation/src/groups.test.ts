@@ -1,7 +1,7 @@
 import { BreakerboxConfigError } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { groupOfPrefix, groupsBy } from './groups.ts';
+import { groupOfPrefix, groupsBy, serverOf } from './groups.ts';
 import { guard, guardAll, hookedCalls } from './index.ts';
 import { currentSession, withSession } from './session.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
@@ -10,6 +10,15 @@ import { groupOf, watchedSession } from './test-support/watched-session.ts';
 const work = async () => 'done';
 
 afterEach(() => diag.disable());
+
+test.each([
+  ['the name of its client', { clientName: 'files' }, 'files'],
+  ['none, if no client was named', { clientName: 'ai-sdk-mcp-client' }, undefined],
+  ['the name of its server', { serverName: 'files' }, 'files'],
+  ['none for a tool that is not of a server', undefined, undefined],
+])('C13: the group that a tool brings along is %s', (_, metadata, group) => {
+  expect(serverOf({ metadata })).toBe(group);
+});
 
 describe('C13: the option group', () => {
   test('of guard is the group of its tool', () => {

@@ -1,4 +1,4 @@
-import { atOnce, safely } from '@breakerbox/core/internal';
+import { atOnce, read, safely } from '@breakerbox/core/internal';
 import { type OptionCheck, show } from './options.ts';
 
 /** The group of tools (C13): one name for all of them, or a function that gives the group of each by the tool's name. */
@@ -40,6 +40,16 @@ export const groupsBy = (given: ToolGroup | undefined, where: string, known: Gro
 /** The first value that can be the name of a group. Names come from servers and frameworks too. */
 export const firstName = (...names: readonly unknown[]): string | undefined =>
   names.find((name) => isGroupName(name)) as string | undefined;
+
+/** The name that `@ai-sdk/mcp` gives each client that has no name of its own. */
+const UNNAMED_CLIENT = 'ai-sdk-mcp-client';
+
+/** The MCP server of a tool, if its metadata names it. `@ai-sdk/mcp` has the name of its client there. */
+export const serverOf = (tool: unknown): string | undefined => {
+  const metadata = read(tool, 'metadata');
+  const client = read(metadata, 'clientName');
+  return firstName(read(metadata, 'serverName'), client === UNNAMED_CLIENT ? undefined : client);
+};
 
 /** The group for a prefix of tool names: `github` for `github.` or `github__`. */
 export const groupOfPrefix = (prefix: string): string => prefix.replace(/[^\p{L}\p{N}]+$/u, '');

@@ -23,7 +23,7 @@ export type { CallEnd } from '../settlement.ts';
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import type { Tool, ToolSet } from 'ai';
 import { warnIfForeign } from '../foreign.ts';
-import { type GroupOf, groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
+import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { iterate, lastOf, once } from '../iterate.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { labelForModel, labelledModelOutput } from '../model-output.ts';
@@ -60,7 +60,8 @@ export interface GuardToolsOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool takes precedence. Default: none, because the tools of `@ai-sdk/mcp` do not name their server.
+   * The configuration of a tool takes precedence. Default: none, or the `clientName` that you gave the client of
+   * `@ai-sdk/mcp` 2.
    */
   readonly group?: ToolGroup;
   /**
@@ -113,7 +114,7 @@ export function guardTools<Tools extends ToolSet>(
     );
   }
   const entries = Object.entries(tools);
-  const groupOf = groupsBy(options.group, 'guardTools()');
+  const groupOf = groupsBy(options.group, 'guardTools()', (name) => serverOf(tools[name]));
   const executable = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
   declareTools(session, executable, groupOf);
   const { timeoutMs, tokens, inPlace = [] } = options;

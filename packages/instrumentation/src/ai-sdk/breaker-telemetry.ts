@@ -3,7 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { acquire, declareTool, isRejected, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
 import { activeSession, inSession, isCurrentSession } from '../active-session.ts';
-import { type GroupOf, groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
+import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { guardedBy } from '../guard-mark.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { checkOptions } from '../options.ts';
@@ -46,7 +46,8 @@ export interface BreakerTelemetryOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool takes precedence. Default: none, because the tools of `@ai-sdk/mcp` do not name their server.
+   * The configuration of a tool takes precedence. Default: none, or the `clientName` that you gave the client of
+   * `@ai-sdk/mcp` 2.
    */
   readonly group?: ToolGroup;
 }
@@ -188,7 +189,7 @@ const decidedCall = async <Value>(
   settings: ToolSettings,
 ): Promise<Value> => {
   const { toolCallId, toolCall, execute } = call;
-  const permit = acquireFor(session, call, settings);
+  const permit = acquireFor(session, run.tools, call, settings);
   if (permit === undefined) return execute();
   if (isRejected(permit)) throw rejectionError(permit);
   const input = toolCall?.input;
@@ -209,13 +210,14 @@ const decidedCall = async <Value>(
 /** Undefined for a name that no tool may have. Then nothing is decided. */
 const acquireFor = (
   session: Session,
+  tools: AgentRun['tools'],
   call: Execution<unknown>,
   { groupOf, judgeOf }: ToolSettings,
 ): Permit | undefined => {
   const { toolCallId, toolCall, recordInputs } = call;
   const { toolName = '', input } = toolCall ?? {};
   return safely(`declaring tool '${toolName}'`, () => {
-    declareTool(session, toolName, groupOf(toolName));
+    declareTool(session, toolName, groupOf(toolName) ?? serverOf(tools[toolName]));
     // Without its arguments a call must not look the same as any other call.
     return recordInputs === false
       ? session.acquire(toolName, { callId: toolCallId, type: 'function' })

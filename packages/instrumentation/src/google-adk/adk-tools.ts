@@ -1,9 +1,10 @@
 import { ATTR } from '@breakerbox/core';
-import { read, safely } from '@breakerbox/core/internal';
+import { hashOfText, read, safeJson, safely } from '@breakerbox/core/internal';
 import type { BaseTool, Context } from '@google/adk';
 import { trace } from '@opentelemetry/api';
 import { firstName } from '../groups.ts';
 import { type KnownTool, titleOf } from '../judging.ts';
+import { orUndefined } from '../untrusted.ts';
 
 /** The work of a tool, after its arguments are checked. */
 export type AdkWork = (context: Context) => unknown;
@@ -70,6 +71,22 @@ export const toolsetOf = (tool: BaseTool): string | undefined => {
   const own = firstName(read(tool, 'originalName'));
   return own !== undefined && name.endsWith(`_${own}`) ? firstName(name.slice(0, -own.length - 1)) : undefined;
 };
+
+/**
+ * The server of a tool of an `MCPToolset` that has no prefix: its host or its command. Servers may share these, so a digest of the path or
+ * of the arguments follows. They may contain secrets, and the digest does not reveal them.
+ */
+export const addressOf = (tool: BaseTool): string | undefined =>
+  orUndefined(() => {
+    const params = read(read(tool, 'mcpSessionManager'), 'connectionParams');
+    const process = read(params, 'serverParams');
+    const command = firstName(read(process, 'command'));
+    if (command !== undefined) return withDigest(command.replace(/^.*[\\/]/, ''), safeJson(read(process, 'args')));
+    const { host, pathname } = new URL(String(read(params, 'url')));
+    return withDigest(host, pathname);
+  });
+
+const withDigest = (name: string, rest: string): string => `${name}#${hashOfText(rest, 0).slice(0, 6)}`;
 
 /** Whether a tool belongs to an `MCPToolset`. */
 export const isMcpTool = (tool: BaseTool): boolean => read(tool, 'mcpTool') !== undefined;

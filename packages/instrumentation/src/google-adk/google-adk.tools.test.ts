@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { adkRun, confirmations, lastText, toolOf } from '../test-support/adk-run.ts';
 import { listenToDiag } from '../test-support/diagnosed.ts';
 import { groupOf, watchedSession } from '../test-support/watched-session.ts';
+import { addressOf } from './adk-tools.ts';
 import { BreakerPlugin } from './google-adk.ts';
 
 const ask = (q: string, tool = 'search') => ({ tool, input: { q } });
@@ -215,6 +216,21 @@ describe('tools of other kinds', () => {
     await run.say('go');
     const groups = ['every_get-sum', 'every_echo', 'my_search'].map((tool) => groupOf(session, tool));
     expect(groups).toEqual(['every', 'echoes', undefined]);
+  });
+
+  test('C13: without a prefix it is the server, and shows no secret of its address or arguments', () => {
+    const byUrl = (url: string) => ({ type: 'StreamableHTTPConnectionParams', url });
+    const byArgs = (...args: string[]) => ({ serverParams: { command: '/usr/bin/npx', args } });
+    const groupBy = (connectionParams: object) =>
+      addressOf({ mcpSessionManager: { connectionParams } } as unknown as BaseTool) ?? '';
+    const urls = ['a', 'b'].map((key) =>
+      groupBy(byUrl(`https://me:pass@mcp.example.com/s/${key}-secret/mcp?token=${key}`)),
+    );
+    const commands = ['a', 'b'].map((key) => groupBy(byArgs('server', `--key=${key}-secret`)));
+    expect(urls).toEqual(Array(2).fill(expect.stringMatching(/^mcp\.example\.com#[0-9a-f]{6}$/)));
+    expect(commands).toEqual(Array(2).fill(expect.stringMatching(/^npx#[0-9a-f]{6}$/)));
+    expect(new Set([...urls, ...commands]).size).toBe(4);
+    expect(addressOf(toolOf('my_search', () => 'found'))).toBeUndefined();
   });
 
   test('a model cannot call names of Object.prototype: nothing is patched, nothing has a circuit', async () => {

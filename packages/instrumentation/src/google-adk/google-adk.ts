@@ -10,7 +10,7 @@ import { type AdapterContext, runAlternative, runTool, type ToolExecutor, type T
 import type { CallEnd, Reading } from '../settlement.ts';
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
-import { describeNativeSpan, expectCall, type Guard, isMcpTool, knownTool, toolsetOf } from './adk-tools.ts';
+import { addressOf, describeNativeSpan, expectCall, type Guard, isMcpTool, knownTool, toolsetOf } from './adk-tools.ts';
 
 /** Options of {@link BreakerPlugin} and {@link breakerCallbacks}. */
 export interface BreakerPluginOptions extends JudgingOptions {
@@ -24,7 +24,8 @@ export interface BreakerPluginOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool takes precedence. Default: none, or the prefix of the `MCPToolset` if it has one.
+   * The configuration of a tool takes precedence. Default: none; for MCP tools, the prefix of the `MCPToolset`, or else
+   * the host or the command of its server.
    */
   readonly group?: ToolGroup;
   /**
@@ -142,7 +143,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
   checkVersion('@google/adk', `${where} of @breakerbox/instrumentation/google-adk`);
   const { timeoutMs, tokens, group, note = false } = options;
   const byOption = groupsBy(group, where);
-  const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool);
+  const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool) ?? addressOf(tool);
   const adapter: AdapterContext = { findSession: sessionFinder(session, where), where, timeoutMs };
   const judgeOf = judgesBy(options, where);
   const toolsOf = new WeakMap<object, ToolsByName>();

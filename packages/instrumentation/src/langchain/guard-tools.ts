@@ -2,11 +2,11 @@ import { BreakerboxUsageError } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
 import { warnIfForeign } from '../foreign.ts';
-import { firstName, groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
+import { firstName, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy, titleOf } from '../judging.ts';
 import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
 import type { CallEnd } from '../settlement.ts';
-import { isObject, type LangChainTool, runsHere, type ToolConfig } from './shapes.ts';
+import { isObject, isOfServer, type LangChainTool, runsHere, type ToolConfig } from './shapes.ts';
 import { callGuarded, type LangChainContext } from './tool-call.ts';
 import { leadsToWork, toolProxy, withWork } from './tool-proxy.ts';
 
@@ -25,7 +25,8 @@ export interface GuardToolOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool takes precedence. Default: none, or the `serverName` in the tool's `metadata`.
+   * The configuration of a tool takes precedence. Default: none, or the MCP server if the tool's name begins with it
+   * (`prefixToolNameWithServerName`), or if the tool's `metadata` has a `serverName`.
    */
   readonly group?: ToolGroup;
   /**
@@ -144,10 +145,16 @@ const nothingToGuard = (where: string, given: unknown, wanted: string): Breakerb
       'to createAgent or ToolNode.',
   );
 
-/** The group of each tool: from the option, or else the server that the tool's metadata names. */
+/** The group of each tool: from the option, or else the server that the tool's metadata or the prefix of its name tells. */
 export const toolGroups = (given: ToolGroup | undefined, where: string): LangChainContext['groupOfTool'] => {
   const groupOf = groupsBy(given, where);
-  return (tool) => groupOf(tool.name) ?? firstName(read(read(tool, 'metadata'), 'serverName'));
+  return (tool) => groupOf(tool.name) ?? serverOf(tool) ?? serverInName(tool);
+};
+
+/** `@langchain/mcp-adapters` names the server only in the tool's name, and only with `prefixToolNameWithServerName`. */
+const serverInName = (tool: LangChainTool): string | undefined => {
+  const end = isOfServer(tool) ? tool.name.lastIndexOf('__') : -1;
+  return end === -1 ? undefined : firstName(tool.name.slice(0, end));
 };
 
 /** The judge of each tool. MCP adapters put the tool's title in its metadata. */

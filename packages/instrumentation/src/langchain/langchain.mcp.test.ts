@@ -67,16 +67,17 @@ describe('tools of @langchain/mcp-adapters', () => {
     expect(await read?.invoke({ q: 'x' })).toBe('found');
   });
 
-  test('C13: the group is the option, or else the server in the metadata', async () => {
+  test('C13: the group is the option, or else the server in the metadata or in the name of an MCP tool', async () => {
     const named = (name: string, metadata = {}) => search(async () => 'found', { name, metadata });
     const tools = [named('read', { serverName: 'files' }), named('fetch', { serverName: 'web' }), named('now')];
+    tools.push(named('notes__add'), named('docs__find', { annotations: undefined }));
     const group = (tool: string) => (tool === 'fetch' ? 'internet' : undefined);
     const [first, second] = [watchedSession(), watchedSession()];
     guardTools(tools, first.session, { group });
     await runAgent([breakerMiddleware(second.session, { group })], tools, ['Done.']);
     for (const { session } of [first, second]) {
-      const groups = ['read', 'fetch', 'now'].map((tool) => groupOf(session, tool));
-      expect(groups).toEqual(['files', 'internet', undefined]);
+      const groups = tools.map(({ name }) => groupOf(session, name));
+      expect(groups).toEqual(['files', 'internet', undefined, undefined, 'docs']);
     }
   });
 

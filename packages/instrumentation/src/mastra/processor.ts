@@ -27,7 +27,8 @@ export interface BreakerProcessorOptions extends JudgingOptions {
   /**
    * The group of the tools (C13), such as the MCP server or the service behind them: a name for all of them, or a function that gives the
    * group of each by the tool's name. When tools of a group fail in a row, all of the group are skipped, and one probe serves them all.
-   * The configuration of a tool takes precedence. Default: none, because Mastra does not tell which MCP server a tool belongs to.
+   * The configuration of a tool takes precedence. Default: none, because Mastra does not tell hooks and processors which MCP
+   * server a tool belongs to. With `@mastra/mcp`: `group: (tool) => tools[tool]?.mcpMetadata?.serverName`.
    */
   readonly group?: ToolGroup;
   /** Whether the system prompt says which tools are unavailable, while any are. Default: true. */
