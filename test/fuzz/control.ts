@@ -57,7 +57,7 @@ const ask = (socketPath: string, path: string, headers: Readonly<Record<string, 
 
 /** The request that one field is of. */
 const send = (socket: string, field: string, value: string): Promise<Answer | undefined> => {
-  const query = encodeURIComponent(value.toWellFormed());
+  const query = encodeURIComponent(Buffer.from(value).toString()); // Without halves of characters, which have no encoding.
   if (field === 'body') return ask(socket, '/v1/actions', { 'breakerbox-user': 'garbage' }, value);
   if (field === 'session') return ask(socket, `/v1/state?session=${query}`, {});
   if (field === 'report') return ask(socket, `/v1/report?agent=${query}&session=${query}`, {});
