@@ -1,28 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { HABITS } from './habits.ts';
+import { broken } from './limits.ts';
 import { STORIES } from './outages.ts';
 import { PROTECTIONS } from './protections.ts';
-import { type Cost, noCost, playRun } from './run.ts';
+import { type Cost, playRuns } from './run.ts';
 
 export const BENEFIT_PAGE = new URL('../../../docs/benefit.md', import.meta.url);
 const RUNS = 200;
 const [BEGIN, END] = ['<!-- benefit -->\n', '<!-- /benefit -->'];
-
-/** The sum of several runs of one story, habit and protection. */
-export const playRuns = (
-  story: (typeof STORIES)[number],
-  habit: (typeof HABITS)[number],
-  kind: (typeof PROTECTIONS)[number],
-  runs: number,
-): Cost => {
-  const sum = noCost();
-  for (let number = 0; number < runs; number += 1) {
-    const cost = playRun(story, habit, kind, number);
-    for (const key of Object.keys(sum) as (keyof Cost)[]) sum[key] += cost[key];
-  }
-  return sum;
-};
 
 /** The tables, in Markdown. All figures are means of one run. */
 export const benefitTables = (runs = RUNS): string =>
@@ -67,11 +53,13 @@ export const withTables = (page: string, tables: string): string => {
   return `${before}${BEGIN}${tables}${END}${rest.slice(rest.indexOf(END) + END.length)}`;
 };
 
-/** `npm run bench -- benefit`: prints the tables; `--write` puts them into docs/benefit.md. */
+/** `npm run bench -- benefit`: prints the tables; `--write` puts them into docs/benefit.md. Returns 1 if a limit is exceeded. */
 export const runBenefit = (args: readonly string[]): number => {
   const { values } = parseArgs({ args: [...args], options: { write: { type: 'boolean', default: false } } });
   const tables = benefitTables();
   process.stdout.write(`${tables}\n`);
   if (values.write) writeFileSync(BENEFIT_PAGE, withTables(readFileSync(BENEFIT_PAGE, 'utf8'), tables));
-  return 0;
+  const misses = broken(RUNS);
+  for (const one of misses) process.stderr.write(`broken: ${one}\n`);
+  return misses.length === 0 ? 0 : 1;
 };

@@ -15,6 +15,10 @@ export interface Story {
   readonly id: string;
   readonly text: string;
   readonly outages: readonly Outage[];
+  /** The story whose draws these runs have, so that rows can be compared. Default: its own. */
+  readonly draws?: string;
+  /** What the configuration says that tools depend on: the tools, by its name. Default: nothing. */
+  readonly dependencies?: Readonly<Record<string, readonly string[]>>;
   /** Share of calls of healthy tools that fail by chance. */
   readonly chance: number;
   /** Share of calls that fail because of the model's own arguments. Trying the same again never helps, and the tool is healthy. */
@@ -36,6 +40,8 @@ const down = (
   fromMs: from * MINUTE,
   toMs: to * MINUTE,
 });
+
+const BEHIND_PROXY = ['search', 'fetch', 'crm'];
 
 const USUAL = { chance: 0.01, mistakes: 0.03 };
 
@@ -68,8 +74,16 @@ export const STORIES: readonly Story[] = [
   },
   {
     id: 'shared',
-    text: 'three tools lose the same proxy from minute 2 to minute 6',
-    outages: [down(['search', 'fetch', 'crm'], 2, 6, 'network', 50)],
+    text: 'three tools lose the same proxy from minute 2 to minute 6, and the configuration does not say that they depend on it',
+    outages: [down(BEHIND_PROXY, 2, 6, 'network', 50)],
+    ...USUAL,
+  },
+  {
+    id: 'declared',
+    text: 'the same, and the configuration says that they depend on it (`dependsOn`)',
+    outages: [down(BEHIND_PROXY, 2, 6, 'network', 50)],
+    draws: 'shared',
+    dependencies: { proxy: BEHIND_PROXY },
     ...USUAL,
   },
 ];

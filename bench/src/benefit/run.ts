@@ -3,7 +3,7 @@ import { type SimulatedClock, simulatedClock } from '../defaults/agent.ts';
 import { type Random, randomFrom, seedOf } from '../defaults/random.ts';
 import type { Habit } from './habits.ts';
 import { type Outage, RUN_MS, type Story } from './outages.ts';
-import type { Protection, ProtectionKind } from './protections.ts';
+import type { Advice, Protection, ProtectionKind } from './protections.ts';
 
 /** The tools that each task needs, in this order. */
 const PARTS = ['search', 'fetch', 'crm', 'write'] as const;
@@ -54,8 +54,8 @@ interface Actor {
 export const playRun = (story: Story, habit: Habit, kind: ProtectionKind, number: number): Cost => {
   const clock = simulatedClock();
   const cost: Cost = { ...noCost(), runs: 1, tasks: TASKS };
-  const protection = kind.protect(clock, ALTERNATIVES);
-  const random = randomFrom(seedOf(`${story.id}/${habit.id}`, number));
+  const protection = kind.protect(clock, { alternatives: ALTERNATIVES, dependencies: story.dependencies ?? {} });
+  const random = randomFrom(seedOf(`${story.draws ?? story.id}/${habit.id}`, number));
   const actor: Actor = { story, habit, random, clock, protection, cost, recoveredMs: undefined };
   for (let task = 0; task < TASKS && clock.now() < RUN_MS; task += 1) {
     if (PARTS.every((tool) => doPart(actor, tool))) cost.completed += 1;
@@ -70,30 +70,38 @@ export const playRun = (story: Story, habit: Habit, kind: ProtectionKind, number
   return cost;
 };
 
+/** The sum of several runs of one story, habit and protection. */
+export const playRuns = (story: Story, habit: Habit, kind: ProtectionKind, runs: number): Cost => {
+  const sum = noCost();
+  for (let number = 0; number < runs; number += 1) {
+    const cost = playRun(story, habit, kind, number);
+    for (const key of Object.keys(sum) as (keyof Cost)[]) sum[key] += cost[key];
+  }
+  return sum;
+};
+
 /** One part of a task: the tool, its tries, and an alternative. */
 const doPart = (actor: Actor, tool: string): boolean => {
   const { habit } = actor;
   for (let attempt = 1; attempt <= habit.tries && actor.clock.now() < RUN_MS; attempt += 1) {
     const ended = call(actor, tool);
     if (ended === 'done') return true;
-    // The message names the alternative, and every habit reads it.
+    // The advice names the alternative, and every habit reads it, after a rejection or an error (R5).
     if (typeof ended === 'object') return ended.alternative !== undefined && call(actor, ended.alternative) === 'done';
   }
   const known = habit.usesAlternative ? ALTERNATIVES[tool] : undefined;
   return known !== undefined && call(actor, known) === 'done';
 };
 
-type Ended = 'done' | 'failed' | { readonly alternative: string | undefined };
+type Ended = 'done' | 'failed' | Advice;
 
 /** One call, and the turn of the model in which it was made. */
 const call = (actor: Actor, tool: string): Ended => {
   const { protection, clock, cost } = actor;
   clock.pass(TURN_MS);
   const answer = protection.ask(tool);
-  if (answer.isPaused) {
-    cost.pauses += 1;
-    clock.pass(PERSON_MS);
-    protection.resume();
+  if (!answer.go && answer.advice?.stops) {
+    awaitPerson(actor);
     return clock.now() < RUN_MS ? call(actor, tool) : 'failed';
   }
   const { failure, outage } = fateOf(actor, tool);
@@ -101,15 +109,27 @@ const call = (actor: Actor, tool: string): Ended => {
     if (failure === undefined) cost.falseRejections += 1;
     cost.wastedTokens += TURN_TOKENS;
     protection.step();
-    return answer.isFinal ? { alternative: answer.alternative } : 'failed';
+    return answer.advice ?? 'failed';
   }
   clock.pass(outage?.failsAfterMs ?? CALL_MS);
   if (outage) cost.deadCalls += 1;
-  answer.settle(failure);
+  const advice = answer.settle(failure);
   protection.step();
-  if (failure === undefined) noteRecovery(actor, tool);
-  else cost.wastedTokens += TURN_TOKENS;
-  return failure === undefined ? 'done' : 'failed';
+  if (failure === undefined) {
+    noteRecovery(actor, tool);
+    return 'done';
+  }
+  cost.wastedTokens += TURN_TOKENS;
+  if (!advice?.stops) return advice ?? 'failed';
+  awaitPerson(actor);
+  return 'failed';
+};
+
+/** The run is paused. It goes on where it stopped: with the next try, if the agent has one left. */
+const awaitPerson = ({ cost, clock, protection }: Actor): void => {
+  cost.pauses += 1;
+  clock.pass(PERSON_MS);
+  protection.resume();
 };
 
 /** How a call would end now. Always two draws, so that runs with other protections stay alike. */
