@@ -106,4 +106,5 @@ export const NO_OPTIONS: readonly string[] = [
   'Role',
   'SessionReport',
   'SessionSource',
+  'SharedPolicy',
 ];
