@@ -1,5 +1,5 @@
 import type { ForcedMode } from '@breakerbox/core/control';
-import { isObject, safely } from '@breakerbox/core/internal';
+import { isObject } from '@breakerbox/core/internal';
 import type { StoredAction } from './protocol.ts';
 
 /** Which mode of which agent. An owner has at most one for each tool. */
@@ -15,10 +15,23 @@ export type FleetAction = Target &
 
 const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
 
+/** Any release writes an object as JSON. */
+const objectOf = (body: string): object | undefined => {
+  try {
+    const value: unknown = JSON.parse(body);
+    return isObject(value) && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether it may be an action of another release. */
+export const isActionBody = (body: string): boolean => objectOf(body) !== undefined;
+
 /** Reads what another process wrote. Undefined for an action that this release does not know. */
 export const parseAction = (body: string): FleetAction | undefined => {
-  const action: unknown = safely('reading an action of the fleet', () => JSON.parse(body));
-  if (!isObject(action)) return undefined;
+  const action = objectOf(body);
+  if (action === undefined) return undefined;
   const { do: what, agent, tool, owner, mode, reason } = action as Record<string, unknown>;
   if (typeof agent !== 'string' || typeof tool !== 'string' || typeof owner !== 'string') return undefined;
   if (what === 'release') return { do: 'release', agent, tool, owner };

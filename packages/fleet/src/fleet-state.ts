@@ -10,6 +10,7 @@ import type {
   StoredCircuit,
   Word,
 } from './protocol.ts';
+import { MOST_GENERATION } from './record-fields.ts';
 import {
   type ActionRecord,
   type CircuitRecord,
@@ -72,6 +73,8 @@ const withCircuit = (state: State, id: string, record: CircuitRecord, moment: Mo
   return { ...before, version, circuits };
 };
 
+const following = (generation: number): number => Math.min(generation + 1, MOST_GENERATION);
+
 const isFull = ({ circuits }: FleetState, id: string, { bounds = BOUNDS }: Moment): boolean =>
   !circuits.has(id) && circuits.size >= bounds.circuits;
 
@@ -112,7 +115,7 @@ export const reportOpening = (state: State, report: Report, moment: Moment): Out
   const n = { ...Object.fromEntries(seen), [report.process]: nowMs };
   const living = report.living === undefined ? MOST_QUORUM : Math.max(report.living, moment.processes ?? 0);
   if (Object.keys(n).length >= Math.min(report.quorum, living, MOST_QUORUM))
-    return changed({ ...open, g: circuit.g + 1 }, true);
+    return changed({ ...open, g: following(circuit.g) }, true);
   const saidMs = circuit.n?.[report.process] ?? Number.NEGATIVE_INFINITY;
   if (found !== undefined && saidMs <= nowMs && nowMs - saidMs < RENEWED_MS)
     return unchanged(state, storedCircuit(report.id, found, nowMs));
@@ -177,8 +180,8 @@ export const settleProbe = (
 
 const settled = ({ s, g, c, t, w }: CircuitRecord, result: ProbeResult, nowMs: number): CircuitRecord => {
   if (result.result === 'returned') return { s, g, c, t, w };
-  if (result.result === 'success') return { s: 'closed', g: g + 1, c, t: nowMs, w };
-  return { s: 'open', g: g + 1, c: result.category, t: nowMs, w: result.waitMs };
+  if (result.result === 'success') return { s: 'closed', g: following(g), c, t: nowMs, w };
+  return { s: 'open', g: following(g), c: result.category, t: nowMs, w: result.waitMs };
 };
 
 /** Closes a circuit without a probe. */
@@ -190,7 +193,7 @@ export const endOutage = (
   const circuit = state?.circuits.get(id)?.record;
   if (circuit?.s !== 'open' || circuit.g !== generation) return unchanged(state, false);
   const { g, c, w } = circuit;
-  const closed: CircuitRecord = { s: 'closed', g: g + 1, c, t: moment.nowMs, w };
+  const closed: CircuitRecord = { s: 'closed', g: following(g), c, t: moment.nowMs, w };
   return { state: withCircuit(state, id, closed, moment), answer: true, hint: true };
 };
 

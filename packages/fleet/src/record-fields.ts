@@ -9,7 +9,7 @@ export type FieldRule = (
   /** A string of 1 to so many characters. */
   | { readonly text: number }
   /** A number from 0 to this one. */
-  | { readonly most: number }
+  | { readonly most: number; readonly isWhole?: true }
   /** At most so many names with a time each. */
   | { readonly times: number }
 ) & { readonly optional?: true };
@@ -20,13 +20,16 @@ const LONGEST_NAME = 64;
 /** Lua writes numbers with 14 digits: the year 2286, as Unix milliseconds. */
 const MOST = 1e13;
 
+/** The largest generation, after which it grows no more. Only a store that lies has it. */
+export const MOST_GENERATION = 1e12;
+
 const name: FieldRule = { text: LONGEST_NAME };
 const time: FieldRule = { most: MOST };
 
 /** By the names of {@link CircuitRecord}. A category of a later release counts as `unknown`. */
 export const CIRCUIT_FIELDS = {
   s: { one: ['pending', 'open', 'closed'] },
-  g: { most: 1e12 },
+  g: { most: MOST_GENERATION, isWhole: true },
   c: name,
   t: time,
   w: time,
@@ -52,7 +55,8 @@ export const LONGEST = { circuit: 2_000, action: 16_000, circuitName: 2_000, act
 /** A store with a higher version, or with a longer epoch, starts again. */
 export const HEAD = { version: MOST, epoch: LONGEST_NAME } as const;
 
-const isNumber = (value: unknown, most: number): boolean => typeof value === 'number' && value >= 0 && value <= most;
+const isNumber = (value: unknown, most: number, isWhole = false): boolean =>
+  typeof value === 'number' && value >= 0 && value <= most && (!isWhole || Number.isInteger(value));
 
 const isText = (value: unknown, most: number): boolean =>
   typeof value === 'string' && value.length > 0 && value.length <= most;
@@ -68,7 +72,7 @@ const fits = (rule: FieldRule, value: unknown): boolean => {
   if (value === undefined) return rule.optional === true;
   if ('one' in rule) return rule.one.some((one) => one === value);
   if ('text' in rule) return isText(value, rule.text);
-  return 'most' in rule ? isNumber(value, rule.most) : isTimes(value, rule.times);
+  return 'most' in rule ? isNumber(value, rule.most, rule.isWhole) : isTimes(value, rule.times);
 };
 
 /** The fields of a record that has all of them as it should. Undefined for any other value. */
@@ -85,7 +89,8 @@ const luaOf = (rule: FieldRule): string => {
   const optional = `optional = ${rule.optional === true}`;
   if ('one' in rule) return `{ one = { ${rule.one.map((one) => `['${one}'] = true`).join(', ')} }, ${optional} }`;
   if ('text' in rule) return `{ text = ${rule.text}, ${optional} }`;
-  return 'most' in rule ? `{ most = ${rule.most}, ${optional} }` : `{ times = ${rule.times}, ${optional} }`;
+  if ('most' in rule) return `{ most = ${rule.most}, isWhole = ${rule.isWhole === true}, ${optional} }`;
+  return `{ times = ${rule.times}, ${optional} }`;
 };
 
 /** The rules as a table of Lua. */
@@ -115,7 +120,7 @@ local function fits(rule, value)
   if value == nil then return rule.optional end
   if rule.one then return type(value) == 'string' and rule.one[value] == true end
   if rule.text then return isText(value, rule.text) end
-  if rule.most then return isNumber(value, rule.most) end
+  if rule.most then return isNumber(value, rule.most) and (not rule.isWhole or value % 1 == 0) end
   return isTimes(value, rule.times)
 end
 local function readFields(rules, value)

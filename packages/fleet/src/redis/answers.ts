@@ -1,3 +1,4 @@
+import { isActionBody } from '../fleet-action.ts';
 import type { Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
 import { HEAD } from '../record-fields.ts';
@@ -77,7 +78,7 @@ export const readWord = async (answer: unknown): Promise<Word> => {
       else circuits.push(circuit);
     } else if (field.startsWith('a:')) {
       const action = parseActionRecord(id, value, newest, nowMs);
-      if (action === 'unfit') ignored += 1;
+      if (action === 'unfit' || (action !== undefined && !isActionBody(action.body))) ignored += 1;
       else if (action !== undefined) actions.push(action);
     } else ignored += 1;
   };

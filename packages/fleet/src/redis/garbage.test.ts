@@ -7,7 +7,7 @@ import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createFleet } from '../fleet.ts';
 import { BOUNDS } from '../fleet-state.ts';
-import { NOWHERE, type Report } from '../protocol.ts';
+import { NOWHERE, type ProbeResult, type Report } from '../protocol.ts';
 import type { RedisConnection } from './connection.ts';
 import { connectionOf } from './recognize.ts';
 import { fleetKey, redisStore } from './redis-store.ts';
@@ -112,6 +112,36 @@ describe('the scripts', () => {
     await put(otherKey, { e: 'e1', v: '7', ...full });
     const { circuits, ignored } = await other.read(NOWHERE);
     expect([circuits.length, ignored]).toEqual([BOUNDS.circuits, 50]);
+  });
+
+  test('G11: settle the probe of the largest generation, and leave out one that is no whole number', async () => {
+    const { store, key } = storeOf('generation');
+    const open = (g: number, t: number) => `7 ${JSON.stringify({ s: 'open', g, c: 'network', t, w: 1_000 })}`;
+    const fields = ['success', 'end', 'failure'].map((id) => [`c:${id}`, open(1e12, NOW - 1_000)] as const);
+    await put(key, { e: 'e1', v: '7', ...Object.fromEntries(fields), 'c:half': open(1.234_567_890_123_456_7, NOW) });
+    expect((await store.read(NOWHERE)).ignored).toBe(1);
+    const settle = async (id: string, result: ProbeResult) => {
+      const grant = await store.claim(id, 'p', 1e12, 'token', 1_000, false);
+      return store.settle(id, 'p', grant ?? expect.fail('no grant'), result);
+    };
+    expect(await settle('success', { result: 'success' })).toBe('done');
+    expect(await settle('failure', { result: 'failure', category: 'network', waitMs: 2_000 })).toBe('done');
+    expect(await store.end('end', 1e12)).toBe(true);
+    const { circuits, ignored } = await store.read(NOWHERE);
+    expect(circuits.map(({ id, state, generation }) => [id, state, generation])).toEqual([
+      ['success', 'closed', 1e12],
+      ['failure', 'open', 1e12],
+      ['end', 'closed', 1e12],
+    ]);
+    expect(ignored).toBe(1);
+  });
+
+  test('G11: leave out an action whose body is no object, and count it', async () => {
+    const { store, key } = storeOf('bodies');
+    const action = (b: string) => `7 ${JSON.stringify({ i: 'i', m: NOW, o: NOW + 9_000, u: NOW + 9_000, b })}`;
+    const bodies = ['xxx', '[]', '"x"', 'null', '{"do":"what a later release does"}'];
+    await put(key, { e: 'e1', v: '7', ...many(bodies.length, (at) => [`a:${at}`, action(bodies[at] ?? '')]) });
+    expect(await store.read(NOWHERE)).toMatchObject({ ignored: 4, actions: [{ key: '4' }] });
   });
 
   test('G11: count the listeners of more channels than one command takes', async () => {

@@ -116,7 +116,7 @@ const call: fc.Arbitrary<Move> = fc.oneof(
       .record({
         key: fc.constantFrom('k', 'l', 'm'),
         id: ids,
-        body: fc.constantFrom('x', '{"a":"é\\"}'),
+        body: fc.constantFrom('{}', '{"a":"é\\\\"}'),
         leftMs: ms,
         keptMs: ms,
         ageMs: ms,

@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { BOUNDS, type Bounds, MOST_QUORUM, RENEWED_MS } from '../fleet-state.ts';
-import { ACTION_FIELDS, CIRCUIT_FIELDS, HEAD, LONGEST, LUA_READ_FIELDS, luaTable } from '../record-fields.ts';
+import {
+  ACTION_FIELDS,
+  CIRCUIT_FIELDS,
+  HEAD,
+  LONGEST,
+  LUA_READ_FIELDS,
+  luaTable,
+  MOST_GENERATION,
+} from '../record-fields.ts';
 import { CLOCK_STEP_MS } from '../records.ts';
 
 /**
@@ -97,6 +105,9 @@ local function listeners(channels)
   end
   return counts
 end
+local function following(generation)
+  return math.min(generation + 1, ${MOST_GENERATION})
+end
 local function found(record, number)
   return { now, string.format('%.0f ', number) .. cjson.encode(record) }
 end
@@ -117,7 +128,7 @@ if generation > circuit.g then
 elseif known and (generation > 0 or circuit.s == 'open') then
   return found(known, number)
 else
-  after.g = circuit.g + 1
+  after.g = following(circuit.g)
   local seen, count = { [process] = now }, 1
   for other, at in pairs(circuit.n or {}) do
     if other ~= process and now - at < tonumber(ARGV[8]) then
@@ -190,7 +201,7 @@ if not circuit or epoch ~= ARGV[5] or circuit.g ~= tonumber(ARGV[6]) then return
 if circuit.h ~= ARGV[4] or circuit.k ~= ARGV[7] or (circuit.u or 0) <= now then return 'stale' end
 local wanted = circuit.d
 circuit.h, circuit.k, circuit.u, circuit.d = nil, nil, nil, nil
-if result ~= 'returned' then circuit.g, circuit.t = circuit.g + 1, now end
+if result ~= 'returned' then circuit.g, circuit.t = following(circuit.g), now end
 if result == 'success' then circuit.s = 'closed' end
 if result == 'failure' then circuit.c, circuit.w = ARGV[9], tonumber(ARGV[10]) end
 save(field, circuit, 4 * circuit.w, result == 'success' or wanted)
@@ -202,7 +213,7 @@ const END = `
 local field = 'c:' .. ARGV[3]
 local circuit = load(field)
 if not circuit or circuit.s ~= 'open' or circuit.g ~= tonumber(ARGV[4]) then return 0 end
-save(field, { s = 'closed', g = circuit.g + 1, c = circuit.c, t = now, w = circuit.w }, 4 * circuit.w, true)
+save(field, { s = 'closed', g = following(circuit.g), c = circuit.c, t = now, w = circuit.w }, 4 * circuit.w, true)
 return 1
 `;
 
