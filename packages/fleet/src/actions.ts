@@ -125,9 +125,10 @@ export const syncActions = (
     const action = parseAction(body);
     if (action === undefined || keyOf(action) !== key || action.agent !== agent || !isShared(action.tool)) return;
     const { tool, owner } = action;
-    const [endsMs, keptUntilMs] = [heardMs + leftMs, heardMs + keptMs];
+    // Otherwise an end that the store cannot take would be sent again and again.
+    const [endsMs, keptUntilMs] = [leftMs, keptMs].map((ms) => heardMs + Math.min(LONGEST_MS, ms)) as [number, number];
     const heard = { id, action, body, endsMs, keptUntilMs, askedMs: heardMs - ageMs, made, after: 0 };
-    const forMs = Math.min(LONGEST_MS, endsMs - runtime.now());
+    const forMs = endsMs - runtime.now();
     const quietly = { isDeclared: false, isCounted: false };
     latest.set(key, { ...heard, forced: undefined }); // First, so that one that cannot be carried out is tried once.
     if (action.do === 'force' && forMs > 0) {

@@ -1,6 +1,7 @@
 /** What a fleet does with a hash in Redis that it did not write. Random contents: `test/fuzz/fleet.test.ts`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
+import { operate } from '@breakerbox/core/control';
 import { shareCircuits } from '@breakerbox/core/fleet';
 import { diag } from '@opentelemetry/api';
 import { createClient } from 'redis';
@@ -210,6 +211,24 @@ describe('a process', () => {
     expect(calls(one)).toBe(false);
     await client.unlink(one.key);
     await vi.waitFor(() => expect(calls(one)).toBe(true), { timeout: 4_000, interval: 50 });
+  });
+
+  test('G11: stays up after a mode for centuries was deleted, and sends it back with seven days at most', async () => {
+    const one = member('centuries');
+    await upAt(one);
+    const body = { do: 'force', agent: 'centuries', tool: 'search', owner: 'x', mode: 'forced_open', reason: 'r' };
+    const field = `a:${JSON.stringify(['centuries', 'search', 'x'])}`;
+    const action = { i: 'i', m: Date.now(), o: 1e13, u: 1e13, b: JSON.stringify(body) };
+    await put(one.key, { e: 'e1', v: '100', [field]: `100 ${JSON.stringify(action)}` });
+    await vi.waitFor(() => expect(calls(one)).toBe(false), { timeout: 5_000, interval: 20 });
+    await client.unlink(one.key);
+    const sent = await vi.waitFor(async () => (await client.hGet(one.key, field)) ?? expect.fail(), 5_000);
+    const { u } = JSON.parse(sent.slice(sent.indexOf(' '))) as { u: number };
+    expect(u).toBeLessThan(Date.now() + 7 * 86_400_000 + 5_000);
+    await wait(4_500);
+    expect(one.fleet.status().mode).toBe('up');
+    operate(one.box).release('search', { owner: 'x' });
+    expect(calls(one)).toBe(true);
   });
 
   test.each([
