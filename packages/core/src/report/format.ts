@@ -153,7 +153,7 @@ const remarkSection: Section = ({ tools }) => {
             `${named(tool)}: ${figure(ignoredErrors)} of ${counted(made, 'call')} came back with an error that is not counted. session.explain(tool) says why.`,
           ),
         ),
-      ...remark('Ignored results, which say nothing about health', ({ calls }) => calls.ignored),
+      ...remark('Ignored results, which say nothing about health', ({ calls }) => calls.ignored - calls.keyFailures),
       ...remark('Failures of single targets (keys), not of the tool', ({ calls }) => calls.keyFailures),
       ...remark('Tokens wasted on failed calls', ({ tokensWasted }) => tokensWasted),
       ...remark('Dry run: calls that would have been skipped or paused', (tool) => tool.wouldHaveBeenRejected),

@@ -79,7 +79,7 @@ export interface CallReport {
   readonly succeeded: number;
   readonly failed: number;
   readonly ignored: number;
-  /** Those of the ignored calls that are errors of the tool: they were neither denied nor cancelled. */
+  /** Those of the ignored calls that are errors of the tool: neither denied nor cancelled, nor failures of keys. */
   readonly ignoredErrors: number;
   /** Those of the ignored calls that blame their key, such as a dead host (C14). */
   readonly keyFailures: number;
@@ -151,7 +151,7 @@ const callReports = (tally: ToolTally | undefined, systemic: SystemicDecision) =
       failed: tally?.failed ?? 0,
       ignored: tally?.ignored ?? 0,
       ignoredErrors: entriesOf<string>(tally?.ignoredBy).reduce(
-        (total, [name, times]) => (name === 'denied' || name === 'cancelled' ? total : total + times),
+        (total, [name, times]) => (/^(?:denied|cancelled|key)$/.test(name) ? total : total + times),
         0,
       ),
       keyFailures: tally?.ignoredBy.key ?? 0,

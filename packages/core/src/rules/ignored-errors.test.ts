@@ -25,6 +25,17 @@ describe('Q1: errors that are not counted', () => {
     expect(formatReport(report(session))).not.toContain('not counted');
   });
 
+  test('C14: nor one whose failures blame keys, because they count for those', () => {
+    const { session } = keyed();
+    for (let host = 0; host < 4; host += 1) {
+      visit(session, 'a', `${host}.example`, { outcome: 'failure', category: 'network', blames: 'key' });
+    }
+    expect(report(session).tools[0]?.calls).toMatchObject({ ignored: 4, ignoredErrors: 0, keyFailures: 4 });
+    const text = formatReport(report(session));
+    expect(text).toContain('Failures of single targets (keys), not of the tool: a 4.');
+    expect(text).not.toMatch(/not counted|Ignored results/);
+  });
+
   test('C15: explain() says why each error of the tool did not count', () => {
     const { session } = bench();
     callWith(session, 'a', 1, ignored('tool_error'));
