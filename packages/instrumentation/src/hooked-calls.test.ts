@@ -44,7 +44,7 @@ describe('a call', () => {
   });
 
   test.each([undefined, null, 'done'])(
-    'E5: settled with %j, which has no outcome, is ignored, and a probe gives its place back',
+    'E5, C8: settled with %j, which has no outcome, is ignored, and a probe leaves its circuit open again',
     (given) => {
       const watched = once();
       const calls = hookedCalls(watched.session);
@@ -52,7 +52,8 @@ describe('a call', () => {
       expect(calls.acquire(call('probe')).decision).toBe('probe');
       expect(calls.settle('probe', given as never)).toMatchObject({ decision: 'probe' });
       expect(watched.outcomes.at(-1)).toBe('search: ignored, unknown');
-      expect(calls.acquire(call('again')).decision).toBe('probe');
+      expect(calls.acquire(call('again')).reason).toBe('open');
+      expect(watched.session.view().budget.remaining).toBe(4);
     },
   );
 
