@@ -11,7 +11,7 @@ const OWN =
 
 /** The tool works, and rejects this request: a rule, a limit, a state of the object, or advice about the arguments. */
 const REFUSED =
-  /\b(?:already|allowed|eligible|permitted|authorized for|must|only|should|(?:can(?: ?not|'t)|may not) be|insufficient|enough|exceed\w*|limit\w*|maximum|minimum|at (?:least|most)|(?:more|less|fewer|later|earlier) than|too \w+|declined|rejected|denied|refused|expired|closed|cancell?ed|completed|refund\w*|sold out|booked|taken|occupied|busy|locked|pending|full|(?:not |un)available|in use|conflict\w*|duplicate|violat\w+|polic(?:y|ies)|ambiguous|match\w*|mismatch\w*|different|belongs?|same|first|before|until|unless|invalid|incorrect|wrong|malformed|unsupported (?:type|format|value)|division by zero|syntax|parse|sign in|log ?in|unpaid|please (?:provide|specify|select|choose|enter|use|try an?other|give|pick|check the))\b/i;
+  /\b(?:already|allowed|eligible|permitted|authorized for|must|only|should|(?:can(?: ?not|'t)|may not) be|insufficient|enough|exceed\w*|limit\w*|maximum|minimum|at (?:least|most)|(?:more|less|fewer|later|earlier) than|too \w+|declined|rejected|denied|refused|expired|closed|cancell?ed|completed|refund\w*|sold out|booked|taken|occupied|busy|locked|pending|full|(?:not |un)available|in use|conflict\w*|duplicate|violat\w+|polic(?:y|ies)|ambiguous|match\w*|mismatch\w*|different|belongs?|same|first|before|until|not (?:a )?part of|(?:does not|doesn't) cover|unless|invalid|incorrect|wrong|malformed|unsupported (?:type|format|value)|division by zero|syntax|parse|sign in|log ?in|unpaid|please (?:provide|specify|select|choose|enter|use|try an?other|give|pick|check the))\b/i;
 
 /** What differs from call to call: quotations, paths, addresses, numbers and ids. */
 const withoutLiterals = (text: string): string =>
@@ -43,8 +43,9 @@ export const unexplainedIn = (
 ): string | undefined => {
   if (judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown') || kind === 'runner')
     return undefined;
+  const words = text.replaceAll('_', ' ');
   const lower = text.toLowerCase();
   if (input.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
-  if (REFUSED.test(text) || (NOT_FOUND.test(text) && !OWN.test(text))) return undefined;
+  if (REFUSED.test(words) || (NOT_FOUND.test(words) && !OWN.test(words))) return undefined;
   return hashOfText(withoutLiterals(text), SEED);
 };
