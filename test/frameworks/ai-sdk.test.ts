@@ -58,6 +58,7 @@ const told = ({ servers, judging }: AgentRun) => ({
 
 const byTools: Guard = (tools, run) => ({
   tools: guardTools(tools, run.session, {
+    inPlace: ['news'],
     ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
     ...told(run),
   }),
@@ -182,6 +183,7 @@ contract(harness(versions.five, streaming, byTools, 'streamText', lacksOf5));
 const NO_SIGNAL =
   "A telemetry integration does not get a tool's signal, so the loop waits for a tool that ignores the signal.";
 const lacksOfTelemetry = {
+  inPlace: 'A telemetry integration cannot call another tool.',
   timeoutMs: 'A telemetry integration cannot end a tool.',
   frameworkTimeout: NO_SIGNAL,
   abort: NO_SIGNAL,

@@ -43,5 +43,9 @@ export const dueForProbe = (): Watched => {
   return watched;
 };
 
+/** What it must read after the failure that opens the circuit (R5). */
+export const ADVICE =
+  /<breakerbox>Tool 'search' is not available now: the last calls failed \(network\)\. Do not call it now\..* Use 'news' instead/;
+
 /** What the model must read about an unavailable tool. */
 export const REJECTION = /Tool 'search' is unavailable: the last calls failed \(network\)\. Do not call it now/;

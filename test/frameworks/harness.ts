@@ -63,6 +63,8 @@ export const FEATURES = [
   'steps',
   'sessionFunction',
   'stale',
+  'inPlace',
+  'advice',
   'groups',
   'keys',
   'nested',

@@ -1,5 +1,5 @@
 import { labelled } from '@breakerbox/core';
-import { hookedCalls } from '@breakerbox/instrumentation';
+import { hookedCalls, withAdvice } from '@breakerbox/instrumentation';
 import { type Call, runLoop, scriptedModel } from '@breakerbox/scripted-models/plain';
 import { contract } from './contract.ts';
 import type { AgentRun, Harness } from './harness.ts';
@@ -10,7 +10,7 @@ interface Hooks {
   /** An answer replaces the call. */
   before(call: Call): string | undefined;
   after(call: Call, result: unknown): void;
-  failed(call: Call, error: unknown): void;
+  failed(call: Call, error: unknown): unknown;
   denied(call: Call): void;
 }
 
@@ -36,8 +36,7 @@ const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, h
       hooks.after(call, result);
       return result;
     } catch (error) {
-      hooks.failed(call, error);
-      throw error;
+      throw hooks.failed(call, error);
     }
   };
   return async (call: Call): Promise<string> => {
@@ -65,7 +64,7 @@ const harness: Harness = {
         return route?.kind === 'stale' ? `${labelled(route.result, route.label)}` : permit.message;
       },
       after: ({ id }, result) => calls.settle(id, { result }),
-      failed: ({ id }, error) => calls.settle(id, { error }),
+      failed: ({ id }, error) => withAdvice(error, calls.settle(id, { error })?.message ?? ''),
       denied: ({ id }) => calls.settle(id, { outcome: 'ignored', category: 'denied' }),
     });
     try {
@@ -78,6 +77,7 @@ const harness: Harness = {
   lastTurnUntold: true,
   inBand: (error) => ({ error }),
   lacks: {
+    inPlace: 'Hooks cannot call another tool.',
     timeoutMs: "Hooks don't run the tool, so we cannot end it. The framework's own time-out applies.",
     toolSpansBeneath: "A hook before the call can't make the tool run in a context.",
     nativeSpan: 'It depends on the framework.',

@@ -59,7 +59,11 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
   heard,
 });
 
-const ours = ({ timeoutMs, judging }: AgentRun) => ({ ...judging, ...(timeoutMs !== undefined && { timeoutMs }) });
+const ours = ({ timeoutMs, judging }: AgentRun) => ({
+  inPlace: ['news'],
+  ...judging,
+  ...(timeoutMs !== undefined && { timeoutMs }),
+});
 
 const callersSignal = 'LangGraph leaves a listener on the signal of a run.';
 

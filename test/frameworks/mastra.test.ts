@@ -109,6 +109,7 @@ const harness = (version: string, framework: Framework, loop: keyof typeof loops
   },
   inBand: (error) => ({ error }),
   lacks: {
+    inPlace: 'Hooks cannot call another tool, because a person may have to approve it.',
     frameworkTimeout: 'Mastra has no time-out for tools.',
     generators: 'A Mastra tool returns one result. Its progress goes to a writer.',
     nativeSpan:

@@ -1,10 +1,12 @@
+import { unavailableNotice, withAdvice } from '@breakerbox/instrumentation';
 /** What a loop of your own tells its model about a call: the result as text, or the error's message. It stops with the caller. */
 export const reply = async (call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<string> => {
   try {
     return asText(await call());
   } catch (error) {
     signal?.throwIfAborted();
-    return error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    return String(withAdvice(text, unavailableNotice(error) ?? ''));
   }
 };
 

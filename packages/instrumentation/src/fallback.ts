@@ -1,14 +1,21 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
 import { annotated, asClause, atOnce, LOSS, quoteTool, safely } from '@breakerbox/core/internal';
 import type { Rejection } from './acquire.ts';
+import type { Run } from './run.ts';
 
-/** The answer in place of a rejected call. */
+/** The answer in place of a call. */
 export interface Answer {
   readonly value: unknown;
+  /** Whether the other tool failed, or reported an error. */
+  readonly failed?: boolean;
 }
 
-/** Calls a tool with its own decision, and no further tool in its place; undefined if that decision rejects the call. */
-export type DirectCall = (input: unknown) => Promise<Answer | undefined>;
+/**
+ * Calls a tool with its own decision, and no further tool in its place; undefined if that decision rejects the call.
+ *
+ * @param usualMs Milliseconds that it has if it has no time limit of its own. Default: as many as it takes.
+ */
+export type DirectCall = (input: unknown, usualMs?: number) => Promise<Answer | undefined>;
 
 /** How an executor answers a rejected call with another result. */
 export interface FallbackOptions {
@@ -41,6 +48,45 @@ export const fallbackFor = (
   })();
 };
 
+/** What a run says about a call that it made. */
+type Made = Pick<Run, 'failed' | 'instead' | 'caller'>;
+
+/** The most milliseconds of an alternative after a failure, where no tool has a time limit: a failing call must not hang. */
+const LONGEST_MS = 30_000;
+
+/**
+ * R5: the end of a call that was made. If its error left the tool unavailable, an alternative that may be called in place answers at
+ * once, by its own decision and within its own time limit, or 30 s without one. Unless that succeeds, the end stays as it is. In a
+ * pause there is no alternative (R2).
+ *
+ * @throws the caller's reason if the caller stops the alternative.
+ */
+export const orAlternative = async <Output>(
+  tool: string,
+  run: Made,
+  end: Promise<Output>,
+  input: unknown,
+  { find, note = annotated }: FallbackOptions,
+): Promise<Output> => {
+  const ended = await end.then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  const { instead: route, failed, caller } = run;
+  const isWanted = route?.kind === 'alternative' && route.adapt !== undefined && caller?.aborted !== true;
+  const call = isWanted ? find(route.tool) : undefined;
+  if (route?.kind === 'alternative' && call !== undefined) {
+    const adapted = adaptedInput(tool, route, input);
+    const answer = adapted && (await call(adapted.input, LONGEST_MS).catch(() => undefined));
+    if (answer !== undefined && answer.failed !== true) {
+      return note(answer.value, 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
+    }
+    caller?.throwIfAborted();
+  }
+  if ('error' in ended) throw ended.error;
+  return ended.value;
+};
+
 const adaptedInput = (
   tool: string,
   route: AlternativeRoute,
@@ -51,7 +97,11 @@ const adaptedInput = (
 };
 
 /** Says which tool answered and what is lost by it, so that the reader does not take the answer for the tool's own. */
-const noteOf = (tool: string, { tool: other, degradation, note }: AlternativeRoute): string => {
+const noteOf = (
+  tool: string,
+  { tool: other, degradation, note }: AlternativeRoute,
+  why = 'which is unavailable',
+): string => {
   const loss = [...(note === undefined ? [] : [asClause(note)]), LOSS[degradation]].join('; ');
-  return `answered by ${quoteTool(other)} in place of ${quoteTool(tool)}, which is unavailable: ${loss}`;
+  return `answered by ${quoteTool(other)} in place of ${quoteTool(tool)}, ${why}: ${loss}`;
 };

@@ -6,7 +6,7 @@ import { listenToDiag } from './test-support/diagnosed.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
 import { rejectionOf } from './test-support/rejection.ts';
 import { startTracing, stopTracing } from './test-support/tracing.ts';
-import { type Watched, watchedSession } from './test-support/watched-session.ts';
+import { open, type Watched, watchedSession } from './test-support/watched-session.ts';
 
 let server: TestServer;
 
@@ -49,18 +49,17 @@ describe('R4: an alternative with adapt is called', () => {
     });
 
   /** Both tools, the first of them out. */
-  const outage = async (watched: Watched, options: GuardOptions<string> = {}) => {
+  const outage = (watched: Watched, options: GuardOptions<string> = {}) => {
     const news = page(watched, 'news', options);
     const web = page(watched, 'web', { alternatives: { news } });
-    server.answer('/down', 503);
-    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    open(watched, 'web', 'server');
     return { web, news };
   };
 
   test('R4: with its own input, decision, span and settlement; the answer names it and the loss', async () => {
     const traced = startTracing();
     const watched = route();
-    const { web } = await outage(watched);
+    const { web } = outage(watched);
 
     expect(await web('/x', { callId: 'call-1' })).toBe(
       "[answered by 'news' in place of 'web', which is unavailable: recent items only; little is lost]\n/news/x",
@@ -91,8 +90,7 @@ describe('R4: an alternative with adapt is called', () => {
     const news = page(watched, 'news', { alternatives: { books } });
     const web = page(watched, 'web', { alternatives: { news } });
     server.answer('/gone', 404);
-    server.answer('/down', 503);
-    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    open(watched, 'web', 'server');
     await expect(news('/gone')).rejects.toThrow('HTTP 404');
 
     const error = await rejectionOf(web('/x'));
@@ -115,7 +113,7 @@ describe('R4: an alternative with adapt is called', () => {
   ])('R4: adapt that %s is reported, and the rejection remains (E5)', async (_, adapt, said) => {
     const heard = listenToDiag();
     const watched = route({ adapt: adapt as never });
-    const { web } = await outage(watched);
+    const { web } = outage(watched);
     expect(await rejectionOf(web('/x'))).toMatchObject({ tool: 'web', route: { kind: 'alternative', tool: 'news' } });
     expect(heard[0]).toEqual([
       expect.stringContaining("adapt() of tool 'web' for 'news' failed"),
@@ -126,7 +124,7 @@ describe('R4: an alternative with adapt is called', () => {
 
   test('R4: a failing alternative is settled by its own error, which reaches the caller', async () => {
     const watched = route();
-    const { web } = await outage(watched);
+    const { web } = outage(watched);
     server.answer('/news/x', 500);
     await expect(web('/x')).rejects.toMatchObject({ message: 'HTTP 500', status: 500 });
     expect(watched.outcomes).toEqual(['web: failure, server', 'news: failure, server']);
@@ -134,10 +132,10 @@ describe('R4: an alternative with adapt is called', () => {
 
   test('R4: without adapt, or if it is not given, it is left to the caller', async () => {
     const given = route({ adapt: undefined as never });
-    expect(await rejectionOf((await outage(given)).web('/x'))).toMatchObject({ route: { tool: 'news' } });
+    expect(await rejectionOf(outage(given).web('/x'))).toMatchObject({ route: { tool: 'news' } });
     const missing = route();
     const web = page(missing, 'web');
-    await expect(web('/down').catch((error) => error)).resolves.toMatchObject({ status: 503 });
+    open(missing, 'web', 'server');
     expect((await rejectionOf(web('/x'))).message).toContain("Use 'news' instead");
     expect(missing.decisions).toEqual(['web: call', 'web: skip']);
   });
@@ -146,8 +144,7 @@ describe('R4: an alternative with adapt is called', () => {
     const watched = route();
     const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}));
     const web = page(watched, 'web', { alternatives: { news: hanging } });
-    server.answer('/down', 503);
-    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    open(watched, 'web', 'server');
     const caller = new AbortController();
     const reason = new Error('the user left');
     const call = web('/x', { signal: caller.signal });
@@ -160,8 +157,7 @@ describe('R4: an alternative with adapt is called', () => {
     const watched = route();
     const hanging = guard(watched.session, 'news', (_: string) => new Promise<string>(() => {}), { timeoutMs: 5 });
     const web = page(watched, 'web', { alternatives: { news: hanging } });
-    server.answer('/down', 503);
-    await expect(web('/down')).rejects.toThrow('HTTP 503');
+    open(watched, 'web', 'server');
     await expect(web('/x')).rejects.toMatchObject({ name: 'TimeoutError' });
     expect(watched.outcomes.at(-1)).toBe('news: failure, timeout');
   });
@@ -171,8 +167,7 @@ describe('R4: an alternative with adapt is called', () => {
     const news = page(watched, 'news');
     const web = page(watched, 'web', { alternatives: { news } });
     await web('/x');
-    server.answer('/down', 503);
-    await expect(web('/down')).rejects.toThrow();
+    open(watched, 'web', 'server');
     expect(await web('/x')).toBe(`[${STALE}]\n/x`);
     expect(await web('/y')).toMatch(/^\[answered by 'news'/);
   });
@@ -198,7 +193,7 @@ describe('R4: an alternative with adapt is called', () => {
     const hang = () => new Promise<string>(() => {});
     const news = guard(session, 'news', hang, ownMs === undefined ? {} : { timeoutMs: ownMs });
     const web = guard(session, 'web', hang, { timeoutMs, alternatives: { news } });
-    session.acquire('web').settle({ outcome: 'failure', category: 'server' });
+    open({ session }, 'web', 'server');
     const call = web('/x').catch((caught) => caught);
     await vi.advanceTimersByTimeAsync(20);
     expect(await call).toMatchObject({ name: 'TimeoutError', message: 'No answer within 20 ms' });
@@ -218,7 +213,7 @@ describe('R4: an alternative with adapt is called', () => {
       const { session } = route({ adapt: takes(ms) });
       const news = guard(session, 'news', () => new Promise<string>(() => {}));
       const web = guard(session, 'web', async (_: string) => '', { timeoutMs: 20, alternatives: { news } });
-      session.acquire('web').settle({ outcome: 'failure', category: 'server' });
+      open({ session }, 'web', 'server');
       const call = web('/x').catch((error) => error.message);
       await vi.advanceTimersByTimeAsync(left);
       expect(await call).toBe(`No answer within ${left} ms`);

@@ -5,13 +5,12 @@ import {
   declareTool,
   declareTools,
   isRejected,
-  type Rejection,
   readCall,
   type SessionSource,
   sessionOf,
   type ToolCall,
 } from './acquire.ts';
-import { type Answer, type DirectCall, fallbackFor } from './fallback.ts';
+import { type Answer, type DirectCall, fallbackFor, orAlternative } from './fallback.ts';
 import { type Guarded, mark, markOf, throwIfGuarded } from './guard-mark.ts';
 import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { type OptionCheck, show } from './options.ts';
@@ -72,8 +71,14 @@ interface Guard extends Guarded {
   /**
    * Calls the tool in place of another. Undefined if it may not be called, so the alternative was not used.
    * @param leftMs Milliseconds that it has at most, even if its own timeout is longer. Undefined: no limit of the caller's.
+   * @param usualMs Milliseconds that it has if it has no timeout of its own. Default: `leftMs`.
    */
-  callAsAlternative(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined>;
+  callAsAlternative(
+    input: unknown,
+    call: ToolCall,
+    leftMs: number | undefined,
+    usualMs?: number,
+  ): Promise<Answer | undefined>;
 }
 
 /**
@@ -129,18 +134,34 @@ class GuardedTool<Input, Output> implements Guard {
   async call(input: Input, given?: ToolCall): Promise<Output> {
     const call = given === undefined ? NO_OPTIONS : readCall(this.#where, given);
     const permit = this.#acquire(input, call);
-    if (!isRejected(permit)) return this.#execute(permit, input, call, this.#options.timeoutMs);
-    const answer = await this.#fallback(permit, input, call);
+    const { timeoutMs, alternatives } = this.#options;
+    if (!isRejected(permit)) {
+      const run = this.#start(permit, input, call, timeoutMs);
+      const end = this.#execute(run, permit, input);
+      if (alternatives === undefined) return end;
+      const find = (tool: string) => this.#find(tool, call, () => undefined);
+      return orAlternative(this.tool, run, end, input, { find, note: annotateResult });
+    }
+    const startMs = performance.now();
+    const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
+    const find = (tool: string) => this.#find(tool, call, leftMs);
+    const answer = await fallbackFor(permit, input, { find, note: annotateResult });
     if (answer === undefined) throw new ToolUnavailableError(permit);
     return answer.value as Output;
   }
 
-  async callAsAlternative(input: unknown, call: ToolCall, leftMs: number | undefined): Promise<Answer | undefined> {
+  async callAsAlternative(
+    input: unknown,
+    call: ToolCall,
+    leftMs: number | undefined,
+    usualMs = leftMs,
+  ): Promise<Answer | undefined> {
     const permit = this.#acquire(input as Input, call);
     if (isRejected(permit)) return undefined;
-    const { timeoutMs = leftMs } = this.#options;
+    const { timeoutMs = usualMs } = this.#options;
     const withinMs = timeoutMs === undefined || leftMs === undefined ? timeoutMs : Math.min(timeoutMs, leftMs);
-    return { value: await this.#execute(permit, input as Input, call, withinMs) };
+    const run = this.#start(permit, input as Input, call, withinMs);
+    return { value: await this.#execute(run, permit, input as Input), failed: run.failed !== undefined };
   }
 
   #acquire(input: Input, { signal, callId }: ToolCall): Permit {
@@ -151,21 +172,24 @@ class GuardedTool<Input, Output> implements Guard {
     return acquire(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
   }
 
-  #execute(permit: Permit, input: Input, { signal }: ToolCall, timeoutMs: number | undefined): Promise<Output> {
-    const run = new Run(permit, { input, signal, timeoutMs }, this.#options as Reading, this.#judge);
+  #start(permit: Permit, input: Input, { signal }: ToolCall, timeoutMs: number | undefined): Run {
+    return new Run(permit, { input, signal, timeoutMs }, this.#options as Reading, this.#judge);
+  }
+
+  #execute(run: Run, permit: Permit, input: Input): Promise<Output> {
     const tool = this.#run;
     return run.execute(async () => tool(input, { signal: run.signal, permit }), followStream);
   }
 
-  #fallback(permit: Rejection, input: Input, call: ToolCall): Promise<Answer | undefined> | undefined {
-    const { timeoutMs, alternatives = NO_OPTIONS } = this.#options;
-    const startMs = performance.now();
-    const leftMs = () => timeoutMs && Math.max(1, Math.ceil(timeoutMs - (performance.now() - startMs)));
-    const find = (tool: string): DirectCall | undefined => {
-      const other = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
-      return other && ((adapted) => other.callAsAlternative(adapted, call, leftMs()));
-    };
-    return fallbackFor(permit, input, { find, note: annotateResult });
+  /** How to call another guarded function in place of this one. Without a limit of its own it has this one's. */
+  #find(tool: string, call: ToolCall, leftMs: () => number | undefined): DirectCall | undefined {
+    const { alternatives = NO_OPTIONS } = this.#options;
+    const other = Object.hasOwn(alternatives, tool) ? guardOf(alternatives[tool]) : undefined;
+    const { timeoutMs } = this.#options;
+    return (
+      other &&
+      ((adapted, usualMs) => other.callAsAlternative(adapted, call, leftMs(), usualMs && (timeoutMs ?? usualMs)))
+    );
   }
 }
 

@@ -66,7 +66,9 @@ describe('Mastra: a result that throws when it is read reaches the caller unchan
     const { execute } = (tools as Record<'search', { execute(input: unknown, context: object): Promise<unknown> }>)
       .search;
     const [ended, given] = await endOf(() => execute({}, { toolCallId: 'a' }));
-    expect([ended, Object.is(given, what)]).toEqual([how, true]);
+    // R5: the model reads a copy of the error with the advice.
+    const own = what === outageWithoutCause ? (given as Error).cause : given;
+    expect([ended, Object.is(own, what)]).toEqual([how, true]);
     expect(byProcessor.outcomes.slice(1)).toEqual([outcome]);
 
     const byHooks = probing();

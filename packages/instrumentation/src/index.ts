@@ -1,4 +1,5 @@
 export type { SessionSource } from './acquire.ts';
+export { unavailableNotice, withAdvice } from './advice.ts';
 export {
   type ReadContext,
   readReturned as classifyResult,

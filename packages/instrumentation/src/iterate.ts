@@ -46,8 +46,7 @@ export const iterate = <Piece>(
       return pieces && !Object.is(answer, last) ? { done: false, value: answer as Piece } : found;
     } catch (error) {
       over = true;
-      run.threw(error);
-      throw error;
+      throw run.threw(error);
     }
   };
 

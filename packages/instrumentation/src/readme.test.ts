@@ -24,7 +24,7 @@ describe('the snippets of the README run unchanged', () => {
     ],
     [
       "'news_search'",
-      /^TypeError: fetch failed\n\[answered by 'news_search' .*; little is lost\]\nNews of fuses: none\.\n/,
+      /^\[answered by 'news_search' .*, which failed \(network\): .*; little is lost\]\nNews of breakers: none\.\n\[answered by 'news_search' .*; little is lost\]\nNews of fuses: none\.\n/,
     ],
     ['isFailure: (', /^open\n/],
     ['httpEndpoint(', /^web_search,read_notes,translate\n/],

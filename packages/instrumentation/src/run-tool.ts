@@ -11,7 +11,7 @@ import {
   type ToolCall,
   throwIfAborted,
 } from './acquire.ts';
-import { type DirectCall, type FallbackOptions, fallbackFor } from './fallback.ts';
+import { type DirectCall, type FallbackOptions, fallbackFor, orAlternative } from './fallback.ts';
 import type { GroupOf } from './groups.ts';
 import { type Judge, type JudgeOf, plainJudge } from './judging.ts';
 import { Run } from './run.ts';
@@ -74,8 +74,11 @@ export const runTool = async <Output>(
   format: ResponseFormat<Output>,
 ): Promise<Output> => {
   const permit = acquireFor(adapter, request);
-  if (!isRejected(permit)) return execute(adapter, request, permit, executor, format);
   const { reject, find = findNone, label, note } = format;
+  if (!isRejected(permit)) {
+    const [run, end] = execute(adapter, request, permit, executor, format);
+    return find === findNone ? end : orAlternative(permit.tool, run, end, request.input, { find, note });
+  }
   const answer = await fallbackFor(permit, request.input, { find, label: label as FallbackOptions['label'], note });
   return answer === undefined ? reject(permit) : (answer.value as Output);
 };
@@ -83,6 +86,7 @@ export const runTool = async <Output>(
 /**
  * The same for a tool that is called in place of another. It makes no further hop.
  *
+ * @param usualMs Milliseconds that it has if the adapter has no limit.
  * @returns undefined if the decision rejects the call.
  */
 export const runAlternative = async <Output>(
@@ -90,9 +94,13 @@ export const runAlternative = async <Output>(
   request: ToolRequest,
   executor: ToolExecutor<Output>,
   reading: Reading,
-): Promise<{ readonly value: Output } | undefined> => {
+  usualMs?: number,
+): Promise<{ readonly value: Output; readonly failed: boolean } | undefined> => {
   const permit = acquireFor(adapter, request);
-  return isRejected(permit) ? undefined : { value: await execute(adapter, request, permit, executor, reading) };
+  if (isRejected(permit)) return undefined;
+  const limited = { ...adapter, timeoutMs: adapter.timeoutMs ?? usualMs };
+  const [run, end] = execute(limited, request, permit, executor, reading);
+  return { value: await end, failed: run.failed !== undefined };
 };
 
 const findNone = (): DirectCall | undefined => undefined;
@@ -129,13 +137,12 @@ const execute = <Output>(
   permit: Permit,
   executor: ToolExecutor<Output>,
   reading: Reading,
-): Promise<Output> => {
+): readonly [Run, Promise<Output>] => {
   const { input, signal, isOwnLimit } = request;
-  const run = new Run(
-    permit,
-    { input, signal, isOwnLimit, timeoutMs: adapter.timeoutMs },
-    reading,
-    judgeOf(adapter, request),
-  );
-  return run.execute(async () => executor({ signal: run.signal, permit }));
+  const limits = { input, signal, isOwnLimit, timeoutMs: adapter.timeoutMs };
+  const run = new Run(permit, limits, { advise: BY_DEFAULT, ...reading }, judgeOf(adapter, request));
+  return [run, run.execute(async () => executor({ signal: run.signal, permit }))];
 };
+
+/** The model reads what a tool of a framework throws and reports. */
+const BY_DEFAULT = {};

@@ -1,6 +1,7 @@
-import { labelled, type Permit } from '@breakerbox/core';
+import { type ErrorCategory, labelled, type Permit, type Settlement } from '@breakerbox/core';
 import { reportThrown, safely } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
+import { advisedError, advisedResult, notice } from './advice.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { processWide } from './process-wide.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
@@ -47,6 +48,8 @@ export class Run {
   /** Clears the timer and the listener. Undefined if nothing can stop the call from outside. */
   readonly #release: (() => void) | undefined;
   #listener: ((reason: unknown) => void) | undefined;
+  /** The category of the error that the tool threw or reported; undefined for any other end. */
+  #category: ErrorCategory | undefined;
 
   /**
    * Starts the timer of the call, and listens to its caller's signal.
@@ -85,9 +88,23 @@ export class Run {
         ? followStream(this, result)
         : this.returned(result);
     } catch (error) {
-      this.threw(error);
-      throw this.signal.aborted ? this.signal.reason : error;
+      throw this.threw(error);
     }
+  }
+
+  /** The category of the call's error. The error may be the run's own, if the tool was stopped. */
+  get failed(): ErrorCategory | undefined {
+    return this.#category;
+  }
+
+  /** The caller's signal. */
+  get caller(): AbortSignal | undefined {
+    return this.#start.signal;
+  }
+
+  /** R5: where to go instead of the tool, if its error left it unavailable. */
+  get instead(): Permit['route'] {
+    return this.#category === undefined ? undefined : this.#permit.route;
   }
 
   /** Runs a part of the tool in the permit's context. */
@@ -103,13 +120,18 @@ export class Run {
     this.#release?.();
     const permit = this.#permit;
     const { input } = this.#start;
-    const { known, tokens, freshness, label = labelled } = this.#reading;
+    const { known, tokens, freshness, label = labelled, advise } = this.#reading;
     const settlement = known
       ? settlementOf({ result }, this.#judge, input, known)
       : { result, verdict: this.#judge.returned(result, input) };
     permit.settle(
       tokens || freshness ? { ...settlement, ...readResult(permit.tool, this.#reading, result) } : settlement,
     );
+    this.#note(settlement);
+    const { message } = permit;
+    if (this.#category !== undefined && message !== '' && advise !== undefined) {
+      return (orUndefined(() => (advise.result ?? advisedResult)(result, message)) ?? result) as Value;
+    }
     const found = permit.freshness;
     return found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);
   }
@@ -120,9 +142,9 @@ export class Run {
     this.#permit.settle({ outcome: 'success', ...readResult(this.#permit.tool, this.#reading, stream) });
   }
 
-  /** The tool threw, or the call was stopped before. */
-  threw(error: unknown): void {
-    if (this.signal.aborted) return;
+  /** The tool threw, or the call was stopped before. Gives the error for the caller, with the advice where a model reads it (R5). */
+  threw(error: unknown): unknown {
+    if (this.signal.aborted) return this.#advised(this.signal.reason);
     this.#release?.();
     const { input, isToolsSignal = true } = this.#start;
     const settlement = settlementOf(
@@ -133,6 +155,25 @@ export class Run {
       isToolsSignal ? this.signal : undefined,
     );
     this.#permit.settle({ ...settlement, tokens: this.#cost(error) });
+    this.#note(settlement);
+    return this.#advised(error);
+  }
+
+  #note(settlement: Settlement): void {
+    const verdict = 'verdict' in settlement ? settlement.verdict : undefined;
+    if (verdict && verdict.category !== 'cancelled') this.#category = verdict.category;
+  }
+
+  #advised(error: unknown): unknown {
+    const { message } = this.#permit;
+    const advice = this.#category === undefined ? '' : message;
+    notice(error, advice); // Tools may throw the same error again.
+    if (advice === '') return error;
+    const { advise } = this.#reading;
+    if (advise === undefined) return error;
+    const advised = orUndefined(() => (advise.error ?? advisedError)(error, advice)) ?? error;
+    notice(advised, advice);
+    return advised;
   }
 
   /** The caller does not need the rest. */
@@ -185,7 +226,9 @@ export class Run {
       const { input, isOwnLimit } = this.#start;
       const own = ranMs === undefined || (isOwnLimit && orUndefined(() => isOwnLimit(ranMs, error)));
       const verdict = this.#judge.thrown(error, input, signal, own ? undefined : ranMs);
-      this.#permit.settle({ error, signal, tokens, verdict });
+      const settlement: Settlement = { error, signal, tokens, verdict };
+      this.#permit.settle(settlement);
+      this.#note(settlement);
     }
     this.#listener?.(error);
   }

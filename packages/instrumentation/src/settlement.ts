@@ -1,5 +1,6 @@
 import type { FreshnessHint, FreshnessLabel, Settlement } from '@breakerbox/core';
 import { atOnce, safely } from '@breakerbox/core/internal';
+import type { Advise } from './advice.ts';
 import type { Judge } from './judging.ts';
 import { ToolUnavailableError } from './unavailable.ts';
 import { orUndefined } from './untrusted.ts';
@@ -25,6 +26,8 @@ export interface Reading {
   readonly known?: ((end: CallEnd<unknown>) => KnownEnd | undefined) | undefined;
   /** Adds a label to a result. Default: core's `labelled`. */
   readonly label?: (result: unknown, label: FreshnessLabel) => unknown;
+  /** How the model reads the advice after an error (R5). Default: not at all, because a program gets the error. */
+  readonly advise?: Advise;
 }
 
 /**

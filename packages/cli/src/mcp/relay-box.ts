@@ -7,7 +7,7 @@ export interface RelayBox {
   readonly session: Session;
   /** Ends a pause of the budget when its time is over (M5). */
   beforeDecision(): void;
-  /** The text of a rejection. It says when such a pause ends. */
+  /** The text of a rejection, or the advice after a failed call (R5). It says when such a pause ends. */
   textOf(permit: Permit): string;
   /** The box's clock, in milliseconds. */
   now(): number;
@@ -38,8 +38,8 @@ export const createRelayBox = (config: BreakerboxConfig): RelayBox => {
     beforeDecision: () => {
       if (isPaused) endPause(session);
     },
-    textOf: ({ reason, message }) => {
-      const endMs = reason === 'budget_exhausted' ? endPause(session) : undefined;
+    textOf: ({ message }) => {
+      const endMs = BY_A_PERSON.test(message) ? endPause(session) : undefined;
       if (endMs === undefined) return message;
       const minutes = Math.max(1, Math.ceil((endMs - now() - 1) / 60_000));
       const end = `in at most ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;

@@ -67,6 +67,52 @@ describe('lines are forwarded byte for byte', () => {
   });
 });
 
+describe('R5: the answer that leaves the tool unavailable has the advice', () => {
+  const ADVICE =
+    "\n<breakerbox>Tool 'a' is not available now: the last calls failed (network). Do not call it now. It may work again in about 60 s. Continue without it, and say in your answer what is missing.</breakerbox>";
+
+  /** Two failures of `a`, then one with this answer under the id `1.0`. */
+  const third = (message: object | string) => {
+    const { call, send, relay, line } = started();
+    call('a', REFUSED);
+    call('a', REFUSED);
+    send(request('tools/call', { name: 'a' }, '1.0'));
+    const text =
+      typeof message === 'string' ? message : `{"jsonrpc":"2.0","id":1.0,${JSON.stringify(message).slice(1)}`;
+    return { sent: text, heard: relay.fromServer(line(text)).toClient?.toString() };
+  };
+
+  test('R5: after the text of a result, under the id as it was written; the rest is as the server wrote it', () => {
+    const { heard } = third({ result: { ...REFUSED, _meta: { n: 1 } } });
+    expect(heard).toMatch(/^\{"jsonrpc":"2.0","id":1\.0,"result":/);
+    const content = [{ type: 'text', text: `${REFUSED.content[0]?.text}${ADVICE}` }];
+    expect(JSON.parse(heard ?? '').result).toEqual({ content, isError: true, _meta: { n: 1 } });
+  });
+
+  test('R5: after the message of a JSON-RPC error', () => {
+    const { heard } = third({ error: { code: -32000, message: 'connect ECONNREFUSED 127.0.0.1:5432' } });
+    expect(JSON.parse(heard ?? '').error).toEqual({
+      code: -32000,
+      message: `connect ECONNREFUSED 127.0.0.1:5432${ADVICE}`,
+    });
+  });
+
+  test('R5, M2: an answer that leaves it available is forwarded byte for byte', () => {
+    const { sent, heard } = third(`{ "id":1.0, "jsonrpc":"2.0","result":${JSON.stringify(FOUND)} }`);
+    expect(heard).toBe(`${sent}\n`);
+  });
+
+  test('R5, M5: of a pause it says when that ends', () => {
+    const { send, answer } = started({ budget: { failures: 1, windowMs: 120_000 }, systemic: false });
+    send(request('tools/call', { name: 'a' }, '7'));
+    const { toClient } = answer({ id: 7, result: REFUSED });
+    const text = JSON.parse(`${toClient}`).result.content[0].text;
+    expect(text).toMatch(
+      /<breakerbox>.*The pause ends by itself in at most 2 minutes\. Say so in your answer\.<.breakerbox>$/s,
+    );
+  });
+});
+
 test('M2: a request with a very long id is forwarded without a decision', () => {
   const { send, seen } = started();
   for (const id of [JSON.stringify('i'.repeat(1_024)), JSON.stringify('i'.repeat(1_025))])

@@ -1,6 +1,6 @@
 import type { Permit, Session, Settlement } from '@breakerbox/core';
 import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/internal';
-import { type HookedCalls, hookedCalls } from '@breakerbox/instrumentation';
+import { type HookedCalls, hookedCalls, withAdvice } from '@breakerbox/instrumentation';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
 import { CANCELLED, cancellation, endingOf, SERVER_ENDED, TIMED_OUT, TOO_LONG, taskEnding } from './call-ending.ts';
@@ -53,7 +53,7 @@ export interface RelayParts {
   readonly keepsGroup?: boolean;
   /** Called before each decision, so that a pause can end by time (M5). */
   readonly beforeDecision?: () => void;
-  /** The text of a rejection, if it is not the engine's. */
+  /** The text of a rejection, or of the advice after a failed call (R5), if it is not the engine's. */
   readonly textOf?: (permit: Permit) => string;
   /** The clock of the session's box, in milliseconds. Default: `performance.now()`, as the box's. */
   readonly now?: () => number;
@@ -275,35 +275,38 @@ class ToolRelay implements Relay {
   #fromServer({ bytes, whole }: Line): Forwarding {
     const line = readLine(bytes);
     if (!whole) return this.#tooLong(line, 'toServer');
-    const isLate = (line?.messages ?? []).map((message) => this.#lookAt(message));
-    if (line === undefined || !isLate.includes(true)) return { toClient: bytes };
-    const left = line.messages.flatMap(({ text }, index) => (isLate[index] ? [] : [text]));
+    const instead = (line?.messages ?? []).map((message) => this.#lookAt(message));
+    if (line === undefined || instead.every((one) => one === undefined)) return { toClient: bytes };
+    const left = line.messages.map(({ text }, index) => instead[index] ?? text).filter((text) => text !== DROPPED);
     return left.length === 0 ? {} : { toClient: lineOf(line, left) };
   }
 
-  /** Looks at a message of the server. Gives whether it answers a request that was answered in its place. */
-  #lookAt(message: RpcMessage): boolean {
+  /**
+   * Looks at a message of the server. Gives the message in its place, if it gets advice (R5), or is dropped because it answers a request
+   * that was answered in its place.
+   */
+  #lookAt(message: RpcMessage): string | undefined {
     const { method, id, params } = message;
     if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
     if (method === 'notifications/progress') this.#progressed(tokenOf(params));
     if (method === 'notifications/cancelled') this.#asked.take(idIn(params, 'requestId', message) ?? '');
-    if (id === undefined) return false;
+    if (id === undefined) return undefined;
     if (method !== undefined) {
       this.#asked.put(id, { id: rawId(message), order: this.#next() });
       this.#stale.take(id);
-      return false;
+      return undefined;
     }
     const open = this.#take(id);
-    if (open !== undefined) this.#received(open, message);
-    return open === undefined && this.#answered.take(id) === true;
+    if (open !== undefined) return this.#received(open, message);
+    return this.#answered.take(id) === true ? DROPPED : undefined;
   }
 
-  #received({ method, taskId, call }: OpenRequest, answer: RpcMessage): void {
+  /** Gives the answer with advice, if it gets any. */
+  #received({ method, taskId, call }: OpenRequest, answer: RpcMessage): string | undefined {
     const { result, error } = answer;
     switch (method) {
       case 'tools/call':
-        this.#callAnswered(call, answer);
-        break;
+        return this.#callAnswered(call, answer);
       case 'tools/list':
         this.#served.tools.record(result, this.#parts.session, this.#served.group);
         break;
@@ -320,13 +323,15 @@ class ToolRelay implements Relay {
         break;
       default: // Watched only because it may fail.
     }
+    return undefined;
   }
 
-  #callAnswered(call: Call | undefined, answer: RpcMessage): void {
-    if (call === undefined) return;
+  #callAnswered(call: Call | undefined, answer: RpcMessage): string | undefined {
+    if (call === undefined) return undefined;
     const { taskId, settlement } = endingOf(answer);
-    if (taskId === undefined) this.#settle(call, settlement);
-    else this.#taskBegins(taskId, call);
+    if (taskId === undefined) return advisedAnswer(answer, this.#settle(call, settlement));
+    this.#taskBegins(taskId, call);
+    return undefined;
   }
 
   #taskBegins(taskId: string, call: Call): void {
@@ -420,8 +425,8 @@ class ToolRelay implements Relay {
     const open = id === undefined ? undefined : this.#take(id);
     if (id === undefined || open === undefined) return undefined;
     const { method, caller, call } = open;
-    this.#settle(call, settlement);
-    if (method === 'tools/call') return this.#served.rejected.reject(caller, text);
+    const advice = this.#settle(call, settlement);
+    if (method === 'tools/call') return this.#served.rejected.reject(caller, String(withAdvice(text, advice)));
     return errorTo(caller, SERVER_ERROR, text, status);
   }
 
@@ -437,12 +442,14 @@ class ToolRelay implements Relay {
     this.#settle(call, CANCELLED);
   }
 
-  #settle(call: Call | undefined, settlement: Settlement): void {
-    if (call === undefined) return;
+  /** Gives the advice for the model, if the call left its tool unavailable (R5). */
+  #settle(call: Call | undefined, settlement: Settlement): string {
+    if (call === undefined) return '';
     const { callId, bytes } = call;
     this.#served.held.free(bytes);
     if (settlement === CANCELLED) this.#served.calls.abandon(callId);
-    else this.#served.calls.settle(callId, settlement);
+    const permit = settlement === CANCELLED ? undefined : this.#served.calls.settle(callId, settlement);
+    return permit === undefined ? '' : (this.#parts.textOf?.(permit) ?? permit.message);
   }
 }
 
@@ -450,6 +457,13 @@ class ToolRelay implements Relay {
 const tokenOf = (meta: unknown): string | undefined => {
   const token = read(meta, 'progressToken');
   return typeof token === 'string' || typeof token === 'number' ? JSON.stringify(token) : undefined;
+};
+
+/** An answer that reports an error, with the advice after the error's text. Undefined for an answer that stays as it is. */
+const advisedAnswer = (answer: RpcMessage, advice: string): string | undefined => {
+  const key = answer.error === undefined ? 'result' : 'error';
+  if (advice === '' || answer.isCut) return undefined;
+  return `{"jsonrpc":"2.0","id":${rawId(answer)},"${key}":${JSON.stringify(withAdvice(answer[key], advice))}}`;
 };
 
 /** Marks a message that is dropped and gets no answer. */

@@ -6,6 +6,8 @@ import { rawItems, rawMember } from './raw-json.ts';
 export interface RpcMessage {
   /** The text of the message. Long strings in it may be cut, but not in a batch. */
   readonly text: string;
+  /** Whether long strings in it were cut. */
+  readonly isCut: boolean;
   readonly method: string | undefined;
   /** The id as JSON: equal for a request and its answer, also where JavaScript's numbers are not exact. Undefined without one. */
   readonly id: string | undefined;
@@ -30,7 +32,7 @@ export const readLine = (bytes: Buffer): RpcLine | undefined => {
   const text = (isLong ? withoutLongTexts(bytes) : bytes).toString('utf8');
   const value = parsedOrUndefined(text);
   if (!Array.isArray(value))
-    return isObject(value) ? { messages: [messageOf(text, value)], isBatch: false } : undefined;
+    return isObject(value) ? { messages: [messageOf(text, value, isLong)], isBatch: false } : undefined;
   const messages = rawItems(text).map((item, index) => messageOf(item, value[index]));
   return { messages, isBatch: true };
 };
@@ -45,8 +47,9 @@ const parsedOrUndefined = (text: string): unknown => {
   }
 };
 
-const messageOf = (text: string, value: unknown): RpcMessage => ({
+const messageOf = (text: string, value: unknown, isCut = false): RpcMessage => ({
   text,
+  isCut,
   method: readText(value, 'method', MOST_METHOD),
   id: idOf(read(value, 'id'), () => text),
   params: read(value, 'params'),

@@ -3,9 +3,9 @@ import { diag } from '@opentelemetry/api';
 import { type ToolSet, tool } from 'ai';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { broken, loops, news, query, refused, routed, search, twice } from '../test-support/sdk-loops.ts';
+import { broken, loops, news, once, query, refused, routed, search, twice } from '../test-support/sdk-loops.ts';
 import { stopTracing } from '../test-support/tracing.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { guardTools, ToolUnavailableError } from './ai-sdk.ts';
 
 const NOTE = "answered by 'news' in place of 'search', which is unavailable: recent items only; much is lost";
@@ -19,8 +19,9 @@ describe.each(Object.entries(loops))('in %s', (_, loop) => {
   describe('R4: an alternative with adapt is called', () => {
     test('R4: its answer replaces that of the first tool, with a note', async () => {
       const watched = routed();
+      open(watched);
       const execute = vi.fn(async ({ topic }: { topic: string }) => `news of ${topic}`);
-      const heard = await loop(watched, { search: broken, news: news(execute) }, twice);
+      const heard = await loop(watched, { search: broken, news: news(execute) }, once);
       expect(heard).toEqual([{ type: 'text', value: `[${NOTE}]\nnews of x` }]);
       expect(execute.mock.calls[0]?.[0]).toEqual({ topic: 'x' });
       expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
@@ -87,7 +88,7 @@ test('R4: if the alternative is rejected too, the first rejection remains', asyn
   const tools = guardTools({ search: broken, news: unknown, other: news(() => 1) }, watched.session, {
     inPlace: ['news', 'other'],
   });
-  await expect(tools.search.execute?.({ q: 'down' }, options)).rejects.toBe(refused);
+  open(watched);
   await tools.news.execute?.({ topic: 'same' }, options);
   const call = Promise.resolve(tools.search.execute?.({ q: 'x' }, options));
   const error = await call.catch((caught) => caught);
@@ -115,7 +116,7 @@ test('R4: an answer that failed settles even if no code reads its pieces', async
   const read = async (): Promise<void> => {
     for await (const _ of execute({ q: 'x' }, options));
   };
-  await expect(read()).rejects.toBe(refused);
+  await expect(read()).rejects.toMatchObject({ cause: refused });
   execute({ q: 'x' }, options);
   await watched.settled(2);
   // Node tells of unhandled rejections when the microtasks are done.

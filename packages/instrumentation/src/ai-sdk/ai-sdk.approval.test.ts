@@ -19,11 +19,11 @@ const refundsWith = (threshold: number) =>
 
 const inputSchema = z.object({ n: z.number() });
 
-describe('R4: an alternative that a person has to approve is never called in place', () => {
+describe('R5: an alternative that a person has to approve is never called in place', () => {
   test.each([
     ['toolApproval of generateText', {}, { toolApproval: { manual_refund: 'user-approval' } }, undefined],
     ['needsApproval of the tool', { needsApproval: true }, {}, ['manual_refund']],
-  ])('R4: %s: the model reads of it, and calls it itself', async (_, own, call, inPlace) => {
+  ])('R4, R5: %s: neither on the failure nor on the skip; the model reads of it', async (_, own, call, inPlace) => {
     const session = refundsWith(1);
     const paid = vi.fn(async () => 'refunded');
     const tools = guardTools(
@@ -48,6 +48,6 @@ describe('R4: an alternative that a person has to approve is never called in pla
     await generateText({ ...settings, ...call } as Parameters<typeof generateText>[0]);
     expect(paid).not.toHaveBeenCalled();
     expect(heard()).toHaveLength(2);
-    for (const text of heard().slice(1)) expect(text).toContain("Use 'manual_refund' instead");
+    for (const text of heard()) expect(text).toContain("Use 'manual_refund' instead");
   });
 });

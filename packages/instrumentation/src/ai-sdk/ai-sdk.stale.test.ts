@@ -87,7 +87,7 @@ describe('called directly', () => {
       for await (const piece of execute({ q: 'x' }, options)) seen.push(piece);
     };
     await read();
-    await expect(read()).rejects.toBe(refused);
+    await expect(read()).rejects.toMatchObject({ cause: refused });
     await read();
     expect(seen).toEqual(['found', `[${STALE}]\nfound`]);
   });
@@ -99,7 +99,7 @@ test('F2: a stored conversation shows the model the label and the toModelOutput 
   const tools = guardTools({ search: search(failing({ result: 5 }), { toModelOutput: words }) }, watched.session);
   const options = { toolCallId: 'call-1', messages: [], context: {} };
   await tools.search.execute?.({ q: 'x' }, options);
-  expect(() => tools.search.execute?.({ q: 'x' }, options)).toThrow(refused);
+  expect(() => tools.search.execute?.({ q: 'x' }, options)).toThrow(refused.message);
   const output: unknown = await tools.search.execute?.({ q: 'x' }, options);
   const state = 'output-available' as const;
   const part = { type: 'tool-search' as const, toolCallId: 'call-1', state, input: { q: 'x' }, output };

@@ -11,7 +11,7 @@ import {
   throwIfAborted,
   toolType,
 } from '../acquire.ts';
-import { type DirectCall, fallbackFor } from '../fallback.ts';
+import { type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
 import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
 import { overlay } from '../overlay.ts';
 import { Run } from '../run.ts';
@@ -158,7 +158,11 @@ const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolS
     } catch (error) {
       return rejected(tool, error);
     }
-    return perform(running, tool, input, options);
+    return perform(running, tool, input, options, (end) =>
+      orAlternative(name, running, end, input, {
+        find: (other) => directCall(tool, other, options, adapter),
+      }),
+    );
   };
   markGuarded(execute, adapter.session);
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);
@@ -215,22 +219,33 @@ const start = (
   options: ExecuteOptions | undefined,
   { timeoutMs, tokens, judgeOf, findSession }: AiSdkContext,
 ): Run => {
-  const reading = { label: labelOf(tool), tokens };
+  const reading = { label: labelOf(tool), tokens, advise: {} };
   const signal = options?.abortSignal;
   const limits = { signal, timeoutMs, isOwnLimit: signal && ownLimit(findSession(), signal) };
   return new Run(permit, { input, ...limits }, reading, judgeOf(permit.tool));
 };
 
 /** Runs the tool. It may throw synchronously, and answer at once, by a promise, or piece by piece. */
-const perform = (run: Run, tool: Executable, input: unknown, options: ExecuteOptions): ReturnType<Execute> => {
+const perform = (
+  run: Run,
+  tool: Executable,
+  input: unknown,
+  options: ExecuteOptions,
+  ended: (end: Promise<unknown>) => Promise<unknown> = (end) => end,
+): ReturnType<Execute> => {
   try {
     const result = run.enter(() => tool.execute(input, { ...options, abortSignal: run.signal }));
-    if (!isAsyncIterable(result)) return isThenable(result) ? run.execute(async () => result) : run.returned(result);
+    if (!isAsyncIterable(result)) {
+      if (isThenable(result)) return ended(run.execute(async () => result));
+      const value = run.returned(result);
+      return run.instead?.kind === 'alternative' ? ended(Promise.resolve(value)) : value;
+    }
     streaming.add(tool);
     return iterate(run, result);
   } catch (error) {
-    run.threw(error);
-    throw error;
+    const advised = run.threw(error);
+    if (run.instead?.kind !== 'alternative' || isStreaming(tool)) throw advised;
+    return ended(Promise.reject(advised));
   }
 };
 
@@ -242,15 +257,18 @@ const directCall = (
   adapter: AiSdkContext,
 ): DirectCall | undefined => {
   const other = Object.hasOwn(adapter.tools, name) ? adapter.tools[name] : undefined;
-  if (!adapter.inPlace.includes(name)) return undefined;
-  if (!isExecutable(other) || other.needsApproval || other.contextSchema) return undefined;
+  if (!isExecutable(other) || other.needsApproval || other.contextSchema || !adapter.inPlace.includes(name))
+    return undefined;
   if (tool.toModelOutput || other.toModelOutput) return undefined;
   const contextless = { ...options, context: undefined } as unknown as ExecuteOptions; // The context belongs to the first tool.
-  return async (input) => {
+  return async (input, usualMs) => {
     const permit = acquireFor(name, other, input, options, adapter);
     if (isRejected(permit)) return undefined;
-    const result = perform(start(permit, other, input, options, adapter), other, input, contextless);
-    return { value: await (isAsyncIterable(result) ? lastOf(result) : result) };
+    const { timeoutMs = usualMs } = adapter;
+    const run = start(permit, other, input, options, { ...adapter, timeoutMs });
+    const result = perform(run, other, input, contextless);
+    const value = await (isAsyncIterable(result) ? lastOf(result) : result);
+    return { value, failed: run.failed !== undefined };
   };
 };
 

@@ -195,15 +195,14 @@ const decidedCall = async <Value>(
   const input = toolCall?.input;
   // `{}`: unknown arguments. The tool has a signal that is not known here.
   const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal, isToolsSignal: false };
-  const running = new Run(permit, start, undefined, settings.judgeOf(permit.tool));
+  const running = new Run(permit, start, { advise: {} }, settings.judgeOf(permit.tool));
   const underWay = { id: toolCallId, input, running };
   run.calls.add(underWay); // onToolExecutionEnd reports the outcome afterwards.
   try {
     return await running.enter(execute);
   } catch (error) {
     run.calls.delete(underWay);
-    running.threw(error);
-    throw error;
+    throw running.threw(error);
   }
 };
 

@@ -19,7 +19,7 @@ import {
 } from '../test-support/anthropic-runner.ts';
 import { listenToDiag } from '../test-support/diagnosed.ts';
 import { rejectionOf } from '../test-support/rejection.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { guardTools } from './anthropic.ts';
 
 afterEach(() => diag.disable());
@@ -91,7 +91,7 @@ describe('tools of the runner', () => {
     expect(await tool?.run({ q: 'x' })).toBe('found');
     expect(run).toHaveBeenCalledWith({ q: 'x' }, undefined);
     run.mockRejectedValueOnce(refused);
-    await expect(tool?.run({ q: 'y' })).rejects.toBe(refused);
+    await expect(tool?.run({ q: 'y' })).rejects.toMatchObject({ cause: refused });
     expect(await rejectionOf(Promise.resolve(tool?.run({ q: 'z' })))).toMatchObject({
       tool: 'search',
       decision: 'skip',
@@ -138,8 +138,9 @@ describe('R4: an alternative of the same array', () => {
       inputSchema: query.extend({ limit: z.number().default(3) }),
       run: ({ q, limit }) => [{ type: 'text', text: `${limit} news of ${q}` }],
     });
-    const { heard } = await play(watched, [broken, news], [ask('a'), ask('b'), 'Done.']);
-    expect(heard[1]).toBe(
+    open(watched);
+    const { heard } = await play(watched, [broken, news], [ask('b'), 'Done.']);
+    expect(heard[0]).toBe(
       "[answered by 'news' in place of 'search', which is unavailable: recent items only; much is lost]\n3 news of b",
     );
     expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);

@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, labelled } from '@breakerbox/core';
 import { annotated, isContent, reportThrown } from '@breakerbox/core/internal';
 import { declareTools, type SessionSource, sessionFinder, type ToolCall } from '../acquire.ts';
+import { advisedError, advisedResult } from '../advice.ts';
 import type { DirectCall } from '../fallback.ts';
 import { warnIfForeign } from '../foreign.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
@@ -135,11 +136,12 @@ const directCall = (
 ): DirectCall | undefined => {
   const other = adapter.runnable.get(name);
   if (other === undefined) return undefined;
-  return async (adapted) => {
+  return async (adapted, usualMs) => {
     const input = parsed(other, adapted);
     if (input === undefined) return undefined;
     const request = { tool: name, input: input.value, ...callOf(context) };
-    return runAlternative(adapter, request, executor(other, input.value, context), readingOf(other, adapter));
+    const run = executor(other, input.value, context);
+    return runAlternative(adapter, request, run, readingOf(other, adapter), usualMs);
   };
 };
 
@@ -188,6 +190,16 @@ const isToolError = (error: Error): boolean => {
 const readingOf = (tool: RunnableTool, { tokens }: AnthropicContext): Reading => ({
   tokens,
   label: labelBlocks,
+  advise: {
+    error: (error, advice) => {
+      const advised = advisedError(error, advice);
+      // The runner gives the model the content of its own error, and the message of any other.
+      if (error instanceof Error && isToolError(error)) {
+        Reflect.set(Object(advised), 'content', advisedResult(Reflect.get(error, 'content'), advice));
+      }
+      return advised;
+    },
+  },
   known: (end) => {
     const result = 'error' in end ? answerIn(tool, end.error) : undefined;
     return result && { result };

@@ -1,5 +1,6 @@
 import type { Classification } from '@breakerbox/core';
 import * as core from '@breakerbox/core/internal';
+import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
 import { allTextOf, contentOf, pageStatus, quotes, textOf, withoutInput } from './error-text.ts';
@@ -79,7 +80,7 @@ const OPENING =
 const messageAlone = (result: unknown, context: ReadContext | undefined): Verdict | undefined => {
   const content = core.read(result, 'content');
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
-  const text = (typeof result === 'string' ? result : single ? contentOf(content) : '').trim();
+  const text = (typeof result === 'string' ? withoutAdvice(result) : single ? contentOf(content) : '').trim();
   if (text === '' || text.length > 2048) return undefined;
   if (text.startsWith('{')) return envelopeIn(text, context);
   const status = pageStatus(text);

@@ -1,10 +1,13 @@
 import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
+import { withoutAdvice } from '../advice.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
-  if (typeof error === 'string') return error.slice(0, TEXT_LIMIT);
+  if (typeof error === 'string') return withoutAdvice(error.slice(0, TEXT_LIMIT));
   const content = contentOf(read(error, 'content'));
-  const message = readText(error, 'message') ?? (content || joined(SAID.map((key) => readText(error, key))));
+  const message = withoutAdvice(
+    readText(error, 'message') ?? (content || joined(SAID.map((key) => readText(error, key)))),
+  );
   if (!message.startsWith('Command ')) return message;
   const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
   if (command) return message.replace(command, () => '');
@@ -12,7 +15,8 @@ export const textOf = (error: unknown): string => {
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
 };
 
-const joined = (texts: readonly unknown[]): string => texts.filter(Boolean).join('\n').slice(0, TEXT_LIMIT);
+const joined = (texts: readonly unknown[]): string =>
+  withoutAdvice(texts.filter(Boolean).join('\n')).slice(0, TEXT_LIMIT);
 
 /** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
 const SAID = [

@@ -99,12 +99,18 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     PermissionRequest: on('PermissionRequest', (_, callId) => void (callId !== undefined && calls().ask(callId))),
     PostToolUse: on('PostToolUse', (input) => {
       inBackground.started(input);
-      const label = calls().ran(input.tool_use_id, successOf(input))?.freshness;
-      return (
-        label && specificOutput({ hookEventName: 'PostToolUse', additionalContext: `[${describeFreshness(label)}]` })
-      );
+      const permit = calls().ran(input.tool_use_id, successOf(input));
+      const label = permit?.freshness;
+      const additionalContext = label ? `[${describeFreshness(label)}]` : noteBlock(permit?.message ?? '');
+      return additionalContext === '' ? undefined : specificOutput({ hookEventName: 'PostToolUse', additionalContext });
     }),
-    PostToolUseFailure: on('PostToolUseFailure', (input) => void calls().ran(input.tool_use_id, failureOf(input))),
+    // R5: hooks cannot change the text of an error. The model reads this after it.
+    PostToolUseFailure: on('PostToolUseFailure', (input) => {
+      const additionalContext = noteBlock(calls().ran(input.tool_use_id, failureOf(input))?.message ?? '');
+      return additionalContext === ''
+        ? undefined
+        : specificOutput({ hookEventName: 'PostToolUseFailure', additionalContext });
+    }),
     PermissionDenied: on('PermissionDenied', (input) => void calls().deny(input.tool_use_id)),
     // A call that is still under way when all are done never ran: rules, people and other hooks decide after ours.
     PostToolBatch: on('PostToolBatch', (input) => {

@@ -6,7 +6,7 @@ import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { adkRun, lastText, toolOf } from '../test-support/adk-run.ts';
 import { listenToDiag } from '../test-support/diagnosed.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { BreakerPlugin, breakerCallbacks } from './google-adk.ts';
 
 const down = (): never => {
@@ -160,9 +160,10 @@ describe('R4: an alternative', () => {
   test('is called with its own decision, and noted', async () => {
     const { session, decisions, outcomes } = setUp();
     const tools = [toolOf('search', down), toolOf('news', ({ q }) => `news of ${q}`)];
-    const run = await adkRun(script, tools, [new BreakerPlugin(session, { timeoutMs: 1000 })]);
+    open({ session });
+    const run = await adkRun(script.slice(1), tools, [new BreakerPlugin(session, { timeoutMs: 1000 })]);
     await run.say('go');
-    expect(run.heard()[1]).toMatch(/^\[answered by 'news' in place of 'search'.*news of y, as news$/s);
+    expect(run.heard()[0]).toMatch(/^\[answered by 'news' in place of 'search'.*news of y, as news$/s);
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
     expect(outcomes).toEqual(['search: failure, network', 'news: success']);
   });

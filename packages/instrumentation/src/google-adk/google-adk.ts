@@ -188,7 +188,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     const tools = toolsOf.get(context.invocationContext) ?? {};
     const other = Object.hasOwn(tools, name) ? tools[name] : undefined;
     if (other === undefined || CONTROL_TOOLS.has(name) || other.isLongRunning) return undefined;
-    return async (input) => {
+    return async (input, usualMs) => {
+      let failed = false;
       const args = input as Record<string, unknown>;
       if (await needsConfirmation(other, args, context)) return undefined;
       expectCall(other, context, async (input, context, work) => {
@@ -197,11 +198,13 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
           requestOf(other, input, context),
           executorOf(other, context, work),
           readingOf(other),
+          usualMs,
         );
+        failed = answer?.failed === true;
         return answer === undefined ? REJECTED : answer.value;
       });
       const value = await other.runAsync({ args, toolContext: context });
-      return value === REJECTED ? undefined : { value };
+      return value === REJECTED ? undefined : { value, failed };
     };
   };
 

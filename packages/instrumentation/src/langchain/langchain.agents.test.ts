@@ -5,7 +5,7 @@ import { createAgent, createMiddleware } from 'langchain';
 import { describe, expect, test } from 'vitest';
 import { currentSession, withSession } from '../session.ts';
 import { ask, broken, refused, runAgent, search } from '../test-support/langchain-agents.ts';
-import { type Watched, watchedSession } from '../test-support/watched-session.ts';
+import { open, type Watched, watchedSession } from '../test-support/watched-session.ts';
 import { breakerMiddleware } from './langchain.ts';
 
 const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
@@ -59,6 +59,7 @@ describe('one middleware for many conversations', () => {
     const dead = broken();
     const news = search(async () => 'the news', { name: 'news' });
     const script = [[ask('x')], [ask('y')], 'Done.'];
+    open(paid);
     const paying = () => withSession(paid.session, () => runAgent([shared], [dead, news], script));
     const meanwhile = createMiddleware({
       name: 'meanwhile',
@@ -70,7 +71,7 @@ describe('one middleware for many conversations', () => {
     const freely = withSession(free.session, () => runAgent([shared, meanwhile], [dead], script));
     expect((await freely).heard[1]).toContain("Use 'news' instead");
     expect(free.decisions).toEqual(['search: call', 'search: skip']);
-    expect(paid.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
+    expect(paid.decisions).toEqual(['search: call', 'search: skip', 'news: call', 'search: skip', 'news: call']);
   });
 
   test('later middleware gets the same object for a tool at each call, with its name', async () => {

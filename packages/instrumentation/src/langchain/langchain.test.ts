@@ -10,7 +10,7 @@ import {
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { currentSession } from '../session.ts';
 import { ask, broken, refused, runAgent, search } from '../test-support/langchain-agents.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { breakerMiddleware, guardTools } from './langchain.ts';
 
 const passing = createMiddleware({ name: 'passing', wrapToolCall: (request, handler) => handler(request) });
@@ -126,9 +126,10 @@ describe('decisions are made at the tool', () => {
       tools: { search: { failureThreshold: 1, alternatives }, news: {} },
     });
     const news = search(async ({ q }) => q, { name: 'news' });
-    const script = [[ask('x')], [ask('y')], 'Done.'];
+    open({ session });
+    const script = [[ask('y')], 'Done.'];
     const { heard } = await runAgent([breakerMiddleware(session, { inPlace: ['news'] })], [broken(), news], script);
-    expect(heard[1]).toBe("[answered by 'news' in place of 'search', which is unavailable: much is lost]\nnews of y");
+    expect(heard[0]).toBe("[answered by 'news' in place of 'search', which is unavailable: much is lost]\nnews of y");
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });
 

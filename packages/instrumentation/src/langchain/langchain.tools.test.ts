@@ -55,7 +55,7 @@ describe('ToolNode', () => {
     const guarded = guardTool(broken(), session);
     await guarded.invoke(callOf('x'), { callbacks }).catch(() => {});
     await guarded.invoke(callOf('y'), { callbacks });
-    expect(heard).toEqual([refused, 'error']);
+    expect(heard).toEqual([expect.objectContaining({ cause: refused, code: 'ECONNREFUSED' }), 'error']);
   });
 
   test('handleToolErrors true: errors are the messages that ToolNode makes', async () => {
@@ -154,7 +154,7 @@ describe('arguments', () => {
   test('a caller without a model gets a rejection as an error', async () => {
     const { session } = watchedSession(open);
     const guarded = guardTool(broken(), session);
-    await expect(guarded.invoke({ q: 'x' })).rejects.toBe(refused);
+    await expect(guarded.invoke({ q: 'x' })).rejects.toMatchObject({ cause: refused });
     expect((await rejectionOf(guarded.invoke({ q: 'y' }))).tool).toBe('search');
     await expect(guarded.call({ q: 'y' })).rejects.toBeInstanceOf(ToolUnavailableError);
   });

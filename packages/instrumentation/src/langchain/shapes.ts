@@ -1,6 +1,7 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, read, readItems, reportThrown } from '@breakerbox/core/internal';
 import type { ToolMessage } from '@langchain/core/messages';
+import { advisedResult } from '../advice.ts';
 import { hasMethod, orUndefined } from '../untrusted.ts';
 
 /**
@@ -127,6 +128,14 @@ export const noteFor =
     const noted = withWords(content, words) ?? annotated(content, key, words);
     return form.responseFormat === 'content_and_artifact' ? [noted, undefined] : noted;
   };
+
+/** The advice after the error in a result (R5). A message keeps its class, so its text is changed in place. */
+export const adviseAnswer = (form: AnswerForm, result: unknown, advice: string): unknown => {
+  if (isPair(form, result)) return [adviseAnswer({}, result[0], advice), result[1]];
+  if (!isToolMessage(result)) return isUntouchable(result) ? result : advisedResult(result, advice);
+  result.content = advisedResult(result.content, advice) as ToolMessage['content'];
+  return result;
+};
 
 /** Content blocks with words before them; undefined for other values. */
 const withWords = (content: unknown, words: string): unknown =>

@@ -15,6 +15,7 @@ import { ToolUnavailableError } from '../unavailable.ts';
 import { resumable } from './interrupts.ts';
 import {
   type AnswerForm,
+  adviseAnswer,
   errorIn,
   errorMessage,
   isControlFlow,
@@ -81,6 +82,7 @@ export const callGuarded = async (tool: LangChainTool, adapter: LangChainContext
     known: knownIn(form),
     label: labelFor(form),
     note: noteFor(form),
+    advise: { result: (result, advice) => adviseAnswer(form, result, advice) },
     reject: (permit) => rejectionMessage(permit, form, config?.toolCall),
     find: (name) => inPlace(adapter.sibling(tool, name), adapter, work),
   } satisfies ResponseFormat<unknown>);
@@ -95,13 +97,13 @@ const inPlace = (
   if (!runsHere(other)) return undefined;
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
-  return (input) => {
+  return (input, usualMs) => {
     const call = { ...named(other, adapter), input, callId: config?.toolCall?.id, ...limitsOf(other, config) };
     const { asked, following } = resumable(sessionOfAdapter(adapter), call);
     const called = asCalled(other, config?.toolCall, input);
     const run = following((signal) => called.invoke(input, { ...own, signal }));
     const reading = { tokens: adapter.tokens, known: knownIn({}), label: labelContent };
-    return runAlternative(adapter, { ...call, asked }, ({ signal }) => run(signal), reading);
+    return runAlternative(adapter, { ...call, asked }, ({ signal }) => run(signal), reading, usualMs);
   };
 };
 

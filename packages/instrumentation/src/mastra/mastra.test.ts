@@ -24,7 +24,7 @@ describe.each(Object.entries(guards))('guarded by %s', (_, guarded) => {
     const { agent, heard } = agentOf([[ask('x')], [ask('y')], 'Done.'], { tools, ...guarded(watched) });
     expect((await agent.generate('Go.', settings)).text).toBe('Done.');
     expect(heard()).toEqual([
-      'connect ECONNREFUSED 127.0.0.1:9',
+      expect.stringMatching(/^connect ECONNREFUSED 127.0.0.1:9/), // With advice by the processor (R5).
       expect.stringMatching(/^Tool 'search' is unavailable: the last calls failed \(network\)\. Do not call it now/),
     ]);
     expect(watched.decisions).toEqual(['search: call', 'search: skip']);

@@ -3,7 +3,7 @@ import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Answers, inMemory, sdks } from '../test-support/mcp-servers.ts';
 import { startTracing, stopTracing } from '../test-support/tracing.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { type GuardMcpOptions, guardMcpClient } from './mcp.ts';
 
 /** What the tests need of both SDKs' clients. */
@@ -77,7 +77,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
   ) => {
     const client = await connect(async (name, given) => (name === 'search' ? outage : news(name, given)), names);
     const guarded = guardMcpClient(client, session, options);
-    expect(await guarded.callTool(search)).toMatchObject(outage);
+    open({ session }, `${options.prefix ?? ''}search`, 'server');
     return guarded;
   };
 
@@ -145,7 +145,7 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     const cached = 'cached: identical to the last answer, retrieved 1970-01-01 00:00:00 UTC';
     expect(await guarded.callTool(search)).toEqual(labelledWith(cached));
     works = false;
-    expect(await guarded.callTool(search)).toEqual(outage);
+    expect(await guarded.callTool(search)).toMatchObject({ isError: true });
     expect(await guarded.callTool(search)).toEqual(labelledWith(STALE));
   });
 

@@ -132,7 +132,7 @@ describe('a client of another library', () => {
   test('is judged only by its errors', async () => {
     const { session } = watchedSession();
     const guarded = guardMcpClient(clientOf([failing]), session, { group: 'own' });
-    await expect(guarded.callTool(call('search'))).rejects.toBe(lost);
+    await expect(guarded.callTool(call('search'))).rejects.toMatchObject({ cause: lost });
     expect(session.acquire('search').reason).toBe('group_open');
   });
 
@@ -142,7 +142,7 @@ describe('a client of another library', () => {
     await guarded.close();
     await expect(guarded.callTool(call('search', 'a'))).rejects.toBe(lost);
     await guarded.callTool(call('search', 'b'));
-    await expect(guarded.callTool(call('search', 'c'))).rejects.toBe(lost);
+    await expect(guarded.callTool(call('search', 'c'))).rejects.toMatchObject({ cause: lost });
     expect(outcomes).toEqual(['search: ignored, cancelled', 'search: success', 'search: failure, network']);
     expect(session.acquire('search').reason).toBe('group_open');
   });

@@ -69,7 +69,7 @@ describe('the guarded client', () => {
     const two = watchedSession();
     const [first, second] = [guardMcpClient(client, one.session), guardMcpClient(client, two.session)];
     const callTool = vi.spyOn(client, 'callTool').mockRejectedValueOnce(refused);
-    await expect(first.callTool({ name: 'search' })).rejects.toBe(refused);
+    await expect(first.callTool({ name: 'search' })).rejects.toMatchObject({ cause: refused });
     expect(await first.callTool({ name: 'search' })).toMatchObject({ isError: true });
     expect(await second.callTool({ name: 'search' })).toMatchObject({ content: [{ text: 'fake search' }] });
     expect(callTool).toHaveBeenCalledTimes(2);

@@ -9,7 +9,7 @@ import {
   sessionFinder,
   throwIfAborted,
 } from '../acquire.ts';
-import { type DirectCall, fallbackFor } from '../fallback.ts';
+import { type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
 import { firstName, groupName, groupOfPrefix } from '../groups.ts';
 import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
 import { JUDGING, type Judge, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -123,11 +123,17 @@ export function guardMcpClient<Client extends McpClient>(
     const session = findSession();
     const startMs = performance.now();
 
-    const run = (permit: Permit, params: ToolParams): Promise<unknown> => {
-      const spentMs = performance.now() - startMs;
+    const run = (permit: Permit, params: ToolParams, usualMs?: number): readonly [Run, Promise<unknown>] => {
+      // A call after a failed one has the whole time.
+      const spentMs = usualMs === undefined ? performance.now() - startMs : 0;
       const { name, arguments: input } = params;
       const judge = judgeOfTool(name);
-      const running = new Run(permit, { input, signal, timeoutMs, spentMs }, { tokens, label: labelledResult }, judge);
+      const running = new Run(
+        permit,
+        { input, signal, timeoutMs: timeoutMs ?? usualMs, spentMs },
+        { tokens, label: labelledResult, advise: {} },
+        judge,
+      );
       const cost = (error: unknown): number | undefined => costOf(permit.tool, tokens, { error });
       const call = async (): Promise<unknown> => {
         const given = [...rest];
@@ -142,22 +148,26 @@ export function guardMcpClient<Client extends McpClient>(
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
       };
-      return running.execute(call);
+      return [running, running.execute(call)];
     };
 
     const permit = await acquireFor(session, name, input, signal);
-    if (!isRejected(permit)) return run(permit, params);
-
     const find = (circuit: string): DirectCall | undefined => {
       if (!circuit.startsWith(prefix)) return undefined;
       const name = circuit.slice(prefix.length);
-      return async (input) => {
+      return async (input, usualMs) => {
         if (!(await isListed(name, signal))) return undefined;
         const others = { ...params, name, arguments: input };
         const other = acquire(session, circuit, input, { type: 'extension', key: judgeOfTool(name).keyOf(input) });
-        return isRejected(other) ? undefined : { value: unstructured(await run(other, others)) };
+        if (isRejected(other)) return undefined;
+        const [running, end] = run(other, others, usualMs);
+        return { value: unstructured(await end), failed: running.failed !== undefined };
       };
     };
+    if (!isRejected(permit)) {
+      const [running, end] = run(permit, params);
+      return orAlternative(permit.tool, running, end, input, { find });
+    }
     const answer = await fallbackFor(permit, input, { find, label: staleResult });
     return answer === undefined ? rejectionOf(permit.message) : answer.value;
   };

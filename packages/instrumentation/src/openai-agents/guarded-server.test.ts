@@ -78,7 +78,7 @@ describe('guardMcpServer', () => {
   it('a rejection is marked as an error in both forms', async () => {
     const { session } = fragile();
     const guarded = guardMcpServer(new OwnServer(broken), session);
-    await expect(guarded.callTool('search', {})).rejects.toBe(refused);
+    await expect(guarded.callTool('search', {})).rejects.toMatchObject({ cause: refused });
     const content = await guarded.callTool('search', {});
     expect(content).toEqual([{ type: 'text', text: expect.stringMatching(REJECTION) }]);
     expect(content).toHaveProperty('isError', true);

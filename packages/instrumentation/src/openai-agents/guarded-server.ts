@@ -99,12 +99,13 @@ export function guardMcpServer<Server extends McpServer>(
       const find = (circuit: string): DirectCall | undefined => {
         const other = circuit.slice(prefix.length);
         if (!circuit.startsWith(prefix) || !listed.get(server)?.has(other) || restrictsTools(server)) return undefined;
-        return async (input) => {
+        return async (input, usualMs) => {
           const otherCall: Given = [other, input as Given[1], given[2], more];
           const judge = judgeOf(other);
           const asked = { ...request, tool: circuit, judge, input };
-          const answer = await runAlternative(adapter, asked, executor(call, otherCall, connection, judge), READING);
-          return answer && { value: unstructured(answer.value) };
+          const run = executor(call, otherCall, connection, judge);
+          const answer = await runAlternative(adapter, asked, run, READING, usualMs);
+          return answer && { ...answer, value: unstructured(answer.value) };
         };
       };
       return runTool(adapter, request, executor(call, given, connection, judge), { ...READING, reject, find, note });

@@ -3,7 +3,7 @@ import { type Tool, tool } from '@openai/agents';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ask, refused, runAgent } from '../test-support/openai-runs.ts';
-import { watchedSession } from '../test-support/watched-session.ts';
+import { open, watchedSession } from '../test-support/watched-session.ts';
 import { guardToolFactory } from './openai-agents.ts';
 
 const parameters = z.object({ q: z.string() });
@@ -99,8 +99,9 @@ describe('R4: an alternative', () => {
     const guarded = guardToolFactory(tool, watched.session);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
     const other = guarded({ ...news, execute: async ({ topic }) => `news of ${topic}` });
-    const { heard } = await runAgent([made, other], twice);
-    expect(heard[1]).toMatch(/answered by 'news' in place of 'search'.*recent items only.*\nnews of x/s);
+    open(watched);
+    const { heard } = await runAgent([made, other], [[ask('x')], 'Done.']);
+    expect(heard[0]).toMatch(/answered by 'news' in place of 'search'.*recent items only.*\nnews of x/s);
     expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });
 

@@ -94,7 +94,9 @@ describe('errors', () => {
     const errorFunction = vi.fn((_: unknown, error: unknown) => `sorry: ${(error as Error).message}`);
     const made = guardToolFactory(tool, watched.session)({ ...search, execute: broken, errorFunction });
     const { heard } = await runAgent([made], [[ask('x')], [ask('y')], 'Done.']);
-    expect(heard).toEqual(['sorry: connect ECONNREFUSED 127.0.0.1:9', expect.stringMatching(REJECTION)]);
+    const advised =
+      /^sorry: connect ECONNREFUSED 127.0.0.1:9\n<breakerbox>Tool 'search' is not available now.*<.breakerbox>$/;
+    expect(heard).toEqual([expect.stringMatching(advised), expect.stringMatching(REJECTION)]);
     expect(errorFunction).toHaveBeenCalledOnce();
     expect(errorFunction.mock.calls[0]?.[1]).toBe(refused);
   });
@@ -186,7 +188,7 @@ describe('the SDK around the tool', () => {
       outputGuardrails: [looking],
     });
     await runAgent([other], [[ask('x')], [ask('y')], 'Done.']);
-    expect(seen).toEqual(['failed', expect.stringMatching(REJECTION)]);
+    expect(seen).toEqual([expect.stringMatching(/^failed\n<breakerbox>/), expect.stringMatching(REJECTION)]);
   });
 
   it('a handoff is not a call, and the tools of both agents have their circuits', async () => {

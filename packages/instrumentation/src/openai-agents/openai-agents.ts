@@ -2,9 +2,10 @@ import { BreakerboxUsageError } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
+import { type Advise, advisedError, advisedText, unavailableNotice } from '../advice.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
-import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
+import { markGuarded, markOf, throwIfGuarded } from '../guard-mark.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { aValue, checkOptions, functionGiven, milliseconds } from '../options.ts';
 import {
@@ -86,7 +87,9 @@ export function guardToolFactory<Factory extends ToolFactory>(
   const { timeoutMs, tokens, group } = options;
   const groupOf = groupsBy(group, WHERE);
   const adapter: AdapterContext = { findSession, where: WHERE, timeoutMs, groupOf, judgeOf: judgesBy(options, WHERE) };
-  const factory: FactoryContext = { adapter, tokens, made: new Map() };
+  // A guard of another session around the SDK's function needs the error itself.
+  const sdkText = markOf(tool) ? undefined : sdkTextBy(tool as unknown as (options: object) => object);
+  const factory: FactoryContext = { adapter, tokens, sdkText, made: new Map() };
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
@@ -94,10 +97,13 @@ export function guardToolFactory<Factory extends ToolFactory>(
     throwIfGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
     const execute: Execute = (...call) => run(name, given, call, factory);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
-    const { outputSchema } = given;
+    const { outputSchema, errorFunction } = given;
     const created = create({
       ...given,
       execute,
+      ...(typeof errorFunction === 'function' && {
+        errorFunction: advising(errorFunction as Parameters<typeof advising>[0]),
+      }),
       ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
     });
     const { name } = created; // The framework replaces characters that a model cannot use.
@@ -117,6 +123,15 @@ const renamed = (given: string, name: string): string =>
   `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use '${name}', so the box's configuration ` +
   `of '${given}' does not apply. Use '${name}' as the name of the tool and in the configuration.`;
 
+/** A user's text for an error, with the advice that the error carries, because the text may not quote the error (R5). */
+const advising =
+  (errorFunction: (...given: readonly unknown[]) => unknown) =>
+  async (...given: readonly unknown[]): Promise<unknown> => {
+    const text: unknown = await errorFunction(...given);
+    const advice = given.map(unavailableNotice).find((one) => one !== undefined);
+    return typeof text === 'string' && advice !== undefined ? advisedText(text, advice) : text;
+  };
+
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
 
 /** The third argument of a tool's function. */
@@ -131,6 +146,7 @@ interface ToolOptions {
   readonly outputSchema?: unknown;
   /** The SDK's limit of the tool, in milliseconds. */
   readonly timeoutMs?: number | undefined;
+  readonly errorFunction?: unknown;
   readonly needsApproval?: unknown;
   readonly isEnabled?: unknown;
   readonly inputGuardrails?: readonly unknown[];
@@ -141,6 +157,7 @@ interface ToolOptions {
 interface FactoryContext {
   readonly adapter: AdapterContext;
   readonly tokens: GuardToolFactoryOptions['tokens'];
+  readonly sdkText: ((tool: string, error: unknown, context: unknown) => Promise<string>) | undefined;
   /** Options by the tool's name; undefined if several tools have that name. */
   readonly made: Map<string, ToolOptions | undefined>;
 }
@@ -159,13 +176,42 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
     tokens,
+    advise: ADVISE,
     reject: ({ message }) => (isChecked ? uncheckedText(message) : message),
     find: (other) => directCall(own, other, request, call, factory),
     label: isChecked ? labelUnchecked : labelForAgents,
     note: noteForModel,
   };
-  return runTool(adapter, request, executor(own, input, call), format);
+  const end = runTool(adapter, request, executor(own, input, call), format);
+  // Without a function of the user, the SDK makes the text itself, and for a tool with an output schema it ends the run.
+  const { sdkText } = factory;
+  if (own.errorFunction !== undefined || own.outputSchema !== undefined || sdkText === undefined) return end;
+  return end.catch(async (error: unknown) => {
+    const advice = unavailableNotice(error);
+    if (advice === undefined || details?.signal?.aborted === true) throw error; // The SDK knows its own time-outs.
+    return advisedText(await sdkText(tool, error, call[1]), advice);
+  });
 };
+
+/** The error itself goes to the tool's `errorFunction`, and the advice after that function's text. */
+const ADVISE: Advise = {
+  error: (error, advice) => (typeof error === 'object' ? error : advisedError(error, advice)),
+};
+
+/**
+ * The SDK's own text for an error, which some versions make of the error and others not. It also marks the SDK's span. A tool that only
+ * throws the error gives it.
+ */
+const sdkTextBy =
+  (create: (options: object) => object): NonNullable<FactoryContext['sdkText']> =>
+  async (name, error, context) => {
+    const execute = (): Promise<never> => Promise.reject(error);
+    const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
+    const thrower = create({ name, description: name, parameters, execute }) as {
+      invoke(context: unknown, input: string): Promise<unknown>;
+    };
+    return String(await thrower.invoke(context, '{}'));
+  };
 
 const executor =
   (tool: ToolOptions, input: unknown, [, context, details]: Parameters<Execute>): ToolExecutor<unknown> =>
@@ -189,11 +235,9 @@ const directCall = (
 ): DirectCall | undefined => {
   const other = made.get(name);
   if (other === undefined || restrictsCalls(other) || own.outputSchema || other.outputSchema) return undefined;
-  return (input) =>
-    runAlternative(adapter, { ...request, tool: name, input }, executor(other, input, call), {
-      tokens,
-      label: labelForAgents,
-    });
+  const reading = { tokens, label: labelForAgents };
+  return (input, usualMs) =>
+    runAlternative(adapter, { ...request, tool: name, input }, executor(other, input, call), reading, usualMs);
 };
 
 /** Whether the user restricts the tool's calls: by a person, a guardrail, or a predicate that hides it from some agents. */

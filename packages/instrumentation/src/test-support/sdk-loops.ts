@@ -97,5 +97,7 @@ export const news = (
   });
 /** Always out. */
 export const broken: Tool<{ q: string }, unknown> = search(() => Promise.reject(refused));
+/** Calls a tool that is out. */
+export const once: readonly ScriptedStep[] = [[ask('x')], 'Done.'];
 /** Opens its circuit, and calls it once more. */
 export const twice: readonly ScriptedStep[] = [[ask('down')], [ask('x')], 'Done.'];

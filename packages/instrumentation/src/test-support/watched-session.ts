@@ -1,4 +1,10 @@
-import { type Breakerbox, type BreakerboxConfig, createBreakerbox, type Session } from '@breakerbox/core';
+import {
+  type Breakerbox,
+  type BreakerboxConfig,
+  createBreakerbox,
+  type ErrorCategory,
+  type Session,
+} from '@breakerbox/core';
 
 /** A session, and what it decided and saw. */
 export interface Watched {
@@ -36,6 +42,13 @@ export const watchedSession = (config: Partial<BreakerboxConfig> = {}): Watched 
     });
   return { box, session: box.session({ id: 'run-1' }), decisions, outcomes, settled };
 };
+
+/** Opens the circuit of a tool whose failure threshold is 1, without a call of the tool: after a failing call an alternative would answer (R5). */
+export const open = (
+  { session }: Pick<Watched, 'session'>,
+  tool = 'search',
+  category: ErrorCategory = 'network',
+): void => session.acquire(tool).settle({ outcome: 'failure', category });
 
 /** The group of a tool (C13). A circuit shows it once the tool is used. */
 export const groupOf = (session: Session, tool: string): string | undefined => {

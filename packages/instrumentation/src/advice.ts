@@ -1,0 +1,119 @@
+import { isContent, isPlain } from '@breakerbox/core/internal';
+import { processWide } from './process-wide.ts';
+import { orUndefined } from './untrusted.ts';
+
+/** R5: the advice that a model reads after the error of a call that left its tool unavailable. It stands between tags. */
+
+const ADVICE = /\s*<breakerbox>[\s\S]*?(?:<\/breakerbox>|$)/g;
+const TAGS = /<\/?breakerbox>/g;
+
+/** A text without the advice that a guard added. Guards around that one judge the rest. */
+export const withoutAdvice = (text: string): string =>
+  text.includes('<breakerbox>') ? text.replace(ADVICE, '') : text;
+
+/** The text of an error with the advice after it. It replaces that of a guard within the tool, because the next call is decided here. */
+export const advisedText = (text: string, advice: string): string => `${withoutAdvice(text)}\n${blockOf(advice)}`;
+
+const blockOf = (advice: string): string => `<breakerbox>${advice.replace(TAGS, '')}</breakerbox>`;
+
+/** How a framework's errors and results get the advice. */
+export interface Advise {
+  /** Default: {@link advisedError}. */
+  readonly error?: (error: unknown, advice: string) => unknown;
+  /** Default: {@link advisedResult}. */
+  readonly result?: (result: unknown, advice: string) => unknown;
+}
+
+/**
+ * An error of the same class with the same properties and the advice in its message; the original is its `cause`, and stays as it is
+ * (E3). Values that are neither errors nor strings stay as they are.
+ */
+export const advisedError = (error: unknown, advice: string): unknown => {
+  if (typeof error === 'string') return advisedText(error, advice);
+  return (error instanceof Error && orUndefined(() => copyOf(error, advisedText(error.message, advice)))) || error;
+};
+
+/** What a copy has of its own. */
+const OWN: ReadonlySet<PropertyKey> = new Set(['message', 'cause']);
+
+const copyOf = (error: Error, message: string): Error => {
+  // A real error, made without the class's own constructor, which may expect anything.
+  const copy = Object.setPrototypeOf(new Error(message, { cause: error }), Object.getPrototypeOf(error)) as Error;
+  const hidden = { configurable: true, writable: true };
+  // Accessors of a prototype, such as those of DOMException, accept no other object.
+  Object.defineProperty(copy, 'name', { ...hidden, value: error.name });
+  if ('code' in error) Object.defineProperty(copy, 'code', { ...hidden, value: error.code, enumerable: true });
+  for (const key of Reflect.ownKeys(error)) {
+    const { enumerable = false } = Reflect.getOwnPropertyDescriptor(error, key) ?? {};
+    if (!OWN.has(key)) Object.defineProperty(copy, key, { ...hidden, enumerable, value: Reflect.get(error, key) });
+  }
+  return copy;
+};
+
+/** Where a plain result has the text of its error. */
+const TEXTS = ['error', 'message', 'detail'];
+
+/** A result that reports an error, with the advice after its text. A result of an unknown form stays as it is. */
+export const advisedResult = (result: unknown, advice: string): unknown => {
+  if (typeof result === 'string') return advisedText(result, advice);
+  if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
+  const { content } = result;
+  if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
+  const key = TEXTS.find((one) => typeof result[one] === 'string');
+  if (key !== undefined) return { ...result, [key]: advisedText(String(result[key]), advice) };
+  return isPlain(result.error) ? { ...result, error: advisedResult(result.error, advice) } : result;
+};
+
+/** Content with the advice in its last text, so that it has as many parts as before. */
+export const advisedContent = (
+  content: readonly { readonly type: string; readonly text?: unknown }[],
+  advice: string,
+) => {
+  const last = content.findLastIndex(({ type, text }) => type === 'text' && typeof text === 'string');
+  if (last === -1) return [...content, { type: 'text', text: blockOf(advice) }];
+  return content.map((part, at) => (at === last ? { ...part, text: advisedText(String(part.text), advice) } : part));
+};
+
+/**
+ * An error, a result that reports an error, or the text of one, with the advice for the model after its text (R5): between
+ * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A value of
+ * another form stays as it is. For agents without an adapter.
+ *
+ * @param advice The `message` of a permit whose call has settled. Empty: the value itself.
+ *
+ * @example
+ * ```ts
+ * const permit = calls.settle(id, { result });
+ * return withAdvice(result, permit?.message ?? '');
+ * ```
+ */
+export const withAdvice = (value: unknown, advice: string): unknown => {
+  if (advice === '') return value;
+  return value instanceof Error ? advisedError(value, advice) : advisedResult(value, advice);
+};
+
+/** The advice of each error that `guard()` has thrown. */
+const notices = processWide('notices', () => new WeakMap<object, string>());
+
+/** Keeps the advice of an error; an empty one removes it. */
+export const notice = (error: unknown, advice: string): void => {
+  if (typeof error !== 'object' || error === null) return;
+  if (advice === '') notices.delete(error);
+  else notices.set(error, advice);
+};
+
+/**
+ * The advice for the model after an error that a guarded function threw: the call was made and failed, and its tool is unavailable now.
+ * Undefined if the tool may be called again at once. `guard()` throws the tool's own error, so the text is kept beside it (R5).
+ *
+ * @example
+ * ```ts
+ * try {
+ *   return await search({ query });
+ * } catch (error) {
+ *   return [(error as Error).message, unavailableNotice(error)].filter(Boolean).join('\n'); // let the model read both
+ * }
+ * ```
+ */
+export const unavailableNotice = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null ? notices.get(error) : undefined;
