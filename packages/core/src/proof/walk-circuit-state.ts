@@ -40,7 +40,7 @@ export const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment
     const step = STEP - Math.min(at.step - one.step, Math.max(...policy.probeAfterSteps));
     return { ms: msAgo(one.ms), step, stepMs: msAgo(one.ms) };
   };
-  const outage = (one: Outage): Outage => ({
+  const outage = ({ trip: _, ...one }: Outage): Outage => ({
     ...one,
     openedAt: moment(one.openedAt),
     notBeforeMs: ahead(one.notBeforeMs),
@@ -64,6 +64,7 @@ export const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment
     if (one.state === 'open') return { ...one, generation, outage: outage(one.outage) };
     return { ...one, generation, outage: outage(one.outage), leases: one.leases.map(lease), issued: ids.length };
   };
+  const rungs = policy.schedule === 'time' ? 0 : policy.probeAfterSteps.length - 1;
   const doublings = Math.ceil(Math.log2(longest / policy.cooldownMs));
   return {
     circuit: seen(circuit),
@@ -71,6 +72,6 @@ export const canonical = (state: CircuitState, policy: CircuitPolicy, at: Moment
     stepMs: policy.schedule === 'auto' ? msAgo(state.stepMs) : NOW, // No other schedule asks.
     failures: state.failures,
     weak: state.weak,
-    failedProbes: Math.min(state.failedProbes, Math.max(doublings, policy.probeAfterSteps.length - 1)),
+    failedProbes: Math.min(state.failedProbes, Math.max(doublings, rungs)),
   };
 };

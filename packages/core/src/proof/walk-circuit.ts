@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict';
-import { admit, type Circuit, fail, type Lease, release, restage, succeed, type Ticket } from '../circuit/circuit.ts';
+import {
+  admit,
+  type Circuit,
+  fail,
+  type Lease,
+  release,
+  restage,
+  retreat,
+  succeed,
+  type Ticket,
+} from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { Outage } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
@@ -24,7 +34,14 @@ export function* circuitEdges(
   const { underWay } = state;
   if (underWay.length < MOST_UNDER_WAY) yield to('acquire', acquire(state, policy, at), at);
   for (const [index, ticket] of underWay.entries()) {
-    for (const how of ['success', 'failure', 'failure with Retry-After', 'unknown failure', 'ignored'] as const) {
+    for (const how of [
+      'success',
+      'failure',
+      'failure with Retry-After',
+      'unknown failure',
+      'ignored',
+      'no verdict',
+    ] as const) {
       yield to(`${how} of call ${index}`, settle(state, ticket, how, policy, at), at);
     }
   }
@@ -55,10 +72,10 @@ const acquire = (state: CircuitState, policy: CircuitPolicy, at: Moment): Circui
   return checked({ ...state, circuit: admission.circuit, underWay: [...underWay, ticket] }, policy);
 };
 
-type How = 'success' | Failing | 'ignored';
+type How = 'success' | Failing | 'ignored' | 'no verdict';
 type Failing = 'failure' | 'failure with Retry-After' | 'unknown failure';
 
-const isFailure = (how: How): how is Failing => how !== 'success' && how !== 'ignored';
+const isFailure = (how: How): how is Failing => how !== 'success' && how !== 'ignored' && how !== 'no verdict';
 
 const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): CircuitState => {
   const { circuit } = state;
@@ -74,16 +91,21 @@ const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPo
   assert.ok(ticket.lease, 'only a probe is let through by a half-open circuit');
   const failed = isFailure(how);
   if (failed) assert.equal(next.state, 'open', 'C6: the first failure reopens');
+  if (how === 'no verdict') {
+    assert.equal(next.state, 'open', 'C8: it waits for the next rung');
+    assert.equal(next.outage.openedAt, circuit.outage.openedAt, 'C8: it is no opening');
+  }
   if (how === 'ignored') assert.equal(next.state, 'half_open', 'C8');
   if (next.state === 'closed')
     assert.equal(how, 'success', 'C7: only the success of a probe of this generation closes');
-  const failedProbes = next.state === 'closed' ? 0 : state.failedProbes + (failed ? 1 : 0);
+  const failedProbes = next.state === 'closed' ? 0 : state.failedProbes + (next.state === 'open' ? 1 : 0);
   return checked({ ...state, circuit: next, underWay, failures: 0, weak: 0, failedProbes }, policy);
 };
 
 const outcomeOf = (circuit: Circuit, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): Circuit => {
   if (how === 'success') return succeed(circuit, ticket, CALL, policy, at);
   if (how === 'ignored') return release(circuit, ticket);
+  if (how === 'no verdict') return retreat(circuit, ticket, undefined, policy, at);
   const retryAfterMs = how === 'failure with Retry-After' ? RETRY_AFTER_MS : undefined;
   const category = how === 'unknown failure' ? 'unknown' : 'network';
   return fail(circuit, ticket, { ...CALL, category, retryAfterMs }, policy, at);
@@ -96,7 +118,7 @@ const afterCall = (
   how: How,
   { failureThreshold }: CircuitPolicy,
 ): CircuitState => {
-  if (how === 'ignored') {
+  if (how === 'ignored' || how === 'no verdict') {
     assert.equal(circuit, state.circuit, 'O1: an ignored outcome touches nothing');
     return { ...state, underWay };
   }

@@ -1,6 +1,7 @@
 import { type Circuit, closedCircuit, isLate, type Ticket } from '../circuit/circuit.ts';
 import type { Keyed } from '../circuit/key-circuits.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
+import type { FailedKeys } from '../circuit/trip-policies/keys.ts';
 import type { Moment } from '../clock.ts';
 import type { Pass } from '../passes.ts';
 import type { CircuitSpec } from '../tool.ts';
@@ -13,6 +14,8 @@ export interface KeyState {
   readonly underWay: readonly Call[];
   /** What the observer has counted: the keys of the tool's failures in a row, and the failures in a row of each key. */
   readonly row: readonly Key[];
+  /** The keys that have failed in a row, whatever they blame. */
+  readonly failing: readonly Key[];
   readonly rows: Readonly<Partial<Record<Key, number>>>;
 }
 
@@ -37,7 +40,14 @@ export const GENERATION = 10;
 
 export const moment = (ms: number): Moment => ({ ms, step: 0, stepMs: 0 });
 
-export const keyStart: KeyState = { tool: closedCircuit(GENERATION), keys: {}, underWay: [], row: [], rows: {} };
+export const keyStart: KeyState = {
+  tool: closedCircuit(GENERATION),
+  keys: {},
+  underWay: [],
+  row: [],
+  failing: [],
+  rows: {},
+};
 
 /** What the functions of keys.ts work on: a copy of the state. */
 export const keyedOf = ({ keys }: KeyState, { tool, key }: KeyRules): Keyed => ({
@@ -55,10 +65,15 @@ export const canonical = (state: KeyState, { tool: policy }: KeyRules, ms: numbe
   const seen = (one: Circuit): Circuit => {
     const generation = GENERATION;
     if (one.state === 'closed') {
-      const keys = one.counts?.keys as readonly string[] | undefined;
-      return { ...one, generation, counts: keys ? { ...one.counts, keys: [...keys].sort() } : one.counts };
+      const keys = one.counts?.keys as FailedKeys | undefined;
+      const sorted = keys && {
+        ofTool: [...keys.ofTool].sort(),
+        row: keys.row.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+      };
+      return { ...one, generation, counts: keys ? { ...one.counts, keys: sorted } : one.counts };
     }
-    const outage = { ...one.outage, openedAt: ago(one.outage.openedAt) };
+    const { waitFrom, openedAt } = one.outage;
+    const outage = { ...one.outage, openedAt: ago(openedAt), ...(waitFrom && { waitFrom: ago(waitFrom) }) };
     if (one.state === 'open') return { ...one, generation, outage };
     const leases = one.leases.map(({ untilMs }, id) => ({ id, untilMs: aheadMs(untilMs) }));
     return { ...one, generation, outage, leases, issued: leases.length };
@@ -79,6 +94,7 @@ export const canonical = (state: KeyState, { tool: policy }: KeyRules, ms: numbe
       .map(({ key, own, pass }) => ({ key, own: ticketOf(tool, own), pass: ticketOf(circuitOf(key), pass) }))
       .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1)),
     row: [...state.row].sort(),
+    failing: [...state.failing].sort(),
     rows: Object.fromEntries(names.map((key) => [key, state.rows[key] ?? 0])),
   };
 };

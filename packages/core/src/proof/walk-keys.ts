@@ -8,6 +8,7 @@ import {
   failuresInRow,
   isLate,
   release,
+  retreat,
   succeed,
 } from '../circuit/circuit.ts';
 import { distinctKey, forgetKeys, keyCircuit, passKey, releaseKey, settleKey } from '../circuit/key-circuits.ts';
@@ -100,9 +101,14 @@ const settle = (state: KeyState, call: Call, how: How, rules: KeyRules, ms = NOW
 
 const ofTool = (circuit: Circuit, call: Call, how: How, { tool: policy }: KeyRules, at: Moment): Circuit => {
   if (how === 'success') return succeed(circuit, call.own, CALL, policy, at);
-  if (how !== 'tool fails') return release(circuit, call.own);
-  return fail(circuit, call.own, { ...CALL, category: 'network', key: distinctKey(call.pass, 'network') }, policy, at);
+  const failure = { ...CALL, category: 'network', key: distinctKey(call.pass, 'network') } as const;
+  if (how === 'tool fails') return fail(circuit, call.own, failure, policy, at);
+  if (how === 'ignored') return release(circuit, call.own);
+  if (circuit.state === 'closed') return fail(circuit, call.own, { ...failure, ofKey: true }, policy, at);
+  return isOpenByKeys(circuit) ? retreat(circuit, call.own, undefined, policy, at) : release(circuit, call.own);
 };
+
+const isOpenByKeys = (circuit: Circuit): boolean => circuit.state !== 'closed' && circuit.outage.trip === 'keys';
 
 /** C3, C14: what the observer makes of a result that concerns the tool. */
 const watchedTool = (
@@ -113,21 +119,29 @@ const watchedTool = (
   { tool: policy }: KeyRules,
 ): KeyState => {
   const { tool, row } = state;
-  if (how === 'key fails' || how === 'ignored') {
-    if (own.lease === undefined) assert.equal(next, tool, 'C14: what blames the key is nothing to its tool');
+  if (how === 'ignored') {
+    if (own.lease === undefined) assert.equal(next, tool, 'O1');
     assert.equal(next.state, tool.state, 'C8');
     return { ...state, tool: next };
   }
   if (tool.state !== 'closed') {
     if (how === 'tool fails') assert.equal(next.state, 'open', 'C6');
+    if (how === 'key fails') assert.equal(next.state, isOpenByKeys(tool) ? 'open' : tool.state, 'C8, C14');
     return { ...state, tool: next };
   }
+  const failing = how === 'success' ? [] : [...new Set([...state.failing, key])];
+  const opensByKeys = failing.length >= policy.keysThreshold;
+  if (how === 'key fails') {
+    assert.equal(next.state, opensByKeys ? 'open' : 'closed', 'C14');
+    assert.equal(failuresInRow(next), opensByKeys ? 0 : row.length, 'C14: it is no failure of the tool');
+    return { ...state, tool: next, row: opensByKeys ? [] : row, failing: opensByKeys ? [] : failing };
+  }
   const now = how === 'success' ? [] : [...row, key];
-  const opens = now.length >= policy.failureThreshold || new Set(now).size >= 3;
+  const opens = now.length >= policy.failureThreshold || new Set(now).size >= 3 || opensByKeys;
   assert.equal(next.state, opens ? 'open' : 'closed', 'C3, C14');
   if (next.state === 'open')
     assert.equal(next.outage.trip, now.length >= policy.failureThreshold ? 'consecutive' : 'keys');
-  return { ...state, tool: next, row: opens ? [] : now };
+  return { ...state, tool: next, row: opens ? [] : now, failing: opens ? [] : failing };
 };
 
 /** C14: and of one that concerns the key. */
@@ -174,7 +188,7 @@ const takeOver = (state: KeyState, rules: KeyRules): KeyState => {
     own: { ...call.own, generation: GENERATION - 1 },
     pass: { ...call.pass, generation: GENERATION - 1 },
   }));
-  return { tool: closedCircuit(GENERATION), keys: {}, underWay, row: [], rows: {} };
+  return { tool: closedCircuit(GENERATION), keys: {}, underWay, row: [], failing: [], rows: {} };
 };
 
 /** What holds in every state. */

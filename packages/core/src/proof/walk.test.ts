@@ -137,15 +137,24 @@ describe('proof: every state of a tool and its keys within small bounds', { time
   const two: readonly Key[] = ['k', 'l'];
   const three: readonly Key[] = ['k', 'l', 'm'];
   test.each([
-    [1, 1, 1, 'two keys', two, hows],
-    [2, 1, 1, 'two keys', two, hows],
-    [2, 2, 1, 'two keys', two, hows],
-    [1, 1, 2, 'two keys', two, hows],
-    [5, 2, 1, 'three keys, none of them blamed', three, ['success', 'tool fails', 'ignored'] as readonly How[]],
+    [1, 1, 1, 'two keys', Infinity, two, hows],
+    [2, 1, 1, 'two keys', Infinity, two, hows],
+    [2, 2, 1, 'two keys', Infinity, two, hows],
+    [1, 1, 2, 'two keys', Infinity, two, hows],
+    [3, 1, 1, 'two keys, which open the tool', 2, two, hows],
+    [
+      5,
+      2,
+      1,
+      'three keys, none of them blamed',
+      Infinity,
+      three,
+      ['success', 'tool fails', 'ignored'] as readonly How[],
+    ],
   ])(
     'C14, C15: failureThreshold %i, maxCooldownMs %i, probes %i, %s',
-    (failureThreshold, maxCooldownMs, probes, _, keys, ways) => {
-      const policy = { ...time, failureThreshold, maxCooldownMs, probes };
+    (failureThreshold, maxCooldownMs, probes, _, keysThreshold, keys, ways) => {
+      const policy = { ...time, failureThreshold, maxCooldownMs, probes, keysThreshold };
       const rules = { keys, hows: ways, tool: policy, key: policy };
       const walked = walk(
         keyStart,
