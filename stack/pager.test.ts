@@ -33,7 +33,7 @@ it('prints a message with its time, as in the golden text', async () => {
   const [rule, time, , title] = printed.split('\n');
   expect(rule).toMatch(/^─+$/);
   expect(time).toBe('2026-11-20T18:00:10.000Z');
-  expect(title).toMatch(/^Warning: Tools of agent mixed-agent/);
+  expect(title).toMatch(/^Warning: mixed-agent: list_deployments is out of use/);
   expect(printed).toMatch(/No longer:\n.*query_logs/);
 });
 
