@@ -70,7 +70,8 @@ describe('a server that ends', () => {
     const { send, got, line, lines, texts } = await mortal('--restart');
     send(callOf(1, 'never'));
     send(callOf(2, 'die'));
-    expect(textIn(await line(2))).toBe('The MCP server has ended (exit code 9). breakerbox mcp starts it again.');
+    const ended = textIn(await line(2));
+    expect(ended).toMatch(/^The MCP server has ended \(exit code 9\)\. breakerbox mcp starts it again\.\n<breakerbox>/);
     expect(JSON.parse(await line(3))).toMatchObject({ id: 2, result: { isError: true } });
     send(callOf(3, 'pid'));
     expect(textIn(await line(4))).toContain("the tools of group 'mortal' failed (network)");
