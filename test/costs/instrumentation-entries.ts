@@ -1,5 +1,13 @@
 import { createBreakerbox, type Session } from '@breakerbox/core';
-import { classifyError, classifyResult, guard, guardAll, hookedCalls } from '@breakerbox/instrumentation';
+import {
+  classifyError,
+  classifyResult,
+  guard,
+  guardAll,
+  hookedCalls,
+  unavailableNotice,
+  withAdvice,
+} from '@breakerbox/instrumentation';
 import { guardTools as guardAiTools } from '@breakerbox/instrumentation/ai-sdk';
 import { guardTools as guardAnthropicTools } from '@breakerbox/instrumentation/anthropic';
 import { breakerHooks as claudeHooks } from '@breakerbox/instrumentation/claude-agent';
@@ -41,6 +49,8 @@ export const ENTRIES: Readonly<Record<string, Call>> = {
   'index guard': (value, end) =>
     Promise.allSettled([guard(session(), 'search', end)(undefined), guard(session(), 'get', () => value)(undefined)]),
   'index guardAll': (_, end) => guardAll(session(), { search: end }).search(undefined),
+  'index unavailableNotice': (value) => unavailableNotice(value),
+  'index withAdvice': (value) => withAdvice(value, 'Do not call it now.'),
   'index hookedCalls': (value) => {
     const calls = hookedCalls(session());
     for (const settlement of [{ error: value }, { result: value }]) {

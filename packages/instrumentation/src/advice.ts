@@ -4,12 +4,20 @@ import { orUndefined } from './untrusted.ts';
 
 /** R5: the advice that a model reads after the error of a call that left its tool unavailable. It stands between tags. */
 
-const ADVICE = /\s*<breakerbox>[\s\S]*?(?:<\/breakerbox>|$)/g;
+const OPENS = '<breakerbox>';
+const ENDS = '</breakerbox>';
 const TAGS = /<\/?breakerbox>/g;
 
-/** A text without the advice that a guard added. Guards around that one judge the rest. */
-export const withoutAdvice = (text: string): string =>
-  text.includes('<breakerbox>') ? text.replace(ADVICE, '') : text;
+/** A text without the advice that a guard added. Guards around that one judge the rest. In a text that was cut, advice may have no end. */
+export const withoutAdvice = (text: string): string => {
+  const parts = text.split(OPENS).map((part, index) => (index === 0 ? part : afterEnd(part)));
+  return parts.map((part, index) => (index < parts.length - 1 ? part.trimEnd() : part)).join('');
+};
+
+const afterEnd = (part: string): string => {
+  const end = part.indexOf(ENDS);
+  return end < 0 ? '' : part.slice(end + ENDS.length);
+};
 
 /** The text of an error with the advice after it. It replaces that of a guard within the tool, because the next call is decided here. */
 export const advisedText = (text: string, advice: string): string => `${withoutAdvice(text)}\n${blockOf(advice)}`;

@@ -34,7 +34,7 @@ ${sections.join('\n')}
 
 /** A table scrolls sideways on a phone, and prose is wrapped. */
 const blockOf = (block: string): string => {
-  const isTable = block.split('\n').some((line) => /\S {2,}\S.* {2,}\S/.test(line));
+  const isTable = block.split('\n').some((line) => line.trim().split('  ').filter(Boolean).length > 2);
   return `<pre${isTable ? ' class="table"' : ''}>${escaped(block)}</pre>`;
 };
 
