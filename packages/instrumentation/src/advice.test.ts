@@ -75,3 +75,9 @@ describe('R5: the advice comes after the text of an error', () => {
     expect(withoutAdvice('HTTP 503\n<breakerbox>Do not')).toBe('HTTP 503');
   });
 });
+
+test('R5: a result that contains itself as its error ends, without advice', () => {
+  const endless: Record<string, unknown> = {};
+  endless.error = endless;
+  expect(give(endless)).toEqual({ error: endless });
+});

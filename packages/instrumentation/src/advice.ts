@@ -61,15 +61,16 @@ const copyOf = (error: Error, message: string): Error => {
 /** Where a plain result has the text of its error. */
 const TEXTS = ['error', 'message', 'detail'];
 
-/** A result that reports an error, with the advice after its text. A result of an unknown form stays as it is. */
-export const advisedResult = (result: unknown, advice: string): unknown => {
+/** A result that reports an error, with the advice after its text. A result of an unknown form stays as it is, and so does an error below its `error`. */
+export const advisedResult = (result: unknown, advice: string, isNested = false): unknown => {
   if (typeof result === 'string') return advisedText(result, advice);
   if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
   const { content } = result;
   if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
   const key = TEXTS.find((one) => typeof result[one] === 'string');
   if (key !== undefined) return { ...result, [key]: advisedText(String(result[key]), advice) };
-  return isPlain(result.error) ? { ...result, error: advisedResult(result.error, advice) } : result;
+  if (isNested || !isPlain(result.error)) return result;
+  return { ...result, error: advisedResult(result.error, advice, true) };
 };
 
 /** Content with the advice in its last text, so that it has as many parts as before. */
