@@ -155,7 +155,7 @@ const client = new Client({ name: 'agent', version: '1.0.0' });
 await client.connect(near);
 const guarded = adapter.guardMcpClient(client, session);
 const seen = [];
-for (let times = 0; times < 4; times += 1) seen.push((await guarded.callTool({ name: 'search' })).content[0].text.slice(0, 24));
+for (let times = 0; times < 4; times += 1) seen.push((await guarded.callTool({ name: 'search' })).content[0].text.split('\\n')[0].slice(0, 24));
 say(seen);
 `,
     prints: [...Array(3).fill('connect ECONNREFUSED'), "Tool 'search' is unavail"],
