@@ -1,12 +1,6 @@
 import { OTHER_TOOL } from '../index.ts';
 import type { Ended, ModelBox, ModelPermit } from './model.ts';
 
-/** O8: an unexplained error of a tool: its text, and the input of the session that it came for. */
-export interface Unexplained {
-  readonly text: string;
-  readonly input: string;
-}
-
 /** O8: what a call of a declared tool came to, after all that its tool has done in this box. */
 export const afterHistory = ({ session, tool, series, input = '' }: ModelPermit, ended: Ended): Ended => {
   const { unexplained: text, ...rest } = ended;

@@ -10,7 +10,6 @@ import type {
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
-import type { Unexplained } from './model-history.ts';
 import type { Wish } from './model-wish.ts';
 import {
   type BudgetRules,
@@ -22,6 +21,12 @@ import {
   systemicRulesOf,
   type When,
 } from './rules.ts';
+
+/** O8: an unexplained error of a tool: its text, and the input of the session that it came for. */
+export interface Unexplained {
+  readonly text: string;
+  readonly input: string;
+}
 
 /**
  * The reference model of the engine: behaviour.md put into plain code over mutable objects, for clarity and not for speed.

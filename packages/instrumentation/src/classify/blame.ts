@@ -1,7 +1,7 @@
 import type { Call } from './call.ts';
-import type { Verdict } from './classify.ts';
 import { isElsewhere, namesHost } from './error-text.ts';
 import { isOutage } from './text.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The evidence of an error, its text, and whether it is about one host. */
 export interface Found {

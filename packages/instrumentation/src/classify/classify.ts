@@ -1,4 +1,3 @@
-import type { Classification } from '@breakerbox/core';
 import * as core from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
@@ -8,24 +7,12 @@ import { misnomer } from './misnomers.ts';
 import { classMeaning } from './signs.ts';
 import { isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
+import type { Verdict } from './verdict.ts';
 
 export type { ReadContext } from './call.ts';
+export type { Verdict } from './verdict.ts';
 
 const { TRUST } = core;
-
-/** Why a call did not succeed, what the failure is about (C14), and the evidence. */
-export interface Verdict extends Classification {
-  readonly blames: 'tool' | 'key';
-  /** The evidence, in short plain English. It quotes no input. */
-  readonly why: string;
-  /**
-   * What the category rests on. `evidence`: a code, a status, a class, a schema, a signal, or words that only libraries write. `words`:
-   * words that people write too, such as "not" or "already", or a quotation of the input. `nothing`: nothing could judge the error.
-   */
-  readonly judgedBy: 'evidence' | 'words' | 'nothing';
-  /** Whether the framework marks it as an error: it was thrown, has `isError`, or is a JSON-RPC error. */
-  readonly marked: boolean;
-}
 
 /**
  * Why a tool threw (O2). Where signal, codes and statuses do not decide, the class and the text do. Never throws.

@@ -1,6 +1,6 @@
 import { hashOfText } from '@breakerbox/core/internal';
-import type { Verdict } from './classify.ts';
 import type { ToolKind } from './kind.ts';
+import type { Verdict } from './verdict.ts';
 
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
