@@ -221,7 +221,7 @@ const renewal = (track: Track, grant: NonNullable<Track['grant']>, { nowMs, circ
 const leaseOf = ({ probeLeaseMs }: SharedPolicy): number => USE_MS + probeLeaseMs + MARGIN_MS;
 
 /**
- * What the store says, cut to the limits of the circuit. A wait is a cooldown or a Retry-After: a longer one than both can be is none
+ * What the store says, cut to the limits of the circuit. A wait is a cooldown or a Retry-After: a longer one than both can be is not one
  * that any process has reported, and so is a lease that is longer than those of this policy.
  */
 export const limited = (stored: Heard<StoredCircuit>, policy: SharedPolicy): Heard<StoredCircuit> => {

@@ -114,7 +114,7 @@ export const parseCircuit = (id: string, value: string, newest: number, nowMs: n
   return circuit && storedCircuit(id, circuit, nowMs);
 };
 
-/** An action of the hash. `undefined` if it is over; `unfit` if it is none. */
+/** An action of the hash. `undefined` if it is over; `unfit` if it does not fit. */
 export const parseActionRecord = (
   key: string,
   value: string,

@@ -2,7 +2,7 @@ import { isContent, isPlain } from '@breakerbox/core/internal';
 import { processWide } from './process-wide.ts';
 import { orUndefined } from './untrusted.ts';
 
-/** R5: the advice that a model reads after the error of a call that left its tool unavailable. It stands between tags. */
+/** R5: the advice that a model reads after the error of a call that left its tool unavailable. It is between tags. */
 
 const OPENS = '<breakerbox>';
 const ENDS = '</breakerbox>';

@@ -35,7 +35,7 @@ export interface SessionSnapshot {
   readonly dryRun: LedgerSnapshot | null;
   /** Circuits in the order of their first use. */
   readonly circuits: readonly CircuitSnapshot[];
-  /** The tools of the box of which a call has ever succeeded (O8); left out if there is none. */
+  /** The tools of the box of which a call has ever succeeded (O8); left out if no call has. */
   readonly succeeded?: readonly string[];
 }
 

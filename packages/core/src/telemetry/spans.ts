@@ -84,7 +84,7 @@ export const startDecisionSpan = (
 
 /**
  * What a sampler may decide by. Only the span of an execution has the name of that operation: backends count such spans as executions, and those
- * of skips, pauses and a framework's own child are none.
+ * of skips, pauses and a framework's own child do not count.
  */
 const atStart = ({ tool, decision }: SessionPermit, agent: string, name: string): Attributes => {
   const attributes: Attributes = { [ATTR.tool]: tool, [ATTR.decision]: decision, [ATTR.agent]: agent };
