@@ -95,7 +95,10 @@ test('M5, S5: a correlated event ends when the address of the health check answe
   const path = join(folder(), 'breakerbox.yaml');
   const recovery = `{ healthCheck: { url: 'http://127.0.0.1:${port}/health' }, everyMs: 50 }`;
   const tool = '{ group: false, failureThreshold: 1, cooldownMs: 100, maxCooldownMs: 100 }';
-  writeFileSync(path, `systemic: { sameCategory: 2, recovery: ${recovery} }\ntools: { query: ${tool}, list: ${tool} }\n`);
+  writeFileSync(
+    path,
+    `systemic: { sameCategory: 2, recovery: ${recovery} }\ntools: { query: ${tool}, list: ${tool} }\n`,
+  );
   const { call } = started(['--config', path]);
   for (const name of ['query', 'list']) expect(await call(name)).toMatch(/^connect ECONNREFUSED/);
   for (let n = 0; n < 10; n += 1) {
