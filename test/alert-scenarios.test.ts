@@ -101,7 +101,8 @@ describe('alerts that are delivered', { retry: 0 }, () => {
     await expectDelivered(about, [fast, exhausted]);
     spender.send({ do: 'spend', failures: 0 });
     spender.send({ do: 'resume' });
-    await endsWith(about, [fast, exhausted]);
+    // The burn adds nothing to what exhaustion says, so it is held back from then on.
+    await endsWith(about, [fast, exhausted], [fast]);
   });
 
   test.concurrent('tools that fail together across three processes send one page for the event, and none for each tool', async () => {
@@ -183,11 +184,13 @@ describe('alerts that are delivered', { retry: 0 }, () => {
       'BreakerboxToolErrorRateHigh warning agent=moody-agent job=moody tool=shaky',
       'BreakerboxCircuitFlapping warning agent=moody-agent job=moody tool=jumpy',
       'BreakerboxCircuitOpen warning agent=moody-agent job=moody tool=forgotten',
-      'BreakerboxProbeStarved warning agent=moody-agent job=moody tool=forgotten',
     ];
+    // One cause sends one page: the circuit that is open is the one that is not probed.
+    const starved = 'BreakerboxProbeStarved warning agent=moody-agent job=moody tool=forgotten';
     await expectDelivered(about, warnings);
+    await run.eventually(() => expect(run.inhibited(about)).toEqual([starved]));
     moody.send({ do: 'heal' });
-    await endsWith(about, warnings);
+    await endsWith(about, warnings, [starved]);
   });
 });
 
@@ -198,6 +201,7 @@ describe('alerts that are not delivered', { retry: 0 }, () => {
     expect(run.delivered(every)).toEqual(expected.delivered.toSorted());
     expect(run.delivered(every, 'resolved')).toEqual(expected.delivered.toSorted());
     expect(run.inhibited(every)).toEqual(expected.inhibited.toSorted());
-    expect(await run.fired()).toEqual([...expected.delivered, ...expected.inhibited].sort());
+    // An alert that is held back only later is in both.
+    expect(await run.fired()).toEqual([...new Set([...expected.delivered, ...expected.inhibited])].sort());
   });
 });

@@ -31,10 +31,13 @@ export interface Walk {
   stop(): Promise<void>;
 }
 
+const inShop = () => ({ dependsOn: ['shop'] });
+
 /** The agents. The last three have a tool of the same name. */
 const AGENTS = {
   lookup: () => startAgent('lookup-agent', { lookup: {}, archive: {} }),
-  fleet: () => startAgent('fleet-agent', { orders: {}, tickets: {}, search: {} }),
+  // S1: what two tools need is named, because `search` succeeds between their openings.
+  fleet: () => startAgent('fleet-agent', { orders: { config: inShop }, tickets: { config: inShop }, search: {} }),
   // B3: an outage costs one failure, so two of them use up a budget of two.
   spender: () => startAgent('spender-agent', { deploy: {}, logs: {} }, { box: { budget: { failures: 2 } } }),
   seller: startSeller,
