@@ -106,7 +106,7 @@ describe('from a failing tool call to a firing alert', () => {
     expect(delivered('BreakerboxCircuitOpen', 'fleet-agent', 'firing')).toEqual([]);
     expect(fleet.session.view()).toMatchObject({
       state: 'paused_systemic',
-      systemic: { category: 'network', layer: 'network' },
+      systemic: { category: 'network', layer: 'dependency' },
       budget: { remaining: 4 },
     });
   });
@@ -169,7 +169,8 @@ describe('from a failing tool call to a firing alert', () => {
     fleet.session.confirmRecovered();
     await eventually(() => expect(delivered('BreakerboxSystemicFailure', 'fleet-agent', 'resolved')).toHaveLength(1));
     expect(fleet.session.view()).toMatchObject({ state: 'active' });
-    expect(fleet.session.view().circuits.map(({ state }) => state)).toEqual(['closed', 'closed', 'closed']);
+    const states = () => fleet.session.view().circuits.map(({ state }) => state);
+    await eventually(() => expect(states()).toEqual(['closed', 'closed', 'closed']));
     expect(delivered('BreakerboxCircuitOpen', 'fleet-agent', 'firing')).toEqual([]);
   });
 
