@@ -1,4 +1,4 @@
-import { mayChange } from './budget/budget.ts';
+import { mayChange, remaining } from './budget/budget.ts';
 import {
   type Around,
   endPauseByTime,
@@ -218,15 +218,16 @@ export class FailureLedgers {
     const { exhausted } = this.real;
     this.#enter(false, (ledger) => endPauseByTime(ledger, at));
     this.#publish();
-    if (exhausted && !this.real.exhausted) this.#observer.resumed();
+    if (exhausted && !this.real.exhausted) this.#observer.resumed(true);
     return pauseEndMs(this.real);
   }
 
   /** B1: the budget is full again. */
   renew(): void {
+    const { budget } = this.real;
     this.#enter(false, renewBudget);
     this.#publish();
-    this.#observer.resumed();
+    this.#observer.resumed(remaining(budget) < budget.limit);
   }
 
   /** S5: ends the real event and the event of the dry run. `observedOnly`: that of the dry run alone. */

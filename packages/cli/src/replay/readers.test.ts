@@ -201,6 +201,21 @@ describe('T2: OTLP JSON', () => {
     expect(story(events)).toEqual(['start search', 'end success']);
   });
 
+  test('T8: the spans that end a pause are events in the order of time', async () => {
+    const ours = { 'gen_ai.conversation.id': 'c', 'gen_ai.tool.name': 'search' };
+    const call = { ...ours, 'breakerbox.decision': 'call', 'breakerbox.reason': 'closed', 'breakerbox.step': 0 };
+    const text = message(
+      span('b', 30, 40, { ...call, 'breakerbox.outcome': 'success' }),
+      span('a', 0, 10, { ...call, 'breakerbox.outcome': 'failure' }),
+      span('r', 20, 20, { 'gen_ai.conversation.id': 'c', 'breakerbox.action': 'confirm' }),
+    );
+    const { events, incomplete } = await readText('a.json', json(text));
+    expect(events.map(({ kind, session }) => [kind, session])).toEqual(
+      ['start', 'end', 'confirm', 'start', 'end'].map((kind) => [kind, 'c']),
+    );
+    expect(incomplete).toEqual([]);
+  });
+
   test('T4: sampled spans are noticed', async () => {
     const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
     const sampled = await readText('a.json', json(message(span('a', 0, 1, tool, { traceState: 'ot=th:c' }))));

@@ -50,8 +50,13 @@ export interface StepEvent extends EventBase {
   readonly kind: 'step';
 }
 
+/** Code or a person resumed the session (`resume`), or ended its systemic event (`confirm`). */
+export interface ResumeEvent extends EventBase {
+  readonly kind: 'resume' | 'confirm';
+}
+
 /** What every reader makes of a recording. */
-export type RecordedEvent = StartEvent | EndEvent | StepEvent;
+export type RecordedEvent = StartEvent | EndEvent | StepEvent | ResumeEvent;
 
 /** What a reader left out of a file, and what it noticed about the recording as a whole. */
 export interface ReadNotes {

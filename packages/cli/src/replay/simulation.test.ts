@@ -120,6 +120,17 @@ test('T8: decisions of a live run are compared, also after a person has resumed 
   expect(parity).toMatchObject({ compared: 3, different: 0, notCompared: 1 });
 });
 
+test('T8: where the recording says when a pause ended, later decisions are compared too, also if no call was paused', () => {
+  const live = { decision: 'call', reason: 'closed' } as const;
+  const config: ReplayConfig = { systemic: false, budget: { failures: 1 }, defaults: { failureThreshold: 5 } };
+  const [failed, next] = [eventsOf([{ at: 0, ending: DOWN, live }]), eventsOf([{ at: 9000, ending: OK, live }])];
+  expect(simulate([...failed, ...next], config).parity).toMatchObject({ compared: 2, different: 1 });
+  const resumed: RecordedEvent = { kind: 'resume', session: 's', atMs: 8000 };
+  expect(simulate([...failed, resumed, ...next], config).parity).toEqual({
+    ...{ compared: 2, different: 0, notCompared: 0, differences: [] },
+  });
+});
+
 test('T8: a decision that differs is listed', () => {
   const live = { decision: 'skip', reason: 'open' } as const;
   expect(simulate(eventsOf([{ at: 0, live }])).parity).toMatchObject({

@@ -46,16 +46,18 @@ const waitForProbe = ({ session, clock }: OpenSession, { tool, decided }: StartE
   if (waitMs > 0 && waitMs <= LATE_MS) clock.atMs += waitMs;
 };
 
-/** A live run that went on after a pause was resumed by a person, and spans do not say so (T8). */
+/** A live run that went on after a pause was resumed by a person. Older recordings do not say when (T8). */
 const resumeAsLive = (open: OpenSession, live: Reason | undefined): void => {
   const before = open.liveReason;
   open.liveReason = live;
   if (live === undefined || live === before) return;
   if (before !== 'budget_exhausted' && before !== 'systemic') return;
   open.isAfterOperator = true;
-  if (before === 'systemic') open.session.confirmRecovered();
-  else open.session.resume();
+  resume(open, before === 'systemic' ? 'confirm' : 'resume');
 };
+
+const resume = ({ session }: OpenSession, kind: 'resume' | 'confirm'): void =>
+  kind === 'resume' ? session.resume() : session.confirmRecovered();
 
 /**
  * Runs the engine over recorded events.
@@ -126,7 +128,11 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       clock.atMs = Math.max(clock.atMs, event.atMs - (isRounded ? ROUNDED_MS : 0));
       if (event.kind === 'end') return end(open, event, judge) && isInOrder;
       if (event.kind === 'start') start(open, event);
-      else open.session.step();
+      else if (event.kind === 'step') open.session.step();
+      else {
+        open.liveReason = undefined; // The recording says when the pause ended.
+        resume(open, event.kind);
+      }
       return isInOrder;
     },
     finish() {

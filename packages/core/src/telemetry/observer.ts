@@ -29,8 +29,8 @@ export interface SessionObserver {
   wrote(ledger: Ledger, state: SessionState): void;
   /** The budget has run out (B1). */
   exhausted(): void;
-  /** The budget is full again. */
-  resumed(): void;
+  /** The budget is full again. `isChange`: it was not full before. */
+  resumed(isChange: boolean): void;
   /** Failures of several tools were detected as one event (S1). */
   detected(event: SystemicEvent): void;
   /** The event is over (S5). */

@@ -38,7 +38,15 @@ import {
   transitionSeries,
   withdrawOpened,
 } from './series.ts';
-import { describeSpan, endSessionSpan, endSpan, type SessionSpan, sessionContext, startDecisionSpan } from './spans.ts';
+import {
+  describeSpan,
+  endSessionSpan,
+  endSpan,
+  type SessionSpan,
+  sessionContext,
+  startDecisionSpan,
+  traceResume,
+} from './spans.ts';
 
 const NONE: readonly never[] = [];
 
@@ -282,8 +290,9 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#note('budget.exhausted', { limit, cycle });
   }
 
-  resumed(): void {
+  resumed(isChange: boolean): void {
     const { limit, cycle } = this.#ledger.budget;
+    if (isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
     this.#note('budget.resumed', { limit, cycle });
   }
 
@@ -295,6 +304,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   resolved(event: SystemicEvent, by: RecoveredBy): void {
     if (this.#countsCircuits) this.#box.series.systemicActive.value -= 1;
+    if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });
   }
 

@@ -54,6 +54,24 @@ describe('spans', () => {
     });
   });
 
+  test('T8: a pause that code or a person ended has a span; resume() without a failure has none', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent });
+    session.resume();
+    session.confirmRecovered();
+    trip(session, 'a');
+    trip(session, 'b');
+    session.confirmRecovered();
+    session.resume();
+    expect(finished().slice(6)).toMatchObject(
+      ['confirm', 'resume'].map((action) => ({
+        name: `breakerbox.${action}`,
+        attributes: { [ATTR.agent]: agent, [ATTR.conversation]: 'run-1', [ATTR.action]: action },
+      })),
+    );
+    expect(finished()).toHaveLength(8);
+  });
+
   test('skips and probes link to the span whose failure opened the circuit', () => {
     const finished = registerTraces();
     const { session } = bench({ agent, tools: { a: {} } });

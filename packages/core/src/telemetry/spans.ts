@@ -38,6 +38,19 @@ export const startSessionSpan = (agent: string, session: string): SessionSpan | 
   });
 };
 
+/** A span of no length: the session was resumed, or its event was ended from outside. Its other spans don't show that (T8). */
+export const traceResume = (
+  action: 'resume' | 'confirm',
+  agent: string,
+  id: string,
+  session: SessionSpan | undefined,
+): void => {
+  const attributes = { [ATTR.agent]: agent, [ATTR.conversation]: id, [ATTR.action]: action };
+  safely('the tracer', () =>
+    currentTracer()?.startSpan(`breakerbox.${action}`, { attributes }, sessionContext(session)).end(),
+  );
+};
+
 /** Ends the span of a session, once. Spans of later decisions stay beneath it. */
 export const endSessionSpan = (session: SessionSpan | undefined): void => {
   if (!session?.isOpen) return;

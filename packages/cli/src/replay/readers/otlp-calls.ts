@@ -24,6 +24,10 @@ export const isTool = (span: Span): boolean =>
   attribute(span, 'openinference.span.kind') === 'TOOL' ||
   span.name === 'ai.toolCall';
 
+/** Whether the span says that a session was resumed (`resume`), or its event ended (`confirm`). */
+export const resumedBy = (span: Span): 'resume' | 'confirm' | undefined =>
+  (['resume', 'confirm'] as const).find((action) => action === attribute(span, 'breakerbox.action'));
+
 /** Whether the span is a call of the model. */
 export const isModel = (span: Span): boolean =>
   MODEL_CALLS.includes(attribute(span, 'gen_ai.operation.name')) ||

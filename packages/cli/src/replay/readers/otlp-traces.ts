@@ -1,5 +1,5 @@
 import type { ReadNotes, RecordingFile } from '../recording.ts';
-import { attribute, isModel, isTool, oncePerCall } from './otlp-calls.ts';
+import { attribute, isModel, isTool, oncePerCall, resumedBy } from './otlp-calls.ts';
 import type { Span } from './otlp-json.ts';
 
 /** A share of tool spans without their parents, above which spans were dropped (T4). */
@@ -50,7 +50,7 @@ export const tracesOver = async (files: readonly RecordingFile[]): Promise<Trace
       if (trace.parents.has(span.spanId)) return;
       trace.parents.set(span.spanId, span.parentId);
       trace.session ??= sessionOf(span);
-      if (isTool(span) || isModel(span)) trace.calls.set(span.spanId, span);
+      if (isTool(span) || isModel(span) || resumedBy(span)) trace.calls.set(span.spanId, span);
     },
     take(file, notes) {
       const open = openAfter(places.get(file.path) ?? files.length);
@@ -108,7 +108,7 @@ const noteOrphans = (traces: readonly Trace[], notes: ReadNotes): void => {
     const isUnfinished = hasNoRootOnly(parents);
     for (const span of calls.values()) {
       if (!isTool(span)) {
-        hasModels = true;
+        hasModels ||= isModel(span);
         continue;
       }
       tools += 1;

@@ -1,7 +1,7 @@
 import { DEFAULT_JUDGEMENT, type Decision, ERROR_CATEGORIES, type Outcome, type Reason } from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader, StartEvent } from '../recording.ts';
-import { attribute, isModel, isTool, toolOf } from './otlp-calls.ts';
+import { attribute, isModel, isTool, resumedBy, toolOf } from './otlp-calls.ts';
 import { type Span, spansOf } from './otlp-json.ts';
 import { type Call, tracesOver } from './otlp-traces.ts';
 
@@ -86,7 +86,7 @@ interface Progress {
 /** Events of the calls in the order of time. Equal times keep the order of parents before children, and then of the file. */
 const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterable<readonly RecordedEvent[]> {
   for (const { span, session } of calls) if (hasStep(span)) progress.guarded.add(session);
-  const used = calls.filter(({ span, session }) => isTool(span) || !progress.guarded.has(session));
+  const used = calls.filter(({ span, session }) => isTool(span) || resumedBy(span) || !progress.guarded.has(session));
   used.sort((one, other) => one.span.startMs - other.span.startMs);
   // All steps are counted before the first event, because the next file may be read before the last.
   const steps = used.map((call) => stepsBefore(call, progress.steps));
@@ -104,6 +104,7 @@ const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterabl
 
 /** Steps that end before a call. The first call of the model begins the first step. */
 const stepsBefore = ({ span, session }: Call, steps: Map<string, number>): number => {
+  if (resumedBy(span)) return 0;
   const known = steps.get(session);
   const own = isTool(span) ? span.attributes.get('breakerbox.step') : (known ?? -1) + 1;
   if (typeof own !== 'number') return 0;
@@ -114,6 +115,8 @@ const stepsBefore = ({ span, session }: Call, steps: Map<string, number>): numbe
 const eventsOfCall = ({ span, session }: Call, steps: number): readonly RecordedEvent[] => {
   const { startMs: atMs, endMs, attributes } = span;
   const events: RecordedEvent[] = Array.from({ length: steps }, () => ({ kind: 'step', session, atMs }));
+  const action = resumedBy(span);
+  if (action) return [{ kind: action, session, atMs }];
   if (!isTool(span)) return events;
   const start: StartEvent = {
     kind: 'start',
