@@ -46,7 +46,7 @@ import {
   lookForMistakes,
   type NamedSession,
   nextLook,
-  noteOutcome,
+  noteSuccess,
   warnOfUndeclared,
 } from './warnings/mistakes.ts';
 
@@ -138,7 +138,7 @@ class Session implements SessionApi {
     this.#serial += 1;
     if (this.#serial === this.#nextLook) this.#look(false);
     const permit = this.#permit(entry, mode, decided, call, at);
-    tallyDecision(entry.tally, permit.reason, permit.route);
+    tallyDecision(entry.tally, permit.reason, decided.rejection?.route);
     if (decided.rejection !== undefined && entry.tracked !== undefined && asksForProbe(permit.reason)) {
       entry.tracked.rejectedMs = at.ms;
     }
@@ -208,9 +208,9 @@ class Session implements SessionApi {
     const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
     // E3: one error that passes through nested guarded calls counts once.
     const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
-    const judged: Judged = isKnown
-      ? { ...found, outcome: 'ignored', blames: undefined }
-      : this.#byHistory(permit, found);
+    let judged: Judged = found;
+    if (isKnown) judged = { ...found, outcome: 'ignored', blames: undefined };
+    else if (found.unexplained !== undefined) judged = this.#byHistory(permit, found, found.unexplained);
     const late = this.#conclude(permit, judged, settlement, at);
     const counts = isKnown || judged.outcome === 'failure' || isOfKey;
     if (!counts || !('error' in settlement) || late || !isCounted(permit.reason)) return;
@@ -219,16 +219,11 @@ class Session implements SessionApi {
   }
 
   /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
-  #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged): Judged {
-    const { unexplained } = judged;
-    if (unexplained === undefined || spec === undefined || hasSucceeded(this.#box, tool)) return judged;
+  #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged, unexplained: string): Judged {
+    if (spec === undefined || hasSucceeded(this.#box, tool)) return judged;
     // Digests of another session have another seed, so the same input is another input there.
-    const isUnusable = noteUnexplained(
-      this.#box.evidence.unexplained,
-      tool,
-      unexplained,
-      input?.digest() ?? `none in ${this.id}`,
-    );
+    const asked = input?.digest() ?? `none in ${this.id}`;
+    const isUnusable = noteUnexplained(this.#box.evidence.unexplained, tool, unexplained, asked);
     return isUnusable ? { ...judged, category: 'unusable', outcome: spec.outcomes.unusable } : judged;
   }
 
@@ -241,7 +236,11 @@ class Session implements SessionApi {
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
-    else noteOutcome(this.#box, entry.tool, judged.outcome);
+    else {
+      const { evidence } = this.#box;
+      evidence.settled.add(entry.tool);
+      if (judged.outcome === 'success' && !evidence.succeeded.has(entry.tool)) noteSuccess(evidence, entry.tool);
+    }
     if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;

@@ -129,7 +129,8 @@ class ToolJudge implements Judge {
 
   keyOf(input: unknown): string | undefined {
     const { key } = this.#options;
-    if (key === undefined) return targetIn(input)?.host;
+    if (key === undefined)
+      return typeof input === 'object' || typeof input === 'string' ? targetIn(input)?.host : undefined;
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 

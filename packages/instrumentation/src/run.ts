@@ -1,4 +1,4 @@
-import { type ErrorCategory, labelled, type Permit, type Settlement } from '@breakerbox/core';
+import { type Classification, type ErrorCategory, labelled, type Permit } from '@breakerbox/core';
 import { reportThrown, safely } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notice } from './advice.ts';
@@ -127,9 +127,9 @@ export class Run {
     permit.settle(
       tokens || freshness ? { ...settlement, ...readResult(permit.tool, this.#reading, result) } : settlement,
     );
-    this.#note(settlement);
-    const { message } = permit;
-    if (this.#category !== undefined && message !== '' && advise !== undefined) {
+    if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
+    const message = this.#category === undefined ? '' : permit.message;
+    if (message !== '' && advise !== undefined) {
       return (orUndefined(() => (advise.result ?? advisedResult)(result, message)) ?? result) as Value;
     }
     const found = permit.freshness;
@@ -155,18 +155,16 @@ export class Run {
       isToolsSignal ? this.signal : undefined,
     );
     this.#permit.settle({ ...settlement, tokens: this.#cost(error) });
-    this.#note(settlement);
+    if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     return this.#advised(error);
   }
 
-  #note(settlement: Settlement): void {
-    const verdict = 'verdict' in settlement ? settlement.verdict : undefined;
-    if (verdict && verdict.category !== 'cancelled') this.#category = verdict.category;
+  #note({ category }: Classification): void {
+    if (category !== 'cancelled') this.#category = category;
   }
 
   #advised(error: unknown): unknown {
-    const { message } = this.#permit;
-    const advice = this.#category === undefined ? '' : message;
+    const advice = this.#category === undefined ? '' : this.#permit.message;
     notice(error, advice); // Tools may throw the same error again.
     if (advice === '') return error;
     const { advise } = this.#reading;
@@ -226,9 +224,8 @@ export class Run {
       const { input, isOwnLimit } = this.#start;
       const own = ranMs === undefined || (isOwnLimit && orUndefined(() => isOwnLimit(ranMs, error)));
       const verdict = this.#judge.thrown(error, input, signal, own ? undefined : ranMs);
-      const settlement: Settlement = { error, signal, tokens, verdict };
-      this.#permit.settle(settlement);
-      this.#note(settlement);
+      this.#permit.settle({ error, signal, tokens, verdict });
+      this.#note(verdict);
     }
     this.#listener?.(error);
   }

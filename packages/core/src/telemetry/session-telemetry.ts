@@ -218,7 +218,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const failed = outcome === 'success' || category === undefined ? undefined : errorSeries(series, outcome, category);
     if (failed !== undefined) failed.value += 1;
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
-    if (entry.spec !== undefined) this.#noteWait(entry.spec, judged);
+    const waits = judged.retryAfterMs !== undefined || series.retryAfterTime.size > 0;
+    if (waits && entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     if (span !== undefined) {
       if (outcome === 'failure' || judged.blames === 'key') noteFailure(permit, span);
@@ -230,9 +231,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   /** O3: a wait that the tool asked for, and its end. */
   #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
-    if (outcome === 'success') {
-      if (series.retryAfterTime.size > 0) clearRetryAfter(series);
-    } else if (outcome === 'failure' && retryAfterMs !== undefined) {
+    if (outcome === 'success') clearRetryAfter(series);
+    else if (outcome === 'failure' && retryAfterMs !== undefined) {
       const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
       noteRetryAfter(series, untilMs / 1000);
     }

@@ -45,12 +45,6 @@ export const noEvidence = (): UsageEvidence => ({
 export const hasSucceeded = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string): boolean =>
   evidence.succeeded.has(tool);
 
-/** A call of a declared tool is over. */
-export const noteOutcome = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string, outcome: Outcome): void => {
-  evidence.settled.add(tool);
-  if (outcome === 'success') noteSuccess(evidence, tool);
-};
-
 /** The tool has succeeded, here or in the process that a session comes from (C11). O8: one success is enough for good. */
 export const noteSuccess = ({ succeeded, unexplained }: UsageEvidence, tool: string): void => {
   succeeded.add(tool);
