@@ -49,10 +49,9 @@ export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
 const OPENED = `max by (${AGENT_TOOL.map(label).join(', ')}) (${series(METRIC.openedTime)})`;
 
 const rankOfRecorded = (): string => `1e10 * ${WORST} + (${OPENED} or ${WORST} * 0) or ${OPENED} or ${CIRCUITS} * 0`;
-const rankOfSeries = (): string => {
-  const worst = worstOfSeries(AGENT_TOOL);
-  return `1e10 * (${worst}) + (${OPENED} or (${worst}) * 0)`;
-};
+/** The label keeps both, so that the state is there only once. */
+const rankOfSeries = (): string =>
+  sumBy(AGENT_TOOL, `1e10 * (${worstOfSeries(AGENT_TOOL)}) or label_replace(${OPENED}, "at", "opened", "", "")`);
 
 /**
  * Ranks tools of agents: those that are not closed now, the worst first, then those that opened last, then the others. Evaluated at one

@@ -88,14 +88,12 @@ const countedBy = (opened: Opened, shared: Shared, seconds: number): string =>
   `count by (${groupOf(shared)}) (${nearTheLatest(opened, shared, seconds)})`;
 
 /**
- * The highest value in the time range, so that a later single opening does not hide an event. Evaluated in steps and also now, because the
- * last step may be a minute ago and the newest opening matters most.
+ * The highest value in the time range, so that a later single opening does not hide an event. The steps of a subquery are at fixed times, so
+ * the last one may be a minute ago, and the newest opening matters most. Evaluated one step late, the last step is never before now. It
+ * also sees all of an event that the steps before it see only a part of. A second expression for now would double the length of the
+ * query, and proxies and VictoriaMetrics reject long ones.
  */
-const mostInRange = (expr: string): string => {
-  // The label keeps both, so that the expression is there only twice: proxies and VictoriaMetrics reject long queries.
-  const most = `label_replace(max_over_time((${expr})[$__range:$__interval]), "at", "range", "", "")`;
-  return `max without (at) (${most} or (${expr}))`;
-};
+const mostInRange = (expr: string): string => `max_over_time((${expr})[$__range:$__interval] offset -$__interval)`;
 
 /** How many tools of an agent (agents with a tool) opened together, by job, agent (tool) and error. */
 export const togetherBy = (shared: Shared, seconds: number): string =>
@@ -111,12 +109,13 @@ export const togetherMatrix = (shared: Shared, seconds: number, limit: number): 
   return `sort_desc(topk(${limit}, ${most}) or on () ${none})`;
 };
 
-/** The same number at each opening in the time range that counted for it. */
-export const togetherAt = (shared: Shared, seconds: number): string =>
+/** The same number at each of the `limit` last openings in the time range, if it counted for it. */
+export const togetherAt = (shared: Shared, seconds: number, limit: number): string =>
   fromOpenings((opened) => {
     const near = nearTheLatest(opened, shared, seconds);
     const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(opened, shared, seconds)}`;
-    return `${opened(OPENING, '$__range')} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
+    const last = `topk(${limit}, ${opened(OPENING, '$__range')})`;
+    return `${last} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
   });
 
 /** Tools that opened in each window, counted by one attribute. */

@@ -1,5 +1,5 @@
 import { AGENT_TOOL, CIRCUIT_STATES_IN_TABLE, worstState } from '../../circuit-state.ts';
-import { LOOKS, OPENING, openedBy, openedIn, orNothingOpened, shortestStep, togetherAt } from '../../correlation.ts';
+import { LOOKS, openedBy, openedIn, orNothingOpened, shortestStep, togetherAt } from '../../correlation.ts';
 import type { Together } from '../../limits.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend } from '../../names.ts';
@@ -13,12 +13,13 @@ import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 const TOOLS_IN_TABLE = 100;
 const AGENTS_IN_GRAPH = 10;
 
-const inTable = (expr: string): string => highest(expr, TOOLS_IN_TABLE, OPENING, openedIn('$__range'));
+/** The rows of the table, with the time of each opening. */
+const rows = (): string => `topk(${TOOLS_IN_TABLE}, ${openedIn('$__range')})`;
 
 /** The current state, for each error that opened the tool. */
 const stateNow = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
-  return `(${openedIn('$__range')}) * 0 + on (${by}) group_left () (${worstState()})`;
+  return `${rows()} * 0 + on (${by}) group_left () (${worstState()})`;
 };
 
 /** Openings side by side, by their time. */
@@ -49,24 +50,24 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
     [
       {
         title: 'Opened at',
-        expr: orNothingOpened(inTable(`(${openedIn('$__range')}) * 1000`)),
+        expr: orNothingOpened(`${rows()} * 1000`),
         unit: 'dateTimeAsLocal',
         zero: '–',
         width: 190,
       },
       {
         title: 'Tools together',
-        expr: inTable(togetherAt(ATTR.agent, seconds)),
+        expr: togetherAt(ATTR.agent, seconds, TOOLS_IN_TABLE),
         alarm: { from: tools, colour: COLOUR.orange },
         absent: '–',
       },
       {
         title: 'Agents together',
-        expr: inTable(togetherAt(ATTR.tool, seconds)),
+        expr: togetherAt(ATTR.tool, seconds, TOOLS_IN_TABLE),
         alarm: { from: agents, colour: COLOUR.orange },
         absent: '–',
       },
-      { title: 'State now', expr: inTable(stateNow()), states: CIRCUIT_STATES_IN_TABLE, absent: '–', width: 170 },
+      { title: 'State now', expr: stateNow(), states: CIRCUIT_STATES_IN_TABLE, absent: '–', width: 170 },
     ],
     'Opened at',
   )
