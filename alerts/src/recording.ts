@@ -132,8 +132,10 @@ const CIRCUITS: readonly Recording[] = [
     key: 'unavailableSince',
     comment:
       'Since when the tool has been out of use: the earliest time that its processes have shown while it was. The rule reads its own last value, so a process that restarts, or a session that replaces another, does not begin a new outage. No value for a tool that is not out of use.',
-    expr: ({ series, read, settings: { gap } }) => {
+    expr: ({ series, read, recorded, settings: { gap } }) => {
       const now = `${series(METRIC.unavailableTime)} > 0`;
+      // An expression that is not recorded has no last value.
+      if (!recorded) return `min by (${BY_TOOL}) (${now})\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
       const before = `label_replace(\n${indented(`last_over_time(${read.over('unavailableSince', gap)}),\n"before", "yes", "", ""`)}\n)`;
       return `min by (${BY_TOOL}) (\n${indented(joined('or', now, before))}\n)\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
     },

@@ -19,7 +19,7 @@ import {
   matching,
   TOOL,
 } from './promql.ts';
-import { type Ground, RECORDED } from './record.ts';
+import { type Ground, RECORDED, type RecordKey } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
@@ -38,6 +38,19 @@ const MATCH_TOOL = `job=%q, ${AGENT}=%q, ${TOOL}=%q`;
 /** When the trouble of the tool began. No selector: the recorded series has it. */
 const began = ({ dialect }: TextGround, before = '', otherwise = ''): string =>
   dialect.time(before, { query: `${RECORDED.unavailableSince}{${MATCH_TOOL}}`, args: OF_TOOL }, '', otherwise);
+
+/** How far back the beginning of a condition is looked for. */
+const LOOKED_BACK = '6h';
+
+/**
+ * When a condition on recorded series of the tool began: the last minute at which it was not true, or the first one with calls.
+ * @param of a series that the tool has whenever it has calls
+ */
+const lastedSince = ({ dialect }: TextGround, of: RecordKey, condition: RecordKey, compared = ''): string => {
+  const [all, bad] = [of, condition].map((key) => `${RECORDED[key]}{${MATCH_TOOL}}`);
+  const query = `max_over_time(timestamp(${all} unless ${bad}${compared})[${LOOKED_BACK}:1m]) or min_over_time(timestamp(${all} > 0)[${LOOKED_BACK}:1m])`;
+  return dialect.time('', { query, args: [...OF_TOOL, ...OF_TOOL, ...OF_TOOL] }, '');
+};
 
 /** What an operator runs to see more, for alerts of a tool. */
 const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
@@ -202,6 +215,7 @@ const toolErrorRateHigh: AlertDefinition = {
     ].join('\n');
   },
   for: ({ errorFor }) => errorFor,
+  began: (ground) => lastedSince(ground, 'executions5m', 'errorRatio5m', ` > ${ground.settings.errorRatio}`),
   summary: title('fails too often'),
   description: (ground) =>
     `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.`,
@@ -217,6 +231,7 @@ const toolSlow: AlertDefinition = {
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => `${ground.read.now('slow')}\n${unlessOpen(ground)}`,
   for: ({ slowFor }) => slowFor,
+  began: (ground) => lastedSince(ground, 'p95', 'slow'),
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is much slower than usual`,
   description: (ground) =>
     `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,

@@ -67,7 +67,7 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxToolErrorRateHigh and an out
   });
 });
 
-it.concurrent('BreakerboxToolErrorRateHigh says the share', () => {
+it.concurrent('BreakerboxToolErrorRateHigh says the share, and since when', () => {
   const says = {
     at: 1080,
     alert: 'ToolErrorRateHigh',
@@ -76,6 +76,7 @@ it.concurrent('BreakerboxToolErrorRateHigh says the share', () => {
     description:
       '50% of the calls to tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+    began: 'Jan 1 00:01 UTC',
   };
   const firing = [{ alert, after: 600, by: 840 }];
   return run({ interval: 60, of: [alert], lasts: 1080, firing, says: [says] }, (now, one) => calls(one, now, 5));

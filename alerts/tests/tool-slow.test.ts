@@ -54,7 +54,7 @@ it.concurrent('BreakerboxToolSlow works at 1 s, with shorter times', () =>
     firing: [{ alert, after: 1145, by: 1250 }],
   }));
 
-it.concurrent('BreakerboxToolSlow says the p95', () => {
+it.concurrent('BreakerboxToolSlow says the p95, and since when', () => {
   const says = {
     at: 2.5 * HOUR,
     alert: 'ToolSlow',
@@ -63,6 +63,7 @@ it.concurrent('BreakerboxToolSlow says the p95', () => {
     description:
       'The p95 of the calls to tool t of agent a (job fleet) is 4.928s over 15 minutes: one call in twenty takes longer. That is more than 3 times its usual p95 of the last week.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+    began: 'Jan 1 01:30 UTC',
   };
   const firing = [{ alert, after: 1.5 * HOUR + 900, by: 1.5 * HOUR + 1080 }];
   return timed(60, (now) => (now >= 1.5 * HOUR ? 4 : 0.5), { lasts: 2.5 * HOUR, firing, says: [says] });

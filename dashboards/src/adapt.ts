@@ -1,3 +1,4 @@
+import { RUNBOOK_URL } from '@breakerbox/alerts';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 
@@ -64,6 +65,10 @@ export const narrowed = (dashboard: DashboardJson, selector: string): DashboardJ
     }),
   ) as DashboardJson;
 };
+
+/** Links to your own runbooks instead of those of the repository. */
+export const withRunbooks = (dashboard: DashboardJson, runbookUrl: string): DashboardJson =>
+  onTexts(dashboard, (text) => text.replaceAll(RUNBOOK_URL, () => runbookUrl)) as DashboardJson;
 
 /** Selects a data source. Users can still select another one. */
 export const withDataSource = (dashboard: DashboardJson, { uid, name = uid }: DataSource): DashboardJson => {

@@ -1,7 +1,7 @@
 import { ALERTS } from '@breakerbox/alerts';
 import { AGENT, AGENT_TOOL } from './circuit-state.ts';
 import { UID } from './links.ts';
-import { ATTR, JOB, label, METRIC } from './names.ts';
+import { ATTR, type GroupKey, JOB, label, METRIC } from './names.ts';
 import { COLOUR } from './palette.ts';
 import { series, sumBy } from './promql.ts';
 import { RECORDED, type RecordedKey } from './recorded.ts';
@@ -138,13 +138,36 @@ const since = (): string => {
 /** The most alerts in a table. */
 const ALERTS_IN_TABLE = 100;
 
+/** Alerts whose trouble began in the same five minutes are equally new: then the one that affects more comes first. */
+const AS_NEW = 300;
+/** What a second counts in the order. So a difference of five minutes counts more than any number of affected circuits. */
+const SECOND = 1000;
+
+/** How many circuits of the alert's tool or agent are not closed, or how many of the agent's sessions are paused, if that is more. */
+const affected = (firing: string): string => {
+  const circuits = (by: readonly GroupKey[]): string => sumBy(by, `${ofJob('notClosedByState')}`);
+  const paused = sumBy(AGENT, ofJob('paused'));
+  const onAgent = `max by (${BY_AGENT}) (${circuits(AGENT)} or label_replace(${paused}, "at", "paused", "", ""))`;
+  const of = (by: string, number: string): string => `${firing} * 0 + on (${by}) group_left () ${number}`;
+  return [
+    of(BY_TOOL, circuits(AGENT_TOOL)),
+    of(BY_AGENT, onAgent),
+    // Of one tool on several agents.
+    of(label(ATTR.tool), circuits([ATTR.tool])),
+    `${firing} * 0`,
+  ].join(' or ');
+};
+
 /**
- * Each firing alert by name, agent and tool, with the number of its severity. Within one severity the newest comes first: Grafana keeps the order
- * of rows with the same value.
+ * Each firing alert by name, agent and tool, with the number of its severity. Within one severity the newest come first, and of those the
+ * widest: Grafana keeps the order of rows with the same value.
  */
 export const firingAlerts = (): string => {
   const severity = severityOf();
-  const rank = `topk(${ALERTS_IN_TABLE}, 1e10 * ${severity} + on (${BY}) ${since()})`;
+  const firing = `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING })})`;
+  const newest = `${SECOND} * round(${since()}, ${AS_NEW})`;
+  const wide = `clamp_max(${affected(firing)}, ${AS_NEW * SECOND - 1})`;
+  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severity} + on (${BY}) ${newest} + on (${BY}) ${wide})`;
   return linked(orNone(`${rank} * 0 + on (${BY}) ${severity}`));
 };
 

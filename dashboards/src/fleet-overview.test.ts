@@ -9,25 +9,33 @@ interface PanelJson {
   readonly type: string;
   readonly title: string;
   readonly description: string;
-  readonly gridPos: { readonly y: number; readonly h: number };
+  readonly gridPos: { readonly x: number; readonly y: number; readonly h: number };
 }
 
 const panels = dashboardPanels(finished(fleetOverview())) as unknown as readonly PanelJson[];
 
 /**
- * Pixels of the content of a window (1280 by 800 without Grafana's own bars), of the variables and links above the panels, which need
- * three lines at this width, and of a row of the grid with the gap below.
+ * Pixels of a window (1280 by 800), of Grafana's own bars, of the variables and links above the panels, which need three lines at this width,
+ * and of a row of the grid with the gap below.
  */
-const [CONTENT, CONTROLS, ROW] = [800, 145, 38];
+const [WINDOW, BARS, CONTROLS, ROW] = [800, 80, 145, 38];
 
 describe('the fleet overview', () => {
   it('shows on the first screen what is new, since when, and who is affected', () => {
     const first = ['Alerts', 'Tool health', 'Firing alerts', 'Circuits over time', 'Agents by state'];
     const seen = panels.filter(({ title, type }) => first.includes(title) || type === 'stat');
     const rows = Math.max(...seen.map(({ gridPos }) => gridPos.y + gridPos.h));
-    expect(rows * ROW).toBeLessThanOrEqual(CONTENT - CONTROLS);
+    expect(rows * ROW).toBeLessThanOrEqual(WINDOW - BARS - CONTROLS);
     expect(panels.filter(({ type }) => type !== 'stat').length).toBeLessThanOrEqual(10);
     expect(panels.filter(({ type }) => type === 'row')).toEqual([]);
+  });
+
+  it('says above the table of alerts how many there are, because the first screen shows only the first rows', () => {
+    const [count, table] = ['Alerts', 'Firing alerts'].map(
+      (title) => panels.find((panel) => panel.title === title)?.gridPos,
+    );
+    expect((count?.y ?? 0) + (count?.h ?? 0)).toBe(table?.y);
+    expect(count?.x).toBeGreaterThanOrEqual(table?.x ?? 24);
   });
 
   it('is red only if a person should act', () => {

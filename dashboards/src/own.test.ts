@@ -1,4 +1,4 @@
-import { RuleOptionsError } from '@breakerbox/alerts';
+import { RUNBOOK_URL, RuleOptionsError } from '@breakerbox/alerts';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
 import { narrowed } from './adapt.ts';
@@ -119,6 +119,13 @@ describe('dashboards()', () => {
     expect(() => dashboards({ selector: 'job=a' })).toThrow(RuleOptionsError);
     expect(() => dashboards({ settings: { openFor: 'soon' } })).toThrow(RuleOptionsError);
   });
+});
+
+it('the table of alerts links to your own runbooks', () => {
+  const [overview] = dashboards({ runbookUrl: 'https://wiki.example.com/$breakerbox/' });
+  expect(overview?.text).toContain('"https://wiki.example.com/$breakerbox/$' + '{__value.raw}.md"');
+  expect(overview?.text).not.toContain(RUNBOOK_URL);
+  expect(() => dashboards({ runbookUrl: 'wiki' })).toThrow(/runbookUrl: is "wiki"/);
 });
 
 it('the address of the console is checked, and slashes at its end make no difference', () => {

@@ -1,5 +1,5 @@
-import { checkedSelector, checkedUrl, checkSettings, type RuleSettings } from '@breakerbox/alerts';
-import { type DataSource, narrowed, withConsole, withDataSource } from './adapt.ts';
+import { checkedSelector, checkedUrl, checkSettings, RUNBOOK_URL, type RuleSettings } from '@breakerbox/alerts';
+import { type DataSource, narrowed, withConsole, withDataSource, withRunbooks } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
 
@@ -17,6 +17,8 @@ export interface DashboardOptions {
    * Default: no links.
    */
   readonly consoleUrl?: string;
+  /** Address of the runbooks that the table of alerts links to, as in the rules. Default: the repository. */
+  readonly runbookUrl?: string;
   /** Thresholds of the rules, for panels that show them. Default: DEFAULT_SETTINGS of `@breakerbox/alerts`. */
   readonly settings?: Partial<RuleSettings>;
 }
@@ -40,16 +42,19 @@ export const dashboards = ({
   selector = '',
   dataSource,
   consoleUrl,
+  runbookUrl = RUNBOOK_URL,
   settings,
 }: DashboardOptions = {}): readonly DashboardFile[] => {
   const matchers = checkedSelector(selector);
   const linked =
     consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com');
-  return builtDashboards(checkSettings(settings)).map(({ uid, json: built }) => {
+  const runbooks = checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL);
+  return builtDashboards(checkSettings(settings)).map(({ uid, json }) => {
+    const built = withRunbooks(json, runbooks);
     const chosen = dataSource === undefined ? built : withDataSource(built, dataSource);
     const narrow = matchers === '' ? chosen : narrowed(chosen, matchers);
-    const json = linked === undefined ? narrow : withConsole(narrow, linked);
-    return { uid, title: titleOf(json), json, text: rendered(json) };
+    const own = linked === undefined ? narrow : withConsole(narrow, linked);
+    return { uid, title: titleOf(own), json: own, text: rendered(own) };
   });
 };
 

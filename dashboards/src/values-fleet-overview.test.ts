@@ -265,6 +265,41 @@ describe('firing alerts', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Alerts'), at: '10m', gives: total(3) });
   });
 
+  it('are ordered by severity, then the newest by five minutes, then those that affect most', async () => {
+    const order = (at: number, name: string, severity: string, agent: string, tool?: string) => {
+      const of = `job="j", gen_ai_agent_name="${agent}"${tool === undefined ? '' : `, gen_ai_tool_name="${tool}"`}`;
+      const fired = `alertname="Breakerbox${name}", severity="${severity}", ${of}`;
+      return { [`ALERTS{${fired}, alertstate="firing"}`]: '1x10', [`ALERTS_FOR_STATE{${fired}}`]: `${at}x10` };
+    };
+    const open = (agent: string, tool: string, count: number) => ({
+      [`${RECORDED.notClosedByState}{job="j", gen_ai_agent_name="${agent}", gen_ai_tool_name="${tool}", breakerbox_state="open"}`]: `${count}x10`,
+    });
+    const samples = {
+      ...loaded,
+      ...reporting,
+      ...order(310, 'CircuitFlapping', 'warning', 'a', 'narrow'),
+      ...order(310, 'CircuitFlapping', 'warning', 'a', 'wide'),
+      ...order(100, 'CircuitFlapping', 'warning', 'a', 'old'),
+      ...order(100, 'TelemetryAbsent', 'critical', 'b'),
+      ...open('a', 'narrow', 2),
+      ...open('a', 'wide', 40),
+      ...open('a', 'old', 500),
+      [`${RECORDED.paused}{job="j", gen_ai_agent_name="b", breakerbox_session_state="paused_budget"}`]: '7x10',
+    };
+    const rank = /topk\(100, (?<rank>.*)\) \* 0 \+ on/s.exec(expr)?.groups?.rank ?? '';
+    const row = (name: string, agent: string, value: number, tool = '') => ({
+      labels: `{alertname="Breakerbox${name}", job="j", gen_ai_agent_name="${agent}"${tool === '' ? '' : `, gen_ai_tool_name="${tool}"`}}`,
+      value,
+    });
+    const gives = [
+      row('TelemetryAbsent', 'b', 3e13 + 7),
+      row('CircuitFlapping', 'a', 2e13 + 3e5 + 40, 'wide'),
+      row('CircuitFlapping', 'a', 2e13 + 3e5 + 2, 'narrow'),
+      row('CircuitFlapping', 'a', 2e13 + 500, 'old'),
+    ];
+    await proved({ samples, expr: rank, at: '10m', gives });
+  });
+
   it('show none if the rules are loaded, and otherwise say that they are not', async () => {
     const links = 'link_dashboard="breakerbox-fleet-overview", link_job="All", link_agent="All", link_tool="All"';
     const none = (alertname: string) => [{ labels: `{alertname="${alertname}", ${links}}`, value: 0 }];

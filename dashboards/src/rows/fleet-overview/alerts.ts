@@ -55,7 +55,7 @@ export const alertCount = () =>
   stat(
     {
       title: 'Alerts',
-      description: `Breakerbox's alerts that fire now, without those that are over and only kept. The table shows the worst and newest of them. 0 also if this Prometheus evaluates no rules.`,
+      description: `Breakerbox's alerts that fire now, without those that are over and only kept. The table below begins with the worst and newest of them. 0 also if this Prometheus evaluates no rules.`,
       ...sized(3, 3, 'none'),
     },
     firingCount(),
@@ -68,8 +68,8 @@ export const alerts = () =>
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now: critical ones first, the newest of them first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
-        ...sized(10, 9, 'none'),
+        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
+        ...sized(10, 7, 'none'),
       },
       keys,
       [

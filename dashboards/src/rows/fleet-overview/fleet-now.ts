@@ -59,10 +59,11 @@ const openCircuits = () =>
  * @param absent when an agent counts as absent
  */
 export const now = (absent: Absent) => [
-  alertCount(),
+  openCircuits(),
   reporting(),
   gone(absent),
   pausedOnBudget(size),
   pausedAsSystemic({ ...size, width: 5 }),
-  openCircuits(),
+  // Above the table of alerts, of which the first screen shows only the first rows.
+  alertCount(),
 ];

@@ -33,7 +33,7 @@ export const health = () =>
       {
         title: 'Tool health',
         description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Since: the first opening that lasts, in any session. Failed: failures divided by calls that succeeded or failed in the last 5 minutes, without ignored outcomes. Not run: share of the decisions in those 5 minutes. Ignored: share of the calls of the last hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
-        ...sized(14, 9, 'none'),
+        ...sized(14, 7, 'none'),
       },
       [
         {

@@ -30,8 +30,8 @@ const below = (folder: string, files: readonly { readonly name: string; readonly
   files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
 
 const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFile[]>> = {
-  dashboards: ({ selector, dataSource, consoleUrl, settings, folder }) => [
-    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl }) }).map(({ uid, text }) => ({
+  dashboards: ({ selector, dataSource, consoleUrl, runbookUrl, settings, folder }) => [
+    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl }) }).map(({ uid, text }) => ({
       path: `dashboards/${uid}.json`,
       text,
     })),
