@@ -2,7 +2,7 @@
 
 export { type Evidence, type Refine, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
-export { isError, readErrorResult } from './classify/error-result.ts';
+export { type ErrorResult, isError, readErrorResult } from './classify/error-result.ts';
 export { readJson } from './config/checks.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';

@@ -34,6 +34,35 @@ describe('O2a: a text that names what the call asked for', () => {
     expect(counts(text, input)).toBe(wanted),
   );
 
+  it.each([
+    ['Berlin: Service Unavailable', 'server'],
+    ['Berlin: the service is temporarily unavailable', 'server'],
+    ['Forecast for Berlin: the model is overloaded', 'server'],
+    ['Forecast for Berlin failed: invalid API key', 'permission'],
+    ['No API key, so Berlin was not looked up', 'permission'],
+    ['Forecast for Berlin failed: API key is missing', 'permission'],
+    ['Forecast for Berlin failed: API keys have expired', 'permission'],
+    ['Cannot geocode Berlin: Unauthorized', 'permission'],
+    ['Forecast for Berlin failed: quota exceeded.', 'resource'],
+    ['Berlin: you exceeded your current quota', 'resource'],
+    ['Berlin: insufficient credits', 'resource'],
+    ['Berlin: your credit balance is too low', 'resource'],
+  ])('O2a: hard wording is not about the argument: %s', (text, wanted) =>
+    expect(counts(text, { city: 'Berlin' })).toBe(wanted),
+  );
+
+  it.each([
+    ['The parking service is unavailable in Berlin', { city: 'Berlin' }],
+    ['The API key prod-key-7 is invalid', { name: 'prod-key-7' }],
+    ['Quota exceeded for project acme-prod', { project: 'acme-prod' }],
+    ['Truck KA-77 is overloaded', { truck: 'KA-77' }],
+    ['Model gpt-9 is currently overloaded', { model: 'gpt-9' }],
+    ['Berlin has exceeded its storage quota', { city: 'Berlin' }],
+    ['Login of sara_doe failed: invalid credentials', { user: 'sara_doe' }],
+  ])('O2a: the same words about the argument are an answer: %s', (text, input) =>
+    expect(counts(text, input)).toBe('tool_error'),
+  );
+
   it("O2a: a word of the tool's own name is not the argument", () => {
     expect(counts('The weather service is unavailable', { topic: 'weather' }, 'get_weather')).toBe('server');
     expect(counts('The weather service is unavailable', { topic: 'weather' }, 'look_up')).toBe('tool_error');
@@ -44,7 +73,7 @@ describe('O2b: a call that chose a URL or a host', () => {
   it.each([
     ['connect ECONNREFUSED 203.0.113.9:443', { url: 'https://a.example/x' }, 'network of the key'],
     ['getaddrinfo ENOTFOUND a.example', { uri: 'https://a.example/x' }, 'network of the key'],
-    ['Request failed with status code 502', { link: 'https://a.example/x' }, 'server of the key'],
+    ['Request failed with status code 502', { page: 'https://a.example/x' }, 'server of the key'],
     ['Request failed with status code 429', { host: 'a.example' }, 'rate_limit of the key'],
     ['Request failed with status code 404', { url: 'https://a.example/x' }, 'tool_error'],
     ['Request failed with status code 410', { url: 'https://a.example/x' }, 'tool_error'],
@@ -72,6 +101,61 @@ describe('O2b: a call that chose a URL or a host', () => {
       expect([text, counts(text, input, tool)]).toEqual([text, 'tool_error']);
     }
     expect(counts('ENOSPC: no space left on device', input, tool)).toBe('resource');
+  });
+
+  it.each([
+    ['ssl_check', { hostname: 'a.example' }],
+    ['get_ssl_certificate', { domain: 'a.example' }],
+    ['cert_expiry', { host: 'a.example' }],
+    ['site_status', { url: 'https://a.example' }],
+    ['verify_domain', { domain: 'a.example' }],
+    ['tcp_connect', { address: 'a.example' }],
+  ])('O2b: it is the question of a probe that gets only a host: %s', (tool, input) => {
+    for (const text of ['connect ECONNREFUSED 203.0.113.9:443', 'getaddrinfo ENOTFOUND a.example', 'request timed out'])
+      expect([text, counts(text, input, tool)]).toEqual([text, 'tool_error']);
+  });
+
+  it.each([
+    ['fetch', { url: 'https://a.example' }],
+    ['get_metrics', { host: 'a.example' }],
+    ['check_stock', { url: 'https://a.example', product: 'x' }],
+    ['check_order', { id: 4 }],
+  ])('O2b: it is not the question of %s %o', (tool, input) =>
+    expect(thrown('request timed out', input, tool).category).toBe('timeout'),
+  );
+
+  it.each([
+    ['Scraper http://scraper.internal:3002/v1 answered: connection refused', 'network'],
+    ['Request to https://api.scraper.example/v1 failed with status code 503', 'server'],
+    ['POST https://api.scraper.example/v1 timed out', 'timeout'],
+    ['GET https://a.example:8443/x timed out', 'timeout'],
+    ['GET https://a.example/x timed out', 'timeout of the key'],
+    ['GET http://www.a.example/x timed out', 'timeout of the key'],
+    ['GET https://example/x timed out', 'timeout of the key'],
+    ['Request failed with status code 503, see https://docs.example/errors', 'server of the key'],
+    ['Request failed with status code 503 (redirected to https://b.example/x)', 'server of the key'],
+  ])('O2b: a host that the text names in a URL: %s', (text, wanted) =>
+    expect(counts(text, { url: 'https://a.example/x' }, 'fetch_page')).toBe(wanted),
+  );
+
+  it.each([
+    ['create_hook', { webhook: 'https://a.example/x' }],
+    ['create_hook', { callback_url: 'https://a.example/x' }],
+    ['post_message', { link: 'https://a.example/x' }],
+    ['enrich', { domain: 'a.example' }],
+    ['create_webhook', { url: 'https://a.example/x' }],
+    ['shorten', { url: 'https://a.example/x' }],
+  ])('O2b: a status is of the own service of a tool that passes its URL on: %s %o', (tool, input) => {
+    expect(counts('Request failed with status code 503', input, tool)).toBe('server');
+    expect(thrown('Request failed with status code 404', input, tool).why).toBe('HTTP status 404');
+    expect(counts('a.example answered with status code 503', input, tool)).toBe('server of the key');
+    expect(counts('connect ECONNREFUSED 203.0.113.9:443', input, tool)).toMatch(/^network/);
+  });
+
+  it('O2b: a tool that opens pages opens a link too', () => {
+    const input = { link: 'https://a.example/x' };
+    expect(counts('Request failed with status code 503', input, 'fetch_page')).toBe('server of the key');
+    expect(counts('Request failed with status code 503', input, 'check_links')).toBe('tool_error');
   });
 
   it('O2b: a query of a database has a host too, and more', () => {
@@ -103,13 +187,26 @@ describe('O2d: a runner is known by its input', () => {
   it.each([
     [{ command: 'npm test' }, 'runner'],
     [{ cmd: 'python3' }, 'runner'],
+    [{ cmd: '/usr/bin/env' }, 'runner'],
     [{ command: ['node', 'x.js'] }, 'runner'],
+    [{ command: 'ls' }, 'runner'],
+    [{ command: 'terraform -version' }, 'runner'],
+    [{ command: 'terraform init && terraform plan' }, 'runner'],
+    [{ command: 'dmesg | tail' }, 'runner'],
     [{ script: 'echo 1\necho 2' }, 'runner'],
     [{ code: 'print(1)' }, 'runner'],
-    [{ source: 'let a = 1;' }, 'runner'],
+    [{ code: 'import os' }, 'runner'],
+    [{ source: 'let a = "x"' }, 'runner'],
+    [{ source: 'fn main() {\n}' }, 'runner'],
     [{ command: 'str_replace', path: '/x' }, undefined],
+    [{ command: 'turn on the lights' }, undefined],
+    [{ command: 'SELECT count(*) FROM orders' }, undefined],
+    [{ script: 'Anna enters.\nShe looks around.' }, undefined],
     [{ code: 'SUMMER SALE' }, undefined],
+    [{ code: '4/P7q7W91a-oMsCeLvIaQm6bTrgtp7==' }, undefined],
     [{ source: 'New York', destination: 'Graz' }, undefined],
+    [{ source: 'Two lines\nof item(s) to translate' }, undefined],
+    [{ command: 5 }, undefined],
     [{ query: 'npm test' }, undefined],
   ])('O2d: %j: %s', (input, wanted) => expect(callOf({ tool: 'do_it', input }).kind).toBe(wanted));
 

@@ -19,35 +19,38 @@ const { TRUST } = core;
  * 'connect ECONNREFUSED 127.0.0.1:5432' is `{ category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }`.
  */
 export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
-  core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? UNREADABLE;
-const UNREADABLE: Verdict = {
-  category: 'unknown',
+  core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? ofTool('unknown', 'it cannot be read'); // A bug of ours (E5).
+
+const ofTool = (category: Verdict['category'], why: string, judgedBy: Verdict['judgedBy'] = 'evidence'): Verdict => ({
+  category,
   blames: 'tool',
-  why: 'it cannot be read',
-  judgedBy: 'evidence',
+  why,
+  judgedBy,
   marked: true,
-}; // For a bug of ours (E5).
+});
 
 /**
  * Why a result is an error (O2, O9), read like a thrown error; undefined for a success. Without evidence it is `tool_error`. A string, or
  * an MCP result with one text, is an error only if it consists of the message of an outage. Never throws.
  */
-export const readReturned = (result: unknown, context?: ReadContext): Verdict | undefined => {
-  try {
+export const readReturned = (result: unknown, context?: ReadContext): Verdict | undefined =>
+  core.safely('reading a result', () => {
     const found = core.readErrorResult(result);
-    if (!found) return messageAlone(result, context);
-    const call = callOf(context);
-    if (found.weak) return call.reads ? undefined : outageOnly(ownText(result), call);
-    const marked =
-      core.isError(result) || core.read(result, 'isError') === true || core.read(result, 'jsonrpc') === '2.0';
-    const verdict = { ...verdictOn(found.error, call), marked, ...(!marked && { unexplained: undefined }) };
-    if (found.invalid) return { ...verdict, category: 'invalid_input' };
-    return verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
-  } catch (error) {
-    core.reportThrown('reading a result', error);
-    return undefined;
-  }
+    return found ? verdictOnResult(result, found, callOf(context)) : messageAlone(result, context);
+  });
+
+const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
+  if (found.weak) return call.reads ? undefined : outageOnly(ownText(result), call);
+  const verdict = verdictOn(found.error, call);
+  const unjudged = verdict.category === 'unknown' ? 'tool_error' : verdict.category;
+  const category = found.invalid ? 'invalid_input' : unjudged;
+  const marked =
+    core.isError(result) || core.read(result, 'isError') === true || core.read(result, 'jsonrpc') === '2.0';
+  return marked ? { ...verdict, category } : unmarked({ ...verdict, category });
 };
+
+/** The framework does not mark it as an error. */
+const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, unexplained: undefined });
 
 /** O9: the texts of a result that may be data. */
 const ownText = (result: unknown): string =>
@@ -55,8 +58,9 @@ const ownText = (result: unknown): string =>
 
 /** A result that is not marked as an error is one only by evidence of an outage. */
 const outageOnly = (text: string, call: Call): Verdict | undefined => {
-  const verdict = call.kind === 'runner' ? undefined : { ...verdictOn(text, call), marked: false };
-  return verdict && verdict.judgedBy === 'evidence' && isOutage({ ...verdict, sign: '' }) ? verdict : undefined;
+  const verdict = verdictOn(text, call);
+  const isEvidence = verdict.judgedBy === 'evidence' && isOutage({ ...verdict, sign: '' });
+  return isEvidence && call.kind !== 'runner' ? unmarked(verdict) : undefined;
 };
 
 /** A result that is only an error message begins like this. It is short, and further lines belong to a body or a stack. */
@@ -69,30 +73,17 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
   const text = (typeof result === 'string' ? withoutAdvice(result) : single ? contentOf(content) : '').trim();
   if (text === '' || text.length > 2048) return undefined;
-  if (text.startsWith('{')) return envelopeIn(text, context);
+  const envelope = text.startsWith('{') && core.readJson(text, '{}').value;
+  const found = core.readErrorResult(envelope);
   const status = pageStatus(text);
   const isMessage = text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
-  if (status === undefined && !isMessage) return undefined;
+  if (!found && status === undefined && !isMessage) return undefined;
   const call = callOf(context);
+  if (found) return found.weak || call.reads ? undefined : verdictOnResult(envelope, found, call);
   if ((call.reads && !isOfTool(text, call)) || call.kind === 'runner') return undefined;
-  if (status !== undefined) return { ...verdictOn({ status }, call), marked: false };
-  const found = readProse(withoutInput(text, call.quoted), call.kind);
-  return found?.hard && isOutage(found) ? { ...verdictOn(text, call), marked: false } : undefined;
-};
-
-/** O9: a result as JSON text. */
-const envelopeIn = (text: string, context: ReadContext | undefined): Verdict | undefined => {
-  const parsed = parsedJson(text);
-  const found = core.readErrorResult(parsed);
-  return found && !found.weak && !callOf(context).reads ? readReturned(parsed, context) : undefined;
-};
-
-const parsedJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (status !== undefined) return unmarked(verdictOn({ status }, call));
+  const prose = readProse(withoutInput(text, call.quoted), call.kind);
+  return prose?.hard && isOutage(prose) ? unmarked(verdictOn(text, call)) : undefined;
 };
 
 /** Characters that are read of an error with all its causes, of which there may be many. */
@@ -105,34 +96,19 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     text += `${found}\n`;
     return refined(one, found, own, call);
   };
-  const { category, host, sign, answered: hasAnswered, ...evidence } = core.readEvidence(error, call.context, refine);
+  const { category, host, sign, answered, ...evidence } = core.readEvidence(error, call.context, refine);
+  if (isSkipped(`${text}\n${allTextOf(error)}`)) return ofTool('tool_error', 'another guard skipped the call');
   const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
+  const verdict = ofTool(category, sign, judgedByOf(evidence, sign));
+  const unexplained = unexplainedIn(verdict, text, call); // O8
   const known = {
+    ...verdict,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
-    ...(hasAnswered && { answered: hasAnswered }),
-  };
-  if (isSkipped(`${text}\n${allTextOf(error)}`)) return answered('another guard skipped the call');
-  const judgedBy = judgedByOf(evidence, sign);
-  const unexplained = unexplainedIn({ category, judgedBy }, text, { kind: call.kind, input: call.quoted }); // O8
-  const verdict = {
-    category,
-    ...known,
-    blames: 'tool',
-    why: sign,
-    judgedBy,
-    marked: true,
+    ...(answered && { answered }),
     ...(unexplained && { unexplained }),
-  } as const;
-  return blamed(verdict, { sign, text, host: host === true }, call);
+  };
+  return blamed(known, { sign, text, host: host === true }, call);
 };
-
-const answered = (why: string): Verdict => ({
-  category: 'tool_error',
-  blames: 'tool',
-  why,
-  judgedBy: 'evidence',
-  marked: true,
-});
 
 const judgedByOf = ({ trust, vague, hard }: Found, sign: string): Verdict['judgedBy'] => {
   if (trust === TRUST.none || (vague && sign.startsWith('JSON-RPC'))) return 'nothing';
@@ -144,12 +120,10 @@ type Found = Pick<core.Evidence, 'trust' | 'vague'> & { readonly hard?: boolean 
 
 /** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
 const isSkipped = (text: string): boolean => {
-  const from = text.search(UNAVAILABLE);
-  return text.includes(core.SKIP_MARK) || (from >= 0 && text.includes('Do not retry it', from)) || PAUSED.test(text);
+  const from = text.search(/\bTool '.{1,200}' is unavailable\b/); // This and the next are the words of releases without the mark.
+  const isOld = from >= 0 && text.includes('Do not retry it', from);
+  return isOld || text.includes(core.SKIP_MARK) || /\bDo not call any tools, including\b/.test(text);
 };
-// The words of releases without the mark.
-const UNAVAILABLE = /\bTool '.{1,200}' is unavailable\b/;
-const PAUSED = /\bDo not call any tools, including\b/;
 
 const NAMED = 'it speaks about what the call asked for';
 

@@ -19,16 +19,7 @@ const joined = (texts: readonly unknown[]): string =>
   withoutAdvice(texts.filter(Boolean).join('\n')).slice(0, TEXT_LIMIT);
 
 /** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
-const SAID = [
-  'error_description',
-  'error_message',
-  'errorMessage',
-  'detail',
-  'title',
-  'description',
-  'reason',
-  'statusText',
-];
+const SAID = 'error_description error_message errorMessage detail title description reason statusText'.split(' ');
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>
@@ -70,26 +61,29 @@ export const withoutInput = (text: string, input: readonly string[]): string =>
     .filter((value) => value.length > 3 && (value.length > 9 || /[^a-z]/i.test(value)))
     .reduce((left, value) => left.split(value).join('…'), text);
 
-/** A host that an error names: Node, Go, Python, curl. An address without a name belongs to the URL's host if the port is the same. */
+/** A host that an error names: in a URL, except of documentation or a redirect, or as Node, Go, Python and curl do. */
 const NAMED =
-  /(?:\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
+  /(?:\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|(?<!\b(?:see|check|visit|docs|documentation|information|redirect\w*)\b[^\n]{0,12})\bhttps?:\/\/|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
 const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
 
 /** Whether a text names a host of the web, and not only an address. */
 export const namesHost = (text: string): boolean =>
-  /\bhttps?:\/\/(?!127\.|localhost)/i.test(text) ||
   [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
 
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'https:': '443', 'wss:': '443' };
 
-/** Whether a text names another host or port than those of a URL, such as a proxy or a server that the tool depends on. */
+/**
+ * Whether a text names another host or port than those of a URL, such as a proxy or a server that the tool depends on. An address
+ * without a name belongs to the URL's host if the port is the same.
+ */
 export const isElsewhere = (text: string, url: URL): boolean => {
   const own = url.hostname.replace(/[[\]]/g, '');
   const ownPort = url.port || (PORTS[url.protocol] ?? '');
   return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {
-    const [, name = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
+    const [, found = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
     if (port !== undefined && ownPort !== '' && port !== ownPort) return true;
+    const name = found.toLowerCase();
     const isHost = /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
-    return isHost && name.toLowerCase() !== own && !name.toLowerCase().endsWith(`.${own}`);
+    return isHost && !`.${name}`.endsWith(`.${own}`) && !own.endsWith(`.${name}`);
   });
 };

@@ -58,53 +58,50 @@ const counts = (verdict: Verdict | undefined): boolean =>
 const wrong = (rows: readonly Row[], shape: Shape, right: (verdict: Verdict | undefined) => boolean) =>
   rows.filter((row) => !right(shape(row))).map(({ text }) => text);
 
-describe.each(['error-texts.jsonl', 'held-out.jsonl', 'held-out-2.jsonl', 'held-out-3.jsonl', 'held-out-4.jsonl'])(
-  'O2: %s',
-  (file) => {
-    const all = rowsOf(file);
-    const shapes = [
-      ...Object.entries(SHAPES).map(([name, shape]) => ({
-        name,
-        shape,
-        rows: all.filter((row) => row.isError !== false),
-      })),
-      ...Object.entries(PLAIN).map(([name, shape]) => ({
-        name,
-        shape,
-        rows: all.filter((row) => row.isError === false),
-      })),
-    ];
+describe.each(['error-texts', 'held-out', 'held-out-2', 'held-out-3', 'held-out-4', 'held-out-5'])('O2: %s', (file) => {
+  const all = rowsOf(`${file}.jsonl`);
+  const shapes = [
+    ...Object.entries(SHAPES).map(([name, shape]) => ({
+      name,
+      shape,
+      rows: all.filter((row) => row.isError !== false),
+    })),
+    ...Object.entries(PLAIN).map(([name, shape]) => ({
+      name,
+      shape,
+      rows: all.filter((row) => row.isError === false),
+    })),
+  ];
 
-    it.each(shapes)(
-      'O2: business answers do not count, outages do, failing targets blame the key: $name',
-      ({ shape, rows }) => {
-        const of = (kind: Row['expect']) => rows.filter((row) => row.expect === kind);
-        expect(wrong(of('business'), shape, (verdict) => !counts(verdict))).toEqual([]);
-        expect(wrong(of('target'), shape, (verdict) => verdict?.blames === 'key')).toEqual([]);
-        expect(wrong(of('outage'), shape, counts).length).toBeLessThanOrEqual(of('outage').length * 0.05);
-      },
-    );
+  it.each(shapes)(
+    'O2: business answers do not count, outages do, failing targets blame the key: $name',
+    ({ shape, rows }) => {
+      const of = (kind: Row['expect']) => rows.filter((row) => row.expect === kind);
+      expect(wrong(of('business'), shape, (verdict) => !counts(verdict))).toEqual([]);
+      expect(wrong(of('target'), shape, (verdict) => verdict?.blames === 'key')).toEqual([]);
+      expect(wrong(of('outage'), shape, counts).length).toBeLessThanOrEqual(of('outage').length * 0.05);
+    },
+  );
 
-    it('O2: the category is the expected one, with few exceptions', () => {
-      const given = all.filter(({ category, isError }) => category !== undefined && isError !== false);
-      const others = given.filter((row) => SHAPES.thrown?.(row)?.category !== row.category);
-      expect(others.length).toBeLessThanOrEqual(given.length * 0.06);
-    });
+  it('O2: the category is the expected one, with few exceptions', () => {
+    const given = all.filter(({ category, isError }) => category !== undefined && isError !== false);
+    const others = given.filter((row) => SHAPES.thrown?.(row)?.category !== row.category);
+    expect(others.length).toBeLessThanOrEqual(given.length * 0.06);
+  });
 
-    it('O2: the same text has the same verdict in every shape', () => {
-      for (const row of all.filter(({ isError }) => isError !== false)) {
-        const [first, ...others] = Object.values(SHAPES).map((shape) => shape(row));
-        for (const { category, blames } of others.filter((verdict) => verdict !== undefined)) {
-          expect({ text: row.text, category, blames }).toEqual({
-            text: row.text,
-            category: first?.category,
-            blames: first?.blames,
-          });
-        }
+  it('O2: the same text has the same verdict in every shape', () => {
+    for (const row of all.filter(({ isError }) => isError !== false)) {
+      const [first, ...others] = Object.values(SHAPES).map((shape) => shape(row));
+      for (const { category, blames } of others.filter((verdict) => verdict !== undefined)) {
+        expect({ text: row.text, category, blames }).toEqual({
+          text: row.text,
+          category: first?.category,
+          blames: first?.blames,
+        });
       }
-    });
-  },
-);
+    }
+  });
+});
 
 describe('O2: text without evidence', () => {
   it('O2: is unknown where it was thrown, and tool_error where it was returned or sent as JSON-RPC', () => {
@@ -126,6 +123,23 @@ describe('O2: text without evidence', () => {
       'tool_error',
     );
     expect(readThrown(new Error('connect ECONNREFUSED 127.0.0.1'), { input: {} }).category).toBe('network');
+  });
+});
+
+describe('O2: an outage in a language that the classifier cannot read', () => {
+  it.each([
+    'Der Dienst ist derzeit nicht erreichbar. Bitte versuchen Sie es später erneut.',
+    'Verbindung zum Server verweigert',
+    'Zeitüberschreitung der Anforderung',
+    'Le service est momentanément indisponible',
+    'Connexion refusée par le serveur',
+    '服务暂时不可用，请稍后重试',
+    '连接超时',
+    'サーバーに接続できませんでした',
+    'Сервис временно недоступен',
+  ])('O2, O8: %s: is unknown, and unexplained', (text) => {
+    const { category, unexplained } = readThrown(new Error(text), { tool: 'search', input: { query: 'zebra' } });
+    expect([category, typeof unexplained]).toEqual(['unknown', 'string']);
   });
 });
 
@@ -231,18 +245,5 @@ describe('O2: runners', () => {
     );
     expect(readThrown(new Error('HTTP 503'), { tool: 'run_python' }).category).toBe('tool_error');
     expect(readReturned('Error: connect ECONNREFUSED', { tool: 'execute_code' })).toBeUndefined();
-  });
-});
-
-describe('O2: hostile text', () => {
-  const PIECES =
-    'request |api error |got 500 |server a b |connection |timed out |failed, |: status |unexpected EOF |tls |HTTP |status |error |a| |E|ERR_|(|in |failed to fetch a|GET /|token |key |not |api plan |quota |1 |Error|AError|x.y.|https://|"<html|certificate |expected '.split(
-      '|',
-    );
-  it.each(PIECES)('O2: classification time is proportional to the text, at worst: %s', (piece) => {
-    const began = performance.now();
-    readThrown(new Error(piece.repeat(4000)));
-    readReturned(piece.repeat(300));
-    expect(performance.now() - began).toBeLessThan(1000);
   });
 });

@@ -14,7 +14,7 @@ const grpcIn = (text: string): Meaning | undefined => grpcStatus(GRPC.exec(text)
 
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
-  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|gateway time|client error|server error|bad credentials|validation failed|ratelimit)
+  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|gateway time|client error|server error|bad credentials|validation failed|insufficient|ratelimit)
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
@@ -23,7 +23,8 @@ const STATUSES: readonly RegExp[] =
 \b(?:fail(?:ed|ure)?|error|forbidden|unable|could not|cannot|access)\b[^\n]{0,200}(?:: |\()§(?=\)?[.!]?\s*$)
 ^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|\s*$)
 \b(?:received|got)(?: an?)? § (?:from|response|when|while|for)
-\bunexpected (?:server )?response(?: status| code)*: §`
+\bunexpected (?:server )?response(?: status| code)*: §
+(?:Error|Exception)\(§,`
     .split('\n')
     .map((source) => new RegExp(source.replace('§', '([45]\\d\\d)'), 'i'));
 const statusIn = (text: string): Meaning | undefined =>
@@ -34,7 +35,7 @@ const categoryOf =
   byPattern(`rate_limit RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded
 resource OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded
 timeout Time[dD]?[oO]ut|DeadlineExceeded
-permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InsufficientScope|OAuth|JWTExpired|LoadAPIKey
+permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InvalidClientToken|InvalidAccessKey|SignatureDoesNotMatch|AuthFailure|InsufficientScope|OAuth|JWTExpired|LoadAPIKey
 network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ServerSelection|ClusterAll|Client(?:Closed|Offline)|HTTPParser
 server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx`);
 

@@ -78,8 +78,8 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
   return throttled ?? (outage && isAccount(outage) ? outage : first);
 };
 
-/** HTTP 400, 402 and 403 can be about the arguments or about the account. */
-const isRejectedRequest = ({ sign }: Meaning): boolean => /^HTTP status 40[023]$/.test(sign);
+/** HTTP 400, 402, 403 and the 432 of a search API can be about the arguments or about the account. */
+const isRejectedRequest = ({ sign }: Meaning): boolean => /^HTTP status 4(?:0[023]|3[23])$/.test(sign);
 const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
 /** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>

@@ -1,17 +1,17 @@
 import { hashOfText } from '@breakerbox/core/internal';
-import type { ToolKind } from './kind.ts';
+import type { Call } from './call.ts';
 import type { Verdict } from './verdict.ts';
 
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:not (?:be |been )?found|nothing|none|no (?:such |matching |more |other )?\w+ (?:was |were |is |are )?(?:found|match\w*|available|for\b)|no (?:such|match\w*|results?|records?|rows?|entr(?:y|ies)|documents?|data|items?|hits?)\b|(?:does|do|did)(?: not|n't) (?:exist|match)|(?:could|can)(?: ?not|n't) (?:find|locate)|(?:unable|failed) to (?:find|locate|identify)|(?:0|zero) \w+|empty|missing|unknown (?!error|exception|failure|issue|problem|reason))\b/i;
+  /\b(?:not (?:be |been )?found|nothing|none|no (?:\w+ ){1,3}(?:found|match\w*|available|for\b|between\b)|no (?:such|match\w*|results?|records?|rows?|entr(?:y|ies)|documents?|data|items?|hits?)\b|(?:does|do|did)(?: not|n't) (?:exist|match)|(?:could|can)(?: ?not|n't) (?:find|locate)|(?:unable|failed) to (?:find|locate|identify)|(?:0|zero) \w+|empty|missing|unknown (?!error|exception|failure|issue|problem|reason))\b/i;
 /** Something of the tool itself. */
 const OWN =
   /\b(?:tool|executable|binary|interpreter|driver|browser|display|plugin|extension|configuration|environment variables?|env(?:ironment)? vars?)\b/i;
 
 /** The tool works, and rejects this request: a rule, a limit, a state of the object, or advice about the arguments. */
 const REFUSED =
-  /\b(?:already|allowed|eligible|permitted|authorized for|must|only|should|(?:can(?: ?not|'t)|may not) be|insufficient|enough|exceed\w*|limit\w*|maximum|minimum|at (?:least|most)|(?:more|less|fewer|later|earlier) than|too \w+|declined|rejected|denied|refused|expired|closed|cancell?ed|completed|refund\w*|sold out|booked|taken|occupied|busy|locked|pending|full|(?:not |un)available|in use|conflict\w*|duplicate|violat\w+|polic(?:y|ies)|ambiguous|match\w*|mismatch\w*|different|belongs?|same|first|before|until|not (?:a )?part of|(?:does not|doesn't) cover|unless|invalid|incorrect|wrong|malformed|unsupported (?:type|format|value)|division by zero|syntax|parse|sign in|log ?in|unpaid|please (?:provide|specify|select|choose|enter|use|try an?other|give|pick|check the))\b/i;
+  /\b(?:already|allowed|eligible|permitted|authorized for|must|only|should|(?:can(?: ?not|'t)|may not) be|insufficient|enough|exceed\w*|limit\w*|maximum|minimum|at (?:least|most)|(?:more|less|fewer|later|earlier) than|too \w+|declined|rejected|denied|refused|expired|closed|cancell?ed|completed|refund\w*|sold out|booked|taken|occupied|busy|locked|pending|full|(?:not |un)available|in use|conflict\w*|duplicate|violat\w+|polic(?:y|ies)|ambiguous|match\w*|mismatch\w*|different|belongs?|same|first|before|until|not (?:a )?part of|(?:does not|doesn't) cover|unless|invalid|incorrect|wrong|malformed|unsupported (?:type|format|value)|division by zero|syntax|pars(?:e|ed|ing)|forbidden|archived|conditional|not in|sign in|log ?in|unpaid|please (?:provide|specify|select|choose|enter|use|try an?other|give|pick|check the))\b/i;
 
 /** What differs from call to call: quotations, paths, addresses, numbers and ids. */
 const withoutLiterals = (text: string): string =>
@@ -26,12 +26,6 @@ const withoutLiterals = (text: string): string =>
 /** Never changes: the digests of one process are compared with each other. */
 const SEED = 8;
 
-/** The call whose error it is: the kind of its tool, and the strings in its arguments. */
-interface Call {
-  readonly kind: ToolKind | false | undefined;
-  readonly input: readonly string[];
-}
-
 /**
  * O8: the digest of an error that nothing could judge; undefined for an error that speaks about the request, and for the output of a
  * user's program.
@@ -39,13 +33,13 @@ interface Call {
 export const unexplainedIn = (
   { category, judgedBy }: Pick<Verdict, 'category' | 'judgedBy'>,
   text: string,
-  { kind, input }: Call,
+  { kind, quoted }: Pick<Call, 'kind' | 'quoted'>,
 ): string | undefined => {
-  if (judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown') || kind === 'runner')
-    return undefined;
+  const isJudged = judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown');
+  if (isJudged || kind === 'runner') return undefined;
   const words = text.replaceAll('_', ' ');
   const lower = text.toLowerCase();
-  if (input.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
-  if (REFUSED.test(words) || (NOT_FOUND.test(words) && !OWN.test(words))) return undefined;
+  const isNamed = quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()));
+  if (isNamed || REFUSED.test(words) || (NOT_FOUND.test(words) && !OWN.test(words))) return undefined;
   return hashOfText(withoutLiterals(text), SEED);
 };

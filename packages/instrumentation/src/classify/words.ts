@@ -55,9 +55,10 @@ export const DECLINED = FIRST.slice(0, 1);
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange|mortgage|loan|tax) )rate[ -]?limit(?! (?:of|parameter|value|must))
     |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)(?! (?:valve|body))
+  resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
-    |\b(?:insufficient quota|quotaexceeded|quota exceeded$|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
-  resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
+    |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
+  resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
   timeout ! a time-out: (?<!\b(?:hold|session|reservation|offer|cart|booking|quote) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
     |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b
@@ -71,12 +72,13 @@ export const OUTAGES =
     |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error
     |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
+  permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:api|access|auth)?[ _-]?(?:keys?|tokens?|credentials)\b(?! (?:at|in|near|'|"))
-    |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required)|\brequires authentication|${CANNOT}(?:authenticate|log ?in)\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}token\b|\bunable to locate credentials
-    |\b(?:invalid auth|not authed|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
+    |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required|method)|\bmust be authenticated|\brequires authentication|${CANNOT}(?:authenticate|log ?in)\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}token\b|\bunable to locate credentials
+    |\b(?:invalid auth|not authed|missing scope|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
   filesystem the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
-  server ! the words of a status: \bbad gateway\b|\binternal server error\b
+  server ! the words of a status: \bbad gateway\b|\binternal server error\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
   server a server is broken: ${of(PEER, `(?:temporarily |currently )?unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|overloaded|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available|healthy|initialized|ready)`)}
     |\bcrashed\b|\bexited with code|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
     |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\boverloaded|\bmaintenance\b|\bno healthy upstream|\bdeadlock (?:det|found)|\bterminating connection
@@ -89,7 +91,7 @@ export const ANSWERS =
   invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required|expect(?:ed|ing)|out of (?:range|bounds))\b
     |\bmust (?:be|have|not|start|contain)\b
   tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|\w*already\w*|only|must|should|unknown|missing|duplicate|ambiguous|insufficient|wrong|unexpected|unavailable|exceed\w*)\b
-    |\b(?:too \w+|at least|at most|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|different|mismatch|violat\w+)\b
+    |\b(?:too \w+|at least|at most|maximum|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|conditional|archived|different|mismatch|violat\w+)\b
     |\b(?:syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
@@ -98,6 +100,5 @@ export const ANSWERS =
 export const isOutageWord = (word: string): boolean =>
   WORD.test(word) || OUTAGES.some(({ pattern }) => pattern.test(word));
 const WORD = new RegExp(
-  `^(?:${LINE}|${PEER}|${PROOF}|errors?|fail(?:ed|ure|ing)?|unavailable|refused|reset|closed|time(?:d ?)?out|limit|quota|credits?|status|request|response|internal|invalid|expired|network)s?$`,
-  'i',
+  `^(?:${LINE}|${PEER}|${PROOF}|error|failed|failure|unavailable|internal|limit|quota|status|request|response)s?$`,
 );
