@@ -1,13 +1,12 @@
 import type { ForcedModeView, Operator } from '@breakerbox/core/control';
 import type { SharedCircuits } from '@breakerbox/core/fleet';
 import { safely, warn } from '@breakerbox/core/internal';
-import { agentTopic, type FleetAction, keyOf, parseAction } from './fleet-action.ts';
+import { agentTopic, type FleetAction, fittingBody, keyOf, LONGEST_BODY, parseAction } from './fleet-action.ts';
+import { BOUNDS } from './fleet-state.ts';
 import type { StoredAction } from './protocol.ts';
 import type { Heard, Reader } from './reader.ts';
 import type { Runtime } from './runtime.ts';
 
-/** The store keeps no longer texts. */
-const LONGEST_BODY = 2_000;
 const LONGEST_REASON = 500;
 
 /** Carries the forced modes of one box to the other processes, and theirs to this box: those of shared tools only (G2, G8). */
@@ -45,6 +44,8 @@ const KEPT_MS = 3_600_000;
 const LONGEST_MS = 7 * 24 * 3_600_000;
 /** After so many tools and owners, modes that stay local are not told any more. */
 const MOST_TOLD = 1_000;
+/** Actions of other processes that are remembered at once: those that the store lists, and as many that it has lost. */
+const MOST_HEARD = 2 * BOUNDS.actions;
 
 const forcedBy = ({ sinceUnixMs, untilUnixMs, mode, reason }: ForcedModeView): string =>
   JSON.stringify([sinceUnixMs, untilUnixMs, mode, reason]);
@@ -54,6 +55,7 @@ export const syncActions = (
   operator: Operator,
   reader: Reader,
   runtime: Runtime,
+  onIgnored: () => void,
 ): ActionSync => {
   const latest = new Map<string, Latest>();
   /** Keys of actions that the store does not know yet. */
@@ -120,22 +122,59 @@ export const syncActions = (
     else carryOut(listed);
   };
 
-  /** Someone who can write to the store can force only what this box shares. A tool may be declared later. */
-  const carryOut = ({ key, id, made, ageMs, body, leftMs, keptMs, heardMs }: Heard<StoredAction>): void => {
+  /**
+   * Someone who can write to the store can force only what this box shares. A tool may be declared later. What this box may send back is
+   * {@link fittingBody}, which the store in Redis has seen to already.
+   */
+  const carryOut = ({ key, id, made, ageMs, body: given, leftMs, keptMs, heardMs }: Heard<StoredAction>): void => {
+    const body = fittingBody(key, given);
+    if (body === undefined) return warnRefused('Its record in the store does not fit.');
     const action = parseAction(body);
-    if (action === undefined || keyOf(action) !== key || action.agent !== agent || !isShared(action.tool)) return;
+    if (action === undefined || action.agent !== agent || !isShared(action.tool)) return;
     const { tool, owner } = action;
     // Otherwise an end that the store cannot take would be sent again and again.
     const [endsMs, keptUntilMs] = [leftMs, keptMs].map((ms) => heardMs + Math.min(LONGEST_MS, ms)) as [number, number];
     const heard = { id, action, body, endsMs, keptUntilMs, askedMs: heardMs - ageMs, made, after: 0 };
     const forMs = endsMs - runtime.now();
-    const quietly = { isDeclared: false, isCounted: false };
-    latest.set(key, { ...heard, forced: undefined }); // First, so that one that cannot be carried out is tried once.
+    remember(key, { ...heard, forced: undefined }); // First, so that one that cannot be carried out is tried once.
     if (action.do === 'force' && forMs > 0) {
-      const { mode, reason } = action;
-      const view = operator.force(tool, { mode, owner, reason, expiresInMs: forMs, ...quietly });
-      latest.set(key, { ...heard, forced: forcedBy(view) });
+      const view = forced(action, forMs);
+      if (view === undefined) onIgnored();
+      else latest.set(key, { ...heard, forced: forcedBy(view) });
     } else operator.release(tool, { owner, isCounted: false });
+  };
+
+  /** Undefined if the box refuses it: its tool may have too many modes. */
+  const forced = (action: Extract<FleetAction, { readonly do: 'force' }>, expiresInMs: number) => {
+    const { tool, mode, owner, reason } = action;
+    const quietly = { isDeclared: false, isCounted: false, isRemote: true };
+    try {
+      return operator.force(tool, { mode, owner, reason, expiresInMs, ...quietly });
+    } catch (error) {
+      warnRefused(error instanceof Error ? error.message : '');
+      return undefined;
+    }
+  };
+
+  let isRefusedTold = false;
+  const warnRefused = (why: string): void => {
+    if (isRefusedTold) return;
+    isRefusedTold = true;
+    warn(`a mode that another process forced is not in force here, and neither are others like it. ${why}`);
+  };
+
+  /** A store that lists other actions with each read must not fill the memory. */
+  const remember = (key: string, one: Latest): void => {
+    latest.delete(key);
+    latest.set(key, one);
+    if (latest.size <= MOST_HEARD) return;
+    const isKept = (known: string): boolean =>
+      known === key ||
+      unsent.has(known) ||
+      reader.knowledge.actions.has(known) ||
+      latest.get(known)?.forced !== undefined;
+    const lost = [...latest.keys()].find((known) => !isKept(known));
+    if (lost !== undefined) latest.delete(lost);
   };
 
   /** G7: a store that has lost actions gets back those that still count, releases too. One without room is asked again. */
@@ -147,14 +186,13 @@ export const syncActions = (
     for (const [key, { keptUntilMs }] of latest) if (keptUntilMs <= runtime.now()) latest.delete(key);
   };
 
-  /** Each once: a store that refuses an action is not asked again at once. */
+  /** Each once: a store that refuses an action is not asked again at once. One that fails is the last one of the next turn. */
   const sendAll = async (): Promise<void> => {
     for (const key of [...unsent]) {
       const one = latest.get(key);
-      if (one === undefined || one.keptUntilMs <= runtime.now()) {
-        unsent.delete(key);
-        continue;
-      }
+      unsent.delete(key);
+      if (one === undefined || one.keptUntilMs <= runtime.now()) continue;
+      unsent.add(key);
       const { id, body, after, forced } = one;
       const nowMs = runtime.now();
       const [leftMs, keptMs] = [Math.max(0, one.endsMs - nowMs), one.keptUntilMs - nowMs].map(Math.ceil) as [
@@ -167,7 +205,8 @@ export const syncActions = (
       if (latest.get(key)?.id !== id) continue; // A later one waits.
       unsent.delete(key);
       const { answer } = said;
-      if (answer?.id === id) latest.set(key, { ...one, made: answer.made });
+      if (answer === 'ignored') onIgnored();
+      else if (answer?.id === id) latest.set(key, { ...one, made: answer.made });
       else if (answer !== undefined)
         safely('an action of the fleet', () => carryOut({ ...answer, heardMs: runtime.now() }));
       else if (forced !== undefined)

@@ -13,6 +13,9 @@ interface Target {
 export type FleetAction = Target &
   ({ readonly do: 'force'; readonly mode: ForcedMode; readonly reason: string } | { readonly do: 'release' });
 
+/** Characters of an action as JSON. The store keeps no longer ones. */
+export const LONGEST_BODY = 2_000;
+
 const MODES: readonly ForcedMode[] = ['forced_open', 'disabled', 'observe_only'];
 
 /** Any release writes an object as JSON. */
@@ -25,20 +28,31 @@ const objectOf = (body: string): object | undefined => {
   }
 };
 
-/** Whether it may be an action of another release. */
-export const isActionBody = (body: string): boolean => objectOf(body) !== undefined;
+const isFilled = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
 
-/** Reads what another process wrote. Undefined for an action that this release does not know. */
-export const parseAction = (body: string): FleetAction | undefined => {
-  const action = objectOf(body);
+/** `later`: of a later release, whose actions and modes this one does not know. Undefined if it does not fit. */
+const readAction = (body: string): FleetAction | 'later' | undefined => {
+  const action = body.length > LONGEST_BODY ? undefined : objectOf(body);
   if (action === undefined) return undefined;
   const { do: what, agent, tool, owner, mode, reason } = action as Record<string, unknown>;
-  if (typeof agent !== 'string' || typeof tool !== 'string' || typeof owner !== 'string') return undefined;
-  if (what === 'release') return { do: 'release', agent, tool, owner };
   const known = MODES.find((one) => one === mode);
-  return what === 'force' && known !== undefined && typeof reason === 'string'
-    ? { do: 'force', agent, tool, owner, mode: known, reason }
-    : undefined;
+  if (what === 'force' ? known === undefined : what !== 'release') return 'later';
+  if (!isFilled(agent) || !isFilled(tool) || !isFilled(owner)) return undefined;
+  if (what === 'release') return { do: 'release', agent, tool, owner };
+  return known !== undefined && isFilled(reason) ? { do: 'force', agent, tool, owner, mode: known, reason } : undefined;
+};
+
+/** Reads what another process wrote. Undefined for an action that does not fit, or that this release does not know. */
+export const parseAction = (body: string): FleetAction | undefined => {
+  const action = readAction(body);
+  return action === 'later' ? undefined : action;
+};
+
+/** The body of a record with this key, made again from what this release knows of it. Undefined if it does not fit. */
+export const fittingBody = (key: string, body: string): string | undefined => {
+  const action = readAction(body);
+  if (action === 'later') return body;
+  return action !== undefined && keyOf(action) === key ? JSON.stringify(action) : undefined;
 };
 
 /** Which mode of the fleet an action is about. */

@@ -57,7 +57,8 @@ export const joinFleet = (
 ): Member => {
   const tracks = new Map<string, Track>();
   const busy = new Set<Track>();
-  const actions = syncActions(shared, operator, reader, runtime);
+  const onIgnored = (records: number): void => safely('the records of the fleet', () => shared.ignored(records));
+  const actions = syncActions(shared, operator, reader, runtime, () => onIgnored(1));
   let cancel = (): void => {};
   let cancelRest = (): void => {};
   let wakeMs = Number.POSITIVE_INFINITY;
@@ -257,7 +258,7 @@ export const joinFleet = (
       reportMode();
       advanceAll();
     },
-    onIgnored: (records) => safely('the records of the fleet', () => shared.ignored(records)),
+    onIgnored,
     topics: actions.topics,
     leave: async () => {
       if (hasLeft) return;

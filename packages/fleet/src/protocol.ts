@@ -141,9 +141,9 @@ export interface FleetStore {
   end(id: string, generation: number): Promise<boolean>;
   /**
    * Replaces an earlier action on the same mode. Returns the one that counts now. If there is no room for another mode, the oldest one
-   * that is not forced any more goes. Undefined if all are.
+   * that is not forced any more goes. Undefined if all are. `ignored`: the action does not fit, or the one that counts does not.
    */
-  control(action: SentAction): Promise<StoredAction | undefined>;
+  control(action: SentAction): Promise<StoredAction | 'ignored' | undefined>;
   /** Calls `onHint` when something may have changed. It may never be called: the fleet reads once a second anyway (G6). */
   listen(onHint: () => void): Listening;
   close(): Promise<void>;

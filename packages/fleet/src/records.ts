@@ -95,7 +95,7 @@ const parsed = <Fields>(
   rules: Parameters<typeof readFields>[0],
   longest: { readonly name: number; readonly value: number },
 ): Versioned<Fields> | undefined => {
-  if (name.length > longest.name || value.length > longest.value) return undefined;
+  if (Buffer.byteLength(name) > longest.name || Buffer.byteLength(value) > longest.value) return undefined;
   const [, digits = '', json = ''] = /^(\d+) (.*)$/s.exec(value) ?? [];
   const version = Number(digits);
   if (digits === '' || version > newest) return undefined;

@@ -15,6 +15,8 @@ export interface Forced {
   readonly reason: string;
   /** Undefined: all sessions of the box. */
   readonly session: string | undefined;
+  /** It was forced in another process. */
+  readonly isRemote: boolean;
   readonly sinceMs: number;
   readonly sinceUnixMs: number;
   readonly untilMs: number;
@@ -44,9 +46,18 @@ const without = (all: ForcedModes, drops: (one: Forced) => boolean): ForcedModes
 /** Modes of one tool, of all owners: each session looks through them. */
 export const MOST_MODES = 200;
 
-/** Whether one more mode would be too many for its tool. */
-export const isFull = (all: ForcedModes, of: Pick<Forced, 'tool' | 'owner' | 'session'>): boolean =>
-  withoutMode(all, of).filter(({ tool }) => tool === of.tool).length >= MOST_MODES;
+/** Those of them that other processes may have forced. The other places are for what is forced in this process. */
+export const MOST_REMOTE = 100;
+
+/** How many modes its tool may have, if one more would be too many. */
+export const fullAt = (
+  all: ForcedModes,
+  of: Pick<Forced, 'tool' | 'owner' | 'session' | 'isRemote'>,
+): number | undefined => {
+  const others = withoutMode(all, of).filter(({ tool }) => tool === of.tool);
+  if (others.length >= MOST_MODES) return MOST_MODES;
+  return of.isRemote && others.filter(({ isRemote }) => isRemote).length >= MOST_REMOTE ? MOST_REMOTE : undefined;
+};
 
 /** When the next one expires; Infinity if no mode is forced. */
 export const nextExpiry = (all: ForcedModes): number =>

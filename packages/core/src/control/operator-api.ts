@@ -21,6 +21,11 @@ export interface ForceOptions extends Counted {
   readonly session?: string | undefined;
   /** False: the tool may be declared later. Default true: a name that is not declared is an error. */
   readonly isDeclared?: boolean | undefined;
+  /**
+   * True: it was forced in another process, and is carried out in this one too. A tool has at most 100 such modes, so that there is
+   * always room for one that is forced here. Default false.
+   */
+  readonly isRemote?: boolean | undefined;
 }
 
 /** Which mode an operator takes back. */

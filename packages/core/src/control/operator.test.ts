@@ -227,6 +227,20 @@ describe('A3: live sessions', () => {
   });
 });
 
+test('A4: modes of other processes leave room for those that are forced here', () => {
+  const { box, session } = bench();
+  const operator = operate(box);
+  const force = (owner: string, isRemote: boolean) => operator.force('a', { ...BY_BOB, owner, isRemote });
+  for (let at = 0; at < 100; at += 1) force(`far-${at}`, true);
+  expect(() => force('far-100', true)).toThrow('100 forced modes of other processes');
+  force('far-99', true); // Its own place.
+  for (let at = 0; at < 100; at += 1) force(`near-${at}`, false);
+  expect(() => force('near-100', false)).toThrow('200 forced modes already');
+  operator.force('a', { ...BY_ADA, owner: 'near-0' });
+  expect(session.acquire('a').decision).toBe('skip');
+  expect(operator.modes()[0]).not.toHaveProperty('isRemote');
+});
+
 describe('E6: wrong requests are refused, and the error says how to fix it', () => {
   test.each([
     ['serach', BY_ADA, "operate(box).force('serach', …): no tool or group of that name", 'Correct the name'],

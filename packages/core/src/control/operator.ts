@@ -15,8 +15,7 @@ import {
   type Forced,
   type ForcedMode,
   type ForcedModes,
-  isFull,
-  MOST_MODES,
+  fullAt,
   modeFor,
   nextExpiry,
   unexpired,
@@ -90,7 +89,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return operator.version;
   };
 
-  const view = ({ sinceMs, untilMs, ...rest }: Forced): ForcedModeView => ({
+  const view = ({ sinceMs, untilMs, isRemote: _, ...rest }: Forced): ForcedModeView => ({
     ...rest,
     untilUnixMs: Math.round(rest.sinceUnixMs + untilMs - sinceMs),
   });
@@ -116,9 +115,10 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     force: (given, options) => {
       const tool = circuitName(given, 'force', context, scope, options.isDeclared);
       const made = checked(tool, options, scope, clock);
-      if (isFull(current(), made))
+      const most = fullAt(current(), made);
+      if (most !== undefined)
         throw new BreakerboxUsageError(
-          `operate(box).force(${show(given)}, …): the tool has ${MOST_MODES} forced modes already, which is the most. Release some, or force one mode for all sessions.`,
+          `operate(box).force(${show(given)}, …): the tool has ${most} forced modes${made.isRemote ? ' of other processes' : ''} already, which is the most. Release some, or force one mode for all sessions.`,
         );
       change(withMode(current(), made));
       reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session }, options.isCounted);
@@ -184,7 +184,7 @@ const circuitName = (
 
 const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope'], clock: Clock): Forced => {
   const call = `force(${show(tool)}, …)`;
-  const { mode, session, expiresInMs = HOUR_MS } = options;
+  const { mode, session, expiresInMs = HOUR_MS, isRemote = false } = options;
   const fault = (what: string) => new BreakerboxUsageError(`operate(box).${call}: ${what}`);
   if (!FORCED_MODES.includes(mode))
     throw fault(`mode is ${show(mode)}, which no operator can force. Give one of ${FORCED_MODES.join(', ')}.`);
@@ -199,7 +199,7 @@ const checked = (tool: string, options: ForceOptions, scope: BoxInternals['scope
   const reason = required(options.reason, 'reason', call);
   const sinceMs = clock.now();
   const untilMs = sinceMs + expiresInMs;
-  return { tool, mode, owner, reason, session, sinceMs, sinceUnixMs: clock.unixNow(), untilMs };
+  return { tool, mode, owner, reason, session, isRemote, sinceMs, sinceUnixMs: clock.unixNow(), untilMs };
 };
 
 const required = (value: unknown, name: string, call: string): string => {

@@ -1,4 +1,4 @@
-import { isActionBody } from '../fleet-action.ts';
+import { fittingBody } from '../fleet-action.ts';
 import type { Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
 import { HEAD } from '../record-fields.ts';
@@ -44,12 +44,20 @@ export const circuitOf = (id: string, answer: unknown): StoredCircuit => {
   return circuit;
 };
 
-export const controlOf = (key: string, answer: unknown): StoredAction | undefined => {
+export const controlOf = (key: string, answer: unknown): StoredAction | 'ignored' | undefined => {
   if (isNothing(answer)) return undefined;
+  if (Number(answer) === 0) return 'ignored';
   const [value, nowMs] = single(answer);
-  const action = parseActionRecord(key, value, HEAD.version + 1, nowMs);
-  if (action === 'unfit') throw unfit('an action');
-  return action;
+  const action = actionOf(key, value, HEAD.version + 1, nowMs);
+  return action === 'unfit' ? 'ignored' : action;
+};
+
+/** With a body that this process can send again. */
+const actionOf = (...record: Parameters<typeof parseActionRecord>): StoredAction | 'unfit' | undefined => {
+  const action = parseActionRecord(...record);
+  if (action === undefined || action === 'unfit') return action;
+  const body = fittingBody(action.key, action.body);
+  return body === undefined ? 'unfit' : { ...action, body };
 };
 
 /** If Redis counts no process, it cannot tell: no subscription works. */
@@ -77,8 +85,8 @@ export const readWord = async (answer: unknown): Promise<Word> => {
       if (circuit === undefined) ignored += 1;
       else circuits.push(circuit);
     } else if (field.startsWith('a:')) {
-      const action = parseActionRecord(id, value, newest, nowMs);
-      if (action === 'unfit' || (action !== undefined && !isActionBody(action.body))) ignored += 1;
+      const action = actionOf(id, value, newest, nowMs);
+      if (action === 'unfit') ignored += 1;
       else if (action !== undefined) actions.push(action);
     } else ignored += 1;
   };

@@ -231,6 +231,44 @@ describe('a process', () => {
     expect(calls(one)).toBe(true);
   });
 
+  test('G11: stays up after actions were deleted of which one is too long to be written, and sends the other back', async () => {
+    const one = member('too long');
+    await upAt(one);
+    const body = { do: 'force', agent: 'too long', tool: 'search', owner: 'x', mode: 'observe_only', reason: 'r' };
+    const stored = (owner: string, more: object) => {
+      const b = JSON.stringify({ ...body, owner, ...more });
+      const until = Date.now() + 600_000;
+      const action = JSON.stringify({ i: `i-${owner}`, m: Date.now(), o: until, u: until, b });
+      return [`a:${JSON.stringify(['too long', 'search', owner])}`, `100 ${action}`] as const;
+    };
+    const long = stored('long', { reason: '\u007f'.repeat(3_900) });
+    const fits = stored('fits', { reason: '\u007f'.repeat(1_000), other: '\u007f'.repeat(800) });
+    await put(one.key, { e: 'e1', v: '100', [long[0]]: long[1], [fits[0]]: fits[1] });
+    await vi.waitFor(() => expect(operate(one.box).modes()).toMatchObject([{ owner: 'fits' }]), 5_000);
+    await client.unlink(one.key);
+    await vi.waitFor(async () => expect(await client.hGet(one.key, fits[0])).toContain('i-fits'), 5_000);
+    await wait(4_500);
+    expect(one.fleet.status()).toMatchObject({ mode: 'up', actions: [{ owner: 'fits' }] });
+    expect(await client.hLen(one.key)).toBe(3);
+  });
+
+  test('A4: has room for a mode that is forced here, whatever modes other processes force', async () => {
+    const one = member('crowded');
+    await upAt(one);
+    const until = Date.now() + 600_000;
+    const action = (owner: string) => {
+      const b = JSON.stringify({ do: 'force', agent: 'crowded', tool: 'search', owner, mode: 'disabled', reason: 'r' });
+      return `100 ${JSON.stringify({ i: `i-${owner}`, m: Date.now(), o: until, u: until, b })}`;
+    };
+    const field = (owner: string) => `a:${JSON.stringify(['crowded', 'search', owner])}`;
+    await put(one.key, { e: 'e1', v: '100', ...many(200, (at) => [field(`o${at}`), action(`o${at}`)]) });
+    await vi.waitFor(() => expect(operate(one.box).modes()).toHaveLength(100), 5_000);
+    operate(one.box).force('search', { mode: 'forced_open', owner: 'ada', reason: 'repair' });
+    expect(one.session.acquire('search')).toMatchObject({ decision: 'skip', reason: 'forced_open' });
+    await wait(1_500);
+    expect(one.fleet.status().mode).toBe('up');
+  });
+
   test.each([
     ['60,000 circuits', 60_000, (at: number) => [`c:aaaaaaaaaaaa:tool${at}`, `7 ${OPEN}`] as const],
     ['16,400 actions', 16_400, (at: number) => [`a:${at}`, `7 {"i":"i${at}"}`] as const],

@@ -114,8 +114,8 @@ const call: fc.Arbitrary<Move> = fc.oneof(
     weight: 6,
     arbitrary: fc
       .record({
-        key: fc.constantFrom('k', 'l', 'm'),
-        id: ids,
+        key: fc.constantFrom('k', 'l', 'é {x}'),
+        id: fc.constantFrom('a', 'b', 'c', 'd'),
         body: fc.constantFrom('{}', '{"a":"é\\\\"}'),
         leftMs: ms,
         keptMs: ms,

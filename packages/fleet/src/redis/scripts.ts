@@ -5,6 +5,7 @@ import {
   CIRCUIT_FIELDS,
   HEAD,
   LONGEST,
+  LONGEST_VERSION,
   LUA_READ_FIELDS,
   luaTable,
   MOST_GENERATION,
@@ -17,7 +18,8 @@ import { CLOCK_STEP_MS } from '../records.ts';
  * version, a space, and JSON. The channel of hints has the name of the key, and that of a topic the name of
  * the key and the topic. Redis counts who listens, so it knows who lives, and nothing is written.
  *
- * Anything may be in the hash. A record that does not fit counts as absent, and is never loaded if it is too long. A hash without an
+ * Anything may be in the hash. A record that does not fit counts as absent, and is never loaded if it is too long. The scripts alone
+ * judge that, and give and keep a record only as they write it themselves: what is read fits when it is written. A hash without an
  * epoch and a version that fit, or with more fields than a fleet has, is not of a fleet: it counts as absent, and the next process that
  * has something to say replaces it (G7: missing is unknown, not closed).
  */
@@ -56,7 +58,7 @@ if size > 0 and size <= ${circuits + actions + 2}
   and call('HSTRLEN', key, 'e') <= ${HEAD.epoch} and call('HSTRLEN', key, 'v') <= 16 then
   local head = call('HMGET', key, 'e', 'v')
   version = head[2] and string.match(head[2], '^%d+$') and tonumber(head[2]) or ${HEAD.version} + 1
-  epoch = version <= ${HEAD.version} and head[1] and head[1] ~= '' and head[1]
+  epoch = version <= ${HEAD.version} and isName(head[1]) and head[1]
 end
 if not epoch then version = 0 end
 
@@ -68,11 +70,17 @@ local function raw(field)
   number = tonumber(number)
   if number and number <= version then return number, json end
 end
+-- The record of a JSON that fits, and how it is written.
+local function fitting(field, json)
+  local kind = KINDS[string.sub(field, 1, 2)]
+  local isJson, value = pcall(cjson.decode, json)
+  local record = isJson and readFields(kind.fields, value)
+  local written = record and cjson.encode(record)
+  if written and #field <= kind.name and #written <= kind.value - ${LONGEST_VERSION} then return record, written end
+end
 local function load(field)
   local number, json = raw(field)
-  if not number then return nil end
-  local isJson, value = pcall(cjson.decode, json)
-  return isJson and readFields(KINDS[string.sub(field, 1, 2)].fields, value) or nil, number
+  if number then return fitting(field, json), number end
 end
 local function names(kind)
   local found = {}
@@ -81,9 +89,10 @@ local function names(kind)
   end
   return found
 end
--- In one command, so that a save that fails changes nothing.
+-- In one command, so that a save that fails changes nothing. Nil: it would not fit when it is read.
 local function save(field, record, lifeMs, hint, instead)
-  local json = cjson.encode(record)
+  local kept, json = fitting(field, cjson.encode(record))
+  if not kept then return nil end
   if size > 0 and not epoch then call('UNLINK', key) end
   local value = string.format('%.0f ', version + 1) .. json
   call('HSET', key, 'e', epoch or ARGV[2], 'v', string.format('%.0f', version + 1), field, value)
@@ -162,7 +171,7 @@ if not known and epoch and size >= ${circuits} then
     return refused()
   end
 end
-return save(field, after, 4 * wait, after.s == 'open', instead)
+return save(field, after, 4 * wait, after.s == 'open', instead) or refused()
 `;
 
 /** ARGV: 3 id, 4 process, 5 generation, 6 token, 7 lease, 8 whether a holder is asked to give it back, 9 the longest wait, or nothing. */
@@ -182,13 +191,13 @@ if circuit.h and untilMs > now and untilMs <= now + lease + ${CLOCK_STEP_MS} the
   end
   if now + lease - untilMs >= ${RENEWED_MS} then
     circuit.u = now + lease
-    save(field, circuit, life, false)
+    if not save(field, circuit, life, false) then return false end
   end
 elseif circuit.t <= now + ${CLOCK_STEP_MS} and now - circuit.t < wait then
   return false
 else
   circuit.h, circuit.k, circuit.u, circuit.d = process, token, now + lease, nil
-  save(field, circuit, life, false)
+  if not save(field, circuit, life, false) then return false end
 end
 return epoch
 `;
@@ -204,8 +213,7 @@ circuit.h, circuit.k, circuit.u, circuit.d = nil, nil, nil, nil
 if result ~= 'returned' then circuit.g, circuit.t = following(circuit.g), now end
 if result == 'success' then circuit.s = 'closed' end
 if result == 'failure' then circuit.c, circuit.w = ARGV[9], tonumber(ARGV[10]) end
-save(field, circuit, 4 * circuit.w, result == 'success' or wanted)
-return 'done'
+return save(field, circuit, 4 * circuit.w, result == 'success' or wanted) and 'done' or 'stale'
 `;
 
 /** ARGV: 3 id, 4 generation. */
@@ -213,18 +221,20 @@ const END = `
 local field = 'c:' .. ARGV[3]
 local circuit = load(field)
 if not circuit or circuit.s ~= 'open' or circuit.g ~= tonumber(ARGV[4]) then return 0 end
-save(field, { s = 'closed', g = following(circuit.g), c = circuit.c, t = now, w = circuit.w }, 4 * circuit.w, true)
-return 1
+local after = { s = 'closed', g = following(circuit.g), c = circuit.c, t = now, w = circuit.w }
+return save(field, after, 4 * circuit.w, true) and 1 or 0
 `;
 
-/** ARGV: 3 key of the action, 4 id, 5 body, 6 age, 7 for how long it is forced, 8 and kept, 9 when the action that it follows was made. */
+/**
+ * ARGV: 3 key of the action, 4 id, 5 body, 6 age, 7 for how long it is forced, 8 and kept, 9 when the action that it follows was made.
+ * Its answer: false without room, 0 if it does not fit.
+ */
 const control = ({ actions }: Bounds): string => `
 local field, id, kept = 'a:' .. ARGV[3], ARGV[4], tonumber(ARGV[8])
 local made = math.max(now - tonumber(ARGV[6]), math.min(tonumber(ARGV[9]) + 1, now + ${CLOCK_STEP_MS}))
 local function isKept(one)
   return one.u > now and one.m <= now + ${CLOCK_STEP_MS}
 end
-if #field > KINDS['a:'].name then return false end
 local known, number = load(field)
 if known and not isKept(known) then known = nil end
 if known and (known.m >= made or known.i == id) then return found(known, number) end
@@ -244,7 +254,8 @@ if not known and count >= ${actions} then
   if not oldest then return false end
   instead = oldest
 end
-return save(field, { i = id, b = ARGV[5], m = made, o = now + tonumber(ARGV[7]), u = now + kept }, kept, true, instead)
+local after = { i = id, b = ARGV[5], m = made, o = now + tonumber(ARGV[7]), u = now + kept }
+return save(field, after, kept, true, instead) or 0
 `;
 
 /**
@@ -262,12 +273,16 @@ local left = { ['c:'] = ${circuits}, ['a:'] = ${actions} }
 for _, field in ipairs(call('HKEYS', key)) do
   local kind = string.sub(field, 1, 2)
   local number, json = raw(field)
-  if number and number > since and left[kind] > 0 then
-    left[kind] = left[kind] - 1
-    answer[#answer + 1] = field
-    answer[#answer + 1] = string.format('%.0f ', number) .. json
-  elseif KINDS[kind] and (not number or number > since) then
-    answer[6] = answer[6] + 1
+  if KINDS[kind] and (not number or number > since) then
+    local record, written
+    if number and left[kind] > 0 then record, written = fitting(field, json) end
+    if record then
+      left[kind] = left[kind] - 1
+      answer[#answer + 1] = field
+      answer[#answer + 1] = string.format('%.0f ', number) .. written
+    else
+      answer[6] = answer[6] + 1
+    end
   end
 end
 return answer
