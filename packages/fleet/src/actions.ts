@@ -128,9 +128,9 @@ export const syncActions = (
    */
   const carryOut = ({ key, id, made, ageMs, body: given, leftMs, keptMs, heardMs }: Heard<StoredAction>): void => {
     const body = fittingBody(key, given);
-    if (body === undefined) return warnRefused('Its record in the store does not fit.');
-    const action = parseAction(body);
-    if (action === undefined || action.agent !== agent || !isShared(action.tool)) return;
+    if (body === undefined) warnRefused('Its record in the store does not fit.');
+    const action = parseAction(body ?? '');
+    if (body === undefined || action === undefined || action.agent !== agent || !isShared(action.tool)) return;
     const { tool, owner } = action;
     // Otherwise an end that the store cannot take would be sent again and again.
     const [endsMs, keptUntilMs] = [leftMs, keptMs].map((ms) => heardMs + Math.min(LONGEST_MS, ms)) as [number, number];
