@@ -7,7 +7,7 @@ import { titlesIn } from './reference/test-titles.ts';
 const CHAPTERS = {
   E: 7,
   O: 10,
-  C: 15,
+  C: 16,
   P: 4,
   B: 6,
   S: 5,

@@ -12,6 +12,7 @@ import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { announce } from './made-boxes.ts';
+import { noOverrides } from './overrides.ts';
 import { createPrecheckCache, type Precheck } from './precheck.ts';
 import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
@@ -198,7 +199,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     shared: scope === 'process' ? circuitStore(noMemory, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
-    operator: { version: 0, untilMs: Number.POSITIVE_INFINITY, apply: () => 0, ended: () => {} },
+    overrides: noOverrides(),
     results: createResultPool(),
     prechecks,
     undeclared: toolSettings(config.defaults, {}, scope),

@@ -1,4 +1,4 @@
-import type { BoxContext, CircuitChanges } from './box-context.ts';
+import type { BoxContext } from './box-context.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
 import { latestOf, type Opening } from './budget/systemic.ts';
 import {
@@ -29,6 +29,7 @@ import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { isWithoutVerdict, type Judged } from './outcome.ts';
+import { applyOverrides, type CircuitChanges } from './overrides.ts';
 import { feeds, holdsShared, keyPassOf, NO_PASSES, type Pass, rejects } from './passes.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
@@ -63,8 +64,8 @@ export class CircuitRegistry implements CircuitChanges {
   readonly #observer: SessionObserver;
   readonly #recovery: RecoveryWatch | undefined;
   readonly #session: Session;
-  /** The version of the operators' modes that its circuits have (A3). */
-  #operated = 0;
+  /** The version of the overrides that its circuits have (C16). */
+  #overridden = 0;
 
   constructor(
     box: BoxContext,
@@ -108,7 +109,7 @@ export class CircuitRegistry implements CircuitChanges {
   /** A circuit as its first use would find it. It is not kept. */
   unused(spec: CircuitSpec): TrackedCircuit {
     const made = newCircuit(spec);
-    this.#box.operator.apply(this.#session, [made]);
+    applyOverrides(this.#box.overrides, this.#session, [made]);
     return made;
   }
 
@@ -116,12 +117,12 @@ export class CircuitRegistry implements CircuitChanges {
     const found = this.store.circuits.get(spec.name);
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.#box.clock);
-    const { operator } = this.#box;
-    operator.apply(this.#session, [tracked], undefined, at);
+    const { overrides } = this.#box;
+    applyOverrides(overrides, this.#session, [tracked], undefined, at);
     this.#observer.tracked(tracked);
     if (tracked.mode === 'observe_only') this.#ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).
-    if (at !== undefined && operator.apply(this.#session, [tracked], this, at) > 0) this.#ledgers.settle();
+    if (at !== undefined && applyOverrides(overrides, this.#session, [tracked], this, at) > 0) this.#ledgers.settle();
     return tracked;
   }
 
@@ -196,11 +197,11 @@ export class CircuitRegistry implements CircuitChanges {
    */
   settleDue(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void, looksAhead = false): void {
     const { probing, circuits } = this.store;
-    const { operator } = this.#box;
-    const isOperated = operator.version !== this.#operated || at.ms >= operator.untilMs;
-    if (at.ms < probing.soonestMs && !isOperated && !this.#ledgers.hasPending) return; // Nearly every call.
+    const { overrides } = this.#box;
+    const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
+    if (at.ms < probing.soonestMs && !isOverridden && !this.#ledgers.hasPending) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
-    if (isOperated) this.#operated = operator.apply(this.#session, circuits.values(), this, at);
+    if (isOverridden) this.#overridden = applyOverrides(overrides, this.#session, circuits.values(), this, at);
     this.#ledgers.pass(at);
     const event = this.#ledgers.event ?? this.#ledgers.correlationOf(true).correlation.event;
     if (event === undefined) return;

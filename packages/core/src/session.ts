@@ -15,6 +15,7 @@ import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
+import { applyOverrides } from './overrides.ts';
 import { keyPassOf, NO_PASSES } from './passes.ts';
 import { type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
@@ -120,7 +121,7 @@ class Session implements SessionApi {
     this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
     this.#observer.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
-    box.operator.apply(this, []);
+    applyOverrides(box.overrides, this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
   }
 
@@ -302,7 +303,7 @@ class Session implements SessionApi {
       if (own === tracked) this.#circuits.takeOver(tracked, () => takeOver(tracked, mode));
       else {
         takeOver(own, mode);
-        this.#box.operator.version += 1; // A fleet's orders are taken up again.
+        this.#box.overrides.version += 1; // A fleet's orders are taken up again.
       }
     }
     this.#observer.flush();
@@ -311,7 +312,7 @@ class Session implements SessionApi {
   end(): void {
     this.#look(true);
     this.#observer.ended();
-    this.#box.operator.ended(this);
+    this.#box.overrides.ended(this);
   }
 
   note(): string {
@@ -334,7 +335,7 @@ class Session implements SessionApi {
     const { store, ledgers, circuits: copies, decider, at } = this.#lookAhead();
     const name = this.#entries.nameOf(tool);
     const spec = this.#box.tool(name);
-    if (spec !== undefined && this.#box.operator.version > 0) copies.foresee(spec, at);
+    if (spec !== undefined && this.#box.overrides.version > 0) copies.foresee(spec, at);
     const key = this.#keyFor(name, input);
     const known = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
     const circuits = [spec?.group?.name, name].flatMap((one) => {

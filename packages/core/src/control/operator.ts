@@ -55,16 +55,15 @@ export const operate = (box: Breakerbox): Operator => {
 };
 
 const createOperator = ({ context, scope }: BoxInternals): Operator => {
-  const { clock, operator } = context;
+  const { clock, overrides } = context;
   const roster = createRoster();
-  const { apply } = operator;
   let forced: ForcedModes = [];
 
   const change = (next: ForcedModes): void => {
     if (next === forced) return;
     forced = next;
-    operator.untilMs = nextExpiry(next);
-    operator.version += 1;
+    overrides.untilMs = nextExpiry(next);
+    overrides.version += 1;
   };
 
   const current = (): ForcedModes => {
@@ -72,11 +71,9 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return forced;
   };
 
-  operator.version += 1; // Sessions that began before are listed from their next use.
-  operator.ended = roster.remove;
-  operator.apply = (session, given, changes, at) => {
-    const circuits = [...given];
-    apply(session, circuits, changes, at); // Settings that changed take effect beneath the operators' modes.
+  overrides.version += 1; // Sessions that began before are listed from their next use.
+  overrides.ended = roster.remove;
+  overrides.operators = (session, circuits, changes) => {
     const modes = current();
     roster.add(session);
     for (const tracked of circuits) {
@@ -86,7 +83,6 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       if (changes === undefined) covers();
       else changes.takeOver(tracked, covers);
     }
-    return operator.version;
   };
 
   const view = ({ sinceMs, untilMs, isRemote: _, ...rest }: Forced): ForcedModeView => ({
@@ -136,7 +132,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     },
     get version() {
       current();
-      return operator.version;
+      return overrides.version;
     },
     scope,
     knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,

@@ -1,4 +1,4 @@
-import type { BoxContext, CircuitChanges } from '../box-context.ts';
+import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import { adopted, type Circuit } from '../circuit/circuit.ts';
 import { adoptKeys } from '../circuit/key-circuits.ts';
@@ -6,6 +6,7 @@ import { groupNameOf } from '../circuit/policy.ts';
 import { type ConfigIssue, isRecord, reject } from '../config/checks.ts';
 import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
+import type { CircuitChanges } from '../overrides.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
 import { type CircuitSpec, groupSettings, toolSettings } from '../tool.ts';
@@ -70,7 +71,7 @@ export const reconfigure = (
   for (const [name, own] of Object.entries(tools)) put(name, own);
   for (const spec of groupsOf(context)) Object.assign(spec, groupSettings(next, groupNameOf(spec.name) ?? '', scope));
   followProviders();
-  context.operator.version += 1;
+  context.overrides.version += 1;
 };
 
 const CHANGE = 'change of a configuration while the box lives';
@@ -158,13 +159,9 @@ const rememberFirst = (context: BoxContext): void => {
     const spec = context.tool(name);
     for (const one of [spec, spec?.group]) if (one) first.set(one, { mode: one.mode, policy: one.policy });
   }
-  const { operator, clock } = context;
-  const { apply } = operator;
-  operator.apply = (session, given, changes, at) => {
-    const circuits = [...given];
+  const { overrides, clock } = context;
+  overrides.settings = (_session, circuits, changes) => {
     for (const tracked of circuits) takeUp(tracked, first.get(tracked.tool), clock.now(), changes);
-    apply(session, circuits, changes, at);
-    return operator.version;
   };
 };
 

@@ -1,7 +1,6 @@
 import type { Breakerbox } from '../breakerbox.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { type CircuitPolicy, groupNameOf } from '../circuit/policy.ts';
-import { operate } from '../control/operator.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { watchChanges } from './changes.ts';
 import { isGrant, type Wanted, wantedAfter } from './orders.ts';
@@ -33,9 +32,8 @@ export const shareCircuits = (box: Breakerbox): SharedCircuits => {
 };
 
 const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxInternals): SharedCircuits => {
-  const { clock, operator } = context;
+  const { clock, overrides } = context;
   const orders = new Map<string, Wanted>();
-  const { apply } = operator;
 
   const isShared = (name: string): boolean => {
     if (scope !== 'process') return false;
@@ -66,7 +64,7 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
       return isGrant(held) && isGrant(own) && (own === held || own.untilMs > clock.now());
     },
     refresh: () => {
-      operator.version += 1;
+      overrides.version += 1;
     },
     shareEvent: ({ began }) => {
       begun = began;
@@ -81,21 +79,13 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     moving: changes.moving,
   };
 
-  operator.apply = (session, given, moves, at) => {
-    const circuits = [...given];
-    apply(session, circuits, moves, at);
+  overrides.fleet = (_session, circuits, moves, at) => {
     const isFollowed = moves === undefined && at !== undefined; // Then it can be reported that an order opens a circuit.
     if (orders.size > 0 && !isFollowed)
       takeOrders(book, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
-    return operator.version;
   };
-  operate(box);
-  const operated = operator.apply;
-  operator.apply = (session, given, moves, at) => {
-    const circuits = [...given];
-    const version = operated(session, circuits, moves, at);
-    if (orders.size > 0) followGrants(book, circuits, moves); // A3: a group whose mode is forced passes no grant on.
-    return version;
+  overrides.grants = (_session, circuits, moves) => {
+    if (orders.size > 0) followGrants(book, circuits, moves);
   };
 
   const isKnown = (name: string): boolean =>
@@ -116,7 +106,7 @@ const createSharedCircuits = (box: Breakerbox, { context, config, scope }: BoxIn
     orders.delete(name);
     if (!isDone) orders.set(name, wanted);
     if (orders.size > MOST_UNKNOWN) dropUnknown();
-    operator.version += 1;
+    overrides.version += 1;
     changes.watchEvent();
   };
 

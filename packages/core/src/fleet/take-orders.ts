@@ -1,9 +1,10 @@
-import type { BoxContext, CircuitChanges } from '../box-context.ts';
+import type { BoxContext } from '../box-context.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import type { Circuit } from '../circuit/circuit.ts';
 import { type Held, NEVER } from '../circuit/schedule.ts';
 import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
+import type { CircuitChanges } from '../overrides.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
 import { EVENT_CIRCUIT } from './shared-circuits.ts';

@@ -1,3 +1,5 @@
+import { operate } from '../control/operator.ts';
+import { reconfigure } from '../control/reconfigure.ts';
 import { shareCircuits } from '../fleet/share-circuits.ts';
 import type { SharedCircuits } from '../fleet/shared-circuits.ts';
 import {
@@ -65,11 +67,16 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
   const model = newModel({ agent: AGENT, ...config }, costsBefore(), health);
   const told: string[] = [];
   const metricsBefore = readSeries();
-  const processes = [1_000, 987_654_321].map((originMs): Process => {
+  // C16: one process attaches the fleet last, and the other first.
+  const processes = [1_000, 987_654_321].map((originMs, index): Process => {
+    const isLast = index === 0;
     const clock = { now: () => originMs + model.ms, unixNow: () => UNIX_START + model.ms };
     const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });
     listen(box, told, originMs);
-    return { box, modelBox: newBox(model), originMs, circuits: shareCircuits(box) };
+    if (isLast) attachOthers(box);
+    const circuits = shareCircuits(box);
+    if (!isLast) attachOthers(box);
+    return { box, modelBox: newBox(model), originMs, circuits };
   });
   const world: World = {
     model,
@@ -84,6 +91,12 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
   };
   for (let slot = 0; slot < SLOTS; slot += 1) world.slots.push(begin(world));
   return world;
+};
+
+/** What lies over and beneath the fleet. */
+const attachOthers = (box: Breakerbox): void => {
+  operate(box);
+  reconfigure(box, (config) => config);
 };
 
 /** A new session of the first process. */

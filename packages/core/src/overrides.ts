@@ -1,0 +1,68 @@
+import type { Circuit } from './circuit/circuit.ts';
+import type { CircuitStore } from './circuit-store.ts';
+import type { Moment } from './clock.ts';
+import type { RecoveredBy } from './events.ts';
+import type { Session } from './session-api.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
+
+/** What changes circuits of a session, and reports it. */
+export interface CircuitChanges {
+  /** A look ahead has copies (C11). */
+  readonly store: CircuitStore;
+  /** `change` sets the mode. */
+  takeOver(tracked: TrackedCircuit, change: () => void): void;
+  move(tracked: TrackedCircuit, next: Circuit, at: Moment): void;
+  /** The systemic event is over (S5). */
+  recovered(by: RecoveredBy, at: Moment): void;
+}
+
+/**
+ * What decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, which these
+ * find:
+ * - `settings`: the configuration has changed (A10).
+ * - `fleet`: many processes have decided (G1).
+ * - `operators`: a person has forced a mode (A4). It lies over what the others did.
+ * - `grants`: a granted probe of a group or an event passes on to its tools (C15), unless a person has forced the group's mode (A3).
+ */
+const ORDER = ['settings', 'fleet', 'operators', 'grants'] as const;
+
+/**
+ * Gives circuits what it wants of them. Without `changes` the circuits are new, and nothing is reported. `at`: a moment of the session;
+ * without `changes` it says that a call with them follows.
+ */
+export type Override = (
+  session: Session,
+  circuits: readonly TrackedCircuit[],
+  changes: CircuitChanges | undefined,
+  at: Moment | undefined,
+) => void;
+
+/**
+ * The overrides of a box. Sessions compare `version` and `untilMs` at each use, and apply them if something changed.
+ * `@breakerbox/core/control` and `@breakerbox/core/fleet` attach theirs, in any order; a box without them pays nothing.
+ */
+export interface Overrides extends Partial<Record<(typeof ORDER)[number], Override>> {
+  /** Increased with each change. 0: nothing was ever attached. */
+  version: number;
+  /** When the next forced mode expires, in monotonic ms. */
+  untilMs: number;
+  /** A session ended. */
+  ended(session: Session): void;
+}
+
+/** The overrides of a new box: none. */
+export const noOverrides = (): Overrides => ({ version: 0, untilMs: Number.POSITIVE_INFINITY, ended: () => {} });
+
+/** Applies all overrides in their order. Returns the version that the circuits have from now on. */
+export const applyOverrides = (
+  overrides: Overrides,
+  session: Session,
+  given: Iterable<TrackedCircuit>,
+  changes?: CircuitChanges,
+  at?: Moment,
+): number => {
+  if (overrides.version === 0) return 0;
+  const circuits = [...given];
+  for (const name of ORDER) overrides[name]?.(session, circuits, changes, at);
+  return overrides.version;
+};
