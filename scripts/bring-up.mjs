@@ -100,16 +100,19 @@ const VITE = join(root, 'packages/control/node_modules/vite/bin/vite.js');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
+/** The command from its source. Its console serves the page that is built before. */
+const breakerbox = (name, ...args) => [
+  ...(['demo', 'console'].includes(name) && existsSync(VITE) ? [[VITE, 'build', '--logLevel', 'warn', PAGE]] : []),
+  [source, join(root, 'packages/cli/src/main.ts'), ...(name === undefined ? [] : [name]), ...args],
+];
+
 const vitest = (...args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]];
 
 /** What can be started, as arguments for the workspace's own Node. */
 const tasks = {
-  // Its console serves the page that this builds.
-  demo: (args) => [
-    ...(existsSync(VITE) ? [[VITE, 'build', '--logLevel', 'warn', PAGE]] : []),
-    [source, join(root, 'packages/cli/src/main.ts'), 'demo', ...args],
-  ],
-  bundle: (args) => [[source, join(root, 'packages/cli/src/main.ts'), 'bundle', ...args]],
+  demo: (args) => breakerbox('demo', ...args),
+  bundle: (args) => breakerbox('bundle', ...args),
+  breakerbox: (args) => breakerbox(...args),
   example: ([name, ...args]) => [[source, example(name), ...args]],
   // Files that are named run wherever they belong.
   test: (args) => vitest(...(args.length === 0 ? ['--project', 'parts', '--project', 'whole'] : args)),
@@ -322,7 +325,9 @@ const PARENT_CHECK_MS = 500;
 const run = (nodeArgs) =>
   new Promise((resolve) => {
     const env = { ...process.env, PATH: path(), BREAKERBOX_PARENT: String(process.pid) };
-    const child = spawn(node, nodeArgs, { cwd: root, stdio: 'inherit', env });
+    // Paths in the arguments of the command are of the folder in which npm was called.
+    const cwd = task === 'breakerbox' ? (process.env.INIT_CWD ?? process.cwd()) : root;
+    const child = spawn(node, nodeArgs, { cwd, stdio: 'inherit', env });
     const forward = (signal) => {
       // A terminal's ctrl-c has reached the child already; a second one would tell it to hurry.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);

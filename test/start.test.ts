@@ -122,7 +122,7 @@ describe('a failed start says what to do', () => {
     const { status, stderr } = start(bareClone(), 'dmeo');
     expect(status).toBe(1);
     expect(stderr).toContain(
-      "there is no task 'dmeo'. The tasks are demo, bundle, example, test, test:all, preview, bench, fuzz, check, pack.",
+      "there is no task 'dmeo'. The tasks are demo, bundle, breakerbox, example, test, test:all, preview, bench, fuzz, check, pack.",
     );
   });
 });
@@ -166,6 +166,15 @@ test('pnpm does not run if its binary is missing, which it would download', () =
   const { status, stderr } = start(folder, 'demo', { env: { PATH: programs(folder, { npm }) } });
   expect(status).toBe(1);
   expect(stderr).toContain('the hashes of scripts/pnpm/package-lock.json');
+});
+
+test('every command runs from a clone, in the folder where npm was called', () => {
+  const folder = installedClone('');
+  write(join(folder, 'packages/cli/src/main.ts'), 'console.error(process.cwd(), ...process.argv.slice(2))');
+  const elsewhere = mkdtempSync(join(tmpdir(), 'breakerbox-start-'));
+  onTestFinished(() => rmSync(elsewhere, { recursive: true }));
+  const started = start(folder, 'breakerbox', { args: ['ctl', 'list', '--json'], env: { INIT_CWD: elsewhere } });
+  expect(started).toEqual({ status: 0, stderr: `${elsewhere} ctl list --json\n` });
 });
 
 describe('an example', () => {

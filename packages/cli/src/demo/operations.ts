@@ -21,9 +21,9 @@ export interface Operations {
 
 /** Where the operator's side is. */
 export interface OperationsAddress {
-  /** The socket that a console elsewhere uses; then none is started here. Undefined: one in `folder`. */
+  /** The socket that a console elsewhere uses; then none is started here. Undefined: the one where `breakerbox ctl` looks. */
   readonly socket: string | undefined;
-  /** For socket and audit file. Undefined: one of their own, which `close` removes. */
+  /** For the audit file. Undefined: one of its own, which `close` removes. */
   readonly folder: string | undefined;
   /** The port of the console. */
   readonly port: number;
@@ -35,7 +35,11 @@ export const startOperations = async (
   { socket, folder, port }: OperationsAddress,
 ): Promise<Operations> => {
   const own = folder ?? (await mkdtemp(join(tmpdir(), 'breakerbox-demo-')));
-  const control = await startControl({ boxes, listen: { socket: socket ?? join(own, 'agents.sock') } });
+  const control = await startControl({
+    boxes,
+    listen: socket === undefined ? {} : { socket },
+    audit: join(own, 'audit.jsonl'),
+  });
   const target: Target = { url: control.url, user: 'the operator of the demo' };
   const page =
     socket === undefined
