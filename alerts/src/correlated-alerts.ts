@@ -62,7 +62,7 @@ const ofOneAgent: AlertDefinition = {
       '',
     ),
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${toolsThatOpened(dialect, andSelector, ': ')}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
+    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${toolsThatOpened(dialect, andSelector, ': ')}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
 };
 
 const onSeveralAgents: AlertDefinition = {

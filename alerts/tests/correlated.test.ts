@@ -137,7 +137,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       labels: { job: 'fleet', gen_ai_agent_name: 'a', error_type: 'network', severity: 'critical', scope: 'agent' },
       summary: 'a: x, y, z opened together (network)',
       description:
-        '3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x, y, z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.',
+        'At least 3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x, y, z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:10 UTC',
     };

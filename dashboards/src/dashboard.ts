@@ -7,7 +7,7 @@ import {
 import { annotations } from './annotations.ts';
 import { type DashboardUid, TAG, topLinks } from './links.ts';
 import type { Row } from './panels.ts';
-import { type VariableName, variables } from './variables.ts';
+import { variables } from './variables.ts';
 
 /** The options of a dashboard. */
 export interface DashboardSource {
@@ -19,19 +19,10 @@ export interface DashboardSource {
   readonly rows: readonly Row[];
   /** Opens with one tool, and offers no All for tools: it would cost too much in a large fleet. Default: false. */
   readonly oneTool?: boolean;
-  /** Variables beyond data source, job, instance, agent and tool. */
-  readonly moreVariables?: readonly VariableName[];
 }
 
 /** A dashboard as built with the SDK. `finished()` turns it into Grafana's format. */
-export const assembled = ({
-  uid,
-  title,
-  description,
-  rows,
-  oneTool = false,
-  moreVariables = [],
-}: DashboardSource): Dashboard => {
+export const assembled = ({ uid, title, description, rows, oneTool = false }: DashboardSource): Dashboard => {
   const builder = new DashboardBuilder(`Breakerbox · ${title}`)
     .uid(uid)
     .description(description)
@@ -42,7 +33,7 @@ export const assembled = ({
     .refresh('1m')
     .tooltip(DashboardCursorSync.Crosshair)
     .links(topLinks())
-    .variables(variables(moreVariables, oneTool))
+    .variables(variables(oneTool))
     .annotations(annotations());
   return rows.reduce(added, builder).build();
 };

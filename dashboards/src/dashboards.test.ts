@@ -32,7 +32,7 @@ interface PanelJson {
       readonly decimals?: number;
       readonly noValue?: string;
       readonly thresholds?: object;
-      readonly custom?: { readonly drawStyle?: string };
+      readonly custom?: { readonly axisSoftMax?: number; readonly drawStyle?: string };
     };
     readonly overrides?: readonly {
       readonly matcher: { readonly options: unknown };
@@ -42,6 +42,16 @@ interface PanelJson {
   readonly options?: { readonly legend?: { readonly showLegend: boolean } };
   readonly panels?: readonly PanelJson[];
 }
+
+/** Panels that may be empty while agents report, and what they say then. */
+const EMPTY = [
+  [/burn: over/, 'No sessions'],
+  [/^Share of tasks deferred/, 'No planned tasks'],
+  [/^Tokens by/, 'No tokens'],
+  [/^Tools that are open in several/, 'No such tool'],
+  [/^Probes by process/, 'No probes'],
+  [/^Latency heatmap$/, 'No calls'],
+] as const;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
 const CHOSEN = { type: 'prometheus', uid: '${datasource}' };
@@ -141,6 +151,19 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(new Set(ids).size).toBe(ids.length);
   });
 
+  it('leads from a tool in a table to its traces', () => {
+    const links = rendered(built).match(/"title": "Traces of failed calls",\s+"url": "\/explore\?[^"]+__data\.fields/g);
+    expect(links?.length).toBeGreaterThanOrEqual(1);
+    expect(rendered(built)).toContain('"query": "tempo"');
+  });
+
+  it.each(named.filter(([, { type, fieldConfig }]) => type === 'timeseries' && fieldConfig?.defaults.unit === 'none'))(
+    '%s has an axis up to 1 while its counts are 0',
+    (_, { fieldConfig }) => {
+      expect(fieldConfig?.defaults.custom?.axisSoftMax).toBe(1);
+    },
+  );
+
   it('links to the other dashboards with the time range and the variables', () => {
     expect(built.links).toMatchObject([
       { type: 'dashboards', tags: ['breakerbox'], includeVars: true, keepTime: true },
@@ -169,7 +192,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(panel.fieldConfig?.defaults.unit).toBeTruthy();
     // A histogram cannot report a zero. Many agents share no circuits.
     const empty = shared.includes(panel.title) ? 'No fleet' : 'No telemetry';
-    expect(panel.fieldConfig?.defaults.noValue).toBe(panel.type === 'heatmap' ? 'No calls' : empty);
+    expect(panel.fieldConfig?.defaults.noValue).toBe(EMPTY.find(([titles]) => titles.test(panel.title))?.[1] ?? empty);
   });
 
   it('has an id for each panel', () => {

@@ -42,7 +42,7 @@ describe('recorded series', () => {
       [`${RECORDED.transitions}{${own}, ${tool}, breakerbox_state_from="half_open", breakerbox_state_to="open"}`]:
         '_x22 1 stale',
     };
-    const expr = exprOf(UID.toolDetail, 'Time to recovery');
+    const expr = exprOf(UID.toolDetail, 'Mean outage in range');
     const rest = { expr, at: '1h', range: '1h', rateInterval: '4m', variables: byAgent };
     await proved({ ...rest, samples: { ...circuits, ...opened }, gives: [{ labels: '{}', value: 480 }] });
     await proved({ ...rest, samples: circuits, gives: [{ labels: '{}', value: 0 }] });

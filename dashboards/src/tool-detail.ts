@@ -18,5 +18,4 @@ export const toolDetail = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard
       'One tool, or a few: select them at the top. Shows the states of its circuits and why, how it answers, how it recovers, what was done instead, and its traces. group:NAME is the circuit of a group of tools, such as those of one MCP server.',
     rows: [nowRow(), circuitsRow(), callsRow(settings), latencyRow(), agentsRow(), fallbacksRow()],
     oneTool: true,
-    moreVariables: ['traces'],
   });

@@ -209,8 +209,8 @@ describe('the failure rate by tool', () => {
       [came('failure')]: '0+2x60',
       [came('ignored')]: '0+6x60',
     };
-    for (const expr of [exprOf(FLEET, 'Failure rate by tool'), exprOf(UID.toolDetail, 'Failed')]) {
-      const labels = expr === exprOf(UID.toolDetail, 'Failed') ? '{}' : '{gen_ai_tool_name="t"}';
+    for (const expr of [exprOf(FLEET, 'Failure rate by tool'), exprOf(UID.toolDetail, 'Failed 5m')]) {
+      const labels = expr === exprOf(UID.toolDetail, 'Failed 5m') ? '{}' : '{gen_ai_tool_name="t"}';
       await proved({ samples, expr, at: '60m', range: '50m', gives: [{ labels, value: 0.5 }] });
     }
   });

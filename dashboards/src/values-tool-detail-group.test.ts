@@ -21,7 +21,7 @@ describe('a group that is selected alone', () => {
   it.each<[string, string, number]>([
     ['State', 'A', 3],
     ['Open since', 'A', 100_000],
-    ['Agents using it', 'A', 1],
+    ['Agents in range', 'A', 1],
     ['Probes and how they ended', 'A', 0],
     ['Probes and how they ended', 'B', 2],
     ['Probes and how they ended', 'C', 2],
@@ -29,7 +29,7 @@ describe('a group that is selected alone', () => {
     await proved({ samples, expr: of(panel, refId), at, gives: one(value) });
   });
 
-  it.each(['Failed', 'Not run', 'p95'])('refers to its tools for %s', async (panel) => {
+  it.each(['Failed 5m', 'Not run 5m', 'p95 5m'])('refers to its tools for %s', async (panel) => {
     await proved({ samples, expr: of(panel), at, gives: one(-1) });
   });
 
@@ -47,8 +47,8 @@ describe('a group that is selected alone', () => {
   it('changes nothing if a tool is selected too', async () => {
     const tool = { [circuits('closed')]: '1x10', [decided('call')]: '0+60x10', [cameOf('success')]: '0+60x10' };
     const both = { ...samples, ...tool };
-    await proved({ samples: both, expr: of('Failed'), at, gives: one(0) });
-    await proved({ samples: both, expr: of('Not run'), at, gives: one(0) });
+    await proved({ samples: both, expr: of('Failed 5m'), at, gives: one(0) });
+    await proved({ samples: both, expr: of('Not run 5m'), at, gives: one(0) });
     await proved({
       samples: both,
       expr: of('Decisions'),
@@ -61,7 +61,7 @@ describe('a group that is selected alone', () => {
       at,
       gives: [{ labels: '{error_type="none"}', value: 0 }],
     });
-    await proved({ samples: both, expr: of('Agents using it'), at, gives: one(1) });
+    await proved({ samples: both, expr: of('Agents in range'), at, gives: one(1) });
   });
 });
 

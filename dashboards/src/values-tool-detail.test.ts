@@ -5,7 +5,7 @@ import { cameOf, circuits, decided, from, moved, of, one, opened, sessions, TOOL
 describe('time to recovery', () => {
   // Sixty samples, one per minute: over a whole hour, Prometheus 2 would read sixty-one, and Prometheus 3 sixty.
   const hour = { at: '1h', range: '59m59s', rateInterval: '4m' } as const;
-  const expr = `round(${of('Time to recovery')})`;
+  const expr = `round(${of('Mean outage in range')})`;
   const CLOSED_TO_OPEN = moved('closed', 'open');
 
   it.each<[string, Readonly<Record<string, string>>, number]>([
@@ -90,7 +90,8 @@ describe('time to recovery', () => {
       value: 3,
     });
     // promtool ignores the order, so this checks the first row alone and the first two.
-    const first = (rows: number): string => of('Agents that use it').replace('topk(100,', `topk(${rows},`);
+    const first = (rows: number): string =>
+      of('Agents that use it, in the time range').replace('topk(100,', `topk(${rows},`);
     await proved({ ...hour, samples, expr: first(1), gives: [row('c')] });
     await proved({ ...hour, samples, expr: first(2), gives: [row('c'), row('b')] });
   });
@@ -112,7 +113,7 @@ describe('time to recovery', () => {
       [circuits('closed', from('a'))]: '1x19 0x5 1x40',
       [circuits('closed', from('b'))]: '1x60',
     };
-    await proved({ ...hour, samples, expr: `round(${of('Agents that use it', 'H')})`, gives });
+    await proved({ ...hour, samples, expr: `round(${of('Agents that use it, in the time range', 'H')})`, gives });
   });
 });
 
@@ -201,8 +202,8 @@ describe('the current state of a tool', () => {
       [decided('skip')]: '0+20x10',
       [decided('pause', from('b'))]: '0+10x10',
     };
-    await proved({ samples, expr: `round(${of('Failed')}, 0.01)`, at, gives: one(0.25) });
-    await proved({ samples, expr: `round(${of('Not run')}, 0.01)`, at, gives: one(0.75) });
+    await proved({ samples, expr: `round(${of('Failed 5m')}, 0.01)`, at, gives: one(0.25) });
+    await proved({ samples, expr: `round(${of('Not run 5m')}, 0.01)`, at, gives: one(0.75) });
   });
 
   it.each([
@@ -221,10 +222,13 @@ describe('the current state of a tool', () => {
     },
   );
 
-  it.each(['Failed', 'Not run', 'p95', 'Agents using it'])('shows 0 and not NaN without calls: %s', async (panel) => {
-    const samples = { [sessions]: '1x10', [cameOf('success')]: '5x10', [decided('call')]: '5x10' };
-    await proved({ samples, expr: of(panel), at, gives: one(0) });
-  });
+  it.each(['Failed 5m', 'Not run 5m', 'p95 5m', 'Agents in range'])(
+    'shows 0 and not NaN without calls: %s',
+    async (panel) => {
+      const samples = { [sessions]: '1x10', [cameOf('success')]: '5x10', [decided('call')]: '5x10' };
+      await proved({ samples, expr: of(panel), at, gives: one(0) });
+    },
+  );
 
   it('counts each agent that asked for it once, for any decision', async () => {
     const samples = {
@@ -233,7 +237,7 @@ describe('the current state of a tool', () => {
       [decided('skip', from('b'))]: '0+1x10',
       [decided('call', from('c'))]: '7x10',
     };
-    await proved({ samples, expr: of('Agents using it'), at, gives: one(2) });
+    await proved({ samples, expr: of('Agents in range'), at, gives: one(2) });
   });
 
   it('reads p95 from the buckets of all agents', async () => {
@@ -246,6 +250,6 @@ describe('the current state of a tool', () => {
       [bucket('0.2', from('b'))]: '0+1x10',
       [bucket('+Inf', from('b'))]: '0+1x10',
     };
-    await proved({ samples, expr: `round(${of('p95')}, 0.001)`, at, gives: one(0.15) });
+    await proved({ samples, expr: `round(${of('p95 5m')}, 0.001)`, at, gives: one(0.15) });
   });
 });

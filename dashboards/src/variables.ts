@@ -61,22 +61,11 @@ const loaded = (name: string, series: string, matchers: readonly string[]): Quer
     .refresh(VariableRefresh.OnTimeRangeChanged);
 };
 
-/** Variables that only some dashboards have. */
-export type VariableName = 'traces';
-
-const MORE: Readonly<Record<VariableName, () => DatasourceVariableBuilder>> = {
-  // Only for links: without a Tempo it is empty, and nothing else uses it.
-  traces: () => new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
-};
-
 /**
  * The variables at the top of the dashboard. Each offers only values that match the variables before it.
  * @param oneTool whether the dashboard opens with one tool, and offers no All for tools
  */
-export const variables = (
-  more: readonly VariableName[],
-  oneTool: boolean,
-): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
+export const variables = (oneTool: boolean): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
   chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),
   // Recorded series have no instance, and all of them must match.
@@ -86,7 +75,8 @@ export const variables = (
     .description('group:NAME is the circuit of a group of tools')
     .includeAll(!oneTool)
     .current(oneTool ? FIRST : ALL),
-  ...more.map((name) => MORE[name]()),
+  // Only for links: without a Tempo it is empty, and nothing else uses it.
+  new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
   loaded(LEVELS.byAgent, RECORDED.sessions, [job, instance]),
   loaded(LEVELS.byTool, RECORDED.circuitsOfTool, [job, instance, agent]),
 ];

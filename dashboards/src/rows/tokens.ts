@@ -68,5 +68,5 @@ export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
       { title: 'Avoided (est.)', expr: inTable('tokensAvoided'), width: 130 },
     ],
     'Wasted',
-  );
+  ).noValue('No tokens');
 };

@@ -96,7 +96,7 @@ export const openInSeveral = () =>
       ],
       'Open in',
     ),
-  ).noValue(NO_FLEET);
+  ).noValue('No such tool');
 
 const halfOpen = `${sumBy(PROCESS_TOOL, series(METRIC.circuits, { [ATTR.state]: ['half_open'] }))} > 0`;
 const probed = `${sumBy(PROCESS_TOOL, gained(METRIC.decisions, '1h', { [ATTR.decision]: ['probe'] }))} > 0`;
@@ -117,4 +117,4 @@ export const probes = () =>
       ],
       'Probes',
     ),
-  ).noValue(NO_FLEET);
+  ).noValue('No probes');

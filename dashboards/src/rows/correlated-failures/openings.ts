@@ -8,6 +8,7 @@ import { bars, coloured, sized } from '../../panels.ts';
 import { highest } from '../../promql.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { orZeroNamed } from '../../zeros.ts';
+import { tracesOfTool } from '../spans.ts';
 import { WHAT_ALERTS_LEAVE_OUT } from './leave-out.ts';
 
 const TOOLS_IN_TABLE = 100;
@@ -42,7 +43,7 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
         label: label(ATTR.tool),
         title: 'Tool',
         side: 'left',
-        links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
+        links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS), ...tracesOfTool(AGENT_TOOL_COLUMNS)],
       },
       { ...JOB_KEY, absent: '–' },
       { label: label(ATTR.errorType), title: 'Error', side: 'left', absent: '–', width: 130 },

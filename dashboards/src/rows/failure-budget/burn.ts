@@ -45,6 +45,7 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
     .thresholdsStyle(thresholdLines())
     .maxDataPoints(EVENT_POINTS)
     .axisSoftMax(1)
+    .noValue('No sessions')
     .legend(legendTableBeside())
     .dataLinks(toOverview);
 

@@ -58,6 +58,7 @@ const deferred = () =>
     },
   )
     .max(1)
+    .noValue('No planned tasks')
     .maxDataPoints(EVENT_POINTS)
     .legend(legendTableBeside())
     .dataLinks(dashboardLinks([fromSeries(UID.toolDetail, 'Tools of the agent', ATTR.agent)]));

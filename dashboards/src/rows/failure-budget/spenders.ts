@@ -8,6 +8,7 @@ import { either, recorded } from '../../recorded.ts';
 import { FAILED_OF_TOOLS, grown } from '../../recorded-forms.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { orZeroNamed } from '../../zeros.ts';
+import { tracesOfTool } from '../spans.ts';
 
 const { outcomes } = METRIC;
 const FAILURE = { [ATTR.outcome]: ['failure'] } satisfies Matchers;
@@ -85,7 +86,7 @@ export const failuresTable = (title: string, why: string) =>
         label: label(ATTR.tool),
         title: NAMED[ATTR.tool],
         side: 'left',
-        links: [fromRow(UID.toolDetail, 'Tool detail', NAMED)],
+        links: [fromRow(UID.toolDetail, 'Tool detail', NAMED), ...tracesOfTool(NAMED)],
       },
       JOB_KEY,
       { label: label(ATTR.errorType), title: 'Error category', side: 'left' },

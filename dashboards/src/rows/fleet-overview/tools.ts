@@ -9,6 +9,7 @@ import { agentToolFailed, agentToolNotRun } from '../../recorded-forms.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
+import { tracesOfTool } from '../spans.ts';
 
 const { circuits, openedTime, unavailableTime } = METRIC;
 const TOOLS_IN_TABLE = 100;
@@ -46,7 +47,7 @@ export const health = () =>
           label: label(ATTR.tool),
           title: 'Tool',
           side: 'left',
-          links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
+          links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS), ...tracesOfTool(AGENT_TOOL_COLUMNS)],
         },
         HIDDEN_JOB,
         { label: label(ATTR.errorType), title: 'Last error', side: 'right', width: 90, absent: '–' },
@@ -56,7 +57,7 @@ export const health = () =>
           title: 'State',
           expr: state,
           states: CIRCUIT_STATES_IN_TABLE,
-          width: 100,
+          width: 86,
         },
         {
           title: 'Failed 5m',
@@ -81,7 +82,7 @@ export const health = () =>
           expr: inTable(unavailableSince()),
           unit: 'dateTimeFromNow',
           zero: '–',
-          width: 98,
+          width: 112,
         },
         {
           title: 'Ignored 1h',

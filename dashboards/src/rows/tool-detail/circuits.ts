@@ -8,7 +8,7 @@ import { either, recorded } from '../../recorded.ts';
 import { transitions } from '../../recorded-forms.ts';
 import { stateTimeline } from '../../state-timeline.ts';
 import { orZero, orZeroNamed } from '../../zeros.ts';
-import { SPANS } from './spans.ts';
+import { SPANS } from '../spans.ts';
 
 const { circuits } = METRIC;
 const AGENT = [ATTR.agent] as const;

@@ -10,7 +10,7 @@ import { agentToolFailed, agentToolNotRun, agentToolP95 } from '../../recorded-f
 import { outages, timeToRecovery } from '../../recovery.ts';
 import { AGENT_COLUMNS, AGENT_TOOL_COLUMNS, JOB_KEY, table } from '../../table.ts';
 import { worstFirst } from '../../worst-first.ts';
-import { SPANS } from './spans.ts';
+import { SPANS } from '../spans.ts';
 
 const { outcomes } = METRIC;
 const ROWS = 100;
@@ -27,7 +27,7 @@ const orNothing = (expr: string): string => `${expr} or ${CALLED} * 0`;
 const agents = () =>
   table(
     {
-      title: 'Agents that use it',
+      title: 'Agents that use it, in the time range',
       description: `Each agent with the selected tools; first those that are open now, then those that opened last; at most ${ROWS}. State: the worst circuit. Open: the number of circuits that reject calls now. The other columns cover the time range shown. Failed: failures divided by calls that succeeded or failed. Not run: share of the decisions. p95: with All instances and the recording rules, the median of the values of 15 minutes each. Mean outage: the mean time to recovery. A group (group:NAME) has circuits but no calls of its own.`,
       ...sized(24, 9, 'none'),
     },

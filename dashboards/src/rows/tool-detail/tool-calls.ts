@@ -17,7 +17,7 @@ import {
 import type { Window } from '../../promql.ts';
 import { decisionRate, grown, notRunByReason, outcomeRate, toolsFailed } from '../../recorded-forms.ts';
 import { orGroupNamed, orZero } from '../../zeros.ts';
-import { SPANS } from './spans.ts';
+import { SPANS } from '../spans.ts';
 
 const half = { width: 12, height: 8, unit: 'ops' } as const;
 const third = { width: 8, height: 8, unit: 'ops' } as const;

@@ -106,11 +106,11 @@ const failed = () =>
   stat(
     {
       ...size,
-      title: 'Failed',
+      title: 'Failed 5m',
       unit: 'percentunit',
-      description: `Failures divided by calls that succeeded or failed, in the time range shown. Ignored outcomes, such as wrong arguments, do not count. ${GROUPS}`,
+      description: `Failures divided by calls that succeeded or failed, in the last 5 minutes. Ignored outcomes, such as wrong arguments, do not count. ${GROUPS}`,
     },
-    orGroup(toolsFailed([], '$__range')),
+    orGroup(toolsFailed([], '5m')),
   )
     .decimals(1)
     .mappings([OF_GROUP]);
@@ -119,22 +119,22 @@ const p95 = () =>
   stat(
     {
       ...size,
-      title: 'p95',
+      title: 'p95 5m',
       unit: 's',
-      description: `One in twenty executed calls took longer, in the time range shown. Estimated from the buckets of the histogram, which ends at 81.92 s. ${GROUPS}`,
+      description: `One in twenty executed calls of the last 5 minutes took longer. Estimated from the buckets of the histogram, which ends at 81.92 s. ${GROUPS}`,
     },
-    orGroup(durationQuantile(0.95, '$__range')),
+    orGroup(durationQuantile(0.95, '5m')),
   ).mappings([instead('no calls'), OF_GROUP]);
 
 const skipped = () =>
   stat(
     {
       ...size,
-      title: 'Not run',
+      title: 'Not run 5m',
       unit: 'percentunit',
-      description: `Share of the decisions that were skip or pause, in the time range shown: calls that were not attempted. ${GROUPS}`,
+      description: `Share of the decisions of the last 5 minutes that were skip or pause: calls that were not attempted. ${GROUPS}`,
     },
-    orGroup(notRunOf('$__range')),
+    orGroup(notRunOf('5m')),
   )
     .decimals(1)
     .mappings([OF_GROUP]);
@@ -143,7 +143,7 @@ const agents = () =>
   stat(
     {
       ...size,
-      title: 'Agents using it',
+      title: 'Agents in range',
       unit: 'none',
       description:
         'Agents that asked for the selected tools in the time range shown, so an outage affects them. For a group, the agents that have it now. The table below lists them.',
@@ -161,10 +161,10 @@ const recovery = () =>
   stat(
     {
       ...size,
-      title: 'Time to recovery',
+      title: 'Mean outage in range',
       unit: 's',
       description:
-        'Mean time that a circuit stayed open: Σ (mean number of open or half-open circuits × time that they were reported) ÷ (circuits that went from closed to open in the time range shown + those open when it began). Only the part of an outage inside the range counts. The circuits of a session end with it.',
+        'Mean time that a circuit stayed open, in the time range shown; an outage that lasts counts up to now. Σ (mean number of open or half-open circuits × time that they were reported) ÷ (circuits that went from closed to open in the time range shown + those open when it began). Only the part of an outage inside the range counts. The circuits of a session end with it.',
     },
     timeToRecovery([]),
   )
