@@ -284,7 +284,15 @@ describe('dashboards and alerts', () => {
     }
     // A relay knows no tokens, and no operator has acted.
     expect(empty).toEqual(['Tokens by tool A', 'Tokens by tool B', 'Actions of operators annotation']);
-    const MEASURED = ['State', 'Open since', 'Failed 5m', 'Not run 5m', 'p95 5m', 'State over time', 'Circuits by state'];
+    const MEASURED = [
+      'State',
+      'Open since',
+      'Failed 5m',
+      'Not run 5m',
+      'p95 5m',
+      'State over time',
+      'Circuits by state',
+    ];
     expect(positive).toEqual(expect.arrayContaining(MEASURED.map((panel) => `${panel} A`)));
     expect(await prometheus.labelValues('gen_ai_tool_name', 'breakerbox_circuits')).toContain('group:relay-test');
   });
