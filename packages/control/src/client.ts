@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { fitting, jsonOf, warnOfIgnored } from './fitting.ts';
 import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
@@ -16,11 +17,15 @@ export class ControlError extends Error {
 
 /** Milliseconds that an endpoint may take for its whole answer. A stopped process never answers. */
 const TIMEOUT_MS = 5_000;
+/** How often a read is asked for again if its connection was closed: an endpoint under attack closes some that are not known yet. */
+const MORE_READS = 2;
+const AGAIN_MS = 50;
 /** Bytes of an answer at most. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
 /**
- * What a process does now, with all its sessions (at most 500 of a box), or the ones with an id.
+ * What a process does now, with all its sessions (at most 500 of a box), or the ones with an id. A connection that the endpoint closes is
+ * made again, twice at most.
  *
  * @throws ControlError if nothing answers, or if the request is refused.
  */
@@ -61,7 +66,7 @@ const ask = async <Answer>(
   path: string,
   body?: string,
 ): Promise<Answer> => {
-  const { status, text } = await send(target, method, path, body);
+  const { status, text } = await sendAgain(body === undefined ? MORE_READS : 0, target, method, path, body);
   const answer = jsonOf(text);
   // 409 and 404 are results of an action too.
   const { data, error: fault } = fitting(expected, answer);
@@ -76,6 +81,21 @@ const ask = async <Answer>(
     status,
   );
 };
+
+/** An action is asked for once: the endpoint may have carried it out. */
+const sendAgain = async (more: number, ...request: Parameters<typeof send>): ReturnType<typeof send> => {
+  try {
+    return await send(...request);
+  } catch (error) {
+    if (more === 0 || !isClosed(error)) throw error;
+    await wait(AGAIN_MS * (1 + Math.random()));
+    return sendAgain(more - 1, ...request);
+  }
+};
+
+const isClosed = (error: unknown): boolean =>
+  error instanceof ControlError &&
+  ['ECONNRESET', 'EPIPE'].includes((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
 
 const send = (
   target: Target,
