@@ -20,3 +20,10 @@ test('rejects an unknown command, and says where to look', async () => {
     stderr: expect.stringMatching(/unknown command 'demos'\n\(Did you mean demo\?\)\n\(see --help\)/),
   });
 });
+
+test('Q1: an error about a flag does not repeat what would move the cursor', async () => {
+  const { stderr } = await start('replay', '--format', 'x\u001b[31m\u009b2J', 'a').catch(
+    (error: { stderr: string }) => error,
+  );
+  expect(stderr).toContain("argument 'x\\x1b[31m\\x9b2J' is invalid");
+});

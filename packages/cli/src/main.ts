@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
+import { terminalSafe } from './command-io.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -17,10 +18,17 @@ const commandsOf = async ([name, first = '']: readonly string[]): Promise<readon
 };
 const commands = await commandsOf(process.argv.slice(2));
 
+/** An error about a flag repeats what was given. */
+const escapeErrors = (command: Command): void => {
+  command.configureOutput({ outputError: (text, write) => write(terminalSafe(text)) });
+  for (const one of command.commands) escapeErrors(one);
+};
+
 const program = new Command('breakerbox')
   .description('Circuit breakers for the tools that AI agents call')
   .version(version)
   .enablePositionalOptions()
   .showHelpAfterError('(see --help)');
 for (const command of commands) program.addCommand(command);
+escapeErrors(program);
 await program.parseAsync();

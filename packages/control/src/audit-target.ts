@@ -33,6 +33,35 @@ const OWN: Readonly<Record<string, number>> = {
  * @throws Error if the target cannot be opened, or if another user could read, replace or change it in a way that its owner does not see.
  */
 export const openTarget = async (path: string): Promise<AuditTarget> => {
+  const target = await openedTarget(path).catch((error: unknown) => Promise.reject(explained(path, error)));
+  const append = (line: string) =>
+    target.append(line).catch((error: unknown) => Promise.reject(explained(path, error)));
+  return { ...target, append };
+};
+
+/** How to fix what the file system refuses, by its code. */
+const FIXES: Readonly<Record<string, (path: string) => string>> = {
+  ENXIO: () => 'It is a pipe or a socket that no process reads. Start the reader first',
+  ENOENT: (path) => `Its folder does not exist. Run: mkdir -p -m 700 ${dirname(path)}`,
+  ENOTDIR: () => 'A part of its path is not a folder. Correct the path',
+  EISDIR: () => 'It is a folder. Name a file in it',
+  EACCES: () => 'The user of this process may not write there. Give that user the right',
+  EPERM: () => 'The user of this process may not write there. Give that user the right',
+  ENOSPC: () => 'The disk is full. Make room',
+  EROFS: () => 'The file system can only be read',
+};
+
+const explained = (path: string, error: unknown): unknown => {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || !/^E[A-Z]+$/.test(code)) return error;
+  const fix = FIXES[code]?.(path) ?? error.message;
+  return new Error(
+    `Audit lines cannot be written to ${path} (${code}). ${fix}, or set audit (BREAKERBOX_CONTROL_AUDIT) to another path.`,
+    { cause: error },
+  );
+};
+
+const openedTarget = async (path: string): Promise<AuditTarget> => {
   const own = OWN[path];
   if (own !== undefined) return unsynced(path, kindOf(fstatSync(own)), (line) => writeAll(own, line));
   await checkPlace(path);
@@ -66,7 +95,11 @@ const fileTarget = async (path: string): Promise<AuditTarget> => {
   const opened = () =>
     open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const isSynced = await using(opened(), async (handle) => {
-    await checkFile(path, handle);
+    const { nlink } = await checkFile(path, handle);
+    if (nlink > 1)
+      throw new Error(
+        `${path} has a second name, a hard link, by which it can be changed. Set audit (BREAKERBOX_CONTROL_AUDIT) to a file that has one name.`,
+      );
     return handle.datasync().then(
       () => true,
       (error) => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -61,7 +62,31 @@ test('A6: a file is synced, and a pipe without a reader is an error at the start
   expect([promise, statSync(file).mode & 0o777]).toEqual([expect.stringContaining('synced to the disk'), 0o600]);
   const pipe = join(folderOf(), 'pipe');
   await once(spawn('mkfifo', [pipe]), 'exit');
-  await expect(openAudit(pipe)).rejects.toThrow('ENXIO');
+  await expect(openAudit(pipe)).rejects.toThrow(
+    `written to ${pipe} (ENXIO). It is a pipe or a socket that no process reads.`,
+  );
+});
+
+test('A6: a target that cannot be opened is an error that says how to fix it', async () => {
+  const folder = folderOf();
+  const missing = join(folder, 'missing');
+  await expect(openAudit(join(missing, 'a.jsonl'))).rejects.toThrow(`Run: mkdir -p -m 700 ${missing}, or set audit`);
+  await expect(openAudit(folder)).rejects.toThrow(
+    `${folder} (EISDIR). It is a folder. Name a file in it, or set audit`,
+  );
+  const file = join(folder, 'a.jsonl');
+  writeFileSync(file, '', { mode: 0o600 });
+  linkSync(file, join(folder, 'b.jsonl'));
+  await expect(openAudit(file)).rejects.toThrow(/has a second name, a hard link.*Set audit/);
+});
+
+test('A6: an action whose line cannot be written says why, and is not done', async () => {
+  const folder = folderOf();
+  const audit = await openAudit(join(folder, 'a.jsonl'));
+  rmSync(folder, { recursive: true });
+  const line = { phase: 'ended', id: 'i', at: 'now', result: 'done', after: {} } as const;
+  await expect(audit.write(line)).rejects.toThrow(/\(ENOENT\)\. Its folder does not exist/);
+  mkdirSync(folder);
 });
 
 test('A6: a symbolic link, and a folder in which others can replace the file, are errors that say what to set', async () => {

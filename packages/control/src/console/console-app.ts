@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { safeJson } from '@breakerbox/core/internal';
 import type { Admission, Shares } from '@breakerbox/listen';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { isKnownHost, isKnownOrigin, METHODS } from '../guards.ts';
 import { ActionRequest } from '../schema.ts';
@@ -63,6 +65,10 @@ interface Env {
   Variables: { browser: string };
 }
 
+/** Answers are read with `curl` in a terminal too, and an error may repeat what the client sent. */
+const json = (c: Context, value: object, status: ContentfulStatusCode = 200) =>
+  c.body(safeJson(value), status, { 'Content-Type': 'application/json' });
+
 /** The page, and the API that the page uses (A8). */
 export const createConsoleApp = (console: Console): Hono<Env> => {
   const { signIn, watch, changes, page, hosts, admission, streams } = console;
@@ -70,7 +76,7 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   /** A client that gets nothing here keeps no connection either. */
   const refuse = (c: Context, error: string, status: 401 | 429 | RejectedRequest['status']) => {
     c.header('Connection', 'close');
-    return c.json({ error }, status);
+    return json(c, { error }, status);
   };
   const app = new Hono<Env>();
 
@@ -108,24 +114,24 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
       path: '/',
       maxAge: SIGNED_IN_MS / 1000,
     });
-    return c.json({ signedIn: true });
+    return json(c, { signedIn: true });
   });
 
   app.get('/api/state', async (c) => {
     const endpoints = (await watch.look()).map(shownEndpoint);
-    return c.json({ unixMs: Date.now(), endpoints } satisfies ConsoleState);
+    return json(c, { unixMs: Date.now(), endpoints } satisfies ConsoleState);
   });
 
   app.post('/api/actions', async (c) => {
     const body = ActionBody.safeParse(await c.req.json().catch(() => undefined));
-    if (!body.success) return c.json({ error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
-    return c.json(await fanOut(await watch.known(), body.data));
+    if (!body.success) return json(c, { error: `The body is not an action. ${z.prettifyError(body.error)}` }, 400);
+    return json(c, await fanOut(await watch.known(), body.data));
   });
 
   app.get('/api/changes', (c) => {
     const release = streams.take(c.get('browser'));
     if (release === undefined)
-      return c.json({ error: 'This browser has too many tabs of the console open. Close some.' }, 429);
+      return json(c, { error: 'This browser has too many tabs of the console open. Close some.' }, 429);
     c.env?.outgoing?.once('close', release);
     const isAdmitted = async (): Promise<boolean> => browserOf(c) !== undefined;
     return c.body(
