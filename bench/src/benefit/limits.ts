@@ -42,9 +42,11 @@ export const LIMITS: readonly Limit[] = [
   { story: 'recovers', habits: PATIENT, ...tasks(0.97) },
   { story: 'recovers', ...recovery(50) },
   { story: 'recovers', ...atMost(1.05, 'falseRejections', 'good calls are rejected') },
-  { story: 'declared', habits: PATIENT, ...tasks(0.9) },
-  { story: 'declared', habits: PATIENT, ...recovery(441) },
-  { story: 'declared', says: 'at least 95 % of the runs pause', holds: ({ pauses, runs }) => pauses >= 0.95 * runs },
+  ...['shared', 'declared'].flatMap((story): readonly Limit[] => [
+    { story, habits: PATIENT, ...tasks(0.9) },
+    { story, habits: PATIENT, ...recovery(441) },
+    { story, says: 'at least 95 % of the runs pause', holds: ({ pauses, runs }) => pauses >= 0.95 * runs },
+  ]),
 ];
 
 type Played = (story: string, habit: string) => Cost;

@@ -153,6 +153,13 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     return group !== undefined && others.every((name) => groupOfOne(name) === group) ? group : undefined;
   };
 
+  const isAlternative = (name: string, circuits: readonly string[]): boolean =>
+    [...tools.values()].some(
+      (tool) =>
+        tool.capability.alternatives?.some((one) => one.tool === name) === true &&
+        [tool.name, tool.group?.name ?? tool.name].some((circuit) => circuits.includes(circuit)),
+    );
+
   /** S2: the tools of an event, the members of its groups, and what depends on them. */
   const affectedBy = ({ openings }: SystemicEvent): ReadonlySet<string> => {
     const names = new Set(openings.map(({ tool }) => tool));
@@ -182,6 +189,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     ...policy,
     sharedDependency: chains.shared,
     sharedGroup,
+    isAlternative,
     joinsAll: scope !== 'process',
     decision: scope === 'process' && pause !== 'all' ? 'skip' : 'pause',
     gate:

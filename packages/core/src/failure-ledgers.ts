@@ -161,7 +161,7 @@ export class FailureLedgers {
   /** S3: a counted success. `group`: the circuit of its group. */
   succeeded(observed: boolean, tool: string, group: string | undefined): void {
     if (!this.hasPending) return; // Nearly always.
-    this.#correlate(observed, correlateSuccess);
+    this.#correlate(observed, (one) => correlateSuccess(one, tool, this.#rules));
     this.#enter(observed, (ledger) => recordSuccess(ledger, tool, group));
   }
 

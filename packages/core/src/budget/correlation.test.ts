@@ -218,10 +218,10 @@ describe('S1: failures with no success between them', () => {
 
   test('S1: a success of any tool clears the log', () => {
     const four = failed(five.slice(0, 4));
-    const emptied = correlateSuccess(four);
+    const emptied = correlateSuccess(four, 'd', policy);
     expect(emptied).toEqual(NO_CORRELATION);
     expect(failed(five.slice(4), policy, emptied).event).toBeUndefined();
-    expect(correlateSuccess(emptied)).toBe(emptied);
+    expect(correlateSuccess(emptied, 'd', policy)).toBe(emptied);
   });
 
   test('O6: unknown failures share no category, and count among seven of any category', () => {

@@ -175,6 +175,8 @@ export interface CorrelationPolicy extends SystemicPolicy {
   readonly sharedDependency?: SharedDependency | undefined;
   /** Left out if no tool has a group. */
   readonly sharedGroup?: SharedGroup | undefined;
+  /** Whether the configuration names `tool` as an alternative of one of these circuits. Left out if there are no alternatives. */
+  readonly isAlternative?: ((tool: string, circuits: readonly string[]) => boolean) | undefined;
   /**
    * True: each opening joins the event that lasts. False (scope `process`): an opening joins only if it is alike, and within the
    * window of the event's latest opening.
@@ -261,11 +263,22 @@ const mixedPartsOf = (failures: readonly FailureEntry[], openings: readonly Open
   return [...parts.values()];
 };
 
-/** S1: a call of a tool with a circuit succeeded. Earlier failures are no evidence of one cause. */
-export const correlateSuccess = (correlation: Correlation): Correlation =>
-  correlation.failures.length === 0 && correlation.sinceSuccess.length === 0
+/**
+ * S1: a call of a tool with a circuit succeeded. Earlier failures are no evidence of one cause, unless the tool is an alternative of an
+ * open one: it is expected to work while that one does not.
+ */
+export const correlateSuccess = (
+  correlation: Correlation,
+  tool: string,
+  policy: CorrelationPolicy | undefined,
+): Correlation => {
+  const { openings, sinceSuccess, failures } = correlation;
+  if (failures.length === 0 && sinceSuccess.length === 0) return correlation;
+  const open = openings.map((one) => one.tool);
+  return policy?.isAlternative?.(tool, open) === true
     ? correlation
     : { ...correlation, failures: NONE, sinceSuccess: NONE };
+};
 
 /** S1: a circuit opened. It joins an event that lasts, begins one, or is only listed. */
 export const correlateOpening = (

@@ -55,6 +55,8 @@ const ties = fc.constantFrom<Readonly<Record<'a' | 'b' | 'c', ToolConfig>>>(
   { a: { group: 'g' }, b: { group: 'g' }, c: {} },
   { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },
   { a: { group: 'g' }, b: { group: 'g' }, c: { dependsOn: ['a'] } },
+  { a: { alternatives: [{ tool: 'c' }] }, b: {}, c: {} },
+  { a: { group: 'g', alternatives: [{ tool: 'c' }] }, b: { group: 'g' }, c: { group: 'h' } },
   { a: { group: false }, b: { group: 'g' }, c: { group: 'h' } },
 );
 

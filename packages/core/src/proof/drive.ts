@@ -79,7 +79,8 @@ const settleBoth = (world: World, pair: Pair, how: How): void => {
 /** R5. */
 const compareAdvice = ({ permit: { message, route }, model: { decision, advice } }: Pair): void => {
   const words = decision === 'skip' || decision === 'pause' || advice !== undefined;
-  same({ words: message !== '', route: route?.kind }, { words, route: words ? 'defer' : undefined });
+  const kind = route?.kind === 'alternative' ? 'defer' : route?.kind; // The model knows no routes.
+  same({ words: message !== '', kind }, { words, kind: words ? 'defer' : undefined });
 };
 
 const settleReal = (permit: Permit, how: How): void => {

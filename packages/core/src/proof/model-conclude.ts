@@ -2,7 +2,7 @@ import { circuitNow, count, type Ended, flush, type Layer, type Model, type Mode
 import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, keyFailed, OF_KEYS, type Result, retreat, takeIn } from './model-circuit.ts';
-import { logFailure } from './model-correlation.ts';
+import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
@@ -138,8 +138,7 @@ const charge = (model: Model, permit: ModelPermit, ended: Ended, at: When, isPro
   for (const { correlation, budget } of sidesOf(session, observed)) {
     if (outcome === 'success') {
       if (circuit === undefined) continue;
-      correlation.log = [];
-      correlation.successes += 1;
+      logSuccess(correlation, tool, around);
       if (budget) toolSucceeded(budget, tool, permit.groupName);
       continue;
     }

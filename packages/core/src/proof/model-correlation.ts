@@ -43,6 +43,8 @@ export interface Correlating {
   readonly common: (tools: readonly string[]) => 'dependency' | 'group' | undefined;
   /** Whether two tools have something that both depend on, or one of them on the other. */
   readonly dependency: (one: string, other: string) => boolean;
+  /** Whether the configuration names the tool as an alternative of another one. */
+  readonly isAlternative: (tool: string, of: string) => boolean;
   /** C13: the circuit of a tool's group; of a group, its own. */
   readonly groupOf: (tool: string) => string | undefined;
   /** C12: whether the circuits are those of many sessions. */
@@ -88,6 +90,14 @@ const unlike = (tools: readonly ModelOpening[], failures: readonly ModelOpening[
   if (tools.some(({ category }) => category !== first?.category)) return tools;
   const other = failures.find(({ category }) => category !== first?.category);
   return tools.map((one) => (one.tool === other?.tool ? other : one));
+};
+
+/** S1: a tool with a circuit succeeded. That an alternative works where its tool does not says nothing. */
+export const logSuccess = (correlation: Correlation, tool: string, around: Correlating | undefined): void => {
+  const isExpected = correlation.openings.some((one) => around?.isAlternative(tool, one.tool));
+  if (isExpected) return;
+  correlation.log = [];
+  correlation.successes += 1;
 };
 
 /** S1: a circuit opened. It joins an event, makes one, or is only listed. */

@@ -114,6 +114,11 @@ export const correlating = ({ systemic, config }: Model, { box, home }: ModelSes
       ),
     common: (tools) => inCommon(config.tools ?? {}, box, tools),
     dependency: (one, other) => inCommon(config.tools ?? {}, box, [one, other]) === 'dependency',
+    isAlternative: (tool, of) =>
+      Object.entries(config.tools ?? {}).some(
+        ([name, { alternatives = [] }]) =>
+          alternatives.some((one) => one.tool === tool) && (name === of || groupFor(box, name) === of),
+      ),
     groupOf: (name) => groupFor(box, name),
     isShared: home.steps !== undefined,
     gate: gateRulesOf(systemic),

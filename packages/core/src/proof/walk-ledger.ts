@@ -130,10 +130,10 @@ const failed = (state: LedgerState, tool: Tool, category: ErrorCategory, rules: 
   };
 };
 
-const succeeded = (state: LedgerState, tool: Tool, { policy }: LedgerRules): LedgerState => {
+const succeeded = (state: LedgerState, tool: Tool, { policy, systemic }: LedgerRules): LedgerState => {
   const { ticket, circuit, rest } = settled(state, tool);
   if (isLate(circuit, ticket)) return rest;
-  let correlation = correlating.correlateSuccess(state.correlation);
+  let correlation = correlating.correlateSuccess(state.correlation, tool, systemic);
   let ledger = paying.recordSuccess(state.ledger, tool, undefined);
   const next = succeed(circuit, ticket, CALL, policy, AT);
   if (circuit.state !== 'closed' && next.state === 'closed') {

@@ -281,6 +281,22 @@ describe('S1: open circuits of one category', () => {
     expect([120_000, 120_001].map((ms) => run(({ clock }) => clock.advance(ms)))).toEqual([category, undefined]);
   });
 
+  test.each([
+    { says: 'of an open tool does not interrupt', tools: { a: { alternatives: [{ tool: 'e' }] } }, isEvent: true },
+    {
+      says: 'of a member of an open group does not interrupt',
+      tools: { a: { group: 'g' }, c: { group: 'g', alternatives: [{ tool: 'e' }] } },
+      isEvent: true,
+    },
+    { says: 'of a tool that works interrupts', tools: { c: { alternatives: [{ tool: 'e' }] } }, isEvent: false },
+  ])('S1: a success of an alternative $says', ({ tools, isEvent }) => {
+    const { session } = bench({ ...many, tools: { ...many.tools, ...tools } });
+    for (const tool of 'group' in (tools.a ?? {}) ? ['a', 'c', 'a'] : ['a', 'a', 'a']) failOnce(session, tool);
+    succeedOnce(session, 'e');
+    trip(session, 'b');
+    expect(session.view().systemic !== undefined).toBe(isEvent);
+  });
+
   test('S1: two that have failed once each since the last success make no event; two groups do', () => {
     const pairs = ['g', 'h'].map((group) => [group, { group }] as const);
     const groups = { g: { groupThreshold: 1 }, h: { groupThreshold: 1 } };
