@@ -1,4 +1,4 @@
-import { isObject, read, readItems, readKeys } from '../safely.ts';
+import { guarded, isObject, read, readItems, readKeys, readText } from '../safely.ts';
 import { readStatus } from './codes.ts';
 
 /** Keys that describe an error and are not requested data. */
@@ -11,19 +11,7 @@ const ENVELOPE: ReadonlySet<string> = new Set(
 );
 
 /** Keys of which one is in every error result. Nearly every other result has none of them. */
-const MARKS = [
-  'error',
-  'isError',
-  'ok',
-  'success',
-  'successful',
-  'errors',
-  'status',
-  'statusCode',
-  'type',
-  '__type',
-  'errorMessage',
-] as const;
+const MARKS = 'error isError ok success successful errors status statusCode type __type errorMessage'.split(' ');
 
 /** The error in a result. */
 export interface ErrorResult {
@@ -42,11 +30,8 @@ export interface ErrorResult {
 export function readErrorResult(result: unknown): ErrorResult | undefined {
   if (isError(result)) return { error: result };
   if (!isObject(result)) return undefined;
-  try {
-    if (!MARKS.some((key) => key in result)) return undefined;
-  } catch {
-    // A proxy may throw. Its properties are read one by one.
-  }
+  // A proxy may throw. Its properties are read one by one.
+  if (!guarded(() => MARKS.some((key) => key in result), true)) return undefined;
   if (read(result, 'isError') === true) return { error: result };
   const flags = ['ok', 'success', 'successful'].map((key) => read(result, key));
   // `Response` of fetch, undici and node-fetch. A redirect and an opaque response are not `ok` either, but are not errors.
@@ -61,7 +46,7 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   if ((said || !isNothing(errors)) && !isEmpty(read(result, 'data'))) return undefined; // Partial data of GraphQL.
   const status = [read(result, 'status'), read(result, 'statusCode')].some(isErrorStatus);
   const strong = said || listed || flags.includes(false) || status;
-  const named = ['status', 'type'].some((key) => /^(?:error|fail(?:ed|ure)?)$/i.test(String(textAt(result, key))));
+  const named = ['status', 'type'].some((key) => /^(?:error|fail(?:ed|ure)?)$/i.test(readText(result, key, 8) ?? ''));
   if (!strong && !named) return undefined;
   const alone = readKeys(result).every((key) => ENVELOPE.has(key) || isEmpty(read(result, key)));
   if (!alone && !strong) return undefined;
@@ -69,10 +54,6 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
 }
 
-const textAt = (value: unknown, key: string): string | undefined => {
-  const found = read(value, key);
-  return typeof found === 'string' ? found : undefined;
-};
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || value === false || read(value, 'length') === 0;
 /** No data: nothing, or an object of nothing, such as GraphQL's `{ user: null }`. */
@@ -82,7 +63,7 @@ const isEmpty = (value: unknown): boolean =>
 const isSaid = (error: unknown): boolean =>
   error === true || isObject(error) || (typeof error === 'string' && error.trim() !== '');
 const isErrorStatus = (status: unknown): boolean =>
-  /^[45]\d\d$/.test(typeof status === 'number' || typeof status === 'string' ? String(status) : '');
+  ['number', 'string'].includes(typeof status) && /^[45]\d\d$/.test(String(status));
 
 /** Whether `errors` lists places in a file, as linters do. GraphQL names a path too, beside data that is missing. */
 const isFindings = (errors: unknown, result: unknown): boolean => {
@@ -91,10 +72,4 @@ const isFindings = (errors: unknown, result: unknown): boolean => {
 };
 
 /** Whether a value is an error of this realm. */
-export const isError = (value: unknown): value is Error => {
-  try {
-    return value instanceof Error;
-  } catch {
-    return false;
-  }
-};
+export const isError = (value: unknown): value is Error => guarded(() => value instanceof Error, false);

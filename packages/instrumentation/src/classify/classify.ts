@@ -59,7 +59,7 @@ const ownText = (result: unknown): string =>
 /** A result that is not marked as an error is one only by evidence of an outage. */
 const outageOnly = (text: string, call: Call): Verdict | undefined => {
   const verdict = verdictOn(text, call);
-  const isEvidence = verdict.judgedBy === 'evidence' && isOutage({ ...verdict, sign: '' });
+  const isEvidence = verdict.judgedBy === 'evidence' && isOutage(verdict.category);
   return isEvidence && call.kind !== 'runner' ? unmarked(verdict) : undefined;
 };
 
@@ -83,7 +83,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   if ((call.reads && !isOfTool(text, call)) || call.kind === 'runner') return undefined;
   if (status !== undefined) return unmarked(verdictOn({ status }, call));
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
-  return prose?.hard && isOutage(prose) ? unmarked(verdictOn(text, call)) : undefined;
+  return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
 };
 
 /** Characters that are read of an error with all its causes, of which there may be many. */
@@ -96,10 +96,10 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     text += `${found}\n`;
     return refined(one, found, own, call);
   };
-  const { category, host, sign, answered, ...evidence } = core.readEvidence(error, call.context, refine);
+  const evidence = core.readEvidence(error, call.context, refine);
   if (isSkipped(`${text}\n${allTextOf(error)}`)) return ofTool('tool_error', 'another guard skipped the call');
-  const retryAfterMs = evidence.retryAfterMs ?? retryAfterIn(text);
-  const verdict = ofTool(category, sign, judgedByOf(evidence, sign));
+  const { category, sign, answered, retryAfterMs = retryAfterIn(text) } = evidence;
+  const verdict = ofTool(category, sign, judgedByOf(evidence));
   const unexplained = unexplainedIn(verdict, text, call); // O8
   const known = {
     ...verdict,
@@ -107,16 +107,14 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     ...(answered && { answered }),
     ...(unexplained && { unexplained }),
   };
-  return blamed(known, { sign, text, host: host === true }, call);
+  return blamed(known, text, evidence.host === true, call);
 };
 
-const judgedByOf = ({ trust, vague, hard }: Found, sign: string): Verdict['judgedBy'] => {
+/** `hard`: from words that only libraries write. */
+const judgedByOf = ({ trust, vague, sign, hard }: core.Evidence & { readonly hard?: boolean }): Verdict['judgedBy'] => {
   if (trust === TRUST.none || (vague && sign.startsWith('JSON-RPC'))) return 'nothing';
   return trust === TRUST.hint && !hard ? 'words' : 'evidence';
 };
-
-/** Evidence that may come from words. `hard`: from words that only libraries write. */
-type Found = Pick<core.Evidence, 'trust' | 'vague'> & { readonly hard?: boolean };
 
 /** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
 const isSkipped = (text: string): boolean => {
@@ -151,9 +149,9 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
   const printed = answer('the output of a program says nothing about the tool');
   if (kind === 'runner') return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
   const prose = readProse(withoutInput(text, call.quoted), kind);
-  const found = prose && isOutage(prose) ? prose : (labelMeaning(error) ?? prose);
+  const found = prose && isOutage(prose.category) ? prose : (labelMeaning(error) ?? prose);
   const named = quotes(text, call.literals);
-  if (found && isOutage(found)) return named && !found.hard ? answer(NAMED) : { ...found, trust: TRUST.text };
+  if (found && isOutage(found.category)) return named && !found.hard ? answer(NAMED) : { ...found, trust: TRUST.text };
   // An error of the language or of the system is not an answer, whatever its message says.
   const code = core.readText(error, 'code', 64) ?? '';
   const bug = /^E[A-Z]+$/.test(code) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));

@@ -12,8 +12,8 @@ const WRAPPED =
 const OBJECT =
   /(?<!\w)(?:(['"`])[\w ./():-]{1,80}\1|\[[\w ./-]{1,60}\])(?= (?:not|do|does|did|is|was|has|already|cannot|of|in)\b)/g;
 
-/** Whether a meaning is an outage by default. */
-export const isOutage = ({ category }: Meaning): boolean => DEFAULT_JUDGEMENT[category] === 'failure';
+/** Whether a category is an outage by default. */
+export const isOutage = (category: Meaning['category']): boolean => DEFAULT_JUDGEMENT[category] === 'failure';
 
 /**
  * The meaning of a text about a failed call; undefined if it has none. The order is: text that quotes the arguments, signs of
@@ -55,16 +55,13 @@ const edgesOf = (text: string): string => {
 const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType', 'status'];
 
 /** The outage that an error's own label means, such as `ThrottlingException`, `server_error` or `SERVICE_UNAVAILABLE`. */
-export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined => {
-  if (isError(error)) return undefined;
-  for (const key of LABELS) {
-    const label = readText(error, key, 100)?.replace(/^.*[#.]/, '') ?? '';
+export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined =>
+  LABELS.map((key) => {
+    const label = isError(error) ? '' : (readText(error, key, 100)?.replace(/^.*[#.]/, '') ?? '');
     const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
     const found = google ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
-    if (found && isOutage(found)) return { category: found.category, sign: `its ${key}`, hard: true };
-  }
-  return undefined;
-};
+    return found && isOutage(found.category) ? { category: found.category, sign: `its ${key}`, hard: true } : undefined;
+  }).find((found) => found !== undefined);
 
 /** Codes such as `channel_not_found` are words too. */
 const hintIn = (hints: readonly Hint[], text: string): Hint | undefined =>
