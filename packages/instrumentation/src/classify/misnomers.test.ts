@@ -113,3 +113,59 @@ it('O2: Deno names no code for a body that breaks off', () => {
   expect(category(new TypeError('error reading a body from connection'))).toBe('network');
   expect(category(new TypeError("Cannot read properties of undefined (reading 'body')"))).toBe('unknown');
 });
+
+/** An error of a class that has only this name. */
+const named = (name: string, message: string, fields: object = {}): Error =>
+  Object.assign(new ({ [name]: class extends Error {} }[name] as new (message: string) => Error)(message), fields);
+
+it.each<[string, Error]>([
+  ['network', named('AbortError', 'Proxy response (404) !== 200 when HTTP Tunneling')],
+  ['server', named('AbortError', 'Proxy response (502) !== 200 when HTTP Tunneling')],
+  ['permission', named('AbortError', 'Proxy response (407) !== 200 when HTTP Tunneling')],
+  ['cancelled', named('AbortError', 'no Proxy response (502) !== 200')],
+  ['server', named('StreamableHTTPError', 'x', { code: 400 })],
+  ['server', named('StreamableHTTPError', 'x', { code: -1 })],
+  ['rate_limit', named('SseError', 'x', { code: 429 })],
+  ['unknown', named('SseError', 'x')],
+  ['permission', named('SdkHttpError', 'x', { status: 401 })],
+  ['unknown', named('OtherError', 'x', { code: -1 })],
+  ['server', new Error('POSTing to endpoint (HTTP 404): x')],
+  ['permission', new Error('a: b: Error POSTing to endpoint (HTTP 401): x')],
+  ['server', new Error('Error POSTing to endpoint: x')],
+  ['unknown', new Error('!: POSTing to endpoint: x')],
+  ['server', named('ZodError', '[{"code": "x", "path": [ "jsonrpc" ]}]')],
+  ['server', named('ZodError', '"path": ["jsonrpc"]')],
+  ['invalid_input', named('ZodError', '"path": [ "jsonrpc", 1 ]')],
+  ['unknown', named('OtherError', '"path": [ "jsonrpc" ]')],
+  ['server', named('AI_APICallError', 'Invalid JSON response')],
+  ['unknown', named('AI_OtherError', 'JSON response')],
+  ['server', named('SyntaxError', 'x', { stack: 'SyntaxError: x\n    at parseJSONFromBytes (node:internal)' })],
+  ['server', named('SyntaxError', 'x', { stack: 'x\n    at f (/a/undici/lib/api/readable.js:1:1)' })],
+  ['server', named('SyntaxError', 'x', { stack: 'x\n    at f (C:\\a\\undici\\lib\\api\\readable.js:1:1)' })],
+  ['unknown', named('SyntaxError', 'x', { stack: 'x\n    at parse (/a/tool.js:1:1)' })],
+  ['unknown', named('OtherError', 'x', { stack: 'x\n    at parseJSONFromBytes (node:internal)' })],
+  ['invalid_input', new TypeError('fetch failed', { cause: new Error('unknown scheme') })],
+  ['invalid_input', new TypeError('fetch failed', { cause: new Error('bad port') })],
+  ['invalid_input', new TypeError('fetch failed', { cause: new Error('Invalid method GETT') })],
+  ['invalid_input', new TypeError('fetch failed', { cause: new Error('URL scheme "x" is not supported') })],
+  ['network', new TypeError('fetch failed', { cause: new Error('no bad port') })],
+  ['network', new Error('fetch failed', { cause: new Error('unknown scheme') })],
+  ['timeout', named('SdkError', 'x', { code: 'REQUEST_TIMEOUT', data: { timeout: 5 } })],
+  ['cancelled', named('SdkError', 'x', { code: 'REQUEST_TIMEOUT' })],
+  ['timeout', named('SdkError', 'timed-out', { code: 'REQUEST_TIMEOUT' })],
+  ['cancelled', named('SdkError', 'time out', { code: 'REQUEST_TIMEOUT' })],
+  ['unknown', named('SdkError', 'x', { code: 'OTHER' })],
+  ['timeout', named('OtherError', 'x', { code: 'REQUEST_TIMEOUT' })],
+  ['cancelled', named('GaxiosError', 'x', { cause: named('AbortError', 'y') })],
+  ['cancelled', named('CanceledError', 'x', { config: { signal: { reason: 'left' } } })],
+  ['timeout', named('CanceledError', 'x', { config: { signal: { reason: named('TimeoutError', 'late') } } })],
+  ['cancelled', named('Error', 'Command failed with exit code 1: ls', { isCanceled: true })],
+  ['timeout', named('Error', 'Command timed out: ls', { timedOut: true })],
+  ['timeout', named('Error', 'Command failed: ls', { killed: true, signal: 'SIGTERM' })],
+  ['unknown', named('Error', 'Command failed: ls', { killed: true })],
+  ['unknown', named('Error', 'Command failed: ls', { signal: 'SIGTERM' })],
+  ['unknown', named('Error', 'Command over: ls', { killed: true, signal: 'SIGTERM' })],
+  ['unknown', named('Error', 'A lamp: ls', { timedOut: true, isCanceled: true })],
+])('O2: %s: %o', (wanted, error) => {
+  expect(category(error)).toBe(wanted);
+});

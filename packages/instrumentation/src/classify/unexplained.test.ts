@@ -16,6 +16,13 @@ describe('O8: errors that nothing explains', () => {
     'No such tool available: Browser',
     'Did not find serpapi_api_key, please add an environment variable `SERPAPI_API_KEY` which contains it',
     'Tool execution failed',
+    'The driver was not found',
+    'Environment variable X is missing',
+    'No such plugin',
+    'unknown failure',
+    'It could be found',
+    'It exists',
+    'Item(s) failed',
     '',
   ])('O8: %j is unexplained, thrown or marked as an error', (text) => {
     expect(digestOf(text)).toMatch(/^[0-9a-f]{32}$/);
@@ -33,6 +40,47 @@ describe('O8: errors that nothing explains', () => {
     'Read the file first',
     'The balance is not enough',
     'No rooms available',
+    'The city has not been found',
+    'No such city',
+    'no more seats available',
+    'no matching hotel was found',
+    'No commits between main and feat',
+    'no records',
+    'no entries here',
+    'It does not exist',
+    "That doesn't match",
+    "I can't locate it",
+    'unable to find the page',
+    '0 hits',
+    'zero orders here',
+    'The list is empty',
+    'unknown city',
+    'This cannot be changed',
+    'it may not be changed',
+    'insufficient balance',
+    'it exceeds the budget',
+    'limits apply',
+    'at least 2 nights',
+    'at most 2 nights',
+    'later than the departure',
+    'too late',
+    'refunds take 5 days',
+    'sold out',
+    'not available in this shop',
+    'seat in use',
+    'conflicts with another booking',
+    'it violates a rule',
+    'our policies',
+    'it belongs to another customer',
+    'not part of the plan',
+    'the warranty does not cover it',
+    "the warranty doesn't cover it",
+    'unsupported format',
+    'a date that cannot be parsed',
+    'log in again',
+    'please select a seat',
+    'please check the date',
+    'channel_is_archived',
   ])('O8: %j speaks about the request', (text) => {
     expect(digestOf(text)).toBeUndefined();
     expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toBeUndefined();
@@ -43,6 +91,11 @@ describe('O8: errors that nothing explains', () => {
     expect(readThrown(Object.assign(new Error('it failed'), { status: 500 })).unexplained).toBeUndefined();
     expect(digestOf('zebra: it failed', { input: { q: 'zebra' } })).toBeUndefined();
     expect(digestOf('it failed', { input: { q: 'zebra' } })).toBeDefined();
+    expect(digestOf('ZEBRA: it failed', { input: { q: 'zebra' } })).toBeUndefined();
+    expect(digestOf('the it failed', { input: { q: 'the' } })).toBeDefined();
+    expect(digestOf('HTTP 503')).toBeUndefined();
+    expect(readThrown(new Error('the arguments are invalid json')).unexplained).toBeUndefined();
+    expect(readThrown(new Error('it is required')).unexplained).toBeUndefined();
     expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
   });
 
@@ -55,6 +108,12 @@ describe('O8: errors that nothing explains', () => {
     ['Failure 17 of "Oslo" in /tmp/a1/b.txt', 'Failure 4 of "Rome" in /tmp/c2/d.txt', true],
     ['Cannot use the display :99', 'Cannot use the display :1', true],
     ['trace 7f3a21bc: it failed', 'trace 09aa11ee: it failed', true],
+    ['It   failed\n', 'it failed', true],
+    ["Failure of 'Oslo'", 'Failure of `Rome`', true],
+    ['Failure of a@b.example', 'Failure of c@d.example', true],
+    ['Failure at C:\\x', 'Failure at C:\\y\\z', true],
+    ["Don't fail, it's Oslo", "Don't fail, it's Rome", false],
+    [`Failure of "${'x'.repeat(201)}"`, `Failure of "${'y'.repeat(201)}"`, false],
     ['It failed', 'It has failed', false],
   ])('O8: the digests of %j and %j are the same: %j', (one, other, same) => {
     expect(digestOf(one) === digestOf(other)).toBe(same);

@@ -4,7 +4,7 @@ import type { Verdict } from './verdict.ts';
 
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:not (?:be |been )?found|nothing|none|no (?:\w+ ){1,3}(?:found|match\w*|available|for\b|between\b)|no (?:such|match\w*|results?|records?|rows?|entr(?:y|ies)|documents?|data|items?|hits?)\b|(?:does|do|did)(?: not|n't) (?:exist|match)|(?:could|can)(?: ?not|n't) (?:find|locate)|(?:unable|failed) to (?:find|locate|identify)|(?:0|zero) \w+|empty|missing|unknown (?!error|exception|failure|issue|problem|reason))\b/i;
+  /\b(?:not (?:be |been )?found|nothing|none|no (?:\w+ ){1,3}(?:found|match\w*|available|for\b|between\b)|no (?:such|match\w*|results?|records?|rows?|entr(?:y|ies)|documents?|data|items?|hits?)\b|(?:does|do|did)(?: not|n't) (?:exist|match)|(?:could(?: not|n't)|can(?: ?not|'t)) (?:find|locate)|(?:unable|failed) to (?:find|locate|identify)|(?:0|zero) \w+|empty|missing|unknown (?!error|exception|failure|issue|problem|reason))\b/i;
 /** Something of the tool itself. */
 const OWN =
   /\b(?:tool|executable|binary|interpreter|driver|browser|display|plugin|extension|configuration|environment variables?|env(?:ironment)? vars?)\b/i;

@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { classifyError, classifyResult } from '../test-support/classify/verdicts.ts';
+import { labelMeaning, readProse } from './text.ts';
+
+const category = (text: string): string => classifyError(new Error(text), { unixMs: 0 }).category;
+
+describe('O2: what stands before a text', () => {
+  it.each<[string, string]>([
+    ['cancelled', 'Error: aborted'],
+    ['cancelled', 'error:aborted'],
+    ['cancelled', '  Error: MCP error -32000: aborted'],
+    ['cancelled', "Error executing tool 'find-it': cancelled"],
+    ['cancelled', 'Error calling MCP tool find: cancelled'],
+    ['cancelled', 'Error invoking tool find: cancelled'],
+    ['cancelled', 'Tool call failed: cancelled'],
+    ['tool_error', 'Shop: cancelled'],
+    ['cancelled', 'Error:\\naborted'],
+    ['tool_error', "'Connection lost' does not exist"],
+    ['tool_error', '`The server is down` not found'],
+    ['tool_error', '[internal error] is not a song'],
+    ['network', "'Connection lost' at noon"],
+    ['network', "it's 'connection lost' at noon"],
+  ])('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
+
+  it('O2: a fetch tool does not fetch other schemes', () => {
+    expect(readProse('cannot load gopher://a.example: fetch failed', 'fetch')?.sign).toBe('a URL that is not fetched');
+    expect(readProse('cannot load https://a.example: fetch failed', 'fetch')?.sign).toBe('a connection failed');
+    expect(readProse('cannot load gopher://a.example: fetch failed')?.sign).toBe('a connection failed');
+  });
+});
+
+describe('O2e: the ends of a long text', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index} of a log`);
+  it.each<[string, string[]]>([
+    ['timeout', [...lines(2), 'timed out', ...lines(2)]],
+    ['unknown', [...lines(2), 'timed out', ...lines(3)]],
+    ['timeout', [...lines(1), 'timed out', ...lines(8)]],
+    ['timeout', [...lines(8), 'timed out', ...lines(1)]],
+    ['unknown', [...lines(8), 'timed out', ...lines(2)]],
+    ['timeout', [...lines(8), 'timed out', '', '  ', ...lines(1)]],
+    ['timeout', [...lines(8), 'timed out', '}', '/x/y.js:10', 'Node.js v24.1.0', '    at f (x.js:1:1)', ...lines(1)]],
+    ['unknown', [...lines(8), `${'x'.repeat(501)} timed out`]],
+    ['timeout', [...lines(8), `${'x'.repeat(480)} timed out`]],
+    ['unknown', ['{', '  "a": 1,', ...lines(4), '  timed out', '  "b": 1', '}']],
+  ])('O2e: %s: %j', (wanted, text) => expect(category(text.join('\n'))).toBe(wanted));
+
+  it('O2e: a text of 1,000 characters is read as a whole', () => {
+    expect(category(`${'x'.repeat(985)} timed out`)).toBe('timeout');
+    expect(category(`${'x'.repeat(1000)} timed out`)).toBe('unknown');
+  });
+});
+
+describe('O2: labels of an error', () => {
+  it.each<[string | undefined, unknown]>([
+    ['its type', { type: 'server_error' }],
+    ['its type', { type: 'overloaded-error' }],
+    ['its __type', { __type: 'com.example#ThrottlingException' }],
+    ['its __type', { __type: 'aws.ThrottlingException' }],
+    ['its code', { code: 'RateLimitError' }],
+    ['its error_code', { error_code: 'internal_error' }],
+    ['its errorCode', { errorCode: 'INTERNAL_ERROR' }],
+    ['its errorType', { errorType: 'Runtime.OutOfMemory' }],
+    ['its status', { code: 503, status: 'UNAVAILABLE' }],
+    ['its status', { status: 'SERVICE_UNAVAILABLE' }],
+    [undefined, { status: 'UNAVAILABLE' }],
+    [undefined, { code: 503, type: 'UNAVAILABLE' }],
+    [undefined, { code: 404, status: 'NOT_FOUND' }],
+    [undefined, { type: 'not_found' }],
+    [undefined, Object.assign(new Error('x'), { type: 'server_error' })],
+    [undefined, {}],
+  ])('O2: %s: %j', (sign, error) => expect(labelMeaning(error)?.sign).toBe(sign));
+
+  it('O2: the text outranks them if it is about an outage', () => {
+    expect(classifyResult({ error: { message: 'timed out', type: 'server_error' } }, { unixMs: 0 })?.category).toBe(
+      'timeout',
+    );
+    expect(classifyResult({ error: { message: 'sold out', type: 'server_error' } }, { unixMs: 0 })?.category).toBe(
+      'server',
+    );
+  });
+});
+
+describe('O2: several signs in one text', () => {
+  it.each<[string, string]>([
+    ['rate_limit', 'HTTP 400: ThrottlingException'],
+    ['rate_limit', 'HTTP 403: rate limit exceeded'],
+    ['resource', 'HTTP 400: QuotaExceededException'],
+    ['resource', 'HTTP 432: this exceeds your plan: usage limit exceeded'],
+    ['permission', 'HTTP 400: API key not valid'],
+    ['invalid_input', 'HTTP 400: connection refused'],
+    ['invalid_input', 'HTTP 404: rate limit exceeded'],
+    ['invalid_input', 'HTTP 4000 is not, but HTTP 400 is'],
+    ['timeout', 'ECONNABORTED: timeout of 5 ms'],
+    ['unknown', 'ECONNABORTED'],
+  ])('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
+
+  it('O2: a class leaves the host to the words', () => {
+    const verdict = (text: string) => classifyError(new Error(text), { unixMs: 0, kind: 'fetch' });
+    expect(verdict('ConnectError: Name or service not known')).toEqual({ category: 'network', blames: 'key' });
+    expect(verdict('ConnectError: x')).toEqual({ category: 'network' });
+  });
+});
