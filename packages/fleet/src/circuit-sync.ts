@@ -170,12 +170,16 @@ export const noteChange = (
   }
 };
 
-/** Notes what the store says. A store that has lost its data starts its generations again. */
+/**
+ * Notes what the store says. A store that has lost its data starts its generations again. A grant of an earlier generation is over, also
+ * where the answer to its settlement was lost: the box must not probe a later opening meanwhile (G4).
+ */
 export const noteStored = (track: Track, { stored, epoch, mode }: Situation): void => {
   if (stored === undefined || mode !== 'up') return;
   const isOlder = track.heard?.epoch === epoch && stored.generation < track.heard.generation;
   if (stored.state === 'pending' || isOlder) return;
   const { generation, category, waitMs } = stored;
+  if (track.grant?.grant.epoch === epoch && track.grant.grant.generation < generation) forgetGrant(track);
   const sinceMs = stored.heardMs - stored.ageMs;
   track.heard = stored.state === 'open' ? { generation, category, waitMs, epoch, sinceMs } : undefined;
 };
