@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { bundleCommand } from './bundle/bundle-command.ts';
 import { capabilitiesCommand } from './capabilities/capabilities-command.ts';
+import { checkCommand } from './check/check-command.ts';
 import { classifyCommand } from './classify/classify-command.ts';
 import { consoleCommand } from './ctl/console-command.ts';
 import { ctlCommand } from './ctl/ctl-command.ts';
@@ -12,6 +13,7 @@ import { replayCommand } from './replay/replay-command.ts';
 export const allCommands = (): readonly Command[] => [
   demoCommand(),
   capabilitiesCommand(),
+  checkCommand(),
   bundleCommand(),
   classifyCommand(),
   replayCommand(),

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../test-support-command.ts';
+import { checkCommand } from './check-command.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'breakerbox-check-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+const sound = file(
+  'breakerbox.yaml',
+  'agent: a\nbudget: { failures: 4 }\ntools: { search: { profile: fast }, read: {} }\n',
+);
+const map = file('capabilities.yaml', 'tools: { a: { fallback: ask } }\n');
+const faulty = file('wrong.yaml', 'defaults:\n  failureTreshold: 4\ntools:\n  search: { cooldownMs: -1 }\n');
+
+const run = (...given: readonly string[]) => runCommand(checkCommand, given, 120);
+
+describe('E6, M8: breakerbox check', () => {
+  test('E6: valid files are named with their tools, and the exit code is 0', async () => {
+    expect(await run(sound, map)).toMatchObject({
+      out: `${sound}: valid, 2 tools\n${map}: valid, 1 tool\n`,
+      err: '',
+      code: 0,
+    });
+  });
+
+  test('E6: a fault has its line, its place and the fix, other files are checked too, and the exit code is 1', async () => {
+    const { out, err, code } = await run(faulty, sound);
+    expect(out).toBe(`${sound}: valid, 2 tools\n`);
+    expect(err).toContain(`breakerbox check: Breakerbox can't use this configuration file '${faulty}':`);
+    expect(err).toMatch(/line 2, defaults\.failureTreshold: .*failureThreshold/);
+    expect(err).toMatch(/line 4, tools\.search\.cooldownMs: /);
+    expect(code).toBe(1);
+  });
+
+  test('E6: a file that is not there is a fault', async () => {
+    const { err, code } = await run(join(folder, 'none.yaml'));
+    expect(err).toContain('none.yaml');
+    expect(code).toBe(1);
+  });
+
+  test('E6: --json has all of it, and --as says what a file is', async () => {
+    const { out, code } = await run('--json', '--as', 'capabilities', map, faulty);
+    expect(JSON.parse(out)).toMatchObject([
+      { file: map, kind: 'capabilities', valid: true, errors: [], tools: 1 },
+      { file: faulty, kind: 'capabilities', valid: false, errors: expect.arrayContaining([expect.anything()]) },
+    ]);
+    expect(code).toBe(1);
+  });
+});
