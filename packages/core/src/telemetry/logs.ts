@@ -9,6 +9,8 @@ export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
 
 interface LogRecordOf<Event> {
   readonly eventName: string;
+  /** One line for a reader, such as in a list of logs. The attributes say the same to programs. */
+  readonly body: (event: Event) => string;
   readonly severity: (event: Event) => 'INFO' | 'WARN' | 'ERROR';
   readonly attributes: (event: Event) => api.Attributes;
 }
@@ -20,9 +22,17 @@ const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'eve
   [ATTR.tools]: event.openings.map(({ tool }) => tool),
 });
 
+const failedTogether = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): string => {
+  const { category = 'several categories', layer, dependency, openings } = event;
+  const suspect = dependency === undefined ? layer : `${layer} ${dependency}`;
+  return `${[...new Set(openings.map(({ tool }) => tool))].join(', ')} (${category}; suspected: ${suspect})`;
+};
+
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
   'circuit.transition': {
     eventName: EVENT.circuitTransition,
+    body: ({ tool, from, to, category, observed }) =>
+      `Circuit of ${tool}: ${from} to ${to}${category ? ` (${category})` : ''}${observed ? ', only observed' : ''}`,
     // A dry run must not alert anyone: its records are INFO, and their state says that they are only observed.
     severity: ({ to, observed }) => (!observed && (to === 'open' || to === 'forced_open') ? 'WARN' : 'INFO'),
     attributes: ({ tool, from, to, category, observed }) => ({
@@ -33,16 +43,34 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
       ...(observed && { [ATTR.state]: 'observe_only' }),
     }),
   },
-  'systemic.detected': { eventName: EVENT.systemicDetected, severity: () => 'ERROR', attributes: systemicAttributes },
+  'systemic.detected': {
+    eventName: EVENT.systemicDetected,
+    body: (event) => `Several tools failed together: ${failedTogether(event)}`,
+    severity: () => 'ERROR',
+    attributes: systemicAttributes,
+  },
   'systemic.resolved': {
     eventName: EVENT.systemicResolved,
+    body: (event) => `Tools that failed together recovered: ${failedTogether(event)}; ended by ${event.by}`,
     severity: () => 'INFO',
     attributes: (event) => ({ ...systemicAttributes(event), [ATTR.resolvedBy]: event.by }),
   },
-  'budget.exhausted': { eventName: EVENT.budgetExhausted, severity: () => 'ERROR', attributes: () => ({}) },
-  'budget.resumed': { eventName: EVENT.budgetResumed, severity: () => 'INFO', attributes: () => ({}) },
+  'budget.exhausted': {
+    eventName: EVENT.budgetExhausted,
+    body: ({ limit }) => `The failure budget of ${limit} is used up, and the session is paused`,
+    severity: () => 'ERROR',
+    attributes: () => ({}),
+  },
+  'budget.resumed': {
+    eventName: EVENT.budgetResumed,
+    body: ({ limit }) => `The session was resumed with a failure budget of ${limit}`,
+    severity: () => 'INFO',
+    attributes: () => ({}),
+  },
   'scope.reduced': {
     eventName: EVENT.scopeReduced,
+    body: ({ plan }) =>
+      `The plan was reduced (${plan.decision}). Tasks that wait for a tool: ${plan.deferred.map(({ task }) => task).join(', ')}`,
     severity: ({ plan }) => (plan.decision === 'pause' ? 'ERROR' : 'WARN'),
     // Names of tasks come from the application and are unbounded, like those of sessions. Records may carry them.
     attributes: ({ plan }) => ({
@@ -53,6 +81,7 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
   },
   'operator.action': {
     eventName: EVENT.operatorAction,
+    body: ({ action, result, tool }) => `An operator's ${action}${tool === undefined ? '' : ` of ${tool}`}: ${result}`,
     severity: ({ result }) => (result === 'refused' ? 'WARN' : 'INFO'),
     attributes: ({ action, result, tool }) => ({
       [ATTR.action]: action,
@@ -62,10 +91,16 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
   },
   'fleet.degraded': {
     eventName: EVENT.fleetDegraded,
+    body: ({ why = 'no reason given' }) => `The store of shared circuits does not answer: ${why}`,
     severity: () => 'WARN',
     attributes: ({ why = '' }) => ({ [ATTR.reason]: why }),
   },
-  'fleet.restored': { eventName: EVENT.fleetRestored, severity: () => 'INFO', attributes: () => ({}) },
+  'fleet.restored': {
+    eventName: EVENT.fleetRestored,
+    body: () => 'The store of shared circuits answers again',
+    severity: () => 'INFO',
+    attributes: () => ({}),
+  },
 };
 
 /** The fields that every event has. An operator's action, and an event of the fleet, may concern all sessions. */
@@ -76,10 +111,11 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;
   safely('the logger', () => {
-    const { eventName, severity, attributes } = RECORDS[name];
+    const { eventName, body, severity, attributes } = RECORDS[name];
     const severityText = severity(event);
     logs.getLogger(SCOPE_NAME).emit({
       eventName,
+      body: body(event),
       severityText,
       severityNumber: api.SeverityNumber[severityText],
       timestamp: event.unixMs,

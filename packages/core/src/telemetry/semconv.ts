@@ -48,6 +48,9 @@ export const ATTR = {
   blames: 'breakerbox.blames',
   /** The cost of the call. */
   tokens: 'breakerbox.tokens',
+  /** How many calls a session ran, and how many it rejected. */
+  calls: 'breakerbox.calls',
+  rejected: 'breakerbox.rejected',
 } as const;
 
 /** Values of {@link ATTR.operation}. With the agent's or the tool's name after it, each is the name of a span. */

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Session } from '../session-api.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
-import { bench, succeedOnce, trip, watchDiag } from '../test-support.ts';
+import { bench, failOnce, succeedOnce, trip, watchDiag } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
 import { registerTraces } from './test-support.telemetry.ts';
 
@@ -83,6 +83,10 @@ describe('the span of a session', () => {
       [ATTR.operation]: 'invoke_agent',
       [ATTR.agent]: agent,
       [ATTR.conversation]: 'run-2',
+      [ATTR.sessionState]: 'active',
+      [ATTR.calls]: 5,
+      [ATTR.rejected]: 0,
+      [ATTR.budgetRemaining]: 5,
     });
   });
 
@@ -127,6 +131,24 @@ describe('the span of a session', () => {
       'tools < invoke_agent traced',
       'invoke_agent traced < POST /chat',
     ]);
+  });
+
+  test('it says how the run ended: calls that ran and were rejected, and an error if the session was paused', () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    const session = box.session({ span: true });
+    for (const tool of ['made_up_1', 'made_up_2', 'made_up_3', 'made_up_4', 'made_up_5'])
+      failOnce(session, tool, 'server');
+    session.acquire('b');
+    session.end();
+    const span = finished().at(-1);
+    expect(span?.attributes).toMatchObject({
+      [ATTR.sessionState]: 'paused_budget',
+      [ATTR.calls]: 5,
+      [ATTR.rejected]: 1,
+      [ATTR.budgetRemaining]: 0,
+    });
+    expect(span?.status.message).toBe('The session ended while it was paused: its failure budget was used up.');
   });
 
   test('it replaces a span without a trace, made by a tracer from before the SDK', () => {

@@ -99,6 +99,9 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   #ended = false;
   #toldOfEnd = false;
   #wasEnded = false;
+  /** How many calls it ran and rejected, for its span. */
+  #calls = 0;
+  #rejected = 0;
   /** The numbers of its budget in the gauges. */
   #counts: BudgetCounts;
   /** Whether the budget has fallen to one failure, and has not been full since. */
@@ -145,7 +148,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#ended = true;
     this.#wasEnded = true;
     this.#leaveGauges();
-    endSessionSpan(this.#span);
+    this.#endSpan();
     delist(this);
   }
 
@@ -163,8 +166,17 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
     if (!idles) return false;
     this.#leaveGauges();
-    endSessionSpan(this.#span);
+    this.#endSpan();
     return true;
+  }
+
+  #endSpan(): void {
+    endSessionSpan(this.#span, () => ({
+      state: this.#state,
+      calls: this.#calls,
+      rejected: this.#rejected,
+      budgetRemaining: this.#counts.remaining,
+    }));
   }
 
   tracked({ tool, mode, circuit }: TrackedCircuit): void {
@@ -185,6 +197,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.closed.value += 1;
     else this.#countDecision(permit);
     if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
+    if (permit.executes) this.#calls += 1;
+    else this.#rejected += 1;
     const tracer = currentTracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options, step);
     if (this.#pending !== undefined) this.flush();

@@ -128,6 +128,23 @@ describe('spans', () => {
     expect(finished()[3]).toMatchObject({ name: 'breakerbox.skip a', links: [] });
   });
 
+  test('R3: the span of a rejected call says why, without the text that the model reads', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent, tools: { a: {}, b: {} } });
+    trip(session, 'a');
+    session.acquire('a');
+    session.control('b', 'forced_open');
+    session.acquire('b');
+    expect(
+      finished()
+        .slice(3)
+        .map(({ status }) => status),
+    ).toEqual([
+      { code: SpanStatusCode.ERROR, message: 'Tool unavailable: a. Reason: its circuit is open.' },
+      { code: SpanStatusCode.ERROR, message: 'Tool unavailable: b. Reason: an operator has switched it off.' },
+    ]);
+  });
+
   test('a systemic pause links to every opening of the event', () => {
     const finished = registerTraces();
     const { session } = bench({ agent });

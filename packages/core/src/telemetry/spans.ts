@@ -8,10 +8,11 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import type { SessionState } from '../budget/ledger.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
-import type { Decision } from '../reasons.ts';
+import type { Decision, Reason } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
 import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
@@ -51,11 +52,37 @@ export const traceResume = (
   );
 };
 
+/** What a session has done, when its span ends. */
+export interface SessionResult {
+  readonly state: SessionState;
+  readonly calls: number;
+  readonly rejected: number;
+  readonly budgetRemaining: number;
+}
+
+/** The status of the span of a session that ended while it called no tool. */
+const PAUSED = {
+  active: undefined,
+  paused_budget: 'The session ended while it was paused: its failure budget was used up.',
+  paused_systemic: 'The session ended while it was paused: several of its tools failed from one cause.',
+} as const satisfies Record<SessionState, string | undefined>;
+
 /** Ends the span of a session, once. Spans of later decisions stay beneath it. */
-export const endSessionSpan = (session: SessionSpan | undefined): void => {
+export const endSessionSpan = (session: SessionSpan | undefined, result: () => SessionResult): void => {
   if (!session?.isOpen) return;
   session.isOpen = false;
-  endSpan(session.span);
+  const { span } = session;
+  safely('the span', () => {
+    if (!span.isRecording()) return;
+    const { state, calls, rejected, budgetRemaining } = result();
+    span.setAttribute(ATTR.sessionState, state);
+    span.setAttribute(ATTR.calls, calls);
+    span.setAttribute(ATTR.rejected, rejected);
+    span.setAttribute(ATTR.budgetRemaining, budgetRemaining);
+    const message = PAUSED[state];
+    if (message !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message });
+  });
+  endSpan(span);
 };
 
 /**
@@ -139,10 +166,29 @@ export const describeSpan = (
       span.setAttribute(ATTR.generation, permit.circuit.generation);
     }
     for (const context of causes) if (context !== undefined) span.addLink({ context });
+    if (!permit.executes) span.setStatus({ code: SpanStatusCode.ERROR, message: rejectionOf(permit) });
   } catch (error) {
     reportThrown('the span', error);
   }
 };
+
+/** Why a call was not run, for the reader of a trace. What the model reads is another text (R3). */
+const WHY: Readonly<Partial<Record<Reason, string>>> = {
+  open: 'its circuit is open',
+  group_open: 'the circuit of its group is open',
+  key_open: 'the circuit of its key is open',
+  probe_in_flight: 'its circuit is half-open, and another call is the probe',
+  forced_open: 'an operator has switched it off',
+  not_allowed: 'it is not on the list of allowed tools',
+  unavailable: 'its pre-call check says that it cannot be used',
+  repeat: 'the same call has failed in the same way too often',
+  budget_exhausted: 'the session has used up its failure budget',
+  systemic: 'several tools failed from one cause',
+};
+
+/** The form that MCP proposes for a tool that cannot be called. */
+const rejectionOf = ({ tool, reason }: SessionPermit): string =>
+  `Tool unavailable: ${tool}. Reason: ${WHY[reason] ?? reason}.`;
 
 const describeRoute = (span: Span, route: Route): void => {
   span.setAttribute(ATTR.route, route.kind);

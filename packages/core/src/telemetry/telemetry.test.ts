@@ -30,6 +30,14 @@ describe('log events', () => {
       'breakerbox.budget.exhausted ERROR',
       'breakerbox.budget.resumed INFO',
     ]);
+    expect(records.map(({ body }) => body)).toEqual([
+      'Circuit of a: closed to open (network)',
+      'Circuit of b: closed to open (network)',
+      'Several tools failed together: a, b (network; suspected: network)',
+      'Tools that failed together recovered: a, b (network; suspected: network); ended by operator',
+      'The failure budget of 5 is used up, and the session is paused',
+      'The session was resumed with a failure budget of 5',
+    ]);
     expect(records[2]?.attributes).toEqual({
       [ATTR.agent]: agent,
       [ATTR.conversation]: 'run-1',
