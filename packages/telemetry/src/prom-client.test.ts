@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { BreakerboxUsageError, createBreakerbox, METRIC, type Session } from '@breakerbox/core';
+import { createBreakerbox, METRIC, type Session } from '@breakerbox/core';
 import { context, metrics, trace } from '@opentelemetry/api';
 import {
   AggregatorRegistry,
@@ -156,11 +156,18 @@ describe('on a registry', () => {
 });
 
 describe('registering and unregistering', () => {
-  test('a second registration is rejected, with a fix', () => {
+  test('a second registration, such as after a hot reload, replaces the first', async () => {
     const registry = new Registry();
+    const first = register(registry);
     register(registry);
-    expect(() => register(registry)).toThrow(BreakerboxUsageError);
-    expect(() => register(registry)).toThrow(/already.*Remove the second call/);
+    first();
+    call(box().session(), 'search', 0.3);
+    const lines = await scrape(registry);
+    const counts = lines.filter(
+      (line) => line.includes(`"${agent}"`) && line.startsWith(`${METRIC.duration.prometheus}_count`),
+    );
+    expect(counts.map((line) => line.split(' ').at(-1))).toEqual(['1']);
+    expect(registry.getMetricsAsArray()).toHaveLength(Object.keys(METRIC).length);
   });
 
   test('other metrics with our names are kept, and nothing is registered beside them', async () => {

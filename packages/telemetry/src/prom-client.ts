@@ -18,18 +18,7 @@ const isRegistry = (value: unknown): value is AnyRegistry =>
 
 const metricOf = (registry: AnyRegistry, name: string): unknown => registry.getSingleMetric(name);
 
-/** Whether the registry still has our metrics. The application may have cleared it. */
-const holds = (registry: AnyRegistry, { metrics }: Registered): boolean =>
-  registry.getMetricsAsArray().some((one) => (metrics as readonly unknown[]).includes(one));
-
-const assertFree = (registry: Bridged): void => {
-  const before = registry[REGISTERED];
-  if (before !== undefined && holds(registry, before)) {
-    throw new BreakerboxUsageError(
-      "registerBreakerboxMetrics(): this registry already has Breakerbox's metrics, and a second registration would double every series. One call serves all boxes of the process. Remove the second call, or first call the function that the first one returned.",
-    );
-  }
-  before?.unregister();
+const assertFree = (registry: AnyRegistry): void => {
   const taken = readMetrics().filter(({ prometheus }) => metricOf(registry, prometheus) !== undefined);
   if (taken.length > 0) {
     const names = taken.map(({ prometheus }) => prometheus).join(', ');
@@ -43,13 +32,14 @@ const assertFree = (registry: Bridged): void => {
  * Adds Breakerbox's metrics to a prom-client registry that the application already serves. Names, types and labels are those of
  * `startTelemetry`'s endpoint, so dashboards and alerts work on it unchanged. The registry shows all boxes of the process, made
  * before or after this call, with everything they have counted. Durations are recorded only from this call on. No OpenTelemetry
- * SDK is needed, and you can have one as well.
+ * SDK is needed, and you can have one as well. A second call for one registry replaces the first, so that a module that is loaded again
+ * can call it again; durations are then counted from the second call on.
  *
  * On an OpenMetrics registry, buckets of the duration histogram and outcomes that are failures have exemplars. They link to the
  * traces of sampled spans. Set the content type before you register.
  *
  * @returns a function that removes the metrics and stops measuring for them. Call it too when you clear or drop the registry.
- * @throws BreakerboxUsageError if the registry has Breakerbox's metrics already, or others under their names.
+ * @throws BreakerboxUsageError if the registry has other metrics under the names of Breakerbox's.
  * @example
  * ```ts
  * import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
@@ -65,7 +55,8 @@ export function registerBreakerboxMetrics(registry: AnyRegistry): () => void {
     );
   }
   const bridged: Bridged = registry;
-  assertFree(bridged);
+  bridged[REGISTERED]?.unregister();
+  assertFree(registry);
   const reader = openSeries({ insteadOfSdk: false, exemplars: isOpenMetrics(registry) });
   const metrics = reader.metrics().map((metric) => bridgedMetric(metric, reader, registry));
   // prom-client's types only allow its own four classes, but it uses only part of them.
