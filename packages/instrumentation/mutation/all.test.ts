@@ -3,6 +3,7 @@ import '../src/classify/kind.test.ts';
 import '../src/classify/retry-after.test.ts';
 import '../src/classify/error-text.test.ts';
 import '../src/classify/text.test.ts';
+import '../src/classify/verdict.test.ts';
 import '../src/classify/call.test.ts';
 import '../src/classify/envelopes.test.ts';
 import '../src/classify/evidence.test.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callOf, targetIn } from './call.ts';
+import { callOf, isOfTool, targetIn } from './call.ts';
 import { readReturned, readThrown } from './classify.ts';
 
 const thrown = (text: string, input: unknown, tool?: string) =>
@@ -198,6 +198,42 @@ describe('O2d: a runner is known by its input', () => {
     [{ code: 'import os' }, 'runner'],
     [{ source: 'let a = "x"' }, 'runner'],
     [{ source: 'fn main() {\n}' }, 'runner'],
+    [{ command: 'python3.12' }, 'runner'],
+    [{ command: '  git status' }, 'runner'],
+    [{ command: './node_modules/.bin/vitest\n\tls x' }, 'runner'],
+    [{ command: 'zsh' }, 'runner'],
+    [{ command: 'pnpm i' }, 'runner'],
+    [{ command: 'uvx x' }, 'runner'],
+    [{ command: 'egrep x y' }, 'runner'],
+    [{ command: 'apt-get update' }, 'runner'],
+    [{ command: 'x --version' }, 'runner'],
+    [{ command: 'x || y' }, 'runner'],
+    [{ command: 'x $HOME' }, 'runner'],
+    [{ command: 'x $(date)' }, 'runner'],
+    [{ code: 'os.exit(1)' }, 'runner'],
+    [{ code: 'map(x => y)' }, 'runner'],
+    [{ code: '(x) => y' }, 'runner'],
+    [{ code: "a = 'b'" }, 'runner'],
+    [{ code: 'a=5' }, 'runner'],
+    [{ code: 'a = [1]' }, 'runner'],
+    [{ code: 'fine;' }, 'runner'],
+    [{ code: 'class Foo' }, 'runner'],
+    [{ code: '  return x' }, 'runner'],
+    [{ command: ['turn', 'on'] }, undefined],
+    [{ command: [...Array(16).fill('x'), 'ls'] }, undefined],
+    [{ command: 'lsof the day' }, undefined],
+    [{ command: 'my ls' }, undefined],
+    [{ command: 'pay $20 - now' }, undefined],
+    [{ command: 'a well-known thing' }, undefined],
+    [{ code: 'box(es) and item(s)' }, undefined],
+    [{ code: 'a; b' }, undefined],
+    [{ code: 'a =' }, undefined],
+    [{ code: 'class' }, undefined],
+    [{ code: 'of class A' }, undefined],
+    [{ code: `${'x'.repeat(4096)} ls -l` }, undefined],
+    [{ command: '  UPDATE t SET a = 1' }, undefined],
+    [{ command: 'please select a = 1' }, 'runner'],
+    [{ command: 'selected a = 1' }, 'runner'],
     [{ command: 'str_replace', path: '/x' }, undefined],
     [{ command: 'turn on the lights' }, undefined],
     [{ command: 'SELECT count(*) FROM orders' }, undefined],
@@ -217,6 +253,178 @@ describe('O2d: a runner is known by its input', () => {
       'network',
     );
   });
+});
+
+describe('O2: what is known about a call', () => {
+  it.each<[readonly string[], unknown]>([
+    [['abc', 'def'], { a: 'abc', b: ['def'] }],
+    [['abc'], 'abc'],
+    [[], 'ab'],
+    [[], 'x'.repeat(4096)],
+    [['4711'], { id: 4711, page: 471 }],
+    [['abc'], { a: { b: { c: 'abc' } } }],
+    [[], { a: { b: { c: { d: 'abc' } } } }],
+    [[], null],
+    [[], { a: true }],
+  ])('O2: the strings %j of %j', (wanted, input) => expect(callOf({ input }).quoted).toEqual(wanted));
+
+  it('O2: of large arguments 32 keys and 32 strings are read', () => {
+    const wide = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`k${index}`, `value${index}`]));
+    expect(callOf({ input: wide }).quoted).toHaveLength(32);
+    expect(callOf({ input: { a: wide, b: wide } }).quoted).toHaveLength(32);
+    expect(callOf({ input: Array(50).fill(1).concat(['late']) }).quoted).toEqual([]);
+  });
+
+  it.each<[string | undefined, unknown]>([
+    ['https://a.example/x', { page: 'https://a.example/x' }],
+    ['wss://a.example/x', 'WSS://a.example/x'],
+    [undefined, { page: 'see https://a.example/x' }],
+    [undefined, { page: 'https://' }],
+    ['https://b.example/', { a: 'https://', b: 'https://b.example' }],
+    ['tcp://a.example', { host: 'a.example' }],
+    ['tcp://A.example:80', { hostname: 'A.example:80' }],
+    ['tcp://a.example', { domain: 'a.example' }],
+    ['tcp://a.example', { server: 'a.example' }],
+    ['tcp://10.0.0.1', { ip: '10.0.0.1' }],
+    ['tcp://localhost:99', { host: 'localhost:99' }],
+    ['tcp://a-b.c-d.example', { host: 'a-b.c-d.example' }],
+    [undefined, { host: 'localhosts' }],
+    [undefined, { host: 'my localhost' }],
+    [undefined, { host: 'a.example/x' }],
+    [undefined, { host: 'x a.example' }],
+    [undefined, { host: 'a.example:' }],
+    [undefined, { host: 'a.example:123456' }],
+    [undefined, { host: 'a.example:99999' }],
+    [undefined, { host: `a.${'x'.repeat(64)}` }],
+    [undefined, { site: 'a.example' }],
+  ])('O2b: the target %s of %j', (wanted, input) => expect(targetIn(input)?.href).toBe(wanted));
+
+  it.each<[readonly string[], unknown, string?]>([
+    [['Oslo'], { city: 'Oslo' }],
+    [['where is PROJ-9 now', 'PROJ-9'], { q: 'where is PROJ-9 now' }],
+    [['ask sara_doe', 'sara_doe'], { q: 'ask sara_doe' }],
+    [['mail a@b.example', 'a@b.example'], { q: 'mail a@b.example' }],
+    [['in Oslo,Rome;Graz', 'Oslo', 'Rome', 'Graz'], { q: 'in Oslo,Rome;Graz' }],
+    [['read a/b.txt', 'a/b.txt'], { q: 'read a/b.txt' }],
+    [['my iPhone', 'iPhone'], { q: 'my iPhone' }],
+    [['no 4711 here', '4711'], { q: 'no 4711 here' }],
+    [['one two three four five Sixth seven'], { q: 'one two three four five Sixth seven' }],
+    [['a b c d e Sixth', 'Sixth'], { q: 'a b c d e Sixth' }],
+    [[], { a: 'abc', b: 'x'.repeat(256) }],
+    [['x'.repeat(255)], { b: 'x'.repeat(255) }],
+    [[], { a: 'server', b: 'Errors', c: 'timed out', d: 'status' }],
+    [['my servers'], { a: 'my servers' }],
+    [[], { a: 'Weather' }, 'get_weather'],
+  ])('O2a: the literals %j of %j', (wanted, input, tool = 'find') =>
+    expect([...new Set(callOf({ input, tool }).literals)]).toEqual(wanted),
+  );
+
+  it.each<[boolean, string, string]>([
+    [true, 'Error searching libraries', 'search_libraries'],
+    [true, 'cannot list the boxes', 'listBoxes'],
+    [true, 'deleting a query', 'delete-queries'],
+    [false, 'Error searching', 'search_libraries'],
+    [false, 'search it', 'search'],
+    [false, 'is it in', 'is_it'],
+  ])('O2f: %j: %s is said by %s', (wanted, text, tool) => expect(isOfTool(text, callOf({ tool }))).toBe(wanted));
+
+  it.each<[boolean, unknown, string?]>([
+    [true, { path: 'x' }],
+    [true, { dir_path: 'x' }],
+    [true, { fileName: 'x' }],
+    [true, { file_name: 'x' }],
+    [true, { filePath: 'x' }],
+    [true, { sourcePath: 'x' }],
+    [true, { fullPath: 'x' }],
+    [true, { SQL: 'x' }],
+    [false, { xpath: 'x' }],
+    [false, { pathology: 'x' }],
+    [false, { filePaths: 'x' }],
+    [true, {}, 'read_notes'],
+    [true, {}, 'last_exceptions'],
+    [true, {}, 'tail-log'],
+    [false, {}, 'spread'],
+    [false, {}, 'logging'],
+  ])('O2f: %j: content comes from %j %s', (wanted, input, tool = 'show') =>
+    expect(callOf({ input, tool }).reads).toBe(wanted),
+  );
+
+  it.each<[boolean, string, string]>([
+    [true, 'file:///etc/hosts', 'show'],
+    [true, 'FILE:x', 'show'],
+    [false, 'file: x', 'show'],
+    [false, 'file:///a b', 'show'],
+    [false, 'profile:x', 'show'],
+    [false, 'ftp://a.example/x', 'show'],
+    [true, 'ftp://a.example/x', 'fetch_page'],
+    [false, 'ftp:x', 'fetch_page'],
+    [false, 'see ftp://a.example/x', 'fetch_page'],
+    [false, 'ftp://a.example/ and so on', 'fetch_page'],
+    [false, 'wss://a.example/x', 'fetch_page'],
+    [true, 's3+x.y-z://a', 'browser_open'],
+    [false, 'x://a', 'fetch_page'],
+  ])('O2c: %j: %s cannot be fetched by %s', (wanted, url, tool) =>
+    expect(callOf({ input: { url }, tool }).isUnserved).toBe(wanted),
+  );
+
+  it.each<[boolean, string, unknown]>([
+    [true, 'ping', {}],
+    [true, 'nslookup', {}],
+    [true, 'traceroute', {}],
+    [true, 'trace_route', {}],
+    [true, 'reachability', {}],
+    [true, 'uptime', {}],
+    [true, 'healthCheck', {}],
+    [true, 'health_check', {}],
+    [true, 'check_open_ports', {}],
+    [true, 'scan_port', {}],
+    [true, 'port_scanner', {}],
+    [true, 'ports_check', {}],
+    [true, 'is_the_site_up', {}],
+    [true, 'test_connection', {}],
+    [true, 'check_urls', {}],
+    [true, 'monitor_websites', {}],
+    [true, 'probe_endpoint', {}],
+    [true, 'check_certificates', {}],
+    [true, 'resolve_hostnames', {}],
+    [false, 'shipping', {}],
+    [false, 'report_check', {}],
+    [false, 'check_stock', { id: 1 }],
+    [true, 'x', { host: 'a', port: 1 }],
+    [true, 'x', { HOST: 'a', timeoutMs: 1 }],
+    [true, 'x', { address: 'a', timeout_ms: 1 }],
+    [true, 'x', { ip: 'a', recordType: 'A' }],
+    [true, 'x', { hostname: 'a', count: 1, protocol: 'icmp', target: 'b', type: 'A' }],
+    [false, 'x', { host: 'a' }],
+    [false, 'x', { hosts: ['a'], port: 1 }],
+    [false, 'x', { port: 1, count: 1 }],
+    [false, 'x', { url: 'a', timeout: 1 }],
+    [false, 'x', { host: 'a', port: 1, sql: 'x' }],
+    [true, 'tls_info', { host: 'a' }],
+    [true, 'certificates', { host: 'a' }],
+    [true, 'url_checker', { url: 'a' }],
+    [true, 'get_cert', { host: 'a' }],
+    [false, 'my_tls', { host: 'a' }],
+    [false, 'latest', { host: 'a' }],
+    [false, 'url_checker', { page: 'a' }],
+    [false, 'status', { hosting: 'a' }],
+  ])('O2b: %j: to reach the host is the question of %s %j', (wanted, tool, input) =>
+    expect(callOf({ tool, input }).asksForHost).toBe(wanted),
+  );
+
+  it.each<[boolean, string, unknown]>([
+    [true, 'x', { webhook_url: 'a' }],
+    [true, 'x', { webHook: 'a' }],
+    [true, 'x', { web_hook: 'a' }],
+    [true, 'x', { call_back: 'a' }],
+    [true, 'x', { redirect_uri: 'a' }],
+    [true, 'bookmark', {}],
+    [true, 'unsubscribe', {}],
+    [false, 'x', { url: 'a' }],
+    [false, 'fetch_page', { link: 'a' }],
+  ])('O2b: %j: the URL is passed on by %s %j', (wanted, tool, input) =>
+    expect(callOf({ tool, input }).passesOn).toBe(wanted),
+  );
 });
 
 describe('O2e: long texts', () => {

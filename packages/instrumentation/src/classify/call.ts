@@ -23,15 +23,14 @@ const stringsIn = (input: unknown, depth = 3): readonly string[] => {
 
 /** The URL that a call chose, or the host as a URL; undefined if its input names none. */
 export const targetIn = (input: unknown): URL | undefined => {
+  const url = stringsIn(input).find((value) => WEB.test(value) && URL.canParse(value));
+  if (url !== undefined) return new URL(url);
   const hosts = ['host', 'hostname', 'domain', 'server', 'ip'].map((key) => readText(input, key, 254) ?? '');
-  const urls = [
-    ...stringsIn(input).filter((value) => WEB.test(value)),
-    ...hosts.filter(isHost).map((host) => `tcp://${host}`),
-  ];
-  return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url))[0];
+  const host = hosts.find((name) => HOST.test(name) && URL.canParse(`tcp://${name}`));
+  return host === undefined ? undefined : new URL(`tcp://${host}`);
 };
 const WEB = /^(?:https?|wss?):\/\//i;
-const isHost = (text: string): boolean => /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?$/i.test(text);
+const HOST = /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?$/i;
 
 /** Keys and names of tools that only pass a URL on, or look a domain up in an index. */
 const PASSED_ON = /web_?hook|call_?back|link|domain|redirect|bookmark|shorten|subscri/i;
@@ -48,9 +47,8 @@ const PROBES =
 const asksForHost = (name: string, keys: readonly string[]): boolean =>
   CHECKS.test(name) ||
   (keys.every((key) => CHECKED.test(key)) &&
-    (keys.some((key) => HOST_KEY.test(key))
-      ? keys.length > 1 || PROBES.test(name)
-      : keys.includes('url') && PROBES.test(name)));
+    (PROBES.test(name) || keys.length > 1) &&
+    keys.some((key) => HOST_KEY.test(key) || (key === 'url' && PROBES.test(name))));
 
 /** Tools that return content of a file or a table, which may be an error message. */
 const READS = /^(?:\w+_)?(?:path|file|file_?name|file_?path|query|sql)$|^(?:file|source|full)Path$/i;

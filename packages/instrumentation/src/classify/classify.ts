@@ -73,10 +73,11 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
   const text = (typeof result === 'string' ? withoutAdvice(result) : single ? contentOf(content) : '').trim();
   if (text === '' || text.length > 2048) return undefined;
-  const envelope = text.startsWith('{') && core.readJson(text, '{}').value;
+  const isJson = /^(?:\{|\[\s*[[{"])/.test(text);
+  const envelope = isJson && core.readJson(text, '{}').value;
   const found = core.readErrorResult(envelope);
   const status = pageStatus(text);
-  const isMessage = text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
+  const isMessage = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
   if (!found && status === undefined && !isMessage) return undefined;
   const call = callOf(context);
   if (found) return found.weak || call.reads ? undefined : verdictOnResult(envelope, found, call);

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import { type ReadContext, readReturned, readThrown, type Verdict } from './classify.ts';
+
+const short = (verdict: Verdict | undefined): string =>
+  verdict ? `${verdict.category} of the ${verdict.blames}` : 'success';
+const thrown = (error: unknown, context: ReadContext = {}) => short(readThrown(error, context));
+const returned = (result: unknown, context: ReadContext = {}) => short(readReturned(result, context));
+const coded = (code: unknown, message: string, more: object = {}) =>
+  Object.assign(new Error(message), { code, ...more });
+const named = (name: string, message: string, more: object = {}) =>
+  Object.assign(new Error(message), { name, ...more });
+
+describe('O2: an error that cannot be read', () => {
+  it('O2, E5: is unknown, of the tool, and marked', () => {
+    const hostile = {
+      get input(): never {
+        throw new Error('no');
+      },
+    };
+    expect(thrown(new Error('x'), hostile as ReadContext)).toBe('unknown of the tool');
+    expect(readThrown(new Error('boom'))).toMatchObject({ judgedBy: 'nothing', marked: true, blames: 'tool' });
+  });
+});
+
+describe('O2: what a result without a mark says', () => {
+  const down = 'connect ECONNREFUSED 127.0.0.1:1';
+  it.each<[string, unknown, ReadContext?]>([
+    ['network of the tool', `Error: ${down}`],
+    ['network of the tool', `error ${down}`],
+    ['network of the tool', `❌ Error: ${down}`],
+    ['network of the tool', `Failed: ${down}`],
+    ['network of the tool', `Failure ${down}`],
+    ['network of the tool', `fatal: ${down}`],
+    ['network of the tool', `Exception: ${down}`],
+    ['network of the tool', `MCP error -32603: ${down}`],
+    ['network of the tool', `Could not do it: ${down}`],
+    ['network of the tool', `Unable to do it: ${down}`],
+    ['network of the tool', `Cannot connect: ${down}`],
+    ['network of the tool', `httpx.ConnectError: ${down}`],
+    ['network of the tool', `IOException: ${down}`],
+    ['timeout of the tool', 'httpx.ReadTimeout: timed out'],
+    ['network of the tool', `The search failed: ${down}`],
+    ['network of the tool', `Some error: ${down}`],
+    ['network of the tool', `  Error: ${down}\n`],
+    ['network of the tool', `Error: ${down}\n    at x\n}\n{`],
+    ['network of the tool', `Error: ${down}\n<breakerbox>wait</breakerbox>`],
+    ['network of the tool', { content: [{ type: 'text', text: `Error: ${down}` }] }],
+    [
+      'success',
+      {
+        content: [
+          { type: 'text', text: `Error: ${down}` },
+          { type: 'text', text: 'x' },
+        ],
+      },
+    ],
+    ['success', { content: [{ type: 'text', text: `Error: ${down}` }], structuredContent: { a: 1 } }],
+    ['success', { content: `Error: ${down}` }],
+    ['success', `Error: ${down}\nand more`],
+    ['success', `Error handling: ${down}`],
+    ['success', `Error codes: ${down}`],
+    ['success', `Error code: ${down}`],
+    ['success', `Error messages: ${down}`],
+    ['success', `>>>>> Error: ${down}`],
+    ['success', `One two three four failed: ${down}`],
+    ['success', down],
+    ['success', `Error: ${down} ${'x'.repeat(400)}`],
+    ['network of the tool', `Error: ${down} ${'x'.repeat(350)}`],
+    ['success', 'Error: sold out'],
+    ['success', 'Error: it is denied by the user'],
+    ['success', ''],
+    ['success', '   '],
+    ['success', 5],
+    ['success', `Error: ${down}`, { kind: 'runner' }],
+    ['success', `Error: ${down}`, { tool: 'show', input: { path: 'x' } }],
+    ['success', `Error: ${down}`, { input: { q: down } }],
+    ['server of the tool', '<html><title>503 x</title></html>'],
+    ['success', '<html><title>503 x</title></html>', { kind: 'runner' }],
+    ['success', '<html><title>503 x</title></html>', { input: { file: 'x' } }],
+    ['success', `<html><title>503 x</title>${' '.repeat(2048)}</html>`],
+    ['server of the tool', `<html><title>503 x</title>${' '.repeat(1900)}</html>`],
+    ['server of the key', '<html><title>503 x</title></html>', { input: { url: 'https://a.example' } }],
+    ['timeout of the tool', '{"error": "timed out"}'],
+    ['timeout of the tool', ' {"error": "timed out"} '],
+    ['success', '{"error": "timed out"} x'],
+    ['success', '{"error": "timed out"'],
+    ['success', '[{"error": "timed out"}]'],
+    ['success', '{"error": "timed out"}', { input: { path: 'x' } }],
+    ['success', '{"error": "timed out", "rows": [1]}'],
+    ['success', `{"error": "timed out", "stack": "${'x'.repeat(2048)}"}`],
+  ])('O2, O9: %s: %j %j', (wanted, result, context) => expect(returned(result, context)).toBe(wanted));
+
+  it('O2: only what the framework marks is marked, and can be unexplained', () => {
+    const marked = (result: unknown) => {
+      const verdict = readReturned(result);
+      return [verdict?.marked, verdict?.unexplained !== undefined];
+    };
+    expect(marked(new Error('boom'))).toEqual([true, true]);
+    expect(marked({ isError: true, content: [] })).toEqual([true, true]);
+    expect(marked({ jsonrpc: '2.0', error: { code: -32603, message: 'boom' } })).toEqual([true, true]);
+    expect(marked({ jsonrpc: '1.0', error: { code: -32603, message: 'boom' } })).toEqual([false, false]);
+    expect(marked({ error: 'boom' })).toEqual([false, false]);
+    expect(marked('Error: timed out')).toEqual([false, false]);
+    expect(marked('<html><title>503 x</title></html>')).toEqual([false, false]);
+    expect(marked({ status: 'failed', message: 'timed out' })).toEqual([false, false]);
+  });
+});
+
+describe('O9: a weak form', () => {
+  it.each<[string, unknown, ReadContext?]>([
+    ['timeout of the tool', { status: 'failed', message: 'timed out' }],
+    ['timeout of the tool', { success: false, error: { message: 'timed out' }, rows: [1] }],
+    ['timeout of the tool', { success: false, errors: [{ message: 'timed out' }], rows: [1] }],
+    ['success', { success: false, rows: [{ message: 'timed out' }] }],
+    ['success', { status: 'failed', message: 'boom' }],
+    ['success', { status: 'failed', message: 'sold out' }],
+    ['success', { status: 'failed', message: 'it is invalid' }],
+    ['success', { status: 'failed', message: 'timed out' }, { kind: 'runner' }],
+    ['success', { status: 'failed', message: 'timed out' }, { input: { path: 'x' } }],
+  ])('O9: %s: %j', (wanted, result, context) => expect(returned(result, context)).toBe(wanted));
+});
+
+describe('B3: a call that another guard skipped', () => {
+  const skip = "Tool 'a' is unavailable (timeout). Do not retry it.";
+  it.each<[string, unknown]>([
+    ['another guard skipped the call', new Error(skip)],
+    ['another guard skipped the call', new Error('x', { cause: new Error(skip) })],
+    ['another guard skipped the call', { error: skip }],
+    ['another guard skipped the call', new Error('Do not call any tools, including ones that work.')],
+    ['a server is broken', new Error("Do not retry it: tool 'a' server is unavailable.")],
+    ['a server is broken', new Error("Tool 'a' is unavailable: the server is down.")],
+  ])('B3: %s: %s', (why, error) => expect(readThrown(error).why).toBe(why));
+});
+
+describe('O2: runners', () => {
+  it.each<[string, string]>([
+    ['resource of the tool', 'spawn /x ENOENT'],
+    ['resource of the tool', 'MCP error -32603: spawn x EACCES'],
+    ['resource of the tool', 'Failed to create the sandbox: no memory'],
+    ['resource of the tool', 'unable to start a kernel'],
+    ['resource of the tool', 'failed to start container'],
+    ['tool_error of the tool', 'Error: spawn /x ENOENT'],
+    ['tool_error of the tool', 'spawn /x ENOENT\nmore'],
+    ['tool_error of the tool', 'spawn /x y ENOENT'],
+    ['tool_error of the tool', 'I was unable to start a kernel'],
+    ['tool_error of the tool', 'timed out'],
+  ])('O2: %s: %s', (wanted, text) => expect(thrown(new Error(text), { kind: 'runner' })).toBe(wanted));
+
+  it('O2: a child process that a runner reports is read by its text alone', () => {
+    const late = Object.assign(new Error('Command failed: x'), { killed: true, signal: 'SIGTERM' });
+    expect([thrown(late), thrown(late, { kind: 'runner' })]).toEqual(['timeout of the tool', 'tool_error of the tool']);
+  });
+});
+
+describe('O2: one error that has several signs', () => {
+  it.each<[string, unknown, ReadContext?]>([
+    ['rate_limit of the tool', named('ThrottlingException', 'x', { status: 400 })],
+    ['invalid_input of the tool', named('InternalServerError', 'x', { status: 400 })],
+    ['server of the tool', named('ThrottlingException', 'x', { status: 500 })],
+    ['resource of the tool', coded('x', 'x', { status: 403, error: { message: 'insufficient_quota' } })],
+    ['permission of the tool', coded('x', 'x', { status: 403 })],
+    ['timeout of the tool', coded('ECONNABORTED', 'timed out')],
+    ['network of the tool', coded('ECONNABORTED', 'boom', { name: 'RateLimitError' })],
+    ['network of the tool', coded('ECONNABORTED', 'it was already sold')],
+    ['timeout of the tool', coded(-32001, 'boom')],
+    ['tool_error of the tool', coded(-32603, 'boom')],
+    ['invalid_input of the tool', named('ZodError', 'timed out')],
+    ['unknown of the tool', coded('EBOOM', 'it is already sold')],
+    ['tool_error of the tool', coded('EBOOM1', 'it is already sold')],
+    ['tool_error of the tool', coded('xEBOOM', 'it is already sold')],
+    ['tool_error of the tool', coded('EBOOMx', 'it is already sold')],
+    ['unknown of the tool', new TypeError('it is already sold')],
+    ['unknown of the tool', new RangeError('it is already sold')],
+    ['tool_error of the tool', named('MyTypeError', 'it is already sold')],
+    ['tool_error of the tool', named('TypeErrors', 'it is already sold')],
+    ['invalid_input of the tool', new TypeError('invalid arguments')],
+    ['unknown of the tool', new TypeError('Oslo: boom'), { input: { city: 'Oslo' } }],
+    ['tool_error of the tool', new Error('Oslo: boom'), { input: { city: 'Oslo' } }],
+    ['unknown of the tool', new Error('')],
+  ])('O2: %s: %o %j', (wanted, error, context) => expect(thrown(error, context)).toBe(wanted));
+
+  it.each<[Verdict['judgedBy'], unknown, ReadContext?]>([
+    ['evidence', coded('ECONNRESET', 'x')],
+    ['evidence', new Error('invalid arguments')],
+    ['evidence', new Error('the server is down')],
+    ['words', new Error('already sold')],
+    ['words', new Error('Oslo: boom'), { input: { city: 'Oslo' } }],
+    ['nothing', coded(-32603, 'boom')],
+    ['words', coded(-32603, 'already sold')],
+    ['nothing', new Error('boom')],
+    ['evidence', coded('ECONNABORTED', 'boom')],
+  ])('O2: it is judged by %s: %o', (wanted, error, context) =>
+    expect(readThrown(error, context).judgedBy).toBe(wanted),
+  );
+
+  it('O3, C14: it says the wait, and that the peer has answered', () => {
+    expect(readThrown(new Error('HTTP 429, Retry-After: 3'))).toMatchObject({ retryAfterMs: 3000 });
+    expect(readThrown(coded('x', 'Retry-After: 9', { retryAfter: 4 }))).toMatchObject({ retryAfterMs: 4000 });
+    expect('retryAfterMs' in readThrown(new Error('HTTP 429'))).toBe(false);
+    expect(readThrown(coded('x', 'x', { status: 409 }))).toMatchObject({ answered: true });
+    expect('answered' in readThrown(coded('x', 'x', { status: 500 }))).toBe(false);
+    expect('unexplained' in readThrown(new Error('HTTP 429'))).toBe(false);
+  });
+});
+
+describe('C14: what a failure blames', () => {
+  const page = { kind: 'fetch', input: { url: 'https://a.example/x' } } as const;
+  const load = { tool: 'load', input: { url: 'https://a.example/x' } };
+  it.each<[string, string, ReadContext]>([
+    ['network of the key', 'connection lost', load],
+    ['network of the tool', 'redis connection lost', load],
+    ['network of the key', 'redis connection to a.example lost', load],
+    ['network of the tool', 'network is unreachable', load],
+    ['network of the tool', 'net::ERR_PROXY_CONNECTION_FAILED', page],
+    ['network of the tool', 'net::ERR_TUNNEL_CONNECTION_FAILED', page],
+    ['network of the tool', 'net::ERR_NETWORK_CHANGED', page],
+    ['network of the tool', 'NS_ERROR_OFFLINE', page],
+    ['network of the tool', 'connect ENETDOWN 10.0.0.1:443', page],
+    ['network of the tool', 'MCP error -32000: Connection closed', page],
+    ['server of the tool', 'Error POSTing to endpoint of MCP: HTTP 503', page],
+    ['server of the key', 'HTTP 503', load],
+    ['rate_limit of the key', 'HTTP 429', load],
+    ['timeout of the key', 'HTTP 504', load],
+    ['permission of the tool', 'HTTP 401', load],
+    ['permission of the key', 'HTTP 401 of a.example', load],
+    ['permission of the key', 'HTTP 401', page],
+    ['permission of the tool', 'HTTP 401', { input: { host: 'a.example' } }],
+    ['tool_error of the tool', 'HTTP 401', { input: { host: 'a.example', port: 1 } }],
+    ['tool_error of the tool', 'HTTP 404', load],
+    ['tool_error of the tool', 'HTTP 410', load],
+    ['tool_error of the tool', 'HTTP 451', load],
+    ['invalid_input of the tool', 'HTTP 405', load],
+    ['server of the tool', 'the server is down', load],
+    ['network of the tool', 'connect ECONNREFUSED 127.0.0.1:9222', { kind: 'browser', input: {} }],
+    ['network of the key', 'connect ECONNREFUSED 127.0.0.1:9222', { kind: 'browser' }],
+    ['network of the key', 'https://a.example: connection refused', { kind: 'browser', input: {} }],
+    ['network of the tool', 'https://a.example: connection refused', { input: {} }],
+    ['tool_error of the key', 'net::ERR_NAME_NOT_RESOLVED', { kind: 'browser', input: {} }],
+    ['tool_error of the key', 'getaddrinfo ENOTFOUND a.example', { kind: 'fetch', input: {} }],
+    ['tool_error of the key', 'NS_ERROR_UNKNOWN_HOST', { kind: 'fetch', input: {} }],
+    ['tool_error of the key', 'lookup a.example: no such host', { kind: 'fetch', input: {} }],
+    ['network of the key', 'net::ERR_CERT_DATE_INVALID', { kind: 'browser', input: {} }],
+    ['resource of the tool', 'no space left on device', { input: { url: 'file:///x' } }],
+    ['tool_error of the tool', 'timed out', { input: { url: 'file:///x' } }],
+    ['invalid_input of the tool', 'invalid arguments', { input: { url: 'file:///x' } }],
+    ['tool_error of the tool', 'HTTP 404', { tool: 'ping', input: { host: 'a.example' } }],
+    ['invalid_input of the tool', 'HTTP 400', { tool: 'ping', input: { host: 'a.example' } }],
+    ['permission of the key', "EACCES: permission denied, open '/root/x'", { input: { path: '/root/x' } }],
+    ['permission of the tool', "EACCES: permission denied, open '/root/x'", { input: { path: 'root' } }],
+    ['permission of the tool', "EACCES: permission denied, open '/a/b'", { input: { path: '/a' } }],
+    ['permission of the tool', "permission denied: '/root/x'", { input: { path: '/root/y' } }],
+    ['filesystem of the tool', "EROFS: read-only, open '/root/x'", { input: { path: '/root/x' } }],
+  ])('C14: %s: %s %j', (wanted, text, context) => expect(thrown(new Error(text), context)).toBe(wanted));
+
+  it.each<[string, string, ReadContext]>([
+    ['code ENOTFOUND, of the host that the call chose', 'getaddrinfo ENOTFOUND a.example', page],
+    ['HTTP status 404, of the page that the call chose', 'HTTP 404', page],
+    ['whether the host can be reached was the question', 'timed out', { tool: 'ping', input: { host: 'a.example' } }],
+    ['a URL that is not fetched', 'timed out', { input: { url: 'file:///x' } }],
+    ['code EACCES, of the file that the call chose', "EACCES: open '/root/x'", { input: { path: '/root/x' } }],
+  ])('C14: the reason is: %s', (why, text, context) => expect(readThrown(new Error(text), context).why).toBe(why));
+});
