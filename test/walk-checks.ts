@@ -16,6 +16,11 @@ const PANELS_ELSEWHERE: Readonly<Record<string, string>> = {
   'Probes by process': SEVERAL,
 };
 
+/** Queries that give only zeros here, and why. */
+const ZERO_HERE: Readonly<Record<string, string>> = {
+  'Tool health E': 'each failure counts here, see dashboards/src/values-fleet-overview.test.ts',
+};
+
 /** Every query of every dashboard, for both ways. */
 export const describeQueries = (walk: () => Walk): void => {
   const variables = dashboards.flatMap((one) =>
@@ -34,7 +39,8 @@ export const describeQueries = (walk: () => Walk): void => {
         const values = series.flatMap((one) => one.values.map(([, value]) => value));
         expect(values).not.toEqual([]);
         expect(values.every(Number.isFinite)).toBe(true);
-        if (showsSomething(query)) expect(values.some((value) => value !== 0)).toBe(true);
+        const isZero = ZERO_HERE[`${query.panel} ${query.refId}`] !== undefined;
+        if (showsSomething(query) && !isZero) expect(values.some((value) => value !== 0)).toBe(true);
       },
     );
 
