@@ -347,7 +347,7 @@ describe('the README', () => {
 
   it.each(ALERTS)('lists with $name each setting that is named after it', ({ name }) => {
     const own = settingDocs().filter(({ meaning }) => meaning.startsWith(`${name.replace('Breakerbox', '')}:`));
-    expect(own).not.toEqual([]);
+    expect(own, `settings.ts has no setting whose comment begins with the name of ${name}`).not.toEqual([]);
     expect(listed(name)).toEqual(expect.arrayContaining(own.map((doc) => doc.name)));
   });
 

@@ -349,8 +349,11 @@ if (!Object.hasOwn(tasks, task)) giveUp(`there is no task '${task}'. The tasks a
 install(root, 'dependencies');
 if (usesPreview()) install(join(root, PREVIEW), 'the dependencies of dashboards/preview');
 await debianPackages();
+let failed = 0;
 for (const command of tasks[task](args)) {
   const code = await run(command);
-  if (code !== 0) process.exit(code);
+  if (code !== 0 && task !== 'check') process.exit(code);
+  failed ||= code; // A check reports faults of format, words and types together.
 }
+if (failed !== 0) process.exit(failed);
 if (task === 'pack') say(`${tarballs().length} tarballs are made: ${tarballs().join(', ')}.`);

@@ -4,6 +4,8 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import { type Circuit, type CircuitMode, isWaiting } from '../circuit/circuit.ts';
 import { type CircuitPolicy, groupNameOf } from '../circuit/policy.ts';
 import { type Outage, type ProbeWait, probeWait } from '../circuit/schedule.ts';
+import type { Trip } from '../circuit/trip-policies/trip-policies.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import type { Decision, Reason } from '../reasons.ts';
@@ -142,20 +144,24 @@ const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): str
 };
 
 /** What opened the circuit (C3). */
-const causeOf = ({ trip, category }: Outage): string => {
+const causeOf = ({ trip = 'consecutive', category }: Outage): string => {
   if (category === 'unusable') return 'it has failed with every input so far'; // O8
-  switch (trip) {
-    case 'slow_call_rate':
-      return 'too many of its calls took too long';
-    case 'failure_rate':
-      return `too many of its calls failed (last failure: ${category})`;
-    case 'wasted_tokens':
-      return `its failed calls (${category}) cost too many tokens`;
-    case 'fleet':
-      return `its calls failed in other processes (${category})`;
-    default:
-      return `the last calls failed (${category})`;
-  }
+  return CAUSES[trip](category);
+};
+
+const inRow = (category: ErrorCategory): string => `the last calls failed (${category})`;
+
+/** What a model reads of each trip. A trip policy without its words is a type error. */
+const CAUSES: Readonly<Record<Trip, (category: ErrorCategory) => string>> = {
+  consecutive: inRow,
+  keys: inRow,
+  probe: inRow,
+  transport: inRow,
+  unusable: inRow,
+  slow_call_rate: () => 'too many of its calls took too long',
+  failure_rate: (category) => `too many of its calls failed (last failure: ${category})`,
+  wasted_tokens: (category) => `its failed calls (${category}) cost too many tokens`,
+  fleet: (category) => `its calls failed in other processes (${category})`,
 };
 
 /** When the tool may work again, as a sentence; undefined if unknown. */

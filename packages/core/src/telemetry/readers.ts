@@ -120,6 +120,13 @@ export interface HistogramSeries {
   readonly max: number;
 }
 
+type MetricKey = keyof typeof METRIC;
+
+/** The metrics of a scope. One without a reading below is a type error. */
+type KeyIn<Scope> = { [Key in MetricKey]: (typeof METRIC)[Key]['scope'] extends Scope ? Key : never }[MetricKey];
+type AgentKey = KeyIn<'agent'>;
+type ToolKey = Exclude<KeyIn<'tool'>, 'duration'>;
+
 /** The series behind the metrics that an agent has once. */
 export const AGENT_READINGS = {
   budgetLimit: (agent) => [agent.budgetLimit],
@@ -136,7 +143,7 @@ export const AGENT_READINGS = {
   fleetUp: (agent): Iterable<Series> => agent.fleetUp.values(),
   fleetReadTime: (agent): Iterable<Series> => agent.fleetReadTime.values(),
   fleetIgnored: (agent): Iterable<Series> => agent.fleetIgnored.values(),
-} as const satisfies Readonly<Record<string, (agent: AgentSeries) => Iterable<Series>>>;
+} as const satisfies Readonly<Record<AgentKey, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];
 
@@ -161,11 +168,7 @@ export const TOOL_READINGS = {
   routes: ofTools((tool) => tool.routes.values()),
   freshness: ofTools((tool) => tool.freshness.values()),
   prechecks: ofTools((tool) => tool.prechecks.values()),
-} as const satisfies Readonly<Record<string, (tool: ToolSeries) => Iterable<Series>>>;
-
-type MetricKey = keyof typeof METRIC;
-type AgentKey = keyof typeof AGENT_READINGS;
-type ToolKey = keyof typeof TOOL_READINGS;
+} as const satisfies Readonly<Record<ToolKey, (tool: ToolSeries) => Iterable<Series>>>;
 
 const KEYS: ReadonlyMap<string, MetricKey> = new Map(
   (Object.keys(METRIC) as MetricKey[]).map((key) => [METRIC[key].name, key]),
