@@ -18,13 +18,13 @@ const hints = (lines: string): readonly Hint[] =>
   });
 
 const r = String.raw;
-const NOT = r`(?:is |was |are |has |have )?not (?:been |currently )?`;
+const NOT = r`not (?:been |currently )?`;
 const CANNOT = r`\b(?:can(?:not|'t)|could(?: not|n't)|unable to|fail(?:ed|ure) to|did not) (?:be )?`;
 /** A pattern for a thing and its state within one clause. */
 const of = (thing: string, state: string) => r`(?<![\w-])(?:${thing})s?\b(?:[^.;\n]|\.(?=\w)){0,40}?\b(?:${state})`;
 /** The connection, the peer that answers, the proof of identity, and the quota that the caller pays for. */
 const LINE = r`(?<!flight |train |bus |bank )connection|socket|network|transport|websocket|stream|tunnel|proxy|handshake|pipe|dns|link`;
-const PEER = r`(?<!room )service|server|backend|upstream|gateway|database|daemon|broker|browser|api|endpoint|engine|model|host|store|client|pool|system|cluster|search|oracle|cache`;
+const PEER = r`(?<!room )service|server|backend|upstream|gateway|database|daemon|broker|browser|api|endpoint|engine|model|host|store|client|pool|system|cluster|search|cache`;
 const PROOF = r`(?:api|access|auth|secret|bearer|refresh|id)[ -]?(?:key|token)|credential|jwt|oauth|grant|login|(?<!unexpected )token(?= (?:is|was|has|not|no))`;
 const REFUTED = r`invalid|incorrect|expired|revoked|missing|required|no longer valid|${NOT}(?:valid|set|found|provided|configured)`;
 const ACCOUNT = r`\b(?:api|plan|billing|usage|upgrade|monthly|daily|per (?:day|month|minute)|subscription|searches|requests?|metric|current|storage)\b`;
@@ -41,7 +41,7 @@ export const FIRST =
     |\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b|\bunexpected keyword argument|\binvalid value for (?:parameter|argument|field|option)|"code":\s*"(?:too (?:big|small)|unrecognized keys|invalid (?:type|string|format|union|value|enum value))"|\bmissing (?:\d+ )?required
     |\bis a required property|\bexpected \w+, received\b|\binvalid type\b|\bmust be a string\b
   tool_error ! the model is told what to do first: \b(?:call|use|invoke) \w+(?:\(\))?[^\n]{0,60}\bfirst\b
-  tool_error ! it looked, and found nothing: ^(?:error: )?(?:\w+ ){0,4}(?:no|0|zero) (?:rows|results|matches|records|entries|documents)\b|\bcould not find (?:an? )?(?:exact )?match
+  tool_error ! it looked, and found nothing: ^(?:error: )?(?:\w+ ){0,4}(?:no|0|zero) (?:rows|results|matches|records|documents)\b|\bcould not find (?:an? )?(?:exact )?match
     |\b(?:column|relation|table|function|schema|view|type) \S{1,80} (?:of relation \S{1,80} )?does not exist\b|\bat or near \"|\bviolates \S+ constraint
   tool_error ! the path is not allowed: \boutside (?:of )?(?:the )?(?:allowed|workspace|project|root)
   tool_error ! the tool waited for something in the page: (?=[^]*(?:time[ds]?[ -]?out|exceeded|not (?:found|visible|attached)|no such|unable to locate|violation))
@@ -53,14 +53,14 @@ export const DECLINED = FIRST.slice(0, 1);
 
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
-  hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange|mortgage|loan|tax) )rate[ -]?limit(?! (?:of|parameter|value|must))
-    |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)(?! (?:valve|body))
+  hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of|parameter|value|must))
+    |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
   resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
     |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
   resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
-  timeout ! a time-out: (?<!\b(?:hold|session|reservation|offer|cart|booking|quote) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
+  timeout ! a time-out: (?<!\b(?:hold|session|reservation|cart|booking) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
     |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b
   resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bloading shared libraries|\bcannot find module|\bno module named|\bcommand not found
     |${of('browser|chrome|chromium|firefox|distribution', `${NOT}(?:installed|found)|fail(?:ed|ure)|already in use`)}
@@ -68,7 +68,7 @@ export const OUTAGES =
   network !@ a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
   network !@ a refused connection: \bconnection refused\b
   network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|down\\b|${NOT}(?:open|connected|reachable)`)}
-    |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|difficulty|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
+    |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
     |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error
     |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
