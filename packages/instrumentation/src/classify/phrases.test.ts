@@ -194,6 +194,7 @@ describe('O2: words of an outage, and the same words about something else', () =
     rate_limit: please retry in 20s
     rate_limit: try again in 5 s
     rate_limit: the call was throttled
+    rate_limit: Exceeded 2 calls per second. Reduce request rates
     tool_error: The interest rate limit is not known
     invalid_input: rate limit parameter must be an integer, not a string
     resource: Out of memory
@@ -214,6 +215,8 @@ describe('O2: words of an outage, and the same words about something else', () =
     resource: Failed to launch chromium
     resource: cannot find Chrome
     resource: session not created
+    resource: libGL.so.1: cannot open shared object file: No such file or directory
+    resource: Payment required to access this resource
     resource: error while loading shared libraries: libnss3.so
     resource: Cannot find module 'x'
     resource: No module named 'requests'
@@ -369,6 +372,7 @@ describe('O2: refusals, answers and bugs', () => {
     unknown: x is not a function
     unknown: 'NoneType' object has no attribute 'y'
     unknown: undefined is not an object
+    unknown: panic: invalid memory address or nil pointer dereference
     unknown: Maximum call stack size exceeded
     unknown: Unexpected end of JSON input
     invalid_input: malformed date

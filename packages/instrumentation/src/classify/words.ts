@@ -54,15 +54,15 @@ export const DECLINED = FIRST.slice(0, 1);
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of|parameter|value|must))
-    |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
-  resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits)
+    |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
+  resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits|payment required to access)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
     |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
   resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
   timeout ! a time-out: (?<!\b(?:hold|session|reservation|cart|booking) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
     |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b
-  resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bloading shared libraries|\bcannot find module|\bno module named|\bcommand not found
+  resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bloading shared libraries|\bopen shared object|\bcannot find module|\bno module named|\bcommand not found
     |${of('browser|chrome|chromium|firefox|distribution', `${NOT}(?:installed|found)|fail(?:ed|ure)|already in use`)}
   network !@ no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|\b: no such host\b|\bnxdomain\b|\bgetaddrinfo failed
   network !@ a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
@@ -87,7 +87,7 @@ export const OUTAGES =
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
-    |\bundefined is not|\bmaximum call stack|\bin JSON at position|\bJSON input\b
+    |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bJSON input\b
   invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required|expect(?:ed|ing)|out of (?:range|bounds))\b
     |\bmust (?:be|have|not|start|contain)\b
   tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|\w*already\w*|only|must|should|unknown|missing|duplicate|ambiguous|insufficient|wrong|unexpected|unavailable|exceed\w*)\b
