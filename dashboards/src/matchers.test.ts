@@ -62,6 +62,7 @@ const EMITTED: Readonly<Record<string, readonly string[]>> = {
   [label(ATTR.disposition)]: DISPOSITIONS,
   [label(ATTR.freshnessLabel)]: LABELS,
   [label(ATTR.availability)]: AVAILABILITIES,
+  [label(ATTR.blames)]: ['', 'key'],
 };
 
 interface Matcher {
@@ -119,6 +120,7 @@ describe('the matchers of the dashboards', () => {
           ATTR.sessionState,
           ATTR.route,
           ATTR.disposition,
+          ATTR.blames,
         ].map(label),
       ),
     );

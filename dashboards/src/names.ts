@@ -60,6 +60,8 @@ export interface AttributeValues {
   readonly [ATTR.disposition]: Disposition;
   readonly [ATTR.freshnessLabel]: FreshnessKind;
   readonly [ATTR.availability]: Availability;
+  /** Empty: the series has no such label. */
+  readonly [ATTR.blames]: '' | 'key';
 }
 
 /** The states that reject calls. */

@@ -123,9 +123,10 @@ export const failedShare = (by: readonly GroupKey[], window: Window): string =>
 export const failedOverall = (by: readonly GroupKey[]): string =>
   share(sumBy(by, overall(METRIC.outcomes, FAILURE)), sumBy(by, overall(METRIC.outcomes, JUDGED)));
 
-/** Errors of the tool that count in no circuit: calls that were neither denied nor cancelled. */
+/** Errors of the tool that count in no circuit, not even in that of a key: calls that were neither denied nor cancelled. */
 const NOT_COUNTED = {
   [ATTR.outcome]: ['ignored'],
+  [ATTR.blames]: [''],
   [ATTR.errorType]: ERROR_CATEGORIES.filter((category) => category !== 'denied' && category !== 'cancelled'),
 } satisfies Matchers;
 

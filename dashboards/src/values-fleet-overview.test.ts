@@ -177,7 +177,7 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'B'), at: '10m', gives });
   });
 
-  it('O8: shows the share of calls with an error that is not counted, without cancelled calls', async () => {
+  it('O8: shows the share of calls with an error that is not counted, without cancelled calls and those that count for a key', async () => {
     const ended = (outcome: string) => `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`)}}`;
     const error = (category: string) =>
       `breakerbox_errors_total{${tool('t', `breakerbox_outcome="ignored", error_type="${category}"`)}}`;
@@ -188,7 +188,9 @@ describe('tool health', () => {
       [ended('ignored')]: '0+90x10',
       [error('tool_error')]: '0+70x10',
       [error('invalid_input')]: '0+10x10',
-      [error('cancelled')]: '0+10x10',
+      [error('cancelled')]: '0+5x10',
+      [`breakerbox_errors_total{${tool('t', 'breakerbox_outcome="ignored", breakerbox_blames="key", error_type="network"')}}`]:
+        '0+5x10',
       [`breakerbox_outcomes_total{${tool('idle', 'breakerbox_outcome="success"')}}`]: '7x10',
     };
     const gives = [

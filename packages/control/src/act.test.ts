@@ -184,12 +184,17 @@ test('A2: a session beyond those that are listed is found by its id', async () =
 });
 
 test('A2: tools most of whose calls came back with an error that is not counted are named', async () => {
-  const box = createBreakerbox({ agent: `uncounted-${process.pid}`, tools: { search: {}, fine: {}, stopped: {} } });
+  const box = createBreakerbox({
+    agent: `uncounted-${process.pid}`,
+    tools: { search: {}, fine: {}, stopped: {}, fetch: {} },
+  });
   const session = box.session();
   for (let call = 0; call < 6; call += 1) {
     session.acquire('search').settle({ outcome: call === 0 ? 'success' : 'ignored', category: 'tool_error' });
     session.acquire('stopped').settle({ outcome: 'ignored', category: 'cancelled' });
     session.acquire('fine').settle({ outcome: 'success' });
+    // C14: these count for the hosts.
+    session.acquire('fetch').settle({ outcome: 'failure', category: 'network', blames: 'key' });
   }
   const { target } = await served(box);
   const [state] = (await readState(target)).boxes;

@@ -46,6 +46,16 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
   expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
 });
 
+test('A7, C14: a person sees how many keys of a tool have failed in a row', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1' });
+  for (const key of ['one', 'two', 'three']) {
+    session.acquire('search', { key }).settle({ outcome: 'failure', category: 'network', blames: 'key' });
+  }
+  expect((await ctl('list')).out).toContain('search closed (3 keys failed in a row)');
+  expect((await ctl('show', 'run-1')).out).toContain('Failures of single targets (keys), not of the tool: search 3.');
+});
+
 test('A7: a person reads why a session is paused', async () => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1' });

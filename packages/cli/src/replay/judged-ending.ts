@@ -15,9 +15,13 @@ export interface JudgedEnding {
   readonly unexplained?: string | undefined;
 }
 
-/** Whether it is an error of the tool that counts in no circuit: it was neither denied nor cancelled. */
-export const isIgnoredError = ({ outcome, category }: JudgedEnding): boolean =>
-  outcome === 'ignored' && category !== undefined && category !== 'denied' && category !== 'cancelled';
+/** Whether it is an error of the tool that counts in no circuit, not even in that of a key: it was neither denied nor cancelled. */
+export const isIgnoredError = ({ outcome, category, blames }: JudgedEnding): boolean =>
+  outcome === 'ignored' &&
+  blames !== 'key' &&
+  category !== undefined &&
+  category !== 'denied' &&
+  category !== 'cancelled';
 
 /** O8: the ending of a call of a tool that is unusable. */
 export const asUnusable = (

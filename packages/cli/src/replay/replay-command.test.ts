@@ -71,6 +71,12 @@ describe('breakerbox replay', () => {
     const { decisions } = await reported(recording);
     expect(decisions?.tools.find(({ tool }) => tool === 'find_order')?.ignoredErrors).toEqual({ tool_error: 6 });
     expect((await replay(calls('one', 'xxxx'))).out).not.toContain('not counted');
+    const hosts = Array.from({ length: 6 }, (_, index) => ({
+      ...{ session: 's', at: at(index), tool: 'fetch', input: { url: `https://dead-${index}.example/` } },
+      error: `getaddrinfo ENOTFOUND dead-${index}.example`,
+    }));
+    const keys = await replay(hosts.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    expect(keys.out).not.toContain('not counted'); // C14
   });
 
   test('O8: the sessions of an agent are those of one process: a tool that never worked opens in each of them', async () => {

@@ -70,6 +70,16 @@ test('A8: circuits of a tool are counted together, with the probe that comes fir
   expect(agent?.tools).toEqual(['fetch', 'search']);
 });
 
+test('A8, C14: a session is in trouble if keys of its tools have failed in a row', () => {
+  const failing = { ...circuit('fetch', 'closed'), failedKeys: 6 };
+  const sessions = [
+    session('keys', { circuits: [failing] }),
+    session('calm', { circuits: [circuit('fetch', 'closed')] }),
+  ];
+  const [agent] = of([endpoint('a', [box('x', { sessions })])]);
+  expect(agent?.troubled.map((one) => one.session.id)).toEqual(['keys']);
+});
+
 test('A3: the version is expected of processes that answer', () => {
   const [agent] = of([
     endpoint('answers', [box('x', { version: 4 })]),

@@ -152,12 +152,14 @@ const pausedUnixMs = (
 };
 
 /** By its failures, not by a mode. */
-const isTroubled = ({ state, openKeys }: CircuitState): boolean =>
-  state === 'open' || state === 'half_open' || openKeys > 0;
+const isTroubled = (circuit: CircuitState): boolean =>
+  circuit.state === 'open' || circuit.state === 'half_open' || hasFailedKeys(circuit);
 
-/** Circuits that are not closed, and tools with keys whose circuits are not. */
+const hasFailedKeys = ({ openKeys, failedKeys = 0 }: CircuitState): boolean => openKeys > 0 || failedKeys > 0;
+
+/** Circuits that are not closed, and tools whose keys fail (C14). */
 export const notClosed = ({ circuits }: SessionState): readonly CircuitState[] =>
-  circuits.filter(({ state, openKeys }) => state !== 'closed' || openKeys > 0);
+  circuits.filter((circuit) => circuit.state !== 'closed' || hasFailedKeys(circuit));
 
 const toolCircuits = (sessions: readonly LiveSession[]): readonly ToolCircuits[] => {
   const all = sessions.flatMap(({ session }) => session.circuits.filter(({ state }) => state !== 'closed'));

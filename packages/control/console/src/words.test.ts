@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duration, list, probeWords, processName } from './words.ts';
+import { circuitWords, duration, list, probeWords, processName } from './words.ts';
 
 test.each([
   [{ steps: 3, notBeforeMs: 0 }, 'in 3 steps'],
@@ -10,6 +10,17 @@ test.each([
   [undefined, undefined],
 ])('A8: the next probe %o is %s', (nextProbe, words) => {
   expect(probeWords(nextProbe)).toBe(words);
+});
+
+test.each([
+  [{ openKeys: 1 }, 'closed, but 1 of its targets is not available'],
+  [{ failedKeys: 1 }, 'closed, 1 target failed in a row'],
+  [{ openKeys: 2, failedKeys: 6 }, 'closed, but 2 of its targets are not available, 6 targets failed in a row'],
+  [{ state: 'open', category: 'network', failedKeys: 8 }, 'open, network'],
+] as const)('A8, C14: a circuit with %o is: %s', (more, words) => {
+  expect(circuitWords({ tool: 'fetch', state: 'closed', generation: 0, failures: 0, openKeys: 0, ...more })).toBe(
+    words,
+  );
 });
 
 test('A8: durations, lists and processes are written for people', () => {

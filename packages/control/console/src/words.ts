@@ -70,6 +70,21 @@ export const probeWords = (nextProbe: CircuitState['nextProbe']): string | undef
   return waits.length === 0 ? undefined : `in ${waits.join(' or ')}${retryAfter}`;
 };
 
+/** A circuit in a few words: its state, its keys that fail (C14), its error, and its next probe. */
+export const circuitWords = ({ state, category, nextProbe, openKeys, failedKeys = 0 }: CircuitState): string => {
+  const probe = probeWords(nextProbe);
+  const isClosed = state === 'closed';
+  return [
+    STATE_WORDS[state],
+    isClosed && openKeys > 0 && `but ${openKeys} of its targets ${openKeys === 1 ? 'is' : 'are'} not available`,
+    isClosed && failedKeys > 0 && `${count(failedKeys, 'target')} failed in a row`,
+    errorWord(category),
+    probe && `next probe ${probe}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+};
+
 /** Why a session is paused, as a title. */
 export const pauseTitle = ({ session }: LiveSession): string =>
   session.state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';

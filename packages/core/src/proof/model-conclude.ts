@@ -23,7 +23,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
   count(model, `outcomes|${series}|${outcome}`);
-  if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}`);
+  if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}${blames === 'key' ? '|key' : ''}`);
   if (outcome === 'failure') wasted(model, series, tokens);
   noteWait(model, permit, ended, ms);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);

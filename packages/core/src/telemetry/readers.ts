@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 9;
+export const SHAPE = 10;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -157,7 +157,7 @@ const ofTools =
 export const TOOL_READINGS = {
   decisions: ofTools((tool) => tool.decisions.values()),
   outcomes: ofTools((tool) => Object.values(tool.outcomes)),
-  errors: ofTools((tool) => tool.errors.values()),
+  errors: ofTools((tool) => [...tool.errors.values(), ...tool.keyErrors.values()]),
   transitions: (tool): Iterable<Series> => tool.transitions.values(),
   circuits: (tool): Iterable<Series> => tool.circuits.values(),
   openedTime: (tool): Iterable<Series> => tool.openedTime.values(),

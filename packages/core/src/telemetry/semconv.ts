@@ -104,7 +104,7 @@ export const METRIC = {
     kind: 'counter',
     description: 'Settled tool calls that did not succeed, by error category',
     scope: 'tool',
-    attributes: [ATTR.outcome, ATTR.errorType],
+    attributes: [ATTR.outcome, ATTR.errorType, ATTR.blames],
     prometheus: 'breakerbox_errors_total',
   },
   transitions: {

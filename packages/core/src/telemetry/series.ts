@@ -75,6 +75,8 @@ export interface ToolSeries {
   readonly closed: Series;
   readonly outcomes: Readonly<Record<Outcome, Series>>;
   readonly errors: SeriesBy<`${Final}/${ErrorCategory}`>;
+  /** Ignored by the tool, because they count for a key (C14). */
+  readonly keyErrors: SeriesBy<ErrorCategory>;
   readonly transitions: SeriesBy<`${ReportedState}/${ReportedState}`>;
   readonly circuits: SeriesBy<ReportedState>;
   /** Unix seconds. */
@@ -176,6 +178,7 @@ const withoutSeries = (agent: string, tool: string, isGroup: boolean): ToolSerie
     closed: decisionSeries({ decisions, base }, 'call', 'closed'),
     outcomes: record(['success', 'failure', 'ignored'], (one) => newSeries({ ...base, [ATTR.outcome]: one })),
     errors: new Map(),
+    keyErrors: new Map(),
     transitions: new Map(),
     circuits: new Map(),
     openedTime: new Map(),
@@ -217,6 +220,10 @@ export const decisionSeries = (
 /** The series of the category of a call that did not succeed. */
 export const errorSeries = ({ errors, base }: ToolSeries, outcome: Final, category: ErrorCategory): Series =>
   seriesOf(errors, base, ATTR.outcome, outcome, ATTR.errorType, category);
+
+/** The same for a call that blames its key. */
+export const keyErrorSeries = ({ keyErrors, base }: ToolSeries, category: ErrorCategory): Series =>
+  seriesOf(keyErrors, { ...base, [ATTR.outcome]: 'ignored', [ATTR.blames]: 'key' }, ATTR.errorType, category);
 
 /** The series of a change of state. */
 export const transitionSeries = ({ transitions, base }: ToolSeries, from: ReportedState, to: ReportedState): Series =>

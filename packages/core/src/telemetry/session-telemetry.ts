@@ -31,8 +31,10 @@ import {
   decisionSeries,
   errorSeries,
   freshnessSeries,
+  keyErrorSeries,
   noteRetryAfter,
   openedTimeSeries,
+  type Series,
   systemicSeries,
   type ToolSeries,
   transitionSeries,
@@ -229,14 +231,18 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const { outcome, category, tokens } = judged;
     const series = entry.spec?.series ?? this.#box.otherSeries();
     series.outcomes[outcome].value += 1;
-    const failed = outcome === 'success' || category === undefined ? undefined : errorSeries(series, outcome, category);
-    if (failed !== undefined) failed.value += 1;
+    const isOfKey = judged.blames === 'key';
+    let failed: Series | undefined;
+    if (outcome !== 'success' && category !== undefined) {
+      failed = isOfKey ? keyErrorSeries(series, category) : errorSeries(series, outcome, category);
+      failed.value += 1;
+    }
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
     const waits = judged.retryAfterMs !== undefined || series.retryAfterTime.size > 0;
     if (waits && entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     if (span !== undefined) {
-      if (outcome === 'failure' || judged.blames === 'key') noteFailure(permit, span);
+      if (outcome === 'failure' || isOfKey) noteFailure(permit, span);
       endSpan(span, judged);
     }
     if (freshness !== undefined) freshnessSeries(series, freshness.kind).value += 1;

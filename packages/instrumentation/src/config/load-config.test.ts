@@ -60,6 +60,22 @@ tools:
 `;
 
 describe('M8: a configuration file', () => {
+  test.each([
+    ['defaults: { probeAfterSteps: [1, 2, 30] }', undefined],
+    ['defaults: { probeAfterSteps: [] }', 'defaults.probeAfterSteps'],
+    ['defaults: { probeAfterSteps: [3, 0] }', 'defaults.probeAfterSteps[1]'],
+    ['tools: { fetch: { keysThreshold: 12 } }', undefined],
+    ['tools: { fetch: { keysThreshold: false } }', undefined],
+    ['tools: { fetch: { keysThreshold: 101 } }', 'tools.fetch.keysThreshold'],
+    ['systemic: { sameCategorySteps: 5, mixedFailures: 3 }', undefined],
+    ['systemic: { mixedFailures: 1 }', 'systemic.mixedFailures'],
+    ['budget: { windowCalls: 5 }', undefined],
+    ['budget: { windowCalls: 0 }', 'budget.windowCalls'],
+  ])('P1, C14, S1, B1: %s', async (yaml, fault) => {
+    const found = await issuesOf(`agent: a\n${yaml}\n`);
+    expect(found.map((issue) => issue.split(': ')[0])).toEqual(fault === undefined ? [] : [`line 2, ${fault}`]);
+  });
+
   test('M8: has all settings that are not functions, in YAML and in JSON', async () => {
     const { agent, settings } = readConfig(await file(WHOLE));
     expect(agent).toBe('research-agent');
