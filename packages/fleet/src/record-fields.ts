@@ -58,6 +58,9 @@ export const ACTION_FIELDS = {
  */
 export const LONGEST = { circuit: 2_000, action: 16_000, circuitName: 2_000, actionName: 8_000 } as const;
 
+/** Bytes that Lua writes for one byte of a string, such as `\u007f`. */
+export const LONGEST_CHARACTER = 6;
+
 /** The version of a record, as digits, and a space. */
 export const LONGEST_VERSION = 16;
 

@@ -5,6 +5,7 @@ import {
   CIRCUIT_FIELDS,
   HEAD,
   LONGEST,
+  LONGEST_CHARACTER,
   LONGEST_VERSION,
   LUA_READ_FIELDS,
   luaTable,
@@ -19,8 +20,7 @@ import { CLOCK_STEP_MS } from '../records.ts';
  * the key and the topic. Redis counts who listens, so it knows who lives, and nothing is written.
  *
  * Anything may be in the hash. A record that does not fit counts as absent, and is never loaded if it is too long. The scripts alone
- * judge that, and give and keep a record only as they write it themselves: what is read fits when it is written. A hash without an
- * epoch and a version that fit, or with more fields than a fleet has, is not of a fleet: it counts as absent, and the next process that
+ * judge that. What is read fits when it is written. A hash without an epoch and a version that fit, or with more fields than a fleet has, is not of a fleet: it counts as absent, and the next process that
  * has something to say replaces it (G7: missing is unknown, not closed).
  */
 export interface Script {
@@ -70,13 +70,14 @@ local function raw(field)
   number = tonumber(number)
   if number and number <= version then return number, json end
 end
--- The record of a JSON that fits, and how it is written.
+-- The record of a JSON that fits. Only what is long can become too long when it is written.
 local function fitting(field, json)
   local kind = KINDS[string.sub(field, 1, 2)]
   local isJson, value = pcall(cjson.decode, json)
   local record = isJson and readFields(kind.fields, value)
-  local written = record and cjson.encode(record)
-  if written and #field <= kind.name and #written <= kind.value - ${LONGEST_VERSION} then return record, written end
+  if not record or #field > kind.name then return nil end
+  local longest = kind.value - ${LONGEST_VERSION}
+  if #json * ${LONGEST_CHARACTER} <= longest or #cjson.encode(record) <= longest then return record end
 end
 local function load(field)
   local number, json = raw(field)
@@ -91,8 +92,8 @@ local function names(kind)
 end
 -- In one command, so that a save that fails changes nothing. Nil: it would not fit when it is read.
 local function save(field, record, lifeMs, hint, instead)
-  local kept, json = fitting(field, cjson.encode(record))
-  if not kept then return nil end
+  local json = cjson.encode(record)
+  if #json > KINDS[string.sub(field, 1, 2)].value - ${LONGEST_VERSION} or not fitting(field, json) then return nil end
   if size > 0 and not epoch then call('UNLINK', key) end
   local value = string.format('%.0f ', version + 1) .. json
   call('HSET', key, 'e', epoch or ARGV[2], 'v', string.format('%.0f', version + 1), field, value)
@@ -274,12 +275,10 @@ for _, field in ipairs(call('HKEYS', key)) do
   local kind = string.sub(field, 1, 2)
   local number, json = raw(field)
   if KINDS[kind] and (not number or number > since) then
-    local record, written
-    if number and left[kind] > 0 then record, written = fitting(field, json) end
-    if record then
+    if number and left[kind] > 0 and fitting(field, json) then
       left[kind] = left[kind] - 1
       answer[#answer + 1] = field
-      answer[#answer + 1] = string.format('%.0f ', number) .. written
+      answer[#answer + 1] = string.format('%.0f ', number) .. json
     else
       answer[6] = answer[6] + 1
     end
