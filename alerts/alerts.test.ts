@@ -37,7 +37,7 @@ const managed = (text: string): { title: string; for: string; expr: string }[] =
 /** Every series name that core can emit. */
 const seriesNames = new Set(
   Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus, kind }) =>
-    kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
+    kind === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
 const recordedNames = new Set(recordings.map(({ record }) => record));

@@ -46,7 +46,7 @@ export const LABELS: ReadonlySet<string> = new Set(['job', 'instance', 'le', ...
 /** Series that core can emit. */
 export const SERIES: ReadonlySet<string> = new Set(
   Object.values(METRIC).flatMap(({ prometheus, kind }) =>
-    kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
+    kind === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
 

@@ -235,8 +235,12 @@ const ERRORS: readonly Recording[] = [
   },
 ];
 
-const p95 = ({ series }: Ground, window: string, which = ''): string =>
-  `histogram_quantile(\n  0.95,\n  sum by (job, ${AGENT}, ${TOOL}, le) (rate(${series(METRIC.duration, {}, which, '_bucket')}[${window}]))\n)`;
+/** Classic buckets, or else a native histogram, into which Prometheus can convert them, and which OTLP sends for exponential ones. */
+const p95 = ({ series }: Ground, window: string, which = ''): string => {
+  const buckets = `sum by (job, ${AGENT}, ${TOOL}, le) (rate(${series(METRIC.duration, {}, which, '_bucket')}[${window}]))`;
+  const native = `sum by (${BY_TOOL}) (rate(${series(METRIC.duration)}[${window}]))`;
+  return bracketed(joined('or', `histogram_quantile(0.95, ${buckets})`, `histogram_quantile(0.95, ${native})`));
+};
 
 /** The p95 of tools that are above the highest bucket bound up to the floor. Reads no bucket below that bound, which is half of them. */
 const p95AboveFloor = (ground: Ground, window: string): string => {
@@ -264,7 +268,11 @@ const DURATIONS: readonly Recording[] = [
     key: 'calls15m',
     comment: 'Executed calls with a duration.',
     expr: ({ series }) =>
-      aggregated('sum', BY_TOOL, `increase(${series(METRIC.duration, {}, '', '_count')}[${quarter}])`),
+      joined(
+        'or',
+        aggregated('sum', BY_TOOL, `increase(${series(METRIC.duration, {}, '', '_count')}[${quarter}])`),
+        `histogram_count(sum by (${BY_TOOL}) (increase(${series(METRIC.duration)}[${quarter}])))`,
+      ),
     every: '4m',
   },
   {

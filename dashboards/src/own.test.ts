@@ -10,7 +10,7 @@ import { dashboardQueries, substitute, variableQueries } from './queries.ts';
 
 const REPORTED = new Set(
   Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus, kind }) =>
-    kind === 'histogram' ? ['_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
+    kind === 'histogram' ? ['', '_bucket', '_sum', '_count'].map((end) => prometheus + end) : [prometheus],
   ),
 );
 

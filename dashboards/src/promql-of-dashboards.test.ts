@@ -39,7 +39,7 @@ const nodesOf = (expr: string): readonly Node[] => {
 const definitions: readonly MetricDefinition[] = Object.values(METRIC);
 const seriesOf = (metric: MetricDefinition): readonly string[] =>
   metric.kind === 'histogram'
-    ? ['_bucket', '_sum', '_count'].map((end) => metric.prometheus + end)
+    ? ['', '_bucket', '_sum', '_count'].map((end) => metric.prometheus + end)
     : [metric.prometheus];
 const definitionOf = (name: string): MetricDefinition | undefined =>
   definitions.find((metric) => seriesOf(metric).includes(name));

@@ -167,10 +167,19 @@ export const trouble = (by: readonly GroupKey[]): string =>
 export const buckets = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
   `sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[${window}]))`;
 
-/** A quantile of a classic histogram. `>= 0` drops the NaN of a group without observations. */
+/** Observations per second in a native histogram: Prometheus can convert classic ones, and OTLP sends exponential ones as such. */
+export const native = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
+  sumBy(by, rate(metric, window));
+
+/** A quantile of a histogram, classic or else native. `>= 0` drops the NaN of a group without observations. */
 export const quantile = (
   q: number,
   metric: MetricDefinition,
   by: readonly GroupKey[],
   window: Window = '$__rate_interval',
-): string => `histogram_quantile(${q}, ${buckets(metric, by, window)}) >= 0`;
+): string =>
+  `histogram_quantile(${q}, ${buckets(metric, by, window)}) >= 0 or ${nativeQuantile(q, metric, by, window)}`;
+
+/** The same of a native histogram alone. */
+export const nativeQuantile = (q: number, metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
+  `histogram_quantile(${q}, ${native(metric, by, window)}) >= 0`;

@@ -6,6 +6,7 @@ import {
   gained,
   highest,
   type Matchers,
+  nativeQuantile,
   notRunShare,
   overall,
   quantile,
@@ -187,7 +188,8 @@ export const notRunOf = (window: Window): string => {
 export const durationQuantile = (q: number, window: Window): string =>
   either(
     'byTool',
-    `histogram_quantile(${q}, sum by (le) (${mean(recorded('bucketsOfTool'), window)})) >= 0`,
+    // No rule records native histograms of all agents: Prometheus reads them faster than buckets.
+    `histogram_quantile(${q}, sum by (le) (${mean(recorded('bucketsOfTool'), window)})) >= 0 or ${nativeQuantile(q, METRIC.duration, [], window)}`,
     quantile(q, METRIC.duration, [], window),
   );
 

@@ -3,7 +3,7 @@ import { dashboardLinks, tracesLink } from '../../links.ts';
 import { METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { coloured, lines, type Row } from '../../panels.ts';
-import { buckets } from '../../promql.ts';
+import { buckets, native } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { durationQuantile } from '../../recorded-forms.ts';
 import { orZero } from '../../zeros.ts';
@@ -41,7 +41,7 @@ const spread = () =>
       description:
         'Executed calls per second by duration. Each row is a bucket, named by its upper bound. Two bands are two kinds of calls, such as cached and not cached, which percentiles hide. A band at a timeout shows calls that hang. Empty before the first call, and for a group.',
     },
-    either('byTool', `sum by (le) (${recorded('bucketsOfTool')})`, buckets(METRIC.duration, [], '$__rate_interval')),
+    `${either('byTool', `sum by (le) (${recorded('bucketsOfTool')})`, buckets(METRIC.duration, [], '$__rate_interval'))} or ${native(METRIC.duration, [], '$__rate_interval')}`,
     'No calls',
   );
 
