@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { parse, parseDocument, stringify } from 'yaml';
+import { checkedLevels, type Level } from './levels.ts';
 import type { NamedText } from './prometheus.ts';
 
 /*
@@ -39,9 +40,11 @@ export const RECEIVERS = { slack: 'breakerbox-slack', mail: 'breakerbox-mail' } 
 
 /**
  * The parts of the stack's Alertmanager configuration that concern Breakerbox' alerts and fit any installation.
+ * @param options `levels` of the rules: then alerts of other namespaces or clusters are other groups, and mute nothing
  * @throws Error if the package was built without these files
  */
-export const alertmanagerParts = (): AlertmanagerParts => {
+export const alertmanagerParts = ({ levels }: { readonly levels?: readonly Level[] } = {}): AlertmanagerParts => {
+  const own = checkedLevels(levels);
   const folder = ALERTMANAGER.find((one) => filesIn(one, '.yml').length > 0);
   if (folder === undefined) {
     throw new Error(
@@ -51,10 +54,10 @@ export const alertmanagerParts = (): AlertmanagerParts => {
   const text = readFileSync(new URL('alertmanager.yml', folder), 'utf8');
   const { route }: { route: { group_by: readonly string[] } } = parse(text);
   return {
-    inhibitRules: inhibitRulesOf(text),
+    inhibitRules: inhibitRulesOf(text, own),
     receivers: receiversOf(text),
     templates: filesIn(folder, '.tmpl'),
-    groupBy: route.group_by,
+    groupBy: [...route.group_by, ...own],
   };
 };
 
@@ -89,14 +92,16 @@ const receiversOf = (config: string): NamedText => {
   return { name: 'receivers.yml', text: RECEIVERS_HEADER + stringify(own, { lineWidth: 0 }) };
 };
 
-const inhibitRulesOf = (config: string): NamedText => {
+/** A cause mutes only effects of its own levels. */
+const inhibitRulesOf = (config: string, levels: readonly Level[]): NamedText => {
   const document = parseDocument(config);
   for (const key of Object.keys(document.toJS() as Record<string, unknown>)) {
     if (key !== 'inhibit_rules') document.delete(key);
   }
   document.commentBefore = null;
   const text = document.toString({ lineWidth: 0, flowCollectionPadding: false });
-  return { name: 'inhibit_rules.yml', text: `${text.trim()}\n` };
+  const equal = `equal: [${[...levels, ''].join(', ')}`;
+  return { name: 'inhibit_rules.yml', text: `${text.trim().replaceAll('equal: [', equal)}\n` };
 };
 
 /** The files of all folders below, each under its file name without the folder. */

@@ -3,6 +3,7 @@ import type { AlertDefinition } from './alert.ts';
 import { checkedText, RuleOptionsError } from './check-settings.ts';
 import { grafanaDialect } from './dialect.ts';
 import { seconds } from './duration.ts';
+import { withLevels } from './levels.ts';
 import { GENERATED, type NamedText, unbroken, wrapped } from './prometheus.ts';
 import { bracketed, indented } from './promql.ts';
 import type { Ground, Reader, RecordKey } from './record.ts';
@@ -94,7 +95,7 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
         range: false,
         intervalMs: 15_000,
         maxDataPoints: 43_200,
-        expr: grafanaExpr(alert, inlined(options)),
+        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels),
       },
     },
     {

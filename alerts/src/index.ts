@@ -2,6 +2,7 @@ export { type AlertmanagerParts, alertmanagerParts, RECEIVERS, runbooks } from '
 export { checkSettings, RuleOptionsError } from './check-settings.ts';
 export { seconds } from './duration.ts';
 export { type GrafanaOptions, grafanaAlerting } from './grafana.ts';
+export { checkedLevels, LEVELS, type Level, textWithLevels, withLevels } from './levels.ts';
 export { metadataIssues, type OperatorMetadata, type OperatorOptions, operatorRules } from './operator.ts';
 export { type NamedText, ruleFiles } from './prometheus.ts';
 export { ALERTS, type AlertEntry, RUNBOOK_URL, type RuleOptions } from './rules.ts';

@@ -1,6 +1,7 @@
 import { Document, type Pair, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
 import type { AlertDefinition } from './alert.ts';
 import { prometheusDialect } from './dialect.ts';
+import { withLevels } from './levels.ts';
 import { RECORDED } from './record.ts';
 import { RECORDING_SUBJECTS } from './recording.ts';
 import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
@@ -65,7 +66,10 @@ export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
       interval: interval ?? '30s',
       rules: recordings
         .filter(({ every }) => every === interval)
-        .map((one) => ({ comment: one.comment, rule: { record: RECORDED[one.key], expr: one.expr(ground) } })),
+        .map((one) => ({
+          comment: one.comment,
+          rule: { record: RECORDED[one.key], expr: withLevels(one.expr(ground), options.levels) },
+        })),
     })),
   );
 };
@@ -79,7 +83,7 @@ const alertRules = (options: Resolved, every: AlertDefinition['every']): readonl
       comment: one.comment,
       rule: {
         alert: one.name,
-        expr: one.expr(ground),
+        expr: withLevels(one.expr(ground), options.levels),
         ...(lasting !== undefined && { for: lasting }),
         ...(kept !== undefined && { keep_firing_for: kept }),
         labels: { severity: one.severity, ...(one.scope !== undefined && { scope: one.scope }) },

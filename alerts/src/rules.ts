@@ -3,6 +3,7 @@ import type { AlertDefinition, Severity, TextGround } from './alert.ts';
 import { checkSettings } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
 import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
+import { checkedLevels, type Level, textWithLevels } from './levels.ts';
 import { seriesWith } from './promql.ts';
 import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
@@ -26,6 +27,11 @@ export interface RuleOptions {
    * at the agent and the tool (A9). Default: for Prometheus its external label `console_url`, for Grafana none.
    */
   readonly consoleUrl?: string;
+  /**
+   * Labels of your targets that tell installations apart: `namespace`, `cluster`. Series, alerts and messages have them then, and agents
+   * of one job and name in two namespaces are different agents. Default: none.
+   */
+  readonly levels?: readonly Level[];
   /** Address of the runbooks: `runbook_url` is this, a slash, and the alert's name with `.md`. Default: the repository. */
   readonly runbookUrl?: string;
 }
@@ -40,6 +46,7 @@ export interface Resolved {
   readonly grafanaUrl: string | undefined;
   readonly consoleUrl: string | undefined;
   readonly runbookUrl: string;
+  readonly levels: readonly Level[];
 }
 
 /** @throws RuleOptionsError if the options are wrong. */
@@ -49,6 +56,7 @@ export const resolved = ({
   grafanaUrl,
   consoleUrl,
   runbookUrl = RUNBOOK_URL,
+  levels,
 }: RuleOptions): Resolved => ({
   settings: checkSettings(settings),
   selector: checkedSelector(selector),
@@ -57,6 +65,7 @@ export const resolved = ({
   consoleUrl:
     consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com'),
   runbookUrl: checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL),
+  levels: checkedLevels(levels),
 });
 
 /** Recorded series by name, for Prometheus. */
@@ -93,13 +102,14 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
   const ground: TextGround = { settings: options.settings, dialect, andSelector };
   const consoleUrl = dialect.consoleUrl(alert.labels);
   const began = alert.began?.(ground);
+  const own = (text: string): string => textWithLevels(text, options.levels);
   return {
-    summary: alert.summary(ground),
-    description: alert.description(ground),
+    summary: own(alert.summary(ground)),
+    description: own(alert.description(ground)),
     runbook_url: `${options.runbookUrl}/${alert.name}.md`,
-    dashboard_url: dialect.dashboardUrl(alert.dashboard, alert.labels),
+    dashboard_url: own(dialect.dashboardUrl(alert.dashboard, alert.labels)),
     ...(consoleUrl !== undefined && { console_url: consoleUrl }),
-    ...(began !== undefined && began !== '' && { began }),
+    ...(began !== undefined && began !== '' && { began: own(began) }),
   };
 };
 

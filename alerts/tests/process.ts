@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly agent?: string;
   readonly job?: string;
   readonly instance?: string;
+  /** A label of the target, if it has one. */
+  readonly namespace?: string;
   /** `group:NAME` is the circuit of a group. */
   readonly tools?: readonly string[];
   /** Whether it shares circuits through a store. Default: false, without the series of a fleet. */
@@ -34,8 +36,15 @@ export class SimulatedProcess {
   readonly #values = new Map<string, number>();
   #up = true;
 
-  constructor({ agent = 'a', job = 'fleet', instance = '1', tools = ['t'], fleet = false }: ProcessOptions = {}) {
-    this.#base = { job, instance, [label(ATTR.agent)]: agent };
+  constructor({
+    agent = 'a',
+    job = 'fleet',
+    instance = '1',
+    tools = ['t'],
+    fleet = false,
+    namespace,
+  }: ProcessOptions = {}) {
+    this.#base = { ...(namespace !== undefined && { namespace }), job, instance, [label(ATTR.agent)]: agent };
     this.#tools = tools;
     this.#fleet = fleet;
     this.start();

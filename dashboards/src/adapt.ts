@@ -1,4 +1,4 @@
-import { RUNBOOK_URL } from '@breakerbox/alerts';
+import { type Level, RUNBOOK_URL, withLevels } from '@breakerbox/alerts';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
 
@@ -69,6 +69,65 @@ export const narrowed = (dashboard: DashboardJson, selector: string): DashboardJ
 /** Links to your own runbooks instead of those of the repository. */
 export const withRunbooks = (dashboard: DashboardJson, runbookUrl: string): DashboardJson =>
   onTexts(dashboard, (text) => text.replaceAll(RUNBOOK_URL, () => runbookUrl)) as DashboardJson;
+
+/** Adds a variable for each level, reads only what it selects, and keeps the levels apart wherever jobs are apart. */
+export const atLevels = (dashboard: DashboardJson, levels: readonly Level[]): DashboardJson => {
+  const own = levels.reduce<Json>((json, level) => onTexts(json, (text) => selectedBy(text, level)), dashboard);
+  const grouped = onTexts(own, (text) => withLevels(text, levels));
+  return withVariables(named(grouped, levels) as DashboardJson, levels);
+};
+
+/** Every selector names the job. In links, each variable keeps its selection. */
+const selectedBy = (text: string, level: Level): string =>
+  text
+    .replaceAll(/job=~"\$job(\|?)"/g, (job: string, orNone: string) => `${level}=~"$${level}${orNone}", ${job}`)
+    .replaceAll(/(?<=[?&])(?:\$\{job:queryparam\}|var-job=)/g, (job) => `\${${level}:queryparam}&${job}`);
+
+/** The columns of tables. */
+const named = (value: Json, levels: readonly Level[]): Json => {
+  if (Array.isArray(value)) return value.map((one) => named(one, levels));
+  if (!isObject(value)) return value;
+  const titles = Object.fromEntries(levels.map((level) => [level, level[0]?.toUpperCase() + level.slice(1)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, one]) =>
+      key === 'renameByName' && isObject(one) ? [key, { ...one, ...titles }] : [key, named(one, levels)],
+    ),
+  );
+};
+
+/** Before the variable of the job, which offers only the jobs of the chosen levels. */
+const withVariables = (dashboard: DashboardJson, levels: readonly Level[]): DashboardJson => {
+  const templating = isObject(dashboard.templating) ? dashboard.templating : {};
+  const list = Array.isArray(templating.list) ? templating.list : [];
+  const job = list.find((one) => isObject(one) && one.name === 'job');
+  if (!isObject(job)) return dashboard;
+  const before = (level: Level): string =>
+    levels
+      .slice(0, levels.indexOf(level))
+      .map((one) => `${one}=~"$${one}"`)
+      .join(', ');
+  const reads = (text: string, level: Level | 'job'): string =>
+    level === 'job'
+      ? text.replace('job=~".+"', `${levels.map((one) => `${one}=~"$${one}"`).join(', ')}, job=~".+"`)
+      : text
+          .replace('job=~".+"', before(level))
+          .replace(', }', '}')
+          .replace(/, job\)$/, `, ${level})`);
+  const made = levels.map((level) =>
+    inOrder({
+      ...(onTexts(job, (text) => (text.startsWith('label_values(') ? reads(text, level) : text)) as JsonObject),
+      name: level,
+      label: level[0]?.toUpperCase() + level.slice(1),
+      // Also what has no such label.
+      allValue: '.*',
+    }),
+  );
+  const chained = onTexts(job, (text) => (text.startsWith('label_values(') ? reads(text, 'job') : text));
+  return {
+    ...dashboard,
+    templating: { ...templating, list: list.flatMap((one) => (one === job ? [...made, chained] : [one])) },
+  };
+};
 
 /** Selects a data source. Users can still select another one. */
 export const withDataSource = (dashboard: DashboardJson, { uid, name = uid }: DataSource): DashboardJson => {

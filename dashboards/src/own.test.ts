@@ -121,6 +121,49 @@ describe('dashboards()', () => {
   });
 });
 
+describe('levels', () => {
+  const levels = ['cluster', 'namespace'] as const;
+  const all = dashboards({ levels, selector: 'job=~"agents-.+"' });
+
+  it('are in every query that reads a job, and valid PromQL', () => {
+    for (const { json } of all) {
+      for (const { expr } of dashboardQueries(json)) {
+        const own = { rateInterval: '4m', range: '1h', variables: { cluster: '.*', namespace: '.*' } };
+        const faults: string[] = [];
+        parser.parse(substitute(expr, own)).iterate({ enter: ({ type }) => void (type.isError && faults.push(expr)) });
+        expect(faults).toEqual([]);
+        for (const [job] of expr.matchAll(/\w+=~"\$namespace\|?", job=~"\$job\|?"|job=~"\$job\|?"/g))
+          expect(job).toMatch(/^namespace/);
+        for (const [clause, inside = ''] of expr.matchAll(/\b(?:by|on) \(([^)]*)\)/g)) {
+          if (/\bjob\b/.test(inside)) expect(clause).toContain('cluster, namespace, ');
+        }
+      }
+    }
+  });
+
+  it('have a variable each, before the job, which offers what they select', () => {
+    for (const { json, text } of all) {
+      const chained = variableQueries(json).slice(0, 3);
+      expect(chained).toEqual([
+        { variable: 'cluster', label: 'cluster', selector: 'breakerbox_sessions{job=~"agents-.+"}' },
+        {
+          variable: 'namespace',
+          label: 'namespace',
+          selector: 'breakerbox_sessions{job=~"agents-.+", cluster=~"$cluster"}',
+        },
+        {
+          variable: 'job',
+          label: 'job',
+          selector: 'breakerbox_sessions{job=~"agents-.+", cluster=~"$cluster", namespace=~"$namespace", job=~".+"}',
+        },
+      ]);
+      expect(text).not.toMatch(/[?&]var-job=/.test(text) ? /(?<!namespace:queryparam\}&)var-job=/ : /never/);
+    }
+    expect(all[0]?.text).toContain('"namespace": "Namespace"');
+    expect(() => dashboards({ levels: ['region'] as never })).toThrow(RuleOptionsError);
+  });
+});
+
 it('the table of alerts links to your own runbooks', () => {
   const [overview] = dashboards({ runbookUrl: 'https://wiki.example.com/$breakerbox/' });
   expect(overview?.text).toContain('"https://wiki.example.com/$breakerbox/$' + '{__value.raw}.md"');

@@ -1,5 +1,13 @@
-import { checkedSelector, checkedUrl, checkSettings, RUNBOOK_URL, type RuleSettings } from '@breakerbox/alerts';
-import { type DataSource, narrowed, withConsole, withDataSource, withRunbooks } from './adapt.ts';
+import {
+  checkedLevels,
+  checkedSelector,
+  checkedUrl,
+  checkSettings,
+  type Level,
+  RUNBOOK_URL,
+  type RuleSettings,
+} from '@breakerbox/alerts';
+import { atLevels, type DataSource, narrowed, withConsole, withDataSource, withRunbooks } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
 
@@ -17,6 +25,8 @@ export interface DashboardOptions {
    * Default: no links.
    */
   readonly consoleUrl?: string;
+  /** Labels of your targets that tell installations apart, as in the rules: each has a variable then. Default: none. */
+  readonly levels?: readonly Level[];
   /** Address of the runbooks that the table of alerts links to, as in the rules. Default: the repository. */
   readonly runbookUrl?: string;
   /** Thresholds of the rules, for panels that show them. Default: DEFAULT_SETTINGS of `@breakerbox/alerts`. */
@@ -43,17 +53,20 @@ export const dashboards = ({
   dataSource,
   consoleUrl,
   runbookUrl = RUNBOOK_URL,
+  levels,
   settings,
 }: DashboardOptions = {}): readonly DashboardFile[] => {
   const matchers = checkedSelector(selector);
   const linked =
     consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com');
+  const apart = checkedLevels(levels);
   const runbooks = checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL);
   return builtDashboards(checkSettings(settings)).map(({ uid, json }) => {
     const built = withRunbooks(json, runbooks);
     const chosen = dataSource === undefined ? built : withDataSource(built, dataSource);
     const narrow = matchers === '' ? chosen : narrowed(chosen, matchers);
-    const own = linked === undefined ? narrow : withConsole(narrow, linked);
+    const leveled = apart.length === 0 ? narrow : atLevels(narrow, apart);
+    const own = linked === undefined ? leveled : withConsole(leveled, linked);
     return { uid, title: titleOf(own), json: own, text: rendered(own) };
   });
 };

@@ -92,14 +92,14 @@ const make = async (flags: Flags, { out }: CommandIo): Promise<void> => {
   const { readMetadata } = await import('./rule-object.ts');
   const read = readFlags(flags);
   const metadata = readMetadata(flags.namespace, flags.ruleLabel);
-  const { settings, issues } = await readSettings(flags.settings[0], flags.set);
+  const { settings, levels, issues } = await readSettings(flags.settings[0], flags.set);
   const twice: readonly ConfigIssue[] =
     flags.settings.length > 1
       ? [{ path: '--settings', message: `is given ${flags.settings.length} times. Put all settings in one file` }]
       : [];
   const all = [...outIssues(flags.out), ...read.issues, ...metadata.issues, ...twice, ...issues];
   if (flags.out === undefined || all.length > 0) throw new BreakerboxConfigError(all, 'bundle');
-  const options = { ...read.options, ruleObject: metadata.ruleObject, settings };
+  const options = { ...read.options, ruleObject: metadata.ruleObject, settings, levels };
   const { bundleFiles } = await import('./contents.ts');
   const { writeBundle } = await import('./write.ts');
   const { notesOn, renderBundle } = await import('./bundle-report.ts');

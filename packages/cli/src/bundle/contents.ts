@@ -15,7 +15,7 @@ import { bundleReadme } from './readme.ts';
 /** Every file of the bundle. It reads only files of the packages, and writes nothing. */
 export const bundleFiles = (options: BundleOptions): readonly BundleFile[] => {
   const runbookUrl = options.runbookUrl ?? RUNBOOK_URL;
-  const { groupBy } = alertmanagerParts();
+  const { groupBy } = alertmanagerParts(given({ levels: options.levels }));
   return [
     { path: 'README.md', text: bundleReadme({ options, groupBy, runbookUrl }) },
     ...options.parts.flatMap((part) => PARTS[part](options)),
@@ -30,15 +30,17 @@ const below = (folder: string, files: readonly { readonly name: string; readonly
   files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
 
 const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFile[]>> = {
-  dashboards: ({ selector, dataSource, consoleUrl, runbookUrl, settings, folder }) => [
-    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl }) }).map(({ uid, text }) => ({
-      path: `dashboards/${uid}.json`,
-      text,
-    })),
+  dashboards: ({ selector, dataSource, consoleUrl, runbookUrl, settings, levels, folder }) => [
+    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl, levels }) }).map(
+      ({ uid, text }) => ({
+        path: `dashboards/${uid}.json`,
+        text,
+      }),
+    ),
     { path: 'grafana/provisioning/dashboards/breakerbox.yml', text: dashboardProvider(folder) },
   ],
   rules: (options) => {
-    const { inhibitRules, receivers, templates } = alertmanagerParts();
+    const { inhibitRules, receivers, templates } = alertmanagerParts(given({ levels: options.levels }));
     return [
       ...below('prometheus/rules', ruleFiles(ruleOptions(options))),
       ...below('prometheus/operator', [operatorRules({ ...ruleOptions(options), ...options.ruleObject })]),
@@ -55,9 +57,9 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
   runbooks: () => below('runbooks', runbooks()),
 };
 
-const ruleOptions = ({ selector, settings, grafanaUrl, consoleUrl, runbookUrl }: BundleOptions) => ({
+const ruleOptions = ({ selector, settings, levels, grafanaUrl, consoleUrl, runbookUrl }: BundleOptions) => ({
   settings,
-  ...given({ selector, grafanaUrl, consoleUrl, runbookUrl }),
+  ...given({ selector, grafanaUrl, consoleUrl, runbookUrl, levels }),
 });
 
 type Given<Values> = { readonly [Key in keyof Values]?: Exclude<Values[Key], undefined> };

@@ -1,4 +1,4 @@
-import type { OperatorMetadata, RuleSettings } from '@breakerbox/alerts';
+import type { Level, OperatorMetadata, RuleSettings } from '@breakerbox/alerts';
 import type { ConfigIssue } from '@breakerbox/core';
 import { nearestFirst } from '@breakerbox/core/internal';
 import type { DataSource } from '@breakerbox/dashboards';
@@ -36,6 +36,8 @@ export interface BundleOptions {
   readonly runbookUrl: string | undefined;
   /** Namespace and labels of the `PrometheusRule`. */
   readonly ruleObject: OperatorMetadata;
+  /** Labels of the targets that tell installations apart. Undefined: none. */
+  readonly levels?: readonly Level[] | undefined;
   /** Only settings that differ from the default. */
   readonly settings: Partial<RuleSettings>;
   readonly parts: readonly Part[];
@@ -53,7 +55,10 @@ type Report = (path: string, message: string) => undefined;
 /** Reads the flags, except for settings and the metadata of the `PrometheusRule`. Reports all faults at once. */
 export const readFlags = (
   flags: BundleFlags,
-): { readonly options: Omit<BundleOptions, 'settings' | 'ruleObject'>; readonly issues: readonly ConfigIssue[] } => {
+): {
+  readonly options: Omit<BundleOptions, 'settings' | 'levels' | 'ruleObject'>;
+  readonly issues: readonly ConfigIssue[];
+} => {
   const issues: ConfigIssue[] = [];
   const report: Report = (path, message) => {
     issues.push({ path, message });

@@ -201,6 +201,7 @@ const commandLine = ({
   runbookUrl,
   ruleObject: { namespace, labels = {} },
   settings,
+  levels,
   parts,
 }: BundleOptions): string => {
   const name = dataSource?.name === undefined ? '' : `:${dataSource.name}`;
@@ -215,6 +216,7 @@ const commandLine = ({
     ['--namespace', namespace],
     ...Object.entries(labels).map(([label, value]) => ['--rule-label', `${label}=${value}`] as const),
     ...Object.entries(settings).map(([setting, value]) => ['--set', `${setting}=${value}`] as const),
+    ['--set', levels === undefined ? undefined : `levels=${levels.join()}`],
     ['--only', only === defaultParts(dataSource !== undefined).join() ? undefined : only],
   ];
   return [

@@ -42,6 +42,14 @@ describe('settings', () => {
     },
   );
 
+  it('reads levels, as a list in a file or with commas, and rejects others', async () => {
+    expect((await readSettings(undefined, ['levels=namespace, cluster'])).levels).toEqual(['cluster', 'namespace']);
+    expect((await readSettings(await file('levels: [namespace]'), [])).levels).toEqual(['namespace']);
+    expect((await readSettings(undefined, ['levels=region'])).issues).toEqual([
+      { path: '--set levels', message: 'has "region", which is no level. The levels are cluster and namespace' },
+    ]);
+  });
+
   it('with an unknown name are an error that names the most similar setting first', async () => {
     expect(await faults(undefined, 'opnFor=1m')).toEqual([
       expect.stringMatching(/^--set opnFor there is no setting "opnFor"\. The settings are openFor, /),

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import {
+  checkedLevels,
   checkSettings,
   DEFAULT_SETTINGS,
+  type Level,
   RuleOptionsError,
   type RuleSettings,
   type SettingDoc,
@@ -15,8 +17,13 @@ import { plainTable } from '../plain-table.ts';
 /** Settings that differ from the default, or what is wrong with them. */
 export interface ReadSettings {
   readonly settings: Partial<RuleSettings>;
+  /** Labels of the targets that tell installations apart. */
+  readonly levels: readonly Level[] | undefined;
   readonly issues: readonly ConfigIssue[];
 }
+
+/** Not a threshold, but set with them: `--set levels=namespace,cluster`, or a list in the file. */
+const LEVELS_NAME = 'levels';
 
 type Name = keyof RuleSettings;
 /** A value, and the flag or file that set it. */
@@ -35,8 +42,10 @@ const isName = (name: string): name is Name => Object.hasOwn(DEFAULT_SETTINGS, n
 export const readSettings = async (file: string | undefined, set: readonly string[]): Promise<ReadSettings> => {
   const issues: ConfigIssue[] = [];
   const given = new Map<Name, Given>();
+  let levels: readonly Level[] | undefined;
   const take = (name: string, value: unknown, path: string): void => {
-    if (isName(name)) given.set(name, { value, path });
+    if (name === LEVELS_NAME) levels = levelsOf(value, path, issues);
+    else if (isName(name)) given.set(name, { value, path });
     else
       issues.push({
         path,
@@ -57,7 +66,19 @@ export const readSettings = async (file: string | undefined, set: readonly strin
       });
     } else take(name.trim(), typed(name.trim(), value.trim()), `--set ${name.trim()}`);
   }
-  return checked(given, issues);
+  return { ...checked(given, issues), levels };
+};
+
+const levelsOf = (value: unknown, path: string, issues: ConfigIssue[]): readonly Level[] | undefined => {
+  const names = (Array.isArray(value) ? value.map(String) : String(value).split(',')).map((one) => one.trim());
+  try {
+    const levels = checkedLevels(names.filter((one) => one !== ''));
+    return levels.length === 0 ? undefined : levels;
+  } catch (error) {
+    if (!(error instanceof RuleOptionsError)) throw error;
+    issues.push(...error.issues.map(({ message }) => ({ path, message: message.replace(/\.$/, '') })));
+    return undefined;
+  }
 };
 
 /** Of the same type as the setting's default: a number if the default is one and the text is a number. */
@@ -66,7 +87,7 @@ const typed = (name: string, text: string): string | number =>
     ? Number(text)
     : text;
 
-const checked = (given: ReadonlyMap<Name, Given>, issues: readonly ConfigIssue[]): ReadSettings => {
+const checked = (given: ReadonlyMap<Name, Given>, issues: readonly ConfigIssue[]): Omit<ReadSettings, 'levels'> => {
   const values = Object.fromEntries([...given].map(([name, { value }]) => [name, value])) as Partial<RuleSettings>;
   try {
     checkSettings(values);
