@@ -29,6 +29,8 @@ export const SECTIONS: readonly Section[] = [
   core('Failure rate', 'FailureRateConfig'),
   core('Slow calls', 'SlowCallRateConfig'),
   core('Wasted tokens', 'WastedTokensConfig'),
+  core('A trip policy of your own', 'CustomTripPolicy'),
+  core('What a trip policy sees', 'TripCall'),
   core('An alternative', 'Alternative'),
   core('A group', 'GroupConfig'),
   core('The failure budget', 'BudgetOptions'),

@@ -9,6 +9,7 @@ export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/c
 export { byHost } from './circuit/key-circuits.ts';
 export type { CircuitConfig, GroupPolicyConfig, Profile } from './circuit/policy.ts';
 export type { Ladder, ProbeWait } from './circuit/schedule.ts';
+export type { CustomTripPolicy, TripCall } from './circuit/trip-policies/custom.ts';
 export type { FailureRateConfig, SlowCallRateConfig } from './circuit/trip-policies/rate.ts';
 export type { Trip } from './circuit/trip-policies/trip-policies.ts';
 export type { WastedTokensConfig } from './circuit/trip-policies/wasted-tokens.ts';

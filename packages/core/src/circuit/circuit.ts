@@ -184,7 +184,7 @@ export const succeed = (
       const counts = recordCall(circuit.counts, counted, policy, at.ms);
       const trip = trippedBy(counts, counted, policy, at.ms);
       if (trip === undefined) return { ...circuit, counts };
-      const category = trip.category ?? circuit.latest ?? 'unknown';
+      const category = trip.category ?? policy.trip?.category ?? circuit.latest ?? 'unknown';
       return opened(circuit, firstOutage(trip.name, category, circuit.notBeforeMs, policy, at, surroundings));
     }
     case 'open': // No ticket carries an open circuit's generation.

@@ -1,5 +1,6 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { GROUP_PREFIX } from '../telemetry/semconv.ts';
+import type { CustomTripPolicy } from './trip-policies/custom.ts';
 import type { FailureRateConfig, SlowCallRateConfig } from './trip-policies/rate.ts';
 import { countsSuccesses, type ResolvedTrips, resolveTrips, TRIP_CHECKS } from './trip-policies/trip-policies.ts';
 import type { WastedTokensConfig } from './trip-policies/wasted-tokens.ts';
@@ -54,6 +55,8 @@ export interface CircuitConfig {
   readonly slowCallRate?: SlowCallRateConfig;
   /** Tokens of failed calls that open the circuit. Default: not used. */
   readonly wastedTokens?: WastedTokensConfig;
+  /** A trip policy of your own, beside the others. Not in files. Default: none. */
+  readonly trip?: CustomTripPolicy;
   /** Probes let through at once; all must succeed to close the circuit. Whole number ≥ 1. Default 1. */
   readonly probes?: number;
   /**

@@ -71,7 +71,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { defaults: { failureThreshold: false } },
       'defaults.failureThreshold',
-      'is false, and nothing else opens the circuit. Set one of failureRate, slowCallRate, wastedTokens, or mode',
+      'is false, and nothing else opens the circuit. Set one of failureRate, slowCallRate, wastedTokens, trip, or mode',
     ],
     [{ tools: { s: { outcomes: { netwrok: 'failure' } } } }, 'tools.s.outcomes.netwrok', "Did you mean 'network'"],
     [{ defaults: { outcomes: { network: 'success' } } }, 'defaults.outcomes.network', 'failure, ignored'],

@@ -158,6 +158,7 @@ const CAUSES: Readonly<Record<Trip, (category: ErrorCategory) => string>> = {
   probe: inRow,
   transport: inRow,
   unusable: inRow,
+  custom: (category) => `too many of its calls went wrong (${category})`,
   slow_call_rate: () => 'too many of its calls took too long',
   failure_rate: (category) => `too many of its calls failed (last failure: ${category})`,
   wasted_tokens: (category) => `its failed calls (${category}) cost too many tokens`,

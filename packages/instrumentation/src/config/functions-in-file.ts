@@ -2,7 +2,7 @@ import type { ConfigIssue } from '@breakerbox/core';
 import { isObject } from '@breakerbox/core/internal';
 
 /** Settings of a tool that are functions. */
-const OF_TOOL: readonly string[] = ['classify', 'isFailure', 'precheck'];
+const OF_TOOL: readonly string[] = ['classify', 'isFailure', 'precheck', 'trip'];
 
 /** Settings of a box that only code can give. */
 const OF_BOX: readonly string[] = ['clock', 'fleet'];

@@ -1,12 +1,13 @@
 import { type Check, complete, nullable, optional } from '../../config/checks.ts';
 import { consecutiveFailures } from './consecutive.ts';
+import { customTrip } from './custom.ts';
 import { type FailedKeys, failedKeys } from './keys.ts';
 import { failureRate, slowCallRate } from './rate.ts';
 import type { CountedCall, TripPolicy } from './trip-policy.ts';
 import { wastedTokens } from './wasted-tokens.ts';
 
 /** All trip policies. If one call reaches several limits, the first in this list opens the circuit (C3). */
-const REGISTERED = [consecutiveFailures, failedKeys, failureRate, slowCallRate, wastedTokens] as const;
+const REGISTERED = [consecutiveFailures, failedKeys, failureRate, slowCallRate, wastedTokens, customTrip] as const;
 
 type Registered = (typeof REGISTERED)[number];
 
@@ -72,9 +73,9 @@ const isFor = ({ countsOfKey }: TripPolicy, { ofKey }: CountedCall): boolean => 
 export const keysInRow = (counts: Counts | undefined): number =>
   (counts?.[failedKeys.name] as FailedKeys | undefined)?.row.length ?? 0;
 
-/** Whether successes count too, because a rate or tokens are configured. Otherwise a success only ends the failures in a row. */
+/** Whether successes count too, because a rate, tokens or a trip policy are configured. Otherwise a success only ends the failures in a row. */
 export const countsSuccesses = (policy: ResolvedTrips): boolean =>
-  recordCall(undefined, { category: undefined }, policy, 0) !== undefined;
+  policy.trip !== undefined || recordCall(undefined, { category: undefined }, policy, 0) !== undefined;
 
 /** The counts of a closed circuit as plain JSON (C11): each trip policy writes its own, by its name. */
 export type CountsSnapshot = Readonly<Record<string, unknown>>;

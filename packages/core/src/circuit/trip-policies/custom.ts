@@ -1,0 +1,85 @@
+import type { ErrorCategory } from '../../classify/taxonomy.ts';
+import { type Check, functions, isRecord, text } from '../../config/checks.ts';
+import { safely } from '../../safely.ts';
+import type { CountedCall, TripPolicy } from './trip-policy.ts';
+
+/** A call that is over and counts, as your own trip policy sees it. */
+export interface TripCall {
+  /** Undefined if the call succeeded. */
+  readonly category: ErrorCategory | undefined;
+  /** Milliseconds. */
+  readonly durationMs: number;
+  /** Tokens that the call has cost; 0 if unknown (O4). */
+  readonly tokens: number;
+  /** Monotonic milliseconds. Only differences mean something. */
+  readonly ms: number;
+}
+
+/**
+ * A trip policy of your own (C3): it opens the circuit beside the built-in ones. Both functions must be pure and fast, because they run in
+ * the decision. An error in them goes to OpenTelemetry's `diag`, and the call then counts for nothing here. Counts begin again when the
+ * circuit closes.
+ *
+ * @example Opens when a paid tool has failed three times in all since the circuit last closed
+ * ```ts
+ * const thrice: CustomTripPolicy<number> = {
+ *   name: 'thrice',
+ *   record: (failures = 0, { category }) => (category === undefined ? failures : failures + 1),
+ *   tripped: (failures) => failures >= 3,
+ * };
+ * createBreakerbox({ agent: 'research-agent', tools: { paid_search: { trip: thrice } } });
+ * ```
+ */
+export interface CustomTripPolicy<Counts = unknown> {
+  /** For snapshots: counts of another name are not read. Not empty. */
+  readonly name: string;
+  /** The counts after one more call. `undefined` keeps nothing. Return plain JSON if you take snapshots. */
+  record(counts: Counts | undefined, call: TripCall): Counts | undefined;
+  /** Whether the circuit opens with this call, which the counts contain. */
+  tripped(counts: Counts, call: TripCall): boolean;
+  /** The category of an opening by a call that succeeded. Default: that of the latest failure. */
+  readonly category?: ErrorCategory;
+}
+
+/** What is kept for it. */
+export interface CustomCounts {
+  readonly of: string;
+  readonly counts: unknown;
+}
+
+const check: Check = (path, value) => {
+  const issues = functions(['record', 'tripped'], 'they say when the circuit opens.')(path, value);
+  return issues.length > 0 ? issues : named(`${path}.name`, (value as CustomTripPolicy).name);
+};
+
+const named = text('snapshots know its counts by it.', 'name');
+
+const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: number): TripCall => ({
+  category,
+  durationMs,
+  tokens,
+  ms,
+});
+
+const asWritten: Check = (path, value) =>
+  isRecord(value) && typeof value.of === 'string' ? [] : [{ path, message: 'is not what snapshot(session) wrote.' }];
+
+/** A trip policy from the configuration. */
+export const customTrip = {
+  name: 'custom',
+  checks: { trip: check },
+  resolve: ({ trip }) => ({ trip }),
+  record: (kept, call, { trip }, ms) => {
+    if (trip === undefined) return undefined;
+    const before = kept?.of === trip.name ? kept.counts : undefined;
+    const counts = safely('record() of a trip policy', () => trip.record(before, callOf(call, ms)));
+    return counts === undefined ? undefined : { of: trip.name, counts };
+  },
+  tripped: ({ counts }, call, { trip }, ms) =>
+    safely('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms))) === true,
+  snapshot: { write: (counts) => counts, check: asWritten, read: (kept) => kept as CustomCounts },
+} as const satisfies TripPolicy<
+  { readonly trip?: CustomTripPolicy | undefined },
+  { readonly trip: CustomTripPolicy | undefined },
+  CustomCounts
+>;

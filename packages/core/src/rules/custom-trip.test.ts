@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { BreakerboxConfigError, type CustomTripPolicy, createBreakerbox } from '../index.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { bench, failOnce, steps, succeedOnce } from '../test-support.ts';
+
+/** Opens at the third failure since the circuit was last closed, whatever is in between. */
+const thrice: CustomTripPolicy<number> = {
+  name: 'thrice',
+  record: (failures = 0, { category }) => (category === undefined ? failures : failures + 1),
+  tripped: (failures) => failures >= 3,
+};
+
+const made = (trip: CustomTripPolicy) => bench({ tools: { a: { trip } }, loopGuard: false });
+
+describe('C3: a trip policy of your own', () => {
+  test('C3: opens the circuit, with successes in between, and begins again when it has closed', () => {
+    const { session } = made(thrice);
+    for (let n = 0; n < 2; n += 1) {
+      failOnce(session, 'a', 'server');
+      succeedOnce(session, 'a');
+    }
+    expect(session.peek('a')?.state).toBe('closed');
+    failOnce(session, 'a', 'server');
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'custom', category: 'server' });
+    expect(session.acquire('a').message).toContain('too many of its calls went wrong (server)');
+    steps(session, 3);
+    succeedOnce(session, 'a');
+    failOnce(session, 'a');
+    expect(session.peek('a')?.state).toBe('closed');
+  });
+
+  test('C3: reads durations and tokens, and may open at a success, in a category of its own', () => {
+    const slow: CustomTripPolicy<number> = {
+      name: 'slow',
+      category: 'timeout',
+      record: (_, { durationMs, tokens }) => durationMs + tokens,
+      tripped: (sum) => sum >= 1_500,
+    };
+    const { session, clock } = made(slow);
+    const permit = session.acquire('a');
+    clock.advance(1_000);
+    permit.settle({ outcome: 'success', tokens: 500 });
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'custom', category: 'timeout' });
+  });
+
+  test('C3, E5: one that throws changes nothing, and the other policies go on', () => {
+    const fails = (): never => {
+      throw new Error('a mistake');
+    };
+    for (const trip of [
+      { ...thrice, record: fails },
+      { ...thrice, tripped: fails },
+    ]) {
+      const { session } = made(trip);
+      for (let n = 0; n < 3; n += 1) failOnce(session, 'a', 'network');
+      expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'consecutive' });
+    }
+  });
+
+  test('C3, C11: its counts are in snapshots, and another policy does not read them', () => {
+    const { session, box } = made(thrice);
+    for (let n = 0; n < 2; n += 1) {
+      failOnce(session, 'a');
+      succeedOnce(session, 'a');
+    }
+    const kept = JSON.parse(JSON.stringify(snapshot(session)));
+    const again = restore(box, kept);
+    failOnce(again, 'a');
+    expect(again.peek('a')).toMatchObject({ state: 'open', trip: 'custom' });
+    const other = restore(made({ ...thrice, name: 'other' }).box, kept);
+    failOnce(other, 'a');
+    expect(other.peek('a')?.state).toBe('closed');
+  });
+
+  test.each([
+    [{}, 'tools.a.trip: is an object without the functions record and tripped'],
+    [{ ...thrice, name: ' ' }, 'tools.a.trip.name: is'],
+    [true, 'tools.a.trip: is true without the functions'],
+  ])('C3, E6: %j is a fault', (trip, message) => {
+    const make = () => createBreakerbox({ agent: 'a', tools: { a: { trip: trip as never } } });
+    expect(make).toThrow(BreakerboxConfigError);
+    expect(make).toThrow(message);
+  });
+});
