@@ -17,22 +17,22 @@ export const blamed = (verdict: Verdict, text: string, host: boolean, call: Call
   const isTarget = (isFailure || host) && isAboutTarget(verdict, text, call);
   if (call.asksForHost && isTarget) return answer('whether the host can be reached was the question');
   if (call.target) {
-    const isPage = MISSING_PAGE.test(why) && !isOfService(text, call);
+    const isPage = MISSING_PAGE.includes(why) && !isOfService(text, call);
     if (isPage) return answer(`${why}, of the page that the call chose`);
     return isTarget ? ofKey('host') : verdict;
   }
-  if (isDeniedFile(verdict, text, call)) return ofKey('file');
+  if (isDeniedFile(why, text, call)) return ofKey('file');
   if (!host || !isHostOfText(why, text, call)) return verdict;
   // Which host it was is not known. That it does not exist is an answer.
   const missing = /NOTFOUND|NAME_NOT|UNKNOWN_HOST|no such host/.test(why);
   return { ...ofKey('host'), ...(missing && { category: 'tool_error' }) };
 };
 
-const MISSING_PAGE = /^HTTP status 4(?:04|10|51)$/;
+const MISSING_PAGE = ['HTTP status 404', 'HTTP status 410', 'HTTP status 451'];
 
 /** The machine has no network, or the connection to the tool's own server or proxy failed. */
 const OWN_NETWORK =
-  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE)\b|network is unreachable|^(?:JSON-RPC code -32000|code (?:NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED))|-32000: connection closed|endpoint of MCP/im;
+  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE)\b|network is unreachable|JSON-RPC code -32000|code (?:NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED)|-32000: connection closed|endpoint of MCP/i;
 /** Words that show what else a connection was to. */
 const OTHER_PEER =
   /\b(?:databases?|redis|postgres\w*|mysql|mongo\w*|queue|broker|browser|chrom\w+|playwright|daemon|proxy|cache|pool|docker)\b/i;
@@ -50,10 +50,10 @@ const isAboutTarget = ({ category, why }: Verdict, text: string, call: Call): bo
   if (why.startsWith('HTTP status'))
     return (
       !isOfService(text, call) &&
-      (/^(?:network|timeout|server|rate_limit)$/.test(category) || named || opens || asksForHost)
+      (['timeout', 'server', 'rate_limit'].includes(category) || named || opens || asksForHost)
     );
   const isConnection = category === 'network' || category === 'timeout';
-  return isConnection && (named || /^(?:code|class|its class|the signal)/.test(why) || !OTHER_PEER.test(text));
+  return isConnection && (named || /code|class|the signal/.test(why) || !OTHER_PEER.test(text));
 };
 
 /** Whether a call without a URL in its input chose the host: it opens pages. 'connect ECONNREFUSED 127.0.0.1:9222' is about the browser itself. */
@@ -61,7 +61,5 @@ const isHostOfText = (why: string, text: string, { opens, context }: Call): bool
   opens && (context?.input === undefined || !/REFUSED|refused|connection/.test(why) || namesHost(text));
 
 /** Rights to one file that the call chose. */
-const isDeniedFile = ({ category, why }: Verdict, text: string, { quoted }: Call): boolean =>
-  category === 'permission' &&
-  /EACCES|EPERM|credentials/.test(why) &&
-  quoted.some((value) => /[\\/]/.test(value) && value.length > 3 && text.includes(value));
+const isDeniedFile = (why: string, text: string, { quoted }: Call): boolean =>
+  /EACCES|EPERM|credentials/.test(why) && quoted.some((value) => /[\\/]/.test(value) && text.includes(value));

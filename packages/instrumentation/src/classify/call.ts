@@ -33,14 +33,14 @@ const WEB = /^(?:https?|wss?):\/\//i;
 const HOST = /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?$/i;
 
 /** Keys and names of tools that only pass a URL on, or look a domain up in an index. */
-const PASSED_ON = /web_?hook|call_?back|link|domain|redirect|bookmark|shorten|subscri/i;
+const PASSED_ON = /web[_ ]?hook|call[_ ]?back|redirect|bookmark|shorten|subscri/i;
 
 /** The keys of a check whose question is whether a host can be reached. Other tools have further keys. */
 const CHECKED =
   /^(?:host|hostname|domain|ip|address|url|target|ports?|count|timeout(?:_?ms)?|protocol|record_?type|type)$/i;
-const HOST_KEY = /^(?:host|hostname|domain|ip|address)$/i;
+const HOST_KEY = /host|domain|ip|address/i;
 const CHECKS =
-  /\b(?:ping|dns|nslookup|dig|whois|trace ?route|reachab\w+|uptime|health ?check|(?:check|scan|test|probe|open) (?:\w+ )?ports?|ports? (?:check|scan)\w*|(?:check|test|probe|monitor|is) (?:the )?(?:hosts?|urls?|sites?|websites?|domains?|links?|connect\w+|endpoints?|ssl|certificates?|up|online)|resolve (?:host|domain|name)\w*)\b/;
+  /\b(?:ping|dns|nslookup|dig|whois|trace ?route|reachab\w+|uptime|health ?check|(?:check|scan|test|probe|open) (?:\w+ )?ports?|ports? (?:check|scan)\w*|(?:check|test|probe|monitor|is) (?:the )?(?:(?:host|url|site|website|domain|link|endpoint|certificate)s?|connect\w+|ssl|up|online)|resolve (?:host|domain|name)\w*)\b/;
 /** Names of checks, where a host is all that is given. */
 const PROBES =
   /^(?:ssl|tls|cert\w*)\b|\b(?:check\w*|test|scan\w*|status|probe|monitor|verify|connect|get (?:ssl|tls|cert\w*))\b/;
@@ -52,7 +52,7 @@ const asksForHost = (name: string, keys: readonly string[]): boolean =>
 
 /** Tools that return content of a file or a table, which may be an error message. */
 const READS = /^(?:\w+_)?(?:path|file|file_?name|file_?path|query|sql)$|^(?:file|source|full)Path$/i;
-const READ_BY_NAME = /\b(?:errors?|exceptions?|logs?|read|cat|grep|tail)\b/;
+const READ_BY_NAME = /\b(?:(?:error|exception|log)s?|read|cat|grep|tail)\b/;
 
 /** URLs that a fetch tool or a browser can open. Any tool may have a URL of a database, but no tool fetches `file:`. */
 const isUnserved = (value: string, opens: boolean): boolean =>
@@ -73,7 +73,7 @@ const hasProgram = (input: unknown): boolean =>
 const literalsOf = (values: readonly string[], name: string): readonly string[] => {
   const words = values.flatMap((value) => {
     const parts = value.split(/[\s,;]+/, 7);
-    return [value, ...(parts.length > 6 ? [] : parts.filter((part) => /^[A-Z]|.[A-Z\d@/_-]/.test(part)))];
+    return [value, ...(parts.length > 6 ? [] : parts.filter((part) => /[A-Z]|.[\d@/_-]/.test(part)))];
   });
   return words.filter((word) => {
     const lower = word.toLowerCase();
@@ -94,7 +94,7 @@ export const callOf = (context: ReadContext | undefined) => {
   const tool = readText(context, 'tool', 200) ?? '';
   const input = read(context, 'input');
   const given = read(context, 'kind') as ToolKind | false | undefined;
-  const kind = given === false ? undefined : (given ?? kindOf(tool) ?? (hasProgram(input) ? 'runner' : undefined));
+  const kind = (given ?? kindOf(tool) ?? (hasProgram(input) ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
   const target = targetIn(input);
@@ -110,7 +110,7 @@ export const callOf = (context: ReadContext | undefined) => {
     literals: literalsOf(values, name),
     target,
     /** Its URL is for another program to open: a status is the answer of the tool's own service. */
-    passesOn: !opens && (PASSED_ON.test(name) || keys.some((key) => PASSED_ON.test(key))),
+    passesOn: !opens && (PASSED_ON.test(name) || keys.some((key) => PASSED_ON.test(key) || /link|domain/i.test(key))),
     /** Its URL cannot be fetched: that is the fault of the argument. */
     isUnserved: values.some((value) => isUnserved(value, opens)),
     /** Whether a host can be reached is the question. */

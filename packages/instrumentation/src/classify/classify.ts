@@ -54,13 +54,12 @@ const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, un
 
 /** O9: the texts of a result that may be data. */
 const ownText = (result: unknown): string =>
-  [result, core.read(result, 'error'), ...core.readItems(core.read(result, 'errors'), 4)].map(textOf).join('\n').trim();
+  [result, core.read(result, 'error'), ...core.readItems(core.read(result, 'errors'), 4)].map(textOf).join('\n');
 
 /** A result that is not marked as an error is one only by evidence of an outage. */
 const outageOnly = (text: string, call: Call): Verdict | undefined => {
   const verdict = verdictOn(text, call);
-  const isEvidence = verdict.judgedBy === 'evidence' && isOutage(verdict.category);
-  return isEvidence && call.kind !== 'runner' ? unmarked(verdict) : undefined;
+  return verdict.judgedBy === 'evidence' && isOutage(verdict.category) ? unmarked(verdict) : undefined;
 };
 
 /** A result that is only an error message begins like this. It is short, and further lines belong to a body or a stack. */
@@ -72,7 +71,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const content = core.read(result, 'content');
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
   const text = (typeof result === 'string' ? withoutAdvice(result) : single ? contentOf(content) : '').trim();
-  if (text === '' || text.length > 2048) return undefined;
+  if (text.length > 2048) return undefined;
   const isJson = /^(?:\{|\[\s*[[{"])/.test(text);
   const envelope = isJson && core.readJson(text, '{}').value;
   const found = core.readErrorResult(envelope);

@@ -23,6 +23,7 @@ it.each([
   ['exec_shell', 'runner'],
   ['run_the_program', 'runner'],
   ['run_cmd', 'runner'],
+  ['run -- code', 'runner'],
   ['run_scripts', 'runner'],
   ['run_script', 'runner'],
   ['run_command', 'runner'],

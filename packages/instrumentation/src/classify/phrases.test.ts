@@ -210,6 +210,7 @@ describe('O2: words of an outage, and the same words about something else', () =
     resource: resources have been exhausted
     resource: monthly quota exceeded on your plan
     resource: insufficient_quota
+    tool_error: Your plan has a monthly quota of 5
     resource: billing_not_active
     resource: your subscription: credits are used up
     resource: Failed to launch chromium

@@ -23,7 +23,9 @@ describe('O2: what stands before a text', () => {
   ])('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
 
   it('O2: a fetch tool does not fetch other schemes', () => {
-    expect(readProse('cannot load gopher://a.example: fetch failed', 'fetch')?.sign).toBe('a URL that is not fetched');
+    const sign = 'a URL that is not fetched';
+    const unserved = { category: 'tool_error', sign, hard: false };
+    expect(readProse('cannot load gopher://a.example: fetch failed', 'fetch')).toEqual(unserved);
     expect(readProse('cannot load https://a.example: fetch failed', 'fetch')?.sign).toBe('a connection failed');
     expect(readProse('cannot load gopher://a.example: fetch failed')?.sign).toBe('a connection failed');
   });
@@ -34,6 +36,8 @@ describe('O2e: the ends of a long text', () => {
   it.each<[string, string[]]>([
     ['timeout', [...lines(2), 'timed out', ...lines(2)]],
     ['unknown', [...lines(2), 'timed out', ...lines(3)]],
+    ['timeout', [...lines(4), '    timed out']],
+    ['unknown', [...lines(5), '    timed out']],
     ['timeout', [...lines(1), 'timed out', ...lines(8)]],
     ['timeout', [...lines(8), 'timed out', ...lines(1)]],
     ['unknown', [...lines(8), 'timed out', ...lines(2)]],

@@ -6,7 +6,7 @@ import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
-  /^\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)*/i;
+  /\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)*/i;
 
 /** A quoted word before a verb is the name of an object, whatever the word means. */
 const OBJECT =

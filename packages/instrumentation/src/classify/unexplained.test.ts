@@ -23,6 +23,9 @@ describe('O8: errors that nothing explains', () => {
     'It could be found',
     'It exists',
     'Item(s) failed',
+    'The environment has no display',
+    'No database is configured',
+    'Unknown reason',
     '',
   ])('O8: %j is unexplained, thrown or marked as an error', (text) => {
     expect(digestOf(text)).toMatch(/^[0-9a-f]{32}$/);
@@ -80,6 +83,19 @@ describe('O8: errors that nothing explains', () => {
     'log in again',
     'please select a seat',
     'please check the date',
+    'please try another date',
+    'not a part of it',
+    'It cannot find the city',
+    'I could not locate it',
+    "It didn't match",
+    'failed to identify it',
+    'a log in is needed',
+    'please login',
+    'not be found',
+    'no seats left for two',
+    'no new free seats available',
+    "this can't be changed",
+    'unavailable',
     'channel_is_archived',
   ])('O8: %j speaks about the request', (text) => {
     expect(digestOf(text)).toBeUndefined();
@@ -94,9 +110,14 @@ describe('O8: errors that nothing explains', () => {
     expect(digestOf('ZEBRA: it failed', { input: { q: 'zebra' } })).toBeUndefined();
     expect(digestOf('the it failed', { input: { q: 'the' } })).toBeDefined();
     expect(digestOf('HTTP 503')).toBeUndefined();
+    expect(readThrown(Object.assign(new Error('it failed'), { code: 'ENOENT' })).unexplained).toBeUndefined();
     expect(readThrown(new Error('the arguments are invalid json')).unexplained).toBeUndefined();
     expect(readThrown(new Error('it is required')).unexplained).toBeUndefined();
     expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
+  });
+
+  test('O8: the digest of a text is the same in each process', () => {
+    expect(digestOf('It failed: "Oslo" of /tmp/x,  7 times\n')).toBe('4a373c373280c3b7828474cec8a55b9d');
   });
 
   test('O8: a result that no framework marks as an error is explained by its tool', () => {
@@ -111,6 +132,8 @@ describe('O8: errors that nothing explains', () => {
     ['It   failed\n', 'it failed', true],
     ["Failure of 'Oslo'", 'Failure of `Rome`', true],
     ['Failure of a@b.example', 'Failure of c@d.example', true],
+    ['Failure of @a b', 'Failure of c/ b', true],
+    ['Failure 7a', 'Failure b8', true],
     ['Failure at C:\\x', 'Failure at C:\\y\\z', true],
     ["Don't fail, it's Oslo", "Don't fail, it's Rome", false],
     [`Failure of "${'x'.repeat(201)}"`, `Failure of "${'y'.repeat(201)}"`, false],

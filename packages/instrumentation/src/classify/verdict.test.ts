@@ -10,15 +10,19 @@ const coded = (code: unknown, message: string, more: object = {}) =>
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
 
-describe('O2: an error that cannot be read', () => {
-  it('O2, E5: is unknown, of the tool, and marked', () => {
-    const hostile = {
-      get input(): never {
-        throw new Error('no');
-      },
-    };
-    expect(thrown(new Error('x'), hostile as ReadContext)).toBe('unknown of the tool');
-    expect(readThrown(new Error('boom'))).toMatchObject({ judgedBy: 'nothing', marked: true, blames: 'tool' });
+describe('E5: arguments that break the classifier', () => {
+  it('E5: an error is unknown, a result is a success, and the program goes on', () => {
+    const { proxy, revoke } = Proxy.revocable([], {});
+    revoke();
+    const context = { input: { command: proxy } };
+    expect(readThrown(new Error('timed out'), context)).toEqual({
+      category: 'unknown',
+      blames: 'tool',
+      why: 'it cannot be read',
+      judgedBy: 'evidence',
+      marked: true,
+    });
+    expect(readReturned({ error: 'timed out' }, context)).toBeUndefined();
   });
 });
 
@@ -56,11 +60,13 @@ describe('O2: what a result without a mark says', () => {
     ],
     ['success', { content: [{ type: 'text', text: `Error: ${down}` }], structuredContent: { a: 1 } }],
     ['success', { content: `Error: ${down}` }],
+    ['success', { content: [{ type: 'text', text: `Error: ${down}` }, { type: 'image' }] }],
     ['success', `Error: ${down}\nand more`],
     ['success', `Error handling: ${down}`],
     ['success', `Error codes: ${down}`],
     ['success', `Error code: ${down}`],
     ['success', `Error messages: ${down}`],
+    ['success', `Error message: ${down}`],
     ['success', `>>>>> Error: ${down}`],
     ['success', `One two three four failed: ${down}`],
     ['success', down],
@@ -78,13 +84,17 @@ describe('O2: what a result without a mark says', () => {
     ['success', '<html><title>503 x</title></html>', { kind: 'runner' }],
     ['success', '<html><title>503 x</title></html>', { input: { file: 'x' } }],
     ['success', `<html><title>503 x</title>${' '.repeat(2048)}</html>`],
-    ['server of the tool', `<html><title>503 x</title>${' '.repeat(1900)}</html>`],
+    ['server of the tool', `<html><title>503 x</title>${' '.repeat(2048 - 33)}</html>`],
+    ['success', `<html><title>503 x</title>${' '.repeat(2048 - 32)}</html>`],
+    ['timeout of the tool', `Error: timed out ${'x'.repeat(400 - 17)}`],
+    ['success', `Error: timed out ${'x'.repeat(400 - 16)}`],
     ['server of the key', '<html><title>503 x</title></html>', { input: { url: 'https://a.example' } }],
     ['timeout of the tool', '{"error": "timed out"}'],
     ['timeout of the tool', ' {"error": "timed out"} '],
     ['success', '{"error": "timed out"} x'],
     ['success', '{"error": "timed out"'],
     ['success', '[{"error": "timed out"}]'],
+    ['success', '[ {"error": "timed out"} ]'],
     ['success', '{"error": "timed out"}', { input: { path: 'x' } }],
     ['success', '{"error": "timed out", "rows": [1]}'],
     ['success', `{"error": "timed out", "stack": "${'x'.repeat(2048)}"}`],
@@ -121,7 +131,7 @@ describe('O9: a weak form', () => {
 });
 
 describe('B3: a call that another guard skipped', () => {
-  const skip = "Tool 'a' is unavailable (timeout). Do not retry it.";
+  const skip = "Tool 'search' is unavailable (timeout). Do not retry it.";
   it.each<[string, unknown]>([
     ['another guard skipped the call', new Error(skip)],
     ['another guard skipped the call', new Error('x', { cause: new Error(skip) })],
@@ -149,6 +159,11 @@ describe('O2: runners', () => {
   it('O2: a child process that a runner reports is read by its text alone', () => {
     const late = Object.assign(new Error('Command failed: x'), { killed: true, signal: 'SIGTERM' });
     expect([thrown(late), thrown(late, { kind: 'runner' })]).toEqual(['timeout of the tool', 'tool_error of the tool']);
+    expect(thrown(named('StreamableHTTPError', 'x', { status: 404 }), { kind: 'runner' })).toBe('server of the tool');
+    expect(thrown(new Error(''), { kind: 'runner' })).toBe('unknown of the tool');
+    const why = (text: string) => readThrown(new Error(text), { kind: 'runner' }).why;
+    expect(why('spawn x ENOENT')).toBe('spawn');
+    expect(why('timed out')).toBe('the output of a program says nothing about the tool');
   });
 });
 
@@ -156,14 +171,18 @@ describe('O2: one error that has several signs', () => {
   it.each<[string, unknown, ReadContext?]>([
     ['rate_limit of the tool', named('ThrottlingException', 'x', { status: 400 })],
     ['invalid_input of the tool', named('InternalServerError', 'x', { status: 400 })],
+    ['rate_limit of the tool', named('ProvisionedThroughputExceededException', 'x', { status: 400 })],
+    ['permission of the tool', named('ProvisionedThroughputExceededException', 'x', { status: 401 })],
     ['server of the tool', named('ThrottlingException', 'x', { status: 500 })],
     ['resource of the tool', coded('x', 'x', { status: 403, error: { message: 'insufficient_quota' } })],
     ['permission of the tool', coded('x', 'x', { status: 403 })],
+    ['permission of the tool', coded('x', 'rejected by policy', { status: 403 })],
     ['timeout of the tool', coded('ECONNABORTED', 'timed out')],
     ['network of the tool', coded('ECONNABORTED', 'boom', { name: 'RateLimitError' })],
     ['network of the tool', coded('ECONNABORTED', 'it was already sold')],
     ['timeout of the tool', coded(-32001, 'boom')],
     ['tool_error of the tool', coded(-32603, 'boom')],
+    ['tool_error of the tool', coded(-32000, 'boom')],
     ['invalid_input of the tool', named('ZodError', 'timed out')],
     ['unknown of the tool', coded('EBOOM', 'it is already sold')],
     ['tool_error of the tool', coded('EBOOM1', 'it is already sold')],
@@ -172,6 +191,7 @@ describe('O2: one error that has several signs', () => {
     ['unknown of the tool', new TypeError('it is already sold')],
     ['unknown of the tool', new RangeError('it is already sold')],
     ['tool_error of the tool', named('MyTypeError', 'it is already sold')],
+    ['unknown of the tool', named('TypeError', 'it is already sold')],
     ['tool_error of the tool', named('TypeErrors', 'it is already sold')],
     ['invalid_input of the tool', new TypeError('invalid arguments')],
     ['unknown of the tool', new TypeError('Oslo: boom'), { input: { city: 'Oslo' } }],
@@ -210,6 +230,10 @@ describe('C14: what a failure blames', () => {
     ['network of the key', 'connection lost', load],
     ['network of the tool', 'redis connection lost', load],
     ['network of the key', 'redis connection to a.example lost', load],
+    ...['database', 'databases', 'postgres', 'postgresql', 'mongo', 'mongodb', 'chromium', 'browser', 'proxy'].map(
+      (peer): [string, string, ReadContext] => ['network of the tool', `${peer} connection lost`, load],
+    ),
+    ['network of the key', 'poolside connection lost', load],
     ['network of the tool', 'network is unreachable', load],
     ['network of the tool', 'net::ERR_PROXY_CONNECTION_FAILED', page],
     ['network of the tool', 'net::ERR_TUNNEL_CONNECTION_FAILED', page],
@@ -254,6 +278,7 @@ describe('C14: what a failure blames', () => {
 
   it.each<[string, string, ReadContext]>([
     ['code ENOTFOUND, of the host that the call chose', 'getaddrinfo ENOTFOUND a.example', page],
+    ['code ERR_CERT_DATE_INVALID, of the host that the call chose', 'net::ERR_CERT_DATE_INVALID', { kind: 'browser' }],
     ['HTTP status 404, of the page that the call chose', 'HTTP 404', page],
     ['whether the host can be reached was the question', 'timed out', { tool: 'ping', input: { host: 'a.example' } }],
     ['a URL that is not fetched', 'timed out', { input: { url: 'file:///x' } }],

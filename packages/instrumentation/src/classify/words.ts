@@ -12,7 +12,7 @@ export interface Hint extends Meaning {
 const hints = (lines: string): readonly Hint[] =>
   lines.split(/\n {2}(?=\w)/).map((line) => {
     const [, category = '', flags = '', sign = '', source = ''] =
-      /^(\w+) ([!@]*) ?([^:]+): ([\s\S]+)$/.exec(line.trim()) ?? [];
+      /^(\w+) ([!@]*) ?([^:]+): ([\s\S]+)$/.exec(line) ?? [];
     const meaning = { category: category as ErrorCategory, sign, hard: flags.includes('!'), host: flags.includes('@') };
     return { ...meaning, pattern: new RegExp(source.replace(/\n +/g, ''), 'i') };
   });
