@@ -41,7 +41,7 @@ const SLOW = [
   'packages/core/src/proof/walk.test.ts',
   'packages/telemetry/src/exit{,.backends}.test.ts',
   'packages/cli/src/demo/{left-behind,shared/shared-demo}.test.ts',
-  'alerts/tests/{grafana-managed,situations}.test.ts',
+  'alerts/tests/{grafana-managed,native,situations}.test.ts',
   'bench/src/{bench,scrape,relay/http-memory}.test.ts',
   'bench/bundle/bundle.test.ts',
   'test/{costs,hostile}/*.test.ts',

@@ -20,10 +20,10 @@ const snappy = (bytes: Buffer): Buffer => {
 };
 
 /** A field of protobuf that has a length. */
-const field = (number: number, bytes: Buffer): Buffer =>
+export const field = (number: number, bytes: Buffer): Buffer =>
   Buffer.concat([Buffer.from([(number << 3) | 2]), uvarint(bytes.length), bytes]);
 
-const labelsOf = (labels: Labels): Buffer =>
+export const labelsOf = (labels: Labels): Buffer =>
   Buffer.concat(
     labels.map(([name, value]) => field(1, Buffer.concat([field(1, Buffer.from(name)), field(2, Buffer.from(value))]))),
   );
@@ -33,6 +33,22 @@ const sample = (at: number, value: number): Buffer => {
   double[0] = (1 << 3) | 1;
   double.writeDoubleLE(value, 1);
   return field(2, Buffer.concat([double, Buffer.from([2 << 3]), uvarint(at)]));
+};
+
+/** Sends one message, with the time series that `field(1, …)` has each.
+ * @throws Error with the answer of Prometheus if it rejects it
+ */
+export const sent = async (url: string, message: Buffer): Promise<void> => {
+  const response = await fetch(`${url}/api/v1/write`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'snappy',
+      'x-prometheus-remote-write-version': '0.1.0',
+    },
+    body: new Uint8Array(snappy(message)),
+  });
+  if (!response.ok) throw new Error(`Prometheus rejected the newest samples: ${await response.text()}`);
 };
 
 const SERIES_PER_REQUEST = 5_000;
@@ -60,15 +76,6 @@ export const remoteWrite = async (url: string, stored: readonly Stored[], from: 
       .slice(at, at + SERIES_PER_REQUEST)
       .filter((one) => samplesOf(one).length > 0)
       .map((one) => field(1, Buffer.concat([labelsOf(one.labels), samplesOf(one)])));
-    const response = await fetch(`${url}/api/v1/write`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/x-protobuf',
-        'content-encoding': 'snappy',
-        'x-prometheus-remote-write-version': '0.1.0',
-      },
-      body: new Uint8Array(snappy(Buffer.concat(message))),
-    });
-    if (!response.ok) throw new Error(`Prometheus rejected the newest samples: ${await response.text()}`);
+    await sent(url, Buffer.concat(message));
   }
 };

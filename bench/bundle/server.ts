@@ -19,7 +19,7 @@ const TICKS_PER_SECOND = 100;
 const KIB = 1024;
 
 /** @throws Error if Prometheus is not on PATH, or ends instead of answering */
-export const startServer = async (folder: string): Promise<Server> => {
+export const startServer = async (folder: string, flags: readonly string[] = []): Promise<Server> => {
   const program = requireProgram(['prometheus']);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -35,6 +35,7 @@ export const startServer = async (folder: string): Promise<Server> => {
     '--web.enable-remote-write-receiver',
     `--web.listen-address=127.0.0.1:${port}`,
     '--log.level=warn',
+    ...flags,
   ]);
   const ofProcess = (file: string): string => readFileSync(`/proc/${child.pid}/${file}`, 'utf8');
   if (!(await isReady(child, `${url}/-/ready`, new AbortController().signal))) {
