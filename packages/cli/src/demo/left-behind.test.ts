@@ -45,6 +45,7 @@ const start = (args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProce
       ...process.env,
       PATH: `${home}${delimiter}${process.env.PATH ?? ''}`,
       TMPDIR: temporary,
+      XDG_RUNTIME_DIR: join(home, 'run'), // For the socket, beside those of other agents.
       BREAKERBOX_PARENT: undefined,
       ...env,
     },
