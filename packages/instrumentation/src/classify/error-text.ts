@@ -51,7 +51,7 @@ export const quotes = (text: string, words: readonly string[]): boolean =>
 /** The status of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
 export const pageStatus = (text: string): number | undefined => {
   const status = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*([45]\d\d)\b/i.exec(text)?.[1];
-  const shown = text.replace(/<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s+/gi, ' ').replace(/ +/g, ' ');
+  const shown = text.replace(/(?:<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s)+/gi, ' ');
   return status !== undefined && shown.length < 300 ? Number(status) : undefined;
 };
 

@@ -15,6 +15,7 @@ describe('O2: what stands before a text', () => {
     ['cancelled', 'Tool call failed: cancelled'],
     ['tool_error', 'Shop: cancelled'],
     ['cancelled', 'Error:\\naborted'],
+    ['timeout', 'the request\\ntimed out'],
     ['tool_error', "'Connection lost' does not exist"],
     ['tool_error', '`The server is down` not found'],
     ['tool_error', '[internal error] is not a song'],
@@ -38,6 +39,11 @@ describe('O2e: the ends of a long text', () => {
     ['unknown', [...lines(2), 'timed out', ...lines(3)]],
     ['timeout', [...lines(4), '    timed out']],
     ['unknown', [...lines(5), '    timed out']],
+    ['timeout', [...lines(8), 'timed out', ...lines(1), '{', '}']],
+    ['timeout', [...lines(8), 'a:10 timed out', ...lines(1)]],
+    ['timeout', [...lines(8), '77777 timed out', ...lines(1)]],
+    ['timeout', [...lines(8), 'timed out', '});', ...lines(1)]],
+    ['timeout', [...lines(2), 'timed out', ...lines(2), '    at f', '    at g']],
     ['timeout', [...lines(1), 'timed out', ...lines(8)]],
     ['timeout', [...lines(8), 'timed out', ...lines(1)]],
     ['unknown', [...lines(8), 'timed out', ...lines(2)]],
@@ -49,7 +55,7 @@ describe('O2e: the ends of a long text', () => {
   ])('O2e: %s: %j', (wanted, text) => expect(category(text.join('\n'))).toBe(wanted));
 
   it('O2e: a text of 1,000 characters is read as a whole', () => {
-    expect(category(`${'x'.repeat(985)} timed out`)).toBe('timeout');
+    expect(category(`${'x'.repeat(990)} timed out`)).toBe('timeout');
     expect(category(`${'x'.repeat(1000)} timed out`)).toBe('unknown');
   });
 });
@@ -64,6 +70,8 @@ describe('O2: labels of an error', () => {
     ['its error_code', { error_code: 'internal_error' }],
     ['its errorCode', { errorCode: 'INTERNAL_ERROR' }],
     ['its errorType', { errorType: 'Runtime.OutOfMemory' }],
+    ['its errorType', { errorType: 'app.MemoryError' }],
+    ['its type', { type: 'bad-gateway' }],
     ['its status', { code: 503, status: 'UNAVAILABLE' }],
     ['its status', { status: 'SERVICE_UNAVAILABLE' }],
     [undefined, { status: 'UNAVAILABLE' }],
@@ -87,6 +95,9 @@ describe('O2: labels of an error', () => {
 describe('O2: several signs in one text', () => {
   it.each<[string, string]>([
     ['rate_limit', 'HTTP 400: ThrottlingException'],
+    ['rate_limit', 'HTTP 400: ProvisionedThroughputExceededException'],
+    ['resource', 'HTTP 400: LimitExceededException'],
+    ['invalid_input', 'HTTP 400: ConnectTimeout'],
     ['rate_limit', 'HTTP 403: rate limit exceeded'],
     ['resource', 'HTTP 400: QuotaExceededException'],
     ['resource', 'HTTP 432: this exceeds your plan: usage limit exceeded'],
@@ -102,5 +113,6 @@ describe('O2: several signs in one text', () => {
     const verdict = (text: string) => classifyError(new Error(text), { unixMs: 0, kind: 'fetch' });
     expect(verdict('ConnectError: Name or service not known')).toEqual({ category: 'network', blames: 'key' });
     expect(verdict('ConnectError: x')).toEqual({ category: 'network' });
+    expect(verdict('ECONNRESET: Name or service not known')).toEqual({ category: 'network' });
   });
 });

@@ -57,7 +57,7 @@ const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType'
 /** The outage that an error's own label means, such as `ThrottlingException`, `server_error` or `SERVICE_UNAVAILABLE`. */
 export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined =>
   LABELS.map((key) => {
-    const label = isError(error) ? '' : (readText(error, key, 100)?.replace(/^.*[#.]/, '') ?? '');
+    const label = isError(error) ? '' : (readText(error, key, 100)?.replace(/.*[#.]/, '') ?? '');
     const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
     const found = google ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
     return found && isOutage(found.category) ? { category: found.category, sign: `its ${key}`, hard: true } : undefined;
@@ -76,14 +76,14 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
 };
 
 /** HTTP 400, 402, 403 and the 432 of a search API can be about the arguments or about the account. */
-const isRejectedRequest = ({ sign }: Meaning): boolean => /^HTTP status 4(?:0[023]|3[23])$/.test(sign);
-const isAccount = ({ category }: Meaning): boolean => /^(?:rate_limit|resource|permission)$/.test(category);
+const isRejectedRequest = ({ sign }: Meaning): boolean => /HTTP status 4(?:0[023]|3[23])/.test(sign);
+const isAccount = ({ category }: Meaning): boolean => ['rate_limit', 'resource', 'permission'].includes(category);
 /** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
   isRejectedRequest(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
 
 /** The wait in milliseconds that a text quotes, as in 'HTTP 429, Retry-After: 30'; at most 7 days (O3). */
 export const retryAfterIn = (text: string): number | undefined => {
-  const seconds = /\bretry[- ]after["']?[ :=]{1,3}["']?(\d{1,6})\b(?! ?(?:ms|milli|min|hour|day))/i.exec(text)?.[1];
+  const seconds = /\bretry[- ]after["']?[ :=]{1,3}["']?(\d{1,6})\b(?! (?:ms|milli|min|hour|day))/i.exec(text)?.[1];
   return Number(seconds) <= 7 * 24 * 3600 ? Number(seconds) * 1000 : undefined;
 };
