@@ -26,7 +26,7 @@ test('each framework has a program in docs/frameworks.md, and each program is ru
 describe('a newcomer who copies the program into a blank project with our tarballs has a working agent with metrics', () => {
   test.each(readDocs())('$title', async (docs) => {
     const what = CASES[docs.title] ?? expect.fail('no such case');
-    const { provider, tool = 'fetch_page', input = (url) => ({ url }), killed, blamesTool = false } = what;
+    const { provider, tool = 'fetch_page', input = (url) => ({ url }), killed } = what;
     const project = join(folder, docs.title.replaceAll(' ', '-'));
     await makeProject(project, docs, tarballs);
     expect(await typecheck(project)).toBe('');
@@ -54,10 +54,7 @@ describe('a newcomer who copies the program into a blank project with our tarbal
     const ofServer = rejected(": the tools of group 'mcp-servers/everything'");
     const [expected, decisions] = killed
       ? [[error, ofServer, ofServer, error], { call: 2, probe: 1, skip: 2 }]
-      : [
-          [error, error, error, rejected(`${blamesTool ? '' : ' for this target'}: the last calls`)],
-          { call: 4, probe: 0, skip: 1 },
-        ];
+      : [[error, error, error, rejected(' for this target: the last calls')], { call: 4, probe: 0, skip: 1 }];
     expect(failed).toEqual(expected);
 
     const decided = (decision: string): number => {

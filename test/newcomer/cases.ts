@@ -8,8 +8,6 @@ export interface Case {
   readonly input?: (url: string) => unknown;
   /** A command line: the tool fails because this process of the program's is killed, not because the page can't be reached. */
   readonly killed?: RegExp;
-  /** The framework reports only the text 'fetch failed', which names no host: the failure blames the tool, not the key (C14). */
-  readonly blamesTool?: boolean;
 }
 
 /** By the titles of the sections of docs/frameworks.md. */
@@ -19,7 +17,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   LangChain: { provider: openAi },
   'OpenAI Agents': { provider: openAi },
   Mastra: { provider: openAi },
-  'Claude Agent SDK': { provider: anthropic, tool: 'mcp__web__fetch_page', blamesTool: true },
+  'Claude Agent SDK': { provider: anthropic, tool: 'mcp__web__fetch_page' },
   'Anthropic SDK': { provider: anthropic },
   'Google ADK': { provider: gemini },
   MCP: { provider: openAi, tool: 'echo', input: (message) => ({ message }), killed: /mcp-server-everything/ },
