@@ -51,7 +51,7 @@ const asksForHost = (name: string, keys: readonly string[]): boolean =>
     keys.some((key) => HOST_KEY.test(key) || (key === 'url' && PROBES.test(name))));
 
 /** Tools that return content of a file or a table, which may be an error message. */
-const READS = /^(?:\w+_)?(?:path|file|file_?name|file_?path|query|sql)$|^(?:file|source|full)Path$/i;
+const READS = /^(?:\w+_)?(?:path|file|file_?name|query|sql)$|^(?:file|source|full)Path$/i;
 const READ_BY_NAME = /\b(?:(?:error|exception|log)s?|read|cat|grep|tail)\b/;
 
 /** URLs that a fetch tool or a browser can open. Any tool may have a URL of a database, but no tool fetches `file:`. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { classifyError, classifyResult } from '../test-support/classify/verdicts.ts';
+import { readThrown } from './classify.ts';
 
 /** What each library really throws is in `real/`; here is what merely looks like it. */
 const now = { unixMs: 0 };
@@ -126,6 +127,8 @@ it.each<[string, Error]>([
   ['server', named('StreamableHTTPError', 'x', { code: 400 })],
   ['server', named('StreamableHTTPError', 'x', { code: -1 })],
   ['rate_limit', named('SseError', 'x', { code: 429 })],
+  ['server', named('SseError', 'x', { code: 404 })],
+  ['server', named('MCPClientError', 'x', { statusCode: 404 })],
   ['unknown', named('SseError', 'x')],
   ['permission', named('SdkHttpError', 'x', { status: 401 })],
   ['unknown', named('OtherError', 'x', { code: -1 })],
@@ -153,6 +156,7 @@ it.each<[string, Error]>([
   ['timeout', named('SdkError', 'x', { code: 'REQUEST_TIMEOUT', data: { timeout: 5 } })],
   ['cancelled', named('SdkError', 'x', { code: 'REQUEST_TIMEOUT' })],
   ['timeout', named('SdkError', 'timed-out', { code: 'REQUEST_TIMEOUT' })],
+  ['timeout', named('SdkError', 'timedout', { code: 'REQUEST_TIMEOUT' })],
   ['cancelled', named('SdkError', 'time out', { code: 'REQUEST_TIMEOUT' })],
   ['unknown', named('SdkError', 'x', { code: 'OTHER' })],
   ['timeout', named('OtherError', 'x', { code: 'REQUEST_TIMEOUT' })],
@@ -160,7 +164,7 @@ it.each<[string, Error]>([
   ['cancelled', named('CanceledError', 'x', { config: { signal: { reason: 'left' } } })],
   ['timeout', named('CanceledError', 'x', { config: { signal: { reason: named('TimeoutError', 'late') } } })],
   ['cancelled', named('Error', 'Command failed with exit code 1: ls', { isCanceled: true })],
-  ['timeout', named('Error', 'Command timed out: ls', { timedOut: true })],
+  ['timeout', named('Error', 'Command failed: ls', { timedOut: true })],
   ['timeout', named('Error', 'Command failed: ls', { killed: true, signal: 'SIGTERM' })],
   ['unknown', named('Error', 'Command failed: ls', { killed: true })],
   ['unknown', named('Error', 'Command failed: ls', { signal: 'SIGTERM' })],
@@ -168,4 +172,14 @@ it.each<[string, Error]>([
   ['unknown', named('Error', 'A lamp: ls', { timedOut: true, isCanceled: true })],
 ])('O2: %s: %o', (wanted, error) => {
   expect(category(error)).toBe(wanted);
+});
+
+it('O2: the reason says that the class is known, and an abort outranks a code beneath it', () => {
+  const cancelled = named('Error', 'Command failed: ls', {
+    isCanceled: true,
+    cause: named('Error', 'x', { code: 'EPIPE' }),
+  });
+  expect(readThrown(cancelled)).toMatchObject({ category: 'cancelled', why: 'the known meaning of its class' });
+  const proxy = named('AbortError', 'Proxy response (502) !== 200', { cause: named('Error', 'x', { code: 'EPIPE' }) });
+  expect(readThrown(proxy).category).toBe('server');
 });

@@ -130,6 +130,7 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     resource: LimitExceededException: x
     resource: ResourceExhaustedError: x
     timeout: ConnectTimeout
+    timeout: ReadTimedOut
     timeout: java.net.SocketTimeoutException: x
     timeout: DeadlineExceededError: x
     permission: PermissionDeniedError: x

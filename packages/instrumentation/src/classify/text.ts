@@ -44,7 +44,7 @@ const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
 
 /** O2: the evidence in a long text is at its ends. The rest is a listing, a log or a stack. */
 const edgesOf = (text: string): string => {
-  const all = text.split('\n').filter((line) => line.trim() !== '');
+  const all = text.split('\n');
   if (all.length <= 5 && text.length <= 1000) return text;
   const lines = /^[[{]/.test(text) ? all : all.filter((line) => MESSAGE.test(line));
   const most = lines.length > 5 ? [...lines.slice(0, 2), ...lines.slice(-2)] : lines;

@@ -80,6 +80,8 @@ describe('O8: errors that nothing explains', () => {
     "the warranty doesn't cover it",
     'unsupported format',
     'a date that cannot be parsed',
+    'failed while parsing',
+    'a parse failure',
     'log in again',
     'please select a seat',
     'please check the date',
