@@ -66,6 +66,9 @@ const STRINGS = [
   ],
 ];
 
+/** Characters that JSON, UTF-8 or Lua writes longer than others. */
+const WIDE = ['x', 'é', '\u007f', '/', '\ud800'];
+
 /** JSON text of a value of any kind. */
 export const garbageJson = (random: Random, depth = 2): string => {
   switch (random(depth > 0 ? 12 : 8)) {
@@ -77,7 +80,7 @@ export const garbageJson = (random: Random, depth = 2): string => {
     case 4:
       return JSON.stringify(pick(STRINGS, random));
     case 5:
-      return JSON.stringify('x'.repeat(pick([65, 257, 2_001, 20_000], random)));
+      return JSON.stringify(pick(WIDE, random).repeat(pick([33, 65, 257, 1_900, 20_000], random)));
     case 6:
       return pick(['true', 'false', 'null'], random);
     case 7:

@@ -59,7 +59,9 @@ export const ActionRequest = z
         .describe(
           'The session, if the mode was forced for one session. Without it, only a mode for all sessions is released.',
         ),
-      owner: name('The owner of the mode. Default: the caller.').optional(),
+      owner: name('The owner of the mode. Default: the caller.')
+        .regex(/\S/, 'Give a name that is not empty.')
+        .optional(),
       version: version.optional(),
     }),
   ])

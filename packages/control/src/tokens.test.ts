@@ -61,7 +61,8 @@ test('A5: an endpoint ignores entries that do not fit, says so once, and admits 
   const file = fileOf();
   await createToken(file, 'ada', 'view');
   const { tokens } = JSON.parse(readFileSync(file, 'utf8'));
-  writeFileSync(file, JSON.stringify({ tokens: [{ ...tokens[0], role: 'admin' }, 7, ...tokens] }), { mode: 0o600 });
+  const unfit = [{ ...tokens[0], role: 'admin' }, 7, { ...tokens[0], name: ' ' }];
+  writeFileSync(file, JSON.stringify({ tokens: [...unfit, ...tokens] }), { mode: 0o600 });
   const said: string[] = [];
   const read = tokenReader(file, (message) => said.push(message));
   for (let count = 0; count < 3; count += 1) expect(await read()).toEqual(tokens);

@@ -9,7 +9,7 @@ import { openLock } from './lock-file.ts';
 export type Role = 'view' | 'operate';
 
 const Token = z.strictObject({
-  name: z.string().min(1).max(100),
+  name: z.string().min(1).max(100).regex(/\S/, 'Give a name that is not empty.'),
   role: z.enum(['view', 'operate']),
   /** SHA-256 of the token, as hexadecimal digits. The token itself is random, so a slow hash would add nothing. */
   sha256: z.string().regex(/^[\da-f]{64}$/),
