@@ -1,6 +1,6 @@
 import type { BoxContext } from './box-context.ts';
 import type { RecoveryWatch } from './budget/recovery.ts';
-import { latestOf, type Opening } from './budget/systemic.ts';
+import { latestOf } from './budget/systemic.ts';
 import {
   admit,
   admits,
@@ -246,18 +246,10 @@ export class CircuitRegistry implements CircuitChanges {
   settle(permit: SessionPermit, judged: Judged, at: Moment): void {
     const { outcome, category = 'unknown', tokens = 0 } = judged;
     const { entry } = permit;
-    const observed = this.modeOf(entry) === 'observe_only';
     const counts = isCounted(permit.reason);
-    if (outcome === 'failure' && counts) {
-      const hasCircuit = entry.tracked !== undefined;
-      const mayWait = entry.tracked?.tool.policy.failureThreshold ?? 0;
-      const group = entry.group?.tool.name;
-      const isProbe = probesMoreThanKey(permit);
-      const failure = { tool: entry.tool, category, tokens, at, hasCircuit, isProbe, mayWait, group };
-      this.#ledgers.failed(observed, failure, this.#box.clock.unixNow());
-    }
+    if (outcome === 'failure' && counts) this.#charge(permit, category, at, tokens, probesMoreThanKey(permit));
     if (outcome === 'success' && counts && permit.answers) {
-      this.#ledgers.succeeded(observed, entry.tool, entry.group?.tool.name);
+      this.#ledgers.succeeded(this.modeOf(entry) === 'observe_only', entry.tool, entry.group?.tool.name);
     }
     if (permit.answers) this.#answer(permit, judged, at);
     // The one charge of an event may be the last one too, and a success may make earlier charges final (S3).
@@ -294,25 +286,24 @@ export class CircuitRegistry implements CircuitChanges {
     const next = this.#next(tracked, permit, judged, at);
     const opens = circuit.state === 'closed' && next.state === 'open';
     if (opens) tracked.openedBy = spanContextOf(permit.span);
-    if (opens && judged.outcome === 'ignored') this.#chargeForKeys(permit, next.outage.category, at);
+    if (opens && judged.outcome === 'ignored') this.#charge(permit, next.outage.category, at, 0, false, true);
     this.move(tracked, next, at, opens || judged.outcome !== 'ignored');
   }
 
-  /** C14: the failures of keys cost nothing, but the opening of their tool costs one. */
-  #chargeForKeys({ entry: { tool, tracked, group } }: SessionPermit, category: ErrorCategory, at: Moment): void {
-    const observed = tracked?.mode === 'observe_only';
+  /** B1: a failure costs one. C14: those of keys cost nothing, but the opening of their tool does. */
+  #charge(
+    { entry }: SessionPermit,
+    category: ErrorCategory,
+    at: Moment,
+    tokens = 0,
+    isProbe = false,
+    ofKeys = false,
+  ): void {
+    const { tool, tracked } = entry;
     const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
-    const charge = {
-      tool,
-      category,
-      tokens: 0,
-      at,
-      hasCircuit: true,
-      isProbe: false,
-      mayWait,
-      group: group?.tool.name,
-    };
-    this.#ledgers.failed(observed, charge, this.#box.clock.unixNow(), true);
+    const group = entry.group?.tool.name;
+    const failure = { tool, category, tokens, at, hasCircuit: tracked !== undefined, isProbe, mayWait, group };
+    this.#ledgers.failed(this.modeOf(entry) === 'observe_only', failure, this.#box.clock.unixNow(), ofKeys);
   }
 
   #answerGroup(permit: SessionPermit, pass: Pass, judged: Judged, at: Moment): void {
@@ -323,34 +314,22 @@ export class CircuitRegistry implements CircuitChanges {
     const now = circuitMoment(this.store, at);
     const call = { durationMs: 0, tokens };
     let next = circuit;
-    if (outcome === 'ignored') next = this.#ignored(group, pass, permit, judged, now);
+    if (outcome === 'ignored') next = this.#ignored(group, pass, permit.tool, isWithoutVerdict(judged), now);
     else if (outcome === 'success') next = succeed(circuit, pass, call, tool.policy, now);
     else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
-      const failure = {
-        ...call,
-        category,
-        retryAfterMs,
-        tool: permit.tool,
-        atOnce: blames === 'group' ? ('transport' as const) : undefined,
-      };
+      const atOnce = blames === 'group' ? 'transport' : undefined;
+      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce } as const;
       next = fail(circuit, pass, failure, tool.policy, now, this.#surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
     this.move(group, next, at, outcome !== 'ignored');
   }
 
-  /** C8. */
-  #ignored(
-    tracked: TrackedCircuit,
-    ticket: Ticket,
-    permit: SessionPermit,
-    judged: Judged,
-    at: Moment,
-    retreats = false,
-  ): Circuit {
-    const { circuit, tool } = tracked;
-    if (!retreats && !isWithoutVerdict(judged)) return release(circuit, ticket);
-    return retreat(circuit, ticket, permit.tool, tool.policy, at, this.#surroundings(tracked));
+  /** C8: the probe of a circuit was ignored. */
+  #ignored(tracked: TrackedCircuit, ticket: Ticket, tool: string, retreats: boolean, at: Moment): Circuit {
+    const { circuit } = tracked;
+    if (!retreats) return release(circuit, ticket);
+    return retreat(circuit, ticket, tool, tracked.tool.policy, at, this.#surroundings(tracked));
   }
 
   /** S5: the probe of an event has settled. */
@@ -376,7 +355,6 @@ export class CircuitRegistry implements CircuitChanges {
     const { durationMs = ended.ms - permit.atMs } = judged;
     const at = circuitMoment(this.store, ended);
     const call = { durationMs, tokens };
-    if (outcome === 'success' && !policy.countsSuccesses) return succeed(circuit, permit, call, policy, at);
     const surroundings = this.#surroundings(tracked);
     if (outcome === 'success') return succeed(circuit, permit, call, policy, at, surroundings);
     const key = distinctKey(keyPassOf(permit.passes), category);
@@ -392,9 +370,11 @@ export class CircuitRegistry implements CircuitChanges {
     const { circuit, tool } = tracked;
     const { category = 'unknown', blames, answered } = judged;
     const key = blames === 'key' ? distinctKey(keyPassOf(permit.passes), category) : undefined;
-    // A tool that is open because its keys fail is probed by calls of any key.
-    const isStillFailing = key !== undefined && circuit.state === 'half_open' && circuit.outage.trip === 'keys';
-    if (circuit.state !== 'closed') return this.#ignored(tracked, permit, permit, judged, at, isStillFailing);
+    if (circuit.state !== 'closed') {
+      // A tool that is open because its keys fail is probed by calls of any key.
+      const isStillFailing = key !== undefined && circuit.outage.trip === 'keys';
+      return this.#ignored(tracked, permit, permit.tool, isStillFailing || isWithoutVerdict(judged), at);
+    }
     if (key === undefined) return answered === true ? interrupt(circuit, permit, tool.policy, at) : circuit;
     const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(this.#box, permit.tool) };
     return fail(circuit, permit, failure, tool.policy, at, this.#surroundings(tracked));
@@ -478,16 +458,13 @@ export class CircuitRegistry implements CircuitChanges {
     const isEvent =
       opens &&
       next.state === 'open' &&
-      this.#ledgers.opened(observed, this.#opening(name, next, at), {
-        fromClosed,
-        isMember: fromClosed ? isMember : undefined,
-      });
+      this.#ledgers.opened(
+        observed,
+        { tool: name, category: next.outage.category, at, unixMs: this.#box.clock.unixNow() },
+        { fromClosed, isMember: fromClosed ? isMember : undefined },
+      );
     this.#tell(tracked, before, next);
     if (isEvent && this.#ledgers.event !== undefined) this.#observer.detected(this.#ledgers.event);
-  }
-
-  #opening(tool: string, { outage: { category } }: Extract<Circuit, { state: 'open' }>, at: Moment): Opening {
-    return { tool, category, at, unixMs: this.#box.clock.unixNow() };
   }
 
   #tell(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {

@@ -207,9 +207,6 @@ const createToolSeries = (agent: string, tool: string): ToolSeries => {
   return made;
 };
 
-/** The series of a group, those that alerts read at zero. */
-const createGroupSeries = (agent: string, group: string): ToolSeries => withoutSeries(agent, group, true);
-
 /** The series of a decision. */
 export const decisionSeries = (
   { decisions, base }: Pick<ToolSeries, 'decisions' | 'base'>,
@@ -258,11 +255,6 @@ export const countCircuits = (
 /** O3: the tool asked to wait until this Unix time in seconds. The latest answer counts. */
 export const noteRetryAfter = ({ retryAfterTime, base }: ToolSeries, untilSeconds: number): void => {
   onlySeries(retryAfterTime, base).value = untilSeconds;
-};
-
-/** A call succeeded, so nothing is left to wait for. */
-export const clearRetryAfter = ({ retryAfterTime }: ToolSeries): void => {
-  for (const until of retryAfterTime.values()) until.value = 0;
 };
 
 /** The series of the results with a freshness label. */
@@ -314,7 +306,7 @@ export const toolSeries = (series: AgentSeries, tool: string, maxTools: number):
 
 /** The series of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
 export const groupSeries = (series: AgentSeries, group: string, maxTools: number): ToolSeries =>
-  seriesNamed(series, group, maxTools, createGroupSeries);
+  seriesNamed(series, group, maxTools, (agent, name) => withoutSeries(agent, name, true));
 
 /** The series of a systemic event; `undefined` if its circuits opened with different categories. */
 export const systemicSeries = ({ systemicEvents, agent }: AgentSeries, category: ErrorCategory | undefined): Series =>
@@ -325,18 +317,18 @@ export const openedTimeSeries = ({ openedTime, base }: ToolSeries, category: Err
   seriesOf(openedTime, base, ATTR.errorType, category);
 
 /**
- * C15: the openings of a tool are absorbed by its group's, and no longer count as openings of their own. The series stay at 0,
- * because an SDK keeps exporting the last value of a series that is no longer observed. A scrape leaves them out.
+ * Times that no longer apply. The series stay at 0, because an SDK keeps exporting the last value of a series that is no longer observed.
+ * A scrape leaves them out.
  */
-export const withdrawOpened = ({ openedTime }: ToolSeries): void => {
-  for (const opened of openedTime.values()) opened.value = 0;
+export const withdraw = (times: SeriesBy<unknown>): void => {
+  for (const time of times.values()) time.value = 0;
 };
 
 const TIMES: readonly string[] = [METRIC.openedTime, METRIC.unavailableTime, METRIC.retryAfterTime].map(
   ({ name }) => name,
 );
 
-/** Whether a series shows a time that no longer applies, such as one that {@link withdrawOpened} took back. */
+/** Whether a series shows a time that no longer applies, such as one that was {@link withdraw}n. */
 export const isWithdrawn = (metric: string, { value }: Pick<Series, 'value'>): boolean =>
   value === 0 && TIMES.includes(metric);
 

@@ -22,7 +22,6 @@ import type { SessionObserver } from './observer.ts';
 import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
 import {
   type AgentSeries,
-  clearRetryAfter,
   countAvoided,
   countCircuits,
   countRoute,
@@ -38,7 +37,7 @@ import {
   systemicSeries,
   type ToolSeries,
   transitionSeries,
-  withdrawOpened,
+  withdraw,
 } from './series.ts';
 import {
   describeSpan,
@@ -191,7 +190,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   absorbed({ tool, mode }: TrackedCircuit): void {
-    if (mode !== 'observe_only') withdrawOpened(tool.series);
+    if (mode !== 'observe_only') withdraw(tool.series.openedTime); // C15: its openings are those of its group now.
   }
 
   decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
@@ -251,7 +250,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   /** O3: a wait that the tool asked for, and its end. */
   #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
-    if (outcome === 'success') clearRetryAfter(series);
+    if (outcome === 'success') withdraw(series.retryAfterTime);
     else if (outcome === 'failure' && retryAfterMs !== undefined) {
       const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
       noteRetryAfter(series, untilMs / 1000);
