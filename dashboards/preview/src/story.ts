@@ -65,6 +65,26 @@ export const STORIES = {
       { tool: 'query_orders', from: 4, to: 0, category: 'timeout', agents: ['ops-agent-5'] },
     ],
   },
+  /** Two services are down for their agents, and minutes ago an agent lost its network: more than 20 alerts. */
+  incident: {
+    agents: FLEET,
+    scrapeMs: 60_000,
+    sessions: 2,
+    outages: [
+      { tool: 'billing_db', from: 24, to: 0, category: 'network' },
+      { tool: 'ops_db', from: 17, to: 0, category: 'timeout' },
+      {
+        tool: 'sales_db',
+        from: 15,
+        to: 0,
+        category: 'server',
+        agents: ['sales-agent-1', 'sales-agent-5', 'sales-agent-8'],
+      },
+      ...['web_search', 'query_orders', 'send_mail', 'research_db'].map((tool) => ({
+        ...{ tool, from: 9, to: 0, category: 'network' as const, agents: ['research-agent-4'] },
+      })),
+    ],
+  },
   /** Agents that have not called a tool yet. */
   idle: { agents: AGENTS, scrapeMs: 15_000, sessions: 0, outages: [] },
 } as const satisfies Record<string, Story>;

@@ -7,6 +7,7 @@ import {
   runbooks,
 } from '@breakerbox/alerts';
 import { dashboards } from '@breakerbox/dashboards';
+import { kubernetesFiles } from './kubernetes.ts';
 import type { BundleOptions, Part } from './options.ts';
 import { dashboardProvider } from './provisioning.ts';
 import type { BundleFile } from './put.ts';
@@ -30,14 +31,9 @@ const below = (folder: string, files: readonly { readonly name: string; readonly
   files.map(({ name, text }) => ({ path: `${folder}/${name}`, text }));
 
 const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFile[]>> = {
-  dashboards: ({ selector, dataSource, consoleUrl, runbookUrl, settings, levels, folder }) => [
-    ...dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl, levels }) }).map(
-      ({ uid, text }) => ({
-        path: `dashboards/${uid}.json`,
-        text,
-      }),
-    ),
-    { path: 'grafana/provisioning/dashboards/breakerbox.yml', text: dashboardProvider(folder) },
+  dashboards: (options) => [
+    ...ownDashboards(options).map(({ uid, text }) => ({ path: `dashboards/${uid}.json`, text })),
+    { path: 'grafana/provisioning/dashboards/breakerbox.yml', text: dashboardProvider(options.folder) },
   ],
   rules: (options) => {
     const { inhibitRules, receivers, templates } = alertmanagerParts(given({ levels: options.levels }));
@@ -54,8 +50,18 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
       grafanaAlerting({ ...ruleOptions(options), dataSourceUid: dataSource.uid, folder }),
     ]);
   },
+  kubernetes: (options) =>
+    kubernetesFiles(
+      { folder: options.folder, ...options.ruleObject },
+      ownDashboards(options),
+      alertmanagerParts(given({ levels: options.levels })),
+      options.parts,
+    ),
   runbooks: () => below('runbooks', runbooks()),
 };
+
+const ownDashboards = ({ selector, dataSource, consoleUrl, runbookUrl, settings, levels }: BundleOptions) =>
+  dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl, levels }) });
 
 const ruleOptions = ({ selector, settings, levels, grafanaUrl, consoleUrl, runbookUrl }: BundleOptions) => ({
   settings,

@@ -33,8 +33,9 @@ describe('the flags of a bundle', () => {
     });
   });
 
-  it('with a data source make every part', () => {
-    expect(read({ dataSource: 'prom-1' }).options).toMatchObject({ dataSource: { uid: 'prom-1' }, parts: PARTS });
+  it('with a data source make every part but that of Kubernetes, which repeats the dashboards', () => {
+    const parts = PARTS.filter((part) => part !== 'kubernetes');
+    expect(read({ dataSource: 'prom-1' }).options).toMatchObject({ dataSource: { uid: 'prom-1' }, parts });
   });
 
   it.each<[Partial<BundleFlags>, RegExp]>([

@@ -6,7 +6,7 @@ import { printable } from '../plain-table.ts';
 import { parseSelector } from './selector.ts';
 
 /** The parts of a bundle. */
-export const PARTS = ['dashboards', 'rules', 'grafana-alerting', 'runbooks'] as const;
+export const PARTS = ['dashboards', 'rules', 'grafana-alerting', 'kubernetes', 'runbooks'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** The flags of the command, as they were typed. */
@@ -46,9 +46,9 @@ export interface BundleOptions {
 /** The default folder in Grafana. */
 export const DEFAULT_FOLDER = 'Breakerbox';
 
-/** The default parts. Rules managed by Grafana need a data source. */
+/** The default parts. Rules managed by Grafana need a data source, and objects for Kubernetes repeat the dashboards. */
 export const defaultParts = (withDataSource: boolean): readonly Part[] =>
-  PARTS.filter((part) => part !== 'grafana-alerting' || withDataSource);
+  PARTS.filter((part) => part !== 'kubernetes' && (part !== 'grafana-alerting' || withDataSource));
 
 type Report = (path: string, message: string) => undefined;
 

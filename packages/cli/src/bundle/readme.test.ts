@@ -11,9 +11,9 @@ const made = (flags: BundleFlags, settings: Partial<RuleSettings> = {}) => {
 
 /** Paths of the bundle that a text mentions. */
 const namedIn = (readme: string): readonly string[] =>
-  [...readme.matchAll(/(?<![/\w])((?:dashboards|prometheus|grafana|alertmanager|runbooks)\/[\w./*-]*)/g)].map(
-    ([, path = '']) => path,
-  );
+  [
+    ...readme.matchAll(/(?<![/\w])((?:dashboards|prometheus|grafana|alertmanager|kubernetes|runbooks)\/[\w./*-]*)/g),
+  ].map(([, path = '']) => path);
 
 const isThere = (path: string, paths: readonly string[]): boolean => {
   const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')}`);

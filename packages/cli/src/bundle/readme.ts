@@ -24,6 +24,7 @@ const SECTIONS: readonly { readonly part: Part; text(facts: BundleFacts): string
   { part: 'dashboards', text: (facts) => dashboardsSection(facts) },
   { part: 'rules', text: (facts) => rulesSection(facts) },
   { part: 'grafana-alerting', text: (facts) => grafanaSection(facts) },
+  { part: 'kubernetes', text: (facts) => kubernetesSection(facts) },
   { part: 'runbooks', text: (facts) => runbooksSection(facts) },
 ];
 
@@ -164,6 +165,18 @@ outage of several tools fires. ${
       ? ''
       : '\nThe alerts link to dashboards, which this bundle does not have. They are the part `dashboards`.'
   }`;
+
+const kubernetesSection = ({ options }: BundleFacts): string => `## Kubernetes: \`kubernetes/\`
+
+\`\`\`sh
+kubectl apply${options.ruleObject.namespace === undefined ? ' -n NAMESPACE' : ''} -f kubernetes/
+\`\`\`
+
+- A ConfigMap for each dashboard, which the sidecar of Grafana's Helm chart loads. A \`GrafanaDashboard\` of the Grafana operator can refer to it.
+- An \`AlertmanagerConfig\`, which routes, mutes and sends the alerts to Slack. Its first lines say which secret it reads.
+- A \`PodMonitor\`, which scrapes the pods of your agents. Its first lines say what they need.
+${has(options, 'dashboards') && has(options, 'rules') ? '\n`mixin.libsonnet` has the dashboards and rules for builds with Jsonnet (0.18 or later).\n' : ''}
+${has(options, 'rules') ? 'The rules are a `PrometheusRule` in `prometheus/operator/`.' : 'The rules are another part: `--only rules,kubernetes`.'}`;
 
 const runbooksSection = ({ runbookUrl }: BundleFacts): string =>
   `## Runbooks: \`runbooks/\`

@@ -1,0 +1,112 @@
+/** The objects against what the Prometheus operator and Kubernetes accept. */
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { bundleFiles } from './contents.ts';
+import { PARTS, readFlags } from './options.ts';
+
+const ruleObject = { namespace: 'monitoring', labels: { release: 'kube-prometheus-stack' } };
+const files = bundleFiles({
+  ...readFlags({ folder: 'Agents', only: PARTS.filter((one) => one !== 'grafana-alerting').join() }).options,
+  ruleObject,
+  settings: {},
+  levels: ['namespace'],
+});
+const object = (path: string): unknown =>
+  parse(files.find((file) => file.path === path)?.text ?? '', { version: '1.1' });
+
+const metadata = z.strictObject({
+  name: z.string().regex(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/),
+  namespace: z.literal('monitoring'),
+  labels: z.record(z.string(), z.string()),
+  annotations: z.record(z.string(), z.string()).optional(),
+});
+const duration = z.string().regex(/^\d+[smhd]$/);
+const matcher = z.strictObject({
+  name: z.string().min(1),
+  matchType: z.enum(['=', '!=', '=~', '!~']),
+  value: z.string(),
+});
+
+describe('objects for Kubernetes', () => {
+  it('have one ConfigMap for each dashboard, with the label of the sidecar, below the limit of an object', () => {
+    const maps = files.filter(({ path }) => path.endsWith('.configmap.yml'));
+    expect(maps).toHaveLength(4);
+    for (const { path, text } of maps) {
+      const { data, metadata: own } = z
+        .strictObject({
+          apiVersion: z.literal('v1'),
+          kind: z.literal('ConfigMap'),
+          metadata,
+          data: z.record(z.string(), z.string()),
+        })
+        .parse(object(path));
+      expect(own.labels).toEqual({ ...ruleObject.labels, grafana_dashboard: '1' });
+      expect(own.annotations).toEqual({ grafana_folder: 'Agents' });
+      expect(data).toEqual({
+        [`${own.name}.json`]: files.find((one) => one.path === `dashboards/${own.name}.json`)?.text,
+      });
+      expect(text.length).toBeLessThan(1_000_000);
+    }
+  });
+
+  it('have an AlertmanagerConfig with the labels to group by, and all inhibition rules with the levels', () => {
+    const { spec } = z
+      .strictObject({
+        apiVersion: z.literal('monitoring.coreos.com/v1alpha1'),
+        kind: z.literal('AlertmanagerConfig'),
+        metadata,
+        spec: z.strictObject({
+          route: z.strictObject({
+            ...{ receiver: z.string(), groupBy: z.array(z.string()) },
+            ...{ groupWait: duration, groupInterval: duration, repeatInterval: duration },
+            matchers: z.array(matcher),
+          }),
+          inhibitRules: z.array(
+            z.strictObject({
+              sourceMatch: z.array(matcher),
+              targetMatch: z.array(matcher),
+              equal: z.array(z.string()),
+            }),
+          ),
+          receivers: z.array(
+            z.strictObject({
+              name: z.string(),
+              slackConfigs: z.array(
+                z.strictObject({
+                  apiURL: z.strictObject({ name: z.string(), key: z.string() }),
+                  ...{ sendResolved: z.boolean(), title: z.string(), text: z.string() },
+                }),
+              ),
+            }),
+          ),
+        }),
+      })
+      .parse(object('kubernetes/breakerbox.alertmanagerconfig.yml'));
+    expect(spec.receivers.map(({ name }) => name)).toContain(spec.route.receiver);
+    expect(spec.route.groupBy).toContain('namespace');
+    const rules = parse(files.find(({ path }) => path === 'alertmanager/inhibit_rules.yml')?.text ?? '').inhibit_rules;
+    expect(spec.inhibitRules).toHaveLength(rules.length);
+    for (const { equal } of spec.inhibitRules) expect(equal).toContain('namespace');
+  });
+
+  it('have a PodMonitor', () => {
+    z.strictObject({
+      apiVersion: z.literal('monitoring.coreos.com/v1'),
+      kind: z.literal('PodMonitor'),
+      metadata,
+      spec: z.strictObject({
+        selector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+        podMetricsEndpoints: z.array(z.strictObject({ port: z.string(), path: z.string(), interval: duration })).min(1),
+      }),
+    }).parse(object('kubernetes/breakerbox.podmonitor.yml'));
+  });
+
+  it('come with a mixin that imports files of the bundle, and not by default', () => {
+    const mixin = files.find(({ path }) => path === 'mixin.libsonnet')?.text ?? '';
+    const imported = [...mixin.matchAll(/import(?:str)? '([^']+)'/g)].map(([, path]) => path);
+    expect(imported).toHaveLength(6);
+    for (const path of imported) expect(files.map((file) => file.path)).toContain(path);
+    expect(readFlags({ folder: 'Agents' }).options.parts).not.toContain('kubernetes');
+  });
+});
