@@ -63,7 +63,7 @@ export const withoutInput = (text: string, input: readonly string[]): string =>
 
 /** A host that an error names: in a URL, except of documentation or a redirect, or as Node, Go, Python and curl do. */
 const NAMED =
-  /(?:\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|(?<!\b(?:see|check|visit|docs|documentation|information|redirect\w*)\b[^\n]{0,12})\bhttps?:\/\/|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
+  /(?:\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|lookup|host|connect to|dial tcp(?!: lookup)|resolve)[ :='"[]{1,3}|(?<!\b(?:see|check|visit|docs|documentation|information|redirect\w*)\b[^\n]{0,12}|=["'])\bhttps?:\/\/|\b(?=127\.0\.0\.1|localhost)|\[(?=::1\]))([\w.:-]*\w)\]?'?(?:(?:,? port[ =]|:)(\d+))?/g;
 const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
 
 /** Whether a text names a host of the web, and not only an address. */
@@ -79,11 +79,13 @@ const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'h
 export const isElsewhere = (text: string, url: URL): boolean => {
   const own = url.hostname.replace(/[[\]]/g, '');
   const ownPort = url.port || (PORTS[url.protocol] ?? '');
-  return [...text.matchAll(NAMED)].some(([, named = '', apart]) => {
+  const isNamed = text.toLowerCase().includes(own);
+  return [...text.matchAll(NAMED)].some(([match, named = '', apart]) => {
     const [, found = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
-    if (port !== undefined && ownPort !== '' && port !== ownPort) return true;
     const name = found.toLowerCase();
-    const isHost = /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
-    return isHost && !`.${name}`.endsWith(`.${own}`) && !own.endsWith(`.${name}`);
+    const isOther = !`.${name}`.endsWith(`.${own}`) && !own.endsWith(`.${name}`);
+    if (isOther && isNamed && match.startsWith('http')) return false; // A link in the answer of the URL's own host.
+    if (port !== undefined && ownPort !== '' && port !== ownPort) return true;
+    return isOther && /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
   });
 };
