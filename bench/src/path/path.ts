@@ -18,7 +18,7 @@ export interface PathSize {
 
 /** A successful `guard()` call without telemetry: what it may run through, and the goal. Lower the limit when the code gets smaller. */
 export const GUARD_PATH: { readonly limit: PathSize; readonly target: PathSize } = {
-  limit: { files: 20, functions: 68 },
+  limit: { files: 20, functions: 70 },
   target: { files: 15, functions: 45 },
 };
 

@@ -71,7 +71,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const content = core.read(result, 'content');
   const single = Array.isArray(content) && content.length === 1 && core.read(result, 'structuredContent') === undefined;
   const text = (typeof result === 'string' ? withoutAdvice(result) : single ? contentOf(content) : '').trim();
-  if (text.length > 2048) return undefined;
+  if (text === '' || text.length > 2048) return undefined; // Nearly every result is data, and has no such text.
   const isJson = /^(?:\{|\[\s*[[{"])/.test(text);
   const envelope = isJson && core.readJson(text, '{}').value;
   const found = core.readErrorResult(envelope);
