@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { ROOT } from './newcomer/commands.ts';
 import { entriesOf, published } from './packaging/published.ts';
 
@@ -52,4 +54,25 @@ test.each(entries)('%s needs of Node what the README says', async (entry) => {
   const needs = await needsOf(entry);
   const said = documented.get(entry.replace(INSTRUMENTATION, '')) ?? '';
   expect(said.match(/node:[\w/]+/g) ?? []).toEqual(needs);
+});
+
+const advice = readFileSync(join(ROOT, 'docs/troubleshooting.md'), 'utf8');
+const [, banner = ''] = /--banner:js="(.*)"/.exec(advice) ?? [];
+
+test('an ES module of esbuild reads a configuration file, with the banner of docs/troubleshooting.md', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-bundle-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const outfile = join(folder, 'agent.mjs');
+  const contents = `import { loadConfig } from '${INSTRUMENTATION}/config'; console.log(loadConfig('${folder}/a.yaml').budget);`;
+  await build({
+    stdin: { contents, resolveDir: join(ROOT, 'test') },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['breakerbox-source'],
+    banner: { js: banner },
+    outfile,
+  });
+  writeFileSync(join(folder, 'a.yaml'), 'budget: { failures: 7 }\n');
+  expect(execFileSync(process.execPath, [outfile], { encoding: 'utf8' })).toBe('{ failures: 7 }\n');
 });

@@ -46,6 +46,12 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   instrumentation('guardMcpClient(client'),
   instrumentation('httpEndpoint('),
   {
+    file: 'docs/troubleshooting.md',
+    has: '--banner:js=',
+    by: 'test/edge.test.ts',
+    words: 'with the banner of docs/troubleshooting.md',
+  },
+  {
     file: 'docs/fleet.md',
     has: 'ACL SETUSER',
     by: 'packages/fleet/src/redis/acl.test.ts',
