@@ -4,7 +4,7 @@ import { labelMeaning, readProse } from './text.ts';
 
 const category = (text: string): string => classifyError(new Error(text), { unixMs: 0 }).category;
 
-describe('O2: what stands before a text', () => {
+describe('O2: what is before a text', () => {
   it.each<[string, string]>([
     ['cancelled', 'Error: aborted'],
     ['cancelled', 'error:aborted'],
