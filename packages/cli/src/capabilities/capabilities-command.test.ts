@@ -64,7 +64,7 @@ describe('R1: breakerbox capabilities', () => {
 
   test('R1: fits 80 columns, as the README shows it', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const [, shown = ''] = /^```text\n(capabilities\.yaml: .*?)\n\n1 warning/ms.exec(readme) ?? [];
+    const [, shown = ''] = /^```text\n(capabilities\.yaml: \d.*?)\n\n1 warning/ms.exec(readme) ?? [];
     const { out } = await run(80, await file(MAP));
     expect(out.replace('./map.yaml', 'capabilities.yaml').split('\n\n1 warning\n')[0]).toBe(shown);
     expect(Math.max(...shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
