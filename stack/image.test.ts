@@ -13,7 +13,9 @@ const INSTALL = lines.findIndex((line) => line.startsWith('RUN node /pnpm/pnpm.m
 
 interface Manifest {
   readonly name: string;
+  readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 const manifest = (folder: string): Manifest => JSON.parse(readText(posix.join(folder, 'package.json')));
 
@@ -23,11 +25,15 @@ const folders = globSync(
   { cwd: ROOT },
 ).map(posix.dirname);
 
-/** Folders of a package and of the workspace packages that it depends on. */
+/** Folders of a package and of the workspace packages that it depends on, or that its published package bundles: those are private. */
 const withDependencies = (name: string): Set<string> => {
   const folder = folders.find((one) => manifest(one).name === name);
   if (folder === undefined) return new Set();
-  const needed = Object.keys(manifest(folder).dependencies ?? {}).flatMap((one) => [...withDependencies(one)]);
+  const { dependencies = {}, devDependencies = {} } = manifest(folder);
+  const bundled = Object.keys(devDependencies).filter((one) =>
+    folders.some((other) => other.startsWith('packages/') && manifest(other).name === one && manifest(other).private),
+  );
+  const needed = [...Object.keys(dependencies), ...bundled].flatMap((one) => [...withDependencies(one)]);
   return new Set([folder, ...needed]);
 };
 
@@ -94,6 +100,13 @@ describe('the image of the demo agents', () => {
     expect(bundled && !('@opentelemetry/resources' in dependencies)).toBe(true);
     expect(lines.join('\n')).toContain(
       'install --frozen-lockfile --ignore-scripts --no-optional --filter @breakerbox/telemetry',
+    );
+  });
+
+  it('finds the listener, which telemetry and control bundle, and which needs no package', () => {
+    expect(manifest('packages/listen').dependencies).toBeUndefined();
+    expect(lines).toContain(
+      'RUN mkdir -p node_modules/@breakerbox && ln -s ../../packages/listen node_modules/@breakerbox/listen',
     );
   });
 

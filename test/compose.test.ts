@@ -144,7 +144,7 @@ test(
   async () => {
     const wait = { ...WAIT, timeout: ALERT_MS };
     const message =
-      /Warning: Tools of agent support-agent have been out of use.*create_ticket.*http:\/\/localhost:3000\/d\/.*http:\/\/localhost:9480\/#agent=support-agent&tool=create_ticket/s;
+      /Warning: support-agent: create_ticket is out of use.*http:\/\/localhost:3000\/d\/.*http:\/\/localhost:9480\/#agent=support-agent&tool=create_ticket/s;
     await vi.waitFor(async () => expect(await compose.run('logs', '--no-color', 'pager')).toMatch(message), wait);
   },
   LIMIT_MS,
