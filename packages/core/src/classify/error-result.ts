@@ -20,6 +20,8 @@ export interface ErrorResult {
   readonly invalid?: boolean;
   /** It may be data, such as a build that failed. It is an error only if its own text is evidence of an outage. */
   readonly weak?: boolean;
+  /** Its `errors` are findings of a linter. */
+  readonly findings?: boolean;
 }
 
 /**
@@ -50,7 +52,8 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   if (!strong && !named) return undefined;
   const alone = readKeys(result).every((key) => ENVELOPE.has(key) || isEmpty(read(result, key)));
   if (!alone && !strong) return undefined;
-  if (!alone || !strong || isFindings(errors, result)) return { error: result, weak: true };
+  const findings = isFindings(errors, result);
+  if (!alone || !strong || findings) return { error: result, weak: true, findings };
   return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
 }
 
@@ -65,9 +68,10 @@ const isSaid = (error: unknown): boolean =>
 const isErrorStatus = (status: unknown): boolean =>
   ['number', 'string'].includes(typeof status) && /^[45]\d\d$/.test(String(status));
 
-/** Whether `errors` lists places in a file, as linters do. GraphQL names a path too, beside data that is missing. */
+/** Whether `errors` lists places in a file, as linters do. GraphQL names a path too, beside data that is null or has only nulls. */
 const isFindings = (errors: unknown, result: unknown): boolean => {
-  const keys = read(result, 'data') === null ? ['line', 'file', 'ruleId'] : ['line', 'file', 'ruleId', 'path'];
+  const data = read(result, 'data');
+  const keys = data !== undefined && isEmpty(data) ? ['line', 'file', 'ruleId'] : ['line', 'file', 'ruleId', 'path'];
   return readItems(errors, 8).some((one) => keys.some((key) => read(one, key) !== undefined));
 };
 

@@ -477,11 +477,27 @@ describe('O2f: a tool that reads', () => {
   const inputs = [{ path: '/x' }, { file: 'x' }, { file_path: 'x' }, { filePath: 'x' }, { query: 'x' }, { sql: 'x' }];
   it.each(inputs)('O2f: %j: a line that looks like an error is content, unless it is marked', (input) => {
     const one = { content: [{ type: 'text', text }] };
-    for (const result of [text, one, JSON.stringify({ error: text }), { type: 'error', message: text }]) {
+    for (const result of [text, one, { type: 'error', message: text }]) {
       expect(readReturned(result, { tool: 'show', input })).toBeUndefined();
+    }
+    const isFile = !('query' in input || 'sql' in input);
+    for (const result of [JSON.stringify({ error: text }), '<html><title>502 Bad Gateway</title></html>']) {
+      expect(readReturned(result, { tool: 'show', input }) === undefined).toBe(isFile);
     }
     expect(readReturned({ ...one, isError: true }, { tool: 'show', input })?.category).toBe('network');
     expect(thrown(text, input, 'show').category).toBe('network');
+  });
+
+  it('O9: a search that has an error and no data has failed, as an object and as JSON text', () => {
+    const read = (result: unknown, input: unknown = { query: 'a dead star' }) =>
+      [result, JSON.stringify(result)].map((one) => readReturned(one, { tool: 'web_search', input })?.category);
+    const bare = { success: false, query: 'a dead star', results: [], total: 0, error: text };
+    expect(read(bare)).toEqual(['network', 'network']);
+    expect(read({ results: [], query: 'a dead star', error: text })).toEqual(['network', 'network']);
+    expect(read({ ...bare, query: 'another' })).toEqual([undefined, undefined]);
+    expect(read({ ...bare, results: [{ title: 'x' }] })).toEqual([undefined, undefined]);
+    expect(read({ id: 7, status: 'failed', error: text })).toEqual([undefined, undefined]);
+    expect(read({ ...bare, path: 'x.json' }, { path: 'x.json', query: 'a dead star' })).toEqual([undefined, undefined]);
   });
 
   it('O2f: a line that says what the tool does is from the tool', () => {

@@ -53,6 +53,8 @@ const asksForHost = (name: string, keys: readonly string[]): boolean =>
 /** Tools that return content of a file or a table, which may be an error message. */
 const READS = /^(?:\w+_)?(?:path|file|file_?name|query|sql)$|^(?:file|source|full)Path$/i;
 const READ_BY_NAME = /\b(?:(?:error|exception|log)s?|read|cat|grep|tail)\b/;
+/** Of these, the keys of a search or a statement. Their answers are rows, and never an object that says that it is an error. */
+const ASKS = /^(?:\w+_)?(?:query|sql)$/i;
 
 /** URLs that a fetch tool or a browser can open. Any tool may have a URL of a database, but no tool fetches `file:`. */
 const isUnserved = (value: string, opens: boolean): boolean =>
@@ -117,6 +119,8 @@ export const callOf = (context: ReadContext | undefined) => {
     asksForHost: asksForHost(name, keys),
     /** Its result is the content of a file or a table. */
     reads: READ_BY_NAME.test(name) || keys.some((key) => READS.test(key)),
+    /** The content may have any form, as that of a file. */
+    readsFile: READ_BY_NAME.test(name) || keys.some((key) => READS.test(key) && !ASKS.test(key)),
     /** The tool's name in words. */
     name,
   };

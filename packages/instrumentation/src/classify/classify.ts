@@ -40,7 +40,7 @@ export const readReturned = (result: unknown, context?: ReadContext): Verdict | 
   });
 
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
-  if (found.weak) return call.reads ? undefined : outageOnly(ownText(result), call);
+  if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result, found), call);
   const verdict = verdictOn(found.error, call);
   const unjudged = verdict.category === 'unknown' ? 'tool_error' : verdict.category;
   const category = found.invalid ? 'invalid_input' : unjudged;
@@ -52,9 +52,25 @@ const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): 
 /** The framework does not mark it as an error. */
 const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, unexplained: undefined });
 
-/** O9: the texts of a result that may be data. */
-const ownText = (result: unknown): string =>
-  [result, core.read(result, 'error'), ...core.readItems(core.read(result, 'errors'), 4)].map(textOf).join('\n');
+/** O9: the texts of a result that may be data. Findings of a linter are content. */
+const ownText = (result: unknown, { findings }: core.ErrorResult): string =>
+  [result, core.read(result, 'error'), ...(findings ? [] : core.readItems(core.read(result, 'errors'), 4))]
+    .map(textOf)
+    .join('\n');
+
+/** Keys that describe an error in a weak form that may come from a tool that reads. */
+const SAYING = ['error', 'errors', 'success', 'ok', 'message'];
+
+/** Whether a result has an error and no data: all else is empty, 0, or the input again, as in `{ query, results: [], error }`. */
+const isBare = (result: unknown, { quoted, readsFile }: Call): boolean => {
+  const said = core.read(result, 'error') ?? (core.read(result, 'success') === false || undefined);
+  if (readsFile || !said || core.read(result, 'errors') !== undefined) return false;
+  return core.readKeys(result).every((key) => {
+    const value = core.read(result, key);
+    const empty = !value || core.read(value, 'length') === 0;
+    return empty || SAYING.includes(key) || (typeof value === 'string' && quoted.includes(value));
+  });
+};
 
 /** A result that is not marked as an error is one only by evidence of an outage. */
 const outageOnly = (text: string, call: Call): Verdict | undefined => {
@@ -79,9 +95,13 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const isMessage = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
   if (!found && status === undefined && !isMessage) return undefined;
   const call = callOf(context);
-  if (found) return found.weak || call.reads ? undefined : verdictOnResult(envelope, found, call);
-  if ((call.reads && !isOfTool(text, call)) || call.kind === 'runner') return undefined;
-  if (status !== undefined) return unmarked(verdictOn({ status }, call));
+  if (found)
+    return call.readsFile || (found.weak && !isBare(envelope, call))
+      ? undefined
+      : verdictOnResult(envelope, found, call);
+  if (call.kind === 'runner') return undefined;
+  if (status !== undefined) return call.readsFile ? undefined : unmarked(verdictOn({ status }, call));
+  if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
   return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
 };

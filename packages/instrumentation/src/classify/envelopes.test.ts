@@ -23,6 +23,7 @@ describe('O9: results that say that they are errors', () => {
     ['tool_error', { error: { title: 'Sold out', instance: '/seats/3' } }],
     ['server', { errors: [{ message: 'Internal server error' }], data: null }],
     ['timeout', { errors: ['request timed out'], data: { user: null } }],
+    ['network', { errors: [{ message: 'fetch failed', path: ['user'], locations: [] }], data: { user: null } }],
     ['server', { error: { message: 'The model is busy', type: 'server_error', code: null } }],
     ['network', { error: { code: 503, message: 'Come back', status: 'UNAVAILABLE' } }],
     ['rate_limit', { __type: 'ThrottlingException', message: 'Slow' }],
@@ -60,6 +61,7 @@ describe('O9: results that say that they are errors', () => {
   it.each<[unknown]>([
     [{ errors: [{ line: 3, message: 'connection refused' }] }],
     [{ errors: [{ path: 'a.ts', message: 'request timed out', severity: 'x' }], warnings: [1] }],
+    [{ success: false, errors: [{ line: 3, file: 'a.ts', message: 'Missing rate limiting' }] }],
     [{ data: { a: 1 }, errors: [{ message: 'Internal server error' }] }],
     [{ ok: true, status: 503 }],
     [{ isError: false, status: 503 }],
