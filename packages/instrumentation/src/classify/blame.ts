@@ -32,7 +32,7 @@ const MISSING_PAGE = ['HTTP status 404', 'HTTP status 410', 'HTTP status 451'];
 
 /** The machine has no network, or the connection to the tool's own server or proxy failed. */
 const OWN_NETWORK =
-  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE)\b|network is unreachable|JSON-RPC code -32000|code (?:NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED)|-32000: connection closed|endpoint of MCP/i;
+  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE)\b|network is unreachable|JSON-RPC code -32000|code (?:NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED)|-32000: connection closed|endpoint of MCP|^HTTP status 407/i;
 /** Words that show what else a connection was to. */
 const OTHER_PEER =
   /\b(?:databases?|redis|postgres\w*|mysql|mongo\w*|queue|broker|browser|chrom\w+|playwright|daemon|proxy|cache|pool|docker)\b/i;

@@ -183,6 +183,7 @@ describe('C14: the failure blames the key or the tool', () => {
     ]) {
       expect([text, readThrown(new Error(text), { kind: 'fetch', input }).blames]).toEqual([text, 'tool']);
     }
+    expect(readThrown(new Error('HTTP 407'), { kind: 'fetch', input }).blames).toBe('tool'); // Only the tool's own proxy says it.
     expect(readThrown(new Error('HTTP 401'), { tool: 'search', input: { query: 'x' } }).blames).toBe('tool');
     expect(readThrown(new Error('HTTP 401'), { tool: 'create_webhook', input }).blames).toBe('tool');
   });
