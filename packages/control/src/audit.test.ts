@@ -56,6 +56,13 @@ test('A6: with standard output into a pipe, as in a container, the start says wh
   expect(err).toContain('done forced_open');
 });
 
+test('A6: a folder that every user can write to is an error below /dev too', async () => {
+  const folder = folderOf();
+  chmodSync(folder, 0o777);
+  for (const file of [`/dev/..${folder}/a.jsonl`, `${folder}/a.jsonl`])
+    await expect(openAudit(file)).rejects.toThrow('can be written by every user');
+});
+
 test('A6: a file is synced, and a pipe without a reader is an error at the start', async () => {
   const file = join(folderOf(), 'audit.jsonl');
   const { promise } = await openAudit(file);
