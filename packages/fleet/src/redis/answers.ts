@@ -1,4 +1,5 @@
 import { fittingBody } from '../fleet-action.ts';
+import { BOUNDS } from '../fleet-state.ts';
 import type { Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
 import { HEAD } from '../record-fields.ts';
@@ -6,6 +7,9 @@ import { parseActionRecord, parseCircuit } from '../records.ts';
 
 /** Records that are parsed before other work of the process has its turn. */
 const A_TURN = 20;
+
+/** Names and values in an answer to a read. The scripts of a fleet list no more. */
+const MOST_FIELDS = 2 * (BOUNDS.circuits + BOUNDS.actions);
 
 /** Something answers that is not the scripts of a fleet. */
 const unfit = (what: string): StoreError => new StoreError('error', `Redis gave an answer that does not fit: ${what}.`);
@@ -64,7 +68,7 @@ const actionOf = (...record: Parameters<typeof parseActionRecord>): StoredAction
 const listenersOf = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
   const topics = new Map<string, number>();
   if (!(Number(processes) > 0)) return { processes: undefined, topics };
-  for (let index = 0; index + 1 < pairs.length; index += 2) {
+  for (let index = 0; index + 1 < Math.min(pairs.length, MOST_FIELDS); index += 2) {
     const count = Number(pairs[index + 1]);
     if (Number.isSafeInteger(count)) topics.set(String(pairs[index]), count);
   }
@@ -90,7 +94,8 @@ export const readWord = async (answer: unknown): Promise<Word> => {
       else if (action !== undefined) actions.push(action);
     } else ignored += 1;
   };
-  for (let index = 0; index + 1 < fields.length; index += 2) {
+  ignored += Math.floor(Math.max(0, fields.length - MOST_FIELDS) / 2);
+  for (let index = 0; index + 1 < Math.min(fields.length, MOST_FIELDS); index += 2) {
     take(String(fields[index]), String(fields[index + 1]));
     if (index > 0 && index % (2 * A_TURN) === 0) await new Promise(setImmediate);
   }
