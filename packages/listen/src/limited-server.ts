@@ -30,9 +30,29 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
       ? createServer(limits, answer)
       : createTlsServer({ ...limits, handshakeTimeout: silentMs, ...tls }, answer);
   admission.watch(server);
+  server.on(tls === undefined ? 'connection' : 'secureConnection', inPieces);
   server.on('connection', (socket) => socket.unref());
   server.unref();
   return server;
+};
+
+/** Bytes that Node parses before it looks whether the connection is still open. */
+const PIECE = 1_024;
+
+/**
+ * Hands over what a connection sends in small pieces. Node would parse a thousand requests that came at once, for 40 ms, although the fifth
+ * one has closed the connection.
+ */
+const inPieces = (socket: Socket): void => {
+  socket.on('data', () => {}); // Otherwise the parser reads from the system itself.
+  const push = socket.push.bind(socket);
+  socket.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
+    if (chunk === null) return push(chunk);
+    let wantsMore = true;
+    for (let from = 0; from < chunk.length && !socket.destroyed; from += PIECE)
+      wantsMore = push(chunk.subarray(from, from + PIECE), encoding);
+    return wantsMore;
+  };
 };
 
 /** Closes a connection that asks again and again without waiting for answers: each question would stay in memory. */

@@ -68,7 +68,7 @@ const actionOf = (...record: Parameters<typeof parseActionRecord>): StoredAction
 const listenersOf = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
   const topics = new Map<string, number>();
   if (!(Number(processes) > 0)) return { processes: undefined, topics };
-  for (let index = 0; index + 1 < Math.min(pairs.length, MOST_FIELDS); index += 2) {
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
     const count = Number(pairs[index + 1]);
     if (Number.isSafeInteger(count)) topics.set(String(pairs[index]), count);
   }
