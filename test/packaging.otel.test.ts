@@ -100,7 +100,7 @@ describe.each(LINES)('$line', ({ line, node, spans, versions }) => {
     expect(ran.seen).toEqual(SEEN);
     expect(ran.counted).toEqual(COUNTED);
     const failed = 'execute_tool search 2'; // 2 is the status of an error.
-    expect(ran.spans).toEqual(['execute_tool read_page 0', failed, failed, failed, 'breakerbox.skip search 0']);
+    expect(ran.spans).toEqual(['execute_tool read_page 0', failed, failed, failed, 'breakerbox.skip search 2']);
   });
 
   test('with no SDK registered: it decides all the same', async () => {

@@ -68,11 +68,12 @@ export const LONGEST_VERSION = 16;
 export const HEAD = { version: MOST, epoch: LONGEST_NAME } as const;
 
 /** Names that processes make, and categories: characters that JSON, UTF-8 and all clients write in one way. */
-const NAME = new RegExp(`^[A-Za-z0-9_.:-]{1,${LONGEST_NAME}}$`);
+const NAME = /^[A-Za-z0-9_.:-]+$/;
 const LUA_NAME = '^[%w_.:-]+$';
 
 /** Whether it is a name, such as an id, a holder, a category or an epoch. */
-export const isName = (value: unknown): value is string => typeof value === 'string' && NAME.test(value);
+export const isName = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= LONGEST_NAME && NAME.test(value);
 
 const isNumber = (value: unknown, most: number, isWhole = false): boolean =>
   typeof value === 'number' && value >= 0 && value <= most && (!isWhole || Number.isInteger(value));
