@@ -175,7 +175,7 @@ export interface CorrelationPolicy extends SystemicPolicy {
   readonly sharedDependency?: SharedDependency | undefined;
   /** Left out if no tool has a group. */
   readonly sharedGroup?: SharedGroup | undefined;
-  /** Whether the configuration names `tool` as an alternative of one of these circuits. Left out if there are no alternatives. */
+  /** Whether the configuration names `tool` as an alternative of one of these circuits. It looks through all tools. */
   readonly isAlternative?: ((tool: string, circuits: readonly string[]) => boolean) | undefined;
   /**
    * True: each opening joins the event that lasts. False (scope `process`): an opening joins only if it is alike, and within the
@@ -274,10 +274,13 @@ export const correlateSuccess = (
 ): Correlation => {
   const { openings, sinceSuccess, failures } = correlation;
   if (failures.length === 0 && sinceSuccess.length === 0) return correlation;
-  const open = openings.map((one) => one.tool);
-  return policy?.isAlternative?.(tool, open) === true
-    ? correlation
-    : { ...correlation, failures: NONE, sinceSuccess: NONE };
+  const isExpected =
+    openings.length > 0 &&
+    policy?.isAlternative?.(
+      tool,
+      openings.map((one) => one.tool),
+    ) === true;
+  return isExpected ? correlation : { ...correlation, failures: NONE, sinceSuccess: NONE };
 };
 
 /** S1: a circuit opened. It joins an event that lasts, begins one, or is only listed. */

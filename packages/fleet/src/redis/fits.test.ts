@@ -1,31 +1,19 @@
 /** Processes and scripts agree on what fits, and what is read fits when it is written. */
 import fc from 'fast-check';
-import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fittingBody, keyOf, LONGEST_BODY } from '../fleet-action.ts';
 import { NOWHERE } from '../protocol.ts';
-import type { RedisConnection } from './connection.ts';
-import { connectionOf } from './recognize.ts';
 import { fleetKey, redisStore } from './redis-store.ts';
-import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { connectedRedis } from './test-support.redis-server.ts';
 
 const RUNS = Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000) / 5;
 const NOW = 1_700_000_000_000;
 
-let server: RedisServer;
-let client: ReturnType<typeof createClient>;
-let connection: RedisConnection;
+let redis: Awaited<ReturnType<typeof connectedRedis>>;
 beforeAll(async () => {
-  server = await startRedis();
-  client = createClient({ url: server.url });
-  client.on('error', () => {});
-  await client.connect();
-  connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+  redis = await connectedRedis();
 });
-afterAll(async () => {
-  client.destroy();
-  await server.stop();
-});
+afterAll(() => redis.stop());
 
 let stores = 0;
 /** A store whose hash has this field. */
@@ -34,8 +22,8 @@ const storeWith = async (field: string, json: string) => {
   const name = `fits ${stores}`;
   const key = fleetKey('breakerbox', name);
   const options = { prefix: 'breakerbox', name, commandTimeoutMs: 5_000, now: () => NOW, epoch: () => 'new' };
-  await client.hSet(key, { e: 'e1', v: '7', [field]: `7 ${json}` });
-  return { store: redisStore(connection, options), key };
+  await redis.client.hSet(key, { e: 'e1', v: '7', [field]: `7 ${json}` });
+  return { store: redisStore(redis.connection, options), key };
 };
 
 /** Characters that JSON, UTF-8 or Lua writes longer than others, or not at all. */
@@ -121,7 +109,7 @@ test('G11: an action that is read is as long when it is written, and is there af
       if (found === undefined) return;
       expect(found.body.length).toBeLessThanOrEqual(LONGEST_BODY);
       expect(fittingBody(key, found.body)).toBe(found.body);
-      await client.unlink(hash);
+      await redis.client.unlink(hash);
       const { id, body, ageMs, leftMs, keptMs } = found;
       const again = { key, id, body, ageMs, leftMs, keptMs, after: 0 };
       expect(await store.control(again)).toMatchObject({ key, id, body });
@@ -141,6 +129,6 @@ test('G11: an action that does not fit is not kept, and raises no version', asyn
     { key: 'k'.repeat(9_000), body: '{}' },
   ])
     expect(await store.control({ ...action, ...unfit })).toBe('ignored');
-  expect(await client.hGetAll(key)).toMatchObject({ v: '7' });
-  expect(await client.hLen(key)).toBe(3);
+  expect(await redis.client.hGetAll(key)).toMatchObject({ v: '7' });
+  expect(await redis.client.hLen(key)).toBe(3);
 });

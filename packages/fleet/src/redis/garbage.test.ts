@@ -9,32 +9,21 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { createFleet } from '../fleet.ts';
 import { BOUNDS } from '../fleet-state.ts';
 import { NOWHERE, type ProbeResult, type Report } from '../protocol.ts';
-import type { RedisConnection } from './connection.ts';
-import { connectionOf } from './recognize.ts';
 import { fleetKey, redisStore } from './redis-store.ts';
-import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { connectedRedis } from './test-support.redis-server.ts';
 
 const NOW = 1_700_000_000_000;
 const PREFIX = 'breakerbox';
 
-let server: RedisServer;
-let client: ReturnType<typeof createClient>;
-let connection: RedisConnection;
+let redis: Awaited<ReturnType<typeof connectedRedis>>;
 beforeAll(async () => {
-  server = await startRedis();
-  client = createClient({ url: server.url });
-  client.on('error', () => {});
-  await client.connect();
-  connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+  redis = await connectedRedis();
 });
-afterAll(async () => {
-  client.destroy();
-  await server.stop();
-});
+afterAll(() => redis.stop());
 
 const storeOf = (name: string) => {
   const options = { prefix: PREFIX, name, commandTimeoutMs: 5_000, now: () => NOW, epoch: () => 'new' };
-  return { store: redisStore(connection, options), key: fleetKey(PREFIX, name) };
+  return { store: redisStore(redis.connection, options), key: fleetKey(PREFIX, name) };
 };
 
 const report = (id: string, more: Partial<Report> = {}): Report => ({
@@ -50,7 +39,7 @@ const many = (count: number, field: (at: number) => readonly [string, string]): 
 const put = async (key: string, fields: Record<string, string>): Promise<void> => {
   const all = Object.entries(fields);
   for (let at = 0; at < all.length; at += 10_000)
-    await client.hSet(key, Object.fromEntries(all.slice(at, at + 10_000)));
+    await redis.client.hSet(key, Object.fromEntries(all.slice(at, at + 10_000)));
 };
 
 describe('the scripts', () => {
@@ -90,7 +79,7 @@ describe('the scripts', () => {
     expect(await store.settle('old', 'p', { epoch: 'e1', generation: 1, token: 't' }, { result: 'success' })).toBe(
       'stale',
     );
-    expect(await client.hLen(key)).toBe(Object.keys(fields).length + 1);
+    expect(await redis.client.hLen(key)).toBe(Object.keys(fields).length + 1);
     expect(await store.report(report('new'))).toMatchObject({ state: 'open' });
     expect(await store.read(NOWHERE)).toMatchObject({ ignored: 0, position: { epoch: 'new', version: 1 } });
   });
@@ -99,8 +88,8 @@ describe('the scripts', () => {
     const { store, key } = storeOf('failed');
     await store.report(report('before'));
     await expect(store.report(report('c', { waitMs: Number.NaN }))).rejects.toThrow();
-    expect(await client.hGetAll(key)).toMatchObject({ v: '1' });
-    expect(await client.hLen(key)).toBe(3);
+    expect(await redis.client.hGetAll(key)).toMatchObject({ v: '1' });
+    expect(await redis.client.hLen(key)).toBe(3);
   });
 
   test('G11: never load or send a long record, nor more of them than a fleet has', async () => {
@@ -159,7 +148,7 @@ const TOOL = { share: 'fleet', cooldownMs: 500, maxCooldownMs: 1_000 } as const;
 
 /** A process of a fleet, whose garbage another client writes. */
 const member = (agent: string) => {
-  const fleet = createFleet({ client: createClient({ url: server.url }) });
+  const fleet = createFleet({ client: createClient({ url: redis.server.url }) });
   onTestFinished(() => fleet.close());
   const box = createBreakerbox({ agent, scope: 'process', fleet, tools: { search: TOOL } });
   return { fleet, box, session: box.session(), key: fleetKey(PREFIX, agent) };
@@ -205,11 +194,11 @@ describe('a process', () => {
     };
     await lie('100', 30 * 86_400_000); // Longer than the tool can wait at all.
     await vi.waitFor(() => expect(calls(one)).toBe(true), { timeout: 4_000, interval: 50 });
-    await client.unlink(one.key);
+    await redis.client.unlink(one.key);
     await lie('200', 1_800_000); // A Retry-After that the tool accepts.
     await wait(2_500);
     expect(calls(one)).toBe(false);
-    await client.unlink(one.key);
+    await redis.client.unlink(one.key);
     await vi.waitFor(() => expect(calls(one)).toBe(true), { timeout: 4_000, interval: 50 });
   });
 
@@ -221,8 +210,8 @@ describe('a process', () => {
     const action = { i: 'i', m: Date.now(), o: 1e13, u: 1e13, b: JSON.stringify(body) };
     await put(one.key, { e: 'e1', v: '100', [field]: `100 ${JSON.stringify(action)}` });
     await vi.waitFor(() => expect(calls(one)).toBe(false), { timeout: 5_000, interval: 20 });
-    await client.unlink(one.key);
-    const sent = await vi.waitFor(async () => (await client.hGet(one.key, field)) ?? expect.fail(), 5_000);
+    await redis.client.unlink(one.key);
+    const sent = await vi.waitFor(async () => (await redis.client.hGet(one.key, field)) ?? expect.fail(), 5_000);
     const { u } = JSON.parse(sent.slice(sent.indexOf(' '))) as { u: number };
     expect(u).toBeLessThan(Date.now() + 7 * 86_400_000 + 5_000);
     await wait(4_500);
@@ -245,11 +234,11 @@ describe('a process', () => {
     const fits = stored('fits', { reason: '\u007f'.repeat(1_000), other: '\u007f'.repeat(800) });
     await put(one.key, { e: 'e1', v: '100', [long[0]]: long[1], [fits[0]]: fits[1] });
     await vi.waitFor(() => expect(operate(one.box).modes()).toMatchObject([{ owner: 'fits' }]), 5_000);
-    await client.unlink(one.key);
-    await vi.waitFor(async () => expect(await client.hGet(one.key, fits[0])).toContain('i-fits'), 5_000);
+    await redis.client.unlink(one.key);
+    await vi.waitFor(async () => expect(await redis.client.hGet(one.key, fits[0])).toContain('i-fits'), 5_000);
     await wait(4_500);
     expect(one.fleet.status()).toMatchObject({ mode: 'up', actions: [{ owner: 'fits' }] });
-    expect(await client.hLen(one.key)).toBe(3);
+    expect(await redis.client.hLen(one.key)).toBe(3);
   });
 
   test('A4: has room for a mode that is forced here, whatever modes other processes force', async () => {
@@ -276,7 +265,7 @@ describe('a process', () => {
     const one = member(what);
     await upAt(one);
     await put(one.key, { e: 'e1', v: '7', ...many(count, field) });
-    await client.sendCommand(['SPUBLISH', one.key, '']);
+    await redis.client.sendCommand(['SPUBLISH', one.key, '']);
     await wait(2_500);
     expect(one.fleet.status()).toMatchObject({ mode: 'up', circuits: [], actions: [] });
     expect(calls(one)).toBe(true);
@@ -286,6 +275,6 @@ describe('a process', () => {
       () => expect(one.fleet.status().circuits).toMatchObject([{ name: 'search', state: 'open' }]),
       10_000,
     );
-    expect(await client.hLen(one.key)).toBe(3);
+    expect(await redis.client.hLen(one.key)).toBe(3);
   });
 });

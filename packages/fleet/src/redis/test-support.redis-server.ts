@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from 'redis';
+import { connectionOf } from './recognize.ts';
 
 export interface RedisServer {
   readonly port: number;
@@ -44,4 +46,19 @@ export const startRedis = async (args: readonly string[] = [], wanted?: number):
     rmSync(dir, { recursive: true, force: true });
   };
   return { port, url: `redis://127.0.0.1:${port}`, child, stop };
+};
+
+/** A real redis-server, and a client that is connected to it. */
+export const connectedRedis = async () => {
+  const server = await startRedis();
+  const client = createClient({ url: server.url });
+  client.on('error', () => {});
+  await client.connect();
+  const connection = connectionOf(client)?.();
+  if (connection === undefined) throw new Error('the client is not recognized');
+  const stop = (): Promise<void> => {
+    client.destroy();
+    return server.stop();
+  };
+  return { server, client, connection, stop };
 };
