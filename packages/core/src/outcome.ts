@@ -90,8 +90,8 @@ export interface Judged {
   readonly durationMs?: number;
   /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
   readonly blames?: 'group' | 'key' | undefined;
-  /** The digest of an error that nothing could explain (O8). */
-  readonly unexplained?: string | undefined;
+  /** What is known of an error that nothing could explain (O8). */
+  readonly unexplained?: Classification['unexplained'];
   /** The peer has answered that it cannot do this request, so it works (C14). */
   readonly answered?: boolean | undefined;
 }
@@ -283,7 +283,7 @@ const given = (answer: unknown, what: string): Classification | undefined => {
       category: valid,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(blames === 'key' && { blames }),
-      ...(typeof unexplained === 'string' && { unexplained }),
+      ...(typeof read(unexplained, 'digest') === 'string' && { unexplained }),
       ...(answered === true && { answered }),
     }
   );

@@ -31,7 +31,7 @@ import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
-import { noteUnexplained } from './unusable.ts';
+import { noteUnexplained, type Unexplained } from './unusable.ts';
 import {
   type CircuitView,
   type Explanation,
@@ -220,7 +220,7 @@ class Session implements SessionApi {
   }
 
   /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
-  #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged, unexplained: string): Judged {
+  #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged, unexplained: Unexplained): Judged {
     if (spec === undefined || hasSucceeded(this.#box, tool)) return judged;
     // Digests of another session have another seed, so the same input is another input there.
     const asked = input?.digest() ?? `none in ${this.id}`;

@@ -34,7 +34,7 @@ export const uncountedTools = (box: Breakerbox): readonly UncountedTool[] => {
 };
 
 /** Whether an error with this digest is one of an unusable tool (O8). */
-export const isUnusableWith = (box: Breakerbox, tool: string, unexplained: string): boolean => {
+export const isUnusableWith = (box: Breakerbox, tool: string, digest: string): boolean => {
   const known = evidenceOf(box).unexplained.get(tool);
-  return known?.isUnusable === true && known.text === unexplained;
+  return known?.isUnusable === true && known.text === digest;
 };

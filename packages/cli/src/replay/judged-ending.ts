@@ -1,4 +1,10 @@
-import { type BreakerboxConfig, DEFAULT_JUDGEMENT, type ErrorCategory, type Outcome } from '@breakerbox/core';
+import {
+  type BreakerboxConfig,
+  type Classification,
+  DEFAULT_JUDGEMENT,
+  type ErrorCategory,
+  type Outcome,
+} from '@breakerbox/core';
 import { classifyError, classifyResult, type ReadContext } from '@breakerbox/instrumentation';
 import type { Ending } from './recording.ts';
 
@@ -11,8 +17,8 @@ export interface JudgedEnding {
   readonly blames: 'tool' | 'group' | 'key';
   /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
   readonly isUnjudged: boolean;
-  /** The digest of an error that nothing explains (O8). */
-  readonly unexplained?: string | undefined;
+  /** What is known of an error that nothing explains (O8). */
+  readonly unexplained?: Classification['unexplained'];
 }
 
 /** Whether it is an error of the tool that counts in no circuit, not even in that of a key: it was neither denied nor cancelled. */

@@ -113,7 +113,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     const { tool } = open.call;
     const read = judge(event, tool, open.input);
     settle(open, read, event.tokens);
-    const isUnusable = read.unexplained !== undefined && isUnusableWith(box, tool, read.unexplained);
+    const isUnusable = read.unexplained !== undefined && isUnusableWith(box, tool, read.unexplained.digest);
     observer.ended(open.call, isUnusable ? asUnusable(read, tool, config) : read);
     return true;
   };

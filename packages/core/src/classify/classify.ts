@@ -14,10 +14,17 @@ export interface Classification {
    */
   readonly blames?: 'tool' | 'key';
   /**
-   * Of an error that nothing could explain: a digest of its text, without literals and digits (O8). If a tool that has never succeeded
-   * fails with the same digest for 4 different inputs, the error counts as `unusable`. Default: the error is explained.
+   * Of an error that nothing could explain (O8). If a tool that has never succeeded fails with the same digest for 6 different inputs,
+   * or for 4 if the error is about the tool, it counts as `unusable`. Default: the error is explained.
    */
-  readonly unexplained?: string | undefined;
+  readonly unexplained?:
+    | {
+        /** A digest of its text, without literals and digits. */
+        readonly digest: string;
+        /** Whether the text is about the tool itself, such as its key or its configuration. Default `false`. */
+        readonly ofTool?: boolean;
+      }
+    | undefined;
   /** The peer has answered that it cannot do what the call asked for (404, 409, 410, 422): so it works (C14). Default `false`. */
   readonly answered?: boolean;
 }

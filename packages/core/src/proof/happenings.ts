@@ -110,7 +110,7 @@ const returned: fc.Arbitrary<Returned> = fc.record(
       { category: 'timeout', blames: 'key' },
       { category: 'denied', blames: 'key' },
       { category: 'tool_error', blames: 'tool' },
-      { category: 'tool_error', unexplained: 'one' },
+      { category: 'tool_error', unexplained: { digest: 'one', ofTool: true } },
       { category: 'tool_error', answered: true },
     ),
     blames: fc.constantFrom(undefined, undefined, 'group' as const),
@@ -281,9 +281,9 @@ export const events: fc.Arbitrary<readonly Happening[]> = fc.array(
   { minLength: 5, maxLength: 60, size: 'max' },
 );
 
-const unexplained = (category: 'tool_error' | 'unknown', text: string): Returned => ({
+const unexplained = (category: 'tool_error' | 'unknown', digest: string): Returned => ({
   says: undefined,
-  verdict: { category, unexplained: text },
+  verdict: { category, unexplained: { digest, ofTool: digest === 'one' } },
 });
 
 /** Tools that fail with errors that nothing explains (O8), in several sessions and processes; few calls succeed. */

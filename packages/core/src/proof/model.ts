@@ -23,8 +23,9 @@ import {
 } from './rules.ts';
 
 /** O8: an unexplained error of a tool: its text, and the input of the session that it came for. */
-export interface Unexplained {
+export interface Mystery {
   readonly text: string;
+  readonly ofTool: boolean;
   readonly input: string;
 }
 
@@ -68,7 +69,7 @@ export interface ModelBox {
   readonly wishes: Map<string, Wish>;
   /** O8: tools that have ever succeeded, and the errors of the others that nothing explains. */
   readonly succeeded: Set<string>;
-  readonly unexplained: Map<string, readonly Unexplained[]>;
+  readonly unexplained: Map<string, readonly Mystery[]>;
   /** B5: false where the budget alone counts. */
   readonly keepsCircuits: boolean;
   /** C12: the circuits that all of its sessions share. */
@@ -190,8 +191,8 @@ export interface Ended {
   readonly tokens?: number;
   /** C13, C14. */
   readonly blames?: 'group' | 'key';
-  /** O8: a digest of its text, if nothing explains it. */
-  readonly unexplained?: string;
+  /** O8: a digest of its text, if nothing explains it, and whether it is about the tool itself. */
+  readonly unexplained?: { readonly digest: string; readonly ofTool?: boolean };
   /** C14: the peer has said that it cannot do this. */
   readonly answered?: boolean;
 }

@@ -8,9 +8,9 @@ import { bench, steps, succeedOnce, trip } from '../test-support.ts';
 import { callWith, grouped, hear, inAnotherProcess } from './test-support.rules.ts';
 
 /** An error of which an executor knows nothing but a digest of its text. */
-const mystery = (text = 'text 1', category: 'tool_error' | 'unknown' = 'tool_error') => ({
+const mystery = (digest = 'text 1', category: 'tool_error' | 'unknown' = 'tool_error', ofTool = true) => ({
   error: new Error('nothing says why'),
-  verdict: { category, unexplained: text },
+  verdict: { category, unexplained: { digest, ofTool } },
 });
 
 /** Calls with these inputs, each of which ends in such an error. */
@@ -33,6 +33,14 @@ describe('O8: a tool that has failed with every input so far', () => {
     ]);
     expect(session.acquire('a').message).toContain("'a' is unavailable: it has failed with every input so far.");
     expect(formatReport(report(session))).toContain('Check the installation, the settings and the credentials of a:');
+  });
+
+  test('O8: an error that does not speak of the tool itself takes 6 inputs, because a healthy tool may refuse some', () => {
+    const { session } = bench();
+    for (const input of [1, 2, 3, 4, 5]) callWith(session, 'a', input, mystery('shipped', 'tool_error', false));
+    expect(session.peek('a')?.state).toBe('closed');
+    callWith(session, 'a', 6, mystery('shipped', 'tool_error', false));
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'unusable' });
   });
 
   test('O8: it opens whatever the threshold is, and `outcomes` may ignore it', () => {

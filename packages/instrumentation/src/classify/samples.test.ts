@@ -139,7 +139,7 @@ describe('O2: an outage in a language that the classifier cannot read', () => {
     'Сервис временно недоступен',
   ])('O2, O8: %s: is unknown, and unexplained', (text) => {
     const { category, unexplained } = readThrown(new Error(text), { tool: 'search', input: { query: 'zebra' } });
-    expect([category, typeof unexplained]).toEqual(['unknown', 'string']);
+    expect([category, typeof unexplained?.digest]).toEqual(['unknown', 'string']);
   });
 });
 

@@ -5,7 +5,7 @@ import { type ReadContext, readReturned, readThrown } from './classify.ts';
 
 const marked = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
 const digestOf = (text: string, context: ReadContext = { tool: 'search' }) =>
-  readReturned(marked(text), context)?.unexplained;
+  readReturned(marked(text), context)?.unexplained?.digest;
 
 describe('O8: errors that nothing explains', () => {
   test.each([
@@ -29,7 +29,7 @@ describe('O8: errors that nothing explains', () => {
     '',
   ])('O8: %j is unexplained, thrown or marked as an error', (text) => {
     expect(digestOf(text)).toMatch(/^[0-9a-f]{32}$/);
-    expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toMatch(/^[0-9a-f]{32}$/);
+    expect(readThrown(new Error(text), { tool: 'search' }).unexplained?.digest).toMatch(/^[0-9a-f]{32}$/);
   });
 
   test.each([
@@ -133,6 +133,24 @@ describe('O8: errors that nothing explains', () => {
     expect(readThrown(new Error('the arguments are invalid json')).unexplained).toBeUndefined();
     expect(readThrown(new Error('it is required')).unexplained).toBeUndefined();
     expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
+  });
+
+  test.each([
+    ['The search tool is not configured', true],
+    ['Did not find serpapi_api_key, please add an environment variable', true],
+    ["Cannot read properties of undefined (reading 'launch')", true],
+    ['This feature is not implemented', true],
+    ['No such tool available: Browser', true],
+    ['The search module failed', true],
+    ['Unknown error', true],
+    ['', true],
+    ['Order shipped', false],
+    ['Ineligible', false],
+    ['Payment failed', false],
+    ['exit code 1', false],
+    ['Flight segments do not connect', false],
+  ])('O8: %j is about the tool itself: %j', (text, ofTool) => {
+    expect(readReturned(marked(text), { tool: 'search' })?.unexplained?.ofTool).toBe(ofTool);
   });
 
   test('O8: the digest of a text is the same in each process', () => {

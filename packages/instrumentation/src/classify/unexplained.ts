@@ -8,6 +8,9 @@ const NOT_FOUND =
 /** Something of the tool itself. */
 const OWN =
   /\b(?:tool|executable|binary|interpreter|driver|browser|display|plugin|extension|configuration|environment|env var)/i;
+/** What else only a broken tool speaks of: its keys, its settings, its peers, its own code. Or the text says nothing at all. */
+const BROKEN =
+  /^\W*$|\b(?:keys?|secret|credentials?|tokens?|config\w*|settings?|install\w*|modules?|librar\w+|dependenc\w+|runtime|servers?|backend|services?|database|(?:not |dis)connected|(?:not |un)?initiali[sz]ed|not (?:yet )?(?:implemented|defined|enabled|running|ready|loaded|started)|internal|exception|undefined|none ?type|cannot read propert\w+|unknown (?:error|exception|failure|issue|problem|reason))\b/i;
 
 /** The tool works, and rejects this request: a rule, a limit, a state of the object, or advice about the arguments. */
 const REFUSED =
@@ -34,12 +37,12 @@ export const unexplainedIn = (
   { category, judgedBy }: Pick<Verdict, 'category' | 'judgedBy'>,
   text: string,
   { kind, quoted }: Pick<Call, 'kind' | 'quoted'>,
-): string | undefined => {
+): Verdict['unexplained'] => {
   const isJudged = judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown');
   if (isJudged || kind === 'runner') return undefined;
   const words = text.replaceAll('_', ' ');
   const lower = text.toLowerCase();
   const isNamed = quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()));
   if (isNamed || REFUSED.test(words) || (NOT_FOUND.test(words) && !OWN.test(words))) return undefined;
-  return hashOfText(withoutLiterals(text), SEED);
+  return { digest: hashOfText(withoutLiterals(text), SEED), ofTool: OWN.test(words) || BROKEN.test(words) };
 };
