@@ -88,6 +88,18 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
     expect(spent(session)).toBe(0);
   });
 
+  test('C14: a tool that every host turns away is blocked itself: its circuit opens', async () => {
+    const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
+    const port = await serve(pages);
+    for (const [n, host] of HOSTS.entries()) await get(`http://${host}.test:${port}/${n % 2 ? 403 : 429}`);
+    expect(textOf(await get(`http://six.test:${port}/`))).toContain("Tool 'fetch_page' is unavailable");
+    expect(reasons.slice(-1)).toEqual(['fetch_page: skip, open']);
+    expect(spent(session)).toBe(1);
+    turns(session);
+    expect(textOf(await get(`http://six.test:${port}/x`))).toBe('the page /x');
+    expect(session.peek('fetch_page')?.state).toBe('closed');
+  });
+
   test.each([
     // What fetch_page says names the proxy, so it blames the tool. What fetch_html says could be about each host.
     ['refuses', 'fetch_page', 3, 'failure', async () => `http://127.0.0.1:${await freePort()}`],

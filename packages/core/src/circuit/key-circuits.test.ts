@@ -160,9 +160,15 @@ describe('C1, C11: forgotten, copied, adopted', () => {
   });
 });
 
-test('C14: network, timeout and server count among failures on several keys', () => {
+test('C14: keys that cannot be reached, and keys that turn the tool away, count among failures on several keys', () => {
   const pass = { of: 'key', key: 'k', generation: 0, lease: undefined } as const;
-  expect(ERROR_CATEGORIES.filter((one) => distinctKey(pass, one) === 'k')).toEqual(['network', 'timeout', 'server']);
+  expect(ERROR_CATEGORIES.filter((one) => distinctKey(pass, one) === 'k')).toEqual([
+    'network',
+    'timeout',
+    'rate_limit',
+    'permission',
+    'server',
+  ]);
   expect(distinctKey(undefined, 'network')).toBeUndefined();
 });
 

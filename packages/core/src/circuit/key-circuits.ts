@@ -7,6 +7,7 @@ import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
 import { admit, adopted, type Circuit, closedCircuit, fail, release, retreat, succeed } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
+import { TURNED_AWAY, UNREACHABLE } from './trip-policies/keys.ts';
 
 /** The circuits of one tool's keys (C14): of keys that were blamed for a failure and have not been dropped since. */
 export interface KeyCircuits {
@@ -156,7 +157,8 @@ export const copyKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefined
 export const openKeys = ({ keys }: Keyed): number =>
   keys === undefined ? 0 : [...keys.circuits.values()].filter(({ state }) => state !== 'closed').length;
 
-const OF_TOOL: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['network', 'timeout', 'server']);
+/** A tool that is cut off has these with every key. So does one that every host turns away. */
+const OF_TOOL: ReadonlySet<ErrorCategory> = new Set([...UNREACHABLE, ...TURNED_AWAY]);
 
 /** C14: the key of a failure that counts towards failures of the tool on several keys. */
 export const distinctKey = (pass: Pass | undefined, category: ErrorCategory): string | undefined =>

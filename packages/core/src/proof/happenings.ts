@@ -97,6 +97,7 @@ const ofKey = fc.constantFrom<Ended>(
   { outcome: 'ignored', category: 'tool_error', blames: 'key' },
   { outcome: 'failure', category: 'cancelled', blames: 'key' },
   { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70_000, blames: 'key' },
+  { outcome: 'failure', category: 'permission', blames: 'key' },
 );
 
 /** Results, of which the tool's isFailure says something, or an executor has read something (O7). */

@@ -165,7 +165,8 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
     else addToRow(circuit, result);
     circuit.trip = tripOf(circuit, result, around);
     if (circuit.trip === undefined) return undefined;
-    const ofRow = circuit.trip === 'keys' && unblamedKeys(circuit).size < 3 ? commonest(circuit.keyRow) : undefined;
+    const ofRow =
+      circuit.trip === 'keys' && unblamedKeys(circuit).size < 3 ? commonest(mostAlike(circuit.keyRow)) : undefined;
     const all = circuit.results.filter((one) => one !== 'success');
     // O3: with a window, failures before a success may still open the circuit, and their Retry-After holds.
     const counted = circuit.rules.failureRate ? all : failuresInARow(circuit);
@@ -192,8 +193,9 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
   return 'closes';
 };
 
-/** C14. */
-export const OF_KEYS: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
+/** C14: the keys cannot be reached, or they turn the tool away. */
+const DOWN: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
+export const OF_KEYS: readonly ErrorCategory[] = [...DOWN, 'permission', 'rate_limit'];
 
 const addToRow = ({ keyRow, rules }: ModelCircuit, { key, category }: Failed): void => {
   if (key === undefined || rules.keysThreshold.later === Infinity || !OF_KEYS.includes(category)) return;
@@ -201,7 +203,14 @@ const addToRow = ({ keyRow, rules }: ModelCircuit, { key, category }: Failed): v
 };
 
 const isFull = ({ keyRow, rules }: ModelCircuit, hasSucceeded: boolean): boolean =>
-  keyRow.length >= (hasSucceeded ? rules.keysThreshold.later : rules.keysThreshold.first);
+  mostAlike(keyRow).length >= (hasSucceeded ? rules.keysThreshold.later : rules.keysThreshold.first);
+
+/** Keys that are down and keys that turn the tool away count apart. */
+const mostAlike = (row: ModelCircuit['keyRow']): ModelCircuit['keyRow'] => {
+  const down = row.filter(({ category }) => DOWN.includes(category));
+  const away = row.filter(({ category }) => !DOWN.includes(category));
+  return down.length < away.length ? away : down;
+};
 
 const commonest = (row: ModelCircuit['keyRow']): ErrorCategory | undefined => {
   const times = (category: ErrorCategory) => row.filter((one) => one.category === category).length;
@@ -219,7 +228,7 @@ export const keyFailed = (circuit: ModelCircuit, failed: Failed, around: Around)
   const all = circuit.rules.failureRate
     ? circuit.results.flatMap((one) => (one === 'success' ? [] : one.notBeforeMs))
     : waits;
-  const category = unblamed ? failed.category : commonest(circuit.keyRow);
+  const category = unblamed ? failed.category : commonest(mostAlike(circuit.keyRow));
   circuit.trip = 'keys';
   open(circuit, category ?? failed.category, around.at, Math.max(ANY_TIME, ...all));
   return true;
@@ -248,7 +257,7 @@ const isStrong = ({ category }: Failed): boolean => category !== 'unknown';
 const unblamedKeys = (circuit: ModelCircuit): ReadonlySet<string> =>
   new Set(
     failuresInARow(circuit).flatMap(({ key, category }) =>
-      key === undefined || !OF_KEYS.includes(category) ? [] : [key],
+      key === undefined || !DOWN.includes(category) ? [] : [key],
     ),
   );
 

@@ -59,10 +59,31 @@ describe('C14: keys that fail in a row', () => {
   test('C14: each key counts once, and other categories do not count', () => {
     const { session } = proven({ tools: { a: { key: byHost(), failureThreshold: 50 } } });
     for (let n = 0; n < 20; n += 1) visit(session, 'a', 'one.example', DEAD);
-    for (const category of ['permission', 'tool_error', 'unknown', 'rate_limit'] as const) {
+    for (const category of ['resource', 'tool_error', 'unknown', 'filesystem'] as const) {
       failHosts(session, 9, blamed(category));
     }
     expect(session.peek('a')).toMatchObject({ state: 'closed', failedKeys: 1 });
+  });
+
+  test('C14: keys that all turn the tool away open it: its own address is blocked, or its account', () => {
+    const { session } = proven();
+    failHosts(session, 4, blamed('permission'));
+    failHosts(session, 3, blamed('rate_limit'), 4);
+    expect(session.peek('a')).toMatchObject({ state: 'closed', failedKeys: 7 });
+    failHosts(session, 1, blamed('permission'), 7);
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'keys', category: 'permission' });
+    steps(session, 3);
+    expect(visit(session, 'a', 'another.example', blamed('rate_limit'))).toBe('probe_due');
+    expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'keys', nextProbe: { steps: 3 } });
+  });
+
+  test('C14: keys that are down and keys that turn the tool away are counted apart', () => {
+    const { session } = proven();
+    failHosts(session, 7);
+    failHosts(session, 7, blamed('permission'), 7);
+    expect(session.peek('a')).toMatchObject({ state: 'closed', failedKeys: 14 });
+    failHosts(session, 1, blamed('timeout'), 14);
+    expect(session.peek('a')).toMatchObject({ state: 'open', category: 'network' });
   });
 
   test('C14: a success of any key ends the row; so does an answer 404, 409, 410 or 422', () => {
@@ -80,7 +101,7 @@ describe('C14: keys that fail in a row', () => {
       failHosts(session, 7, DEAD, 20);
       expect(session.peek('a')?.state).toBe('closed');
     }
-    for (const status of [400, 403, 451]) {
+    for (const status of [400, 402, 451]) {
       const { session } = proven();
       failHosts(session, 7);
       visit(session, 'a', 'other.example', { error: Object.assign(new Error('x'), { status }) });

@@ -26,12 +26,23 @@ export interface KeysPolicy {
 /** Number of keys. A tool that fails on so many keys, and is blamed for it, counts as failing on all. */
 const KEYS_OF_TOOL = 3;
 
+/** The keys cannot be reached. */
+export const UNREACHABLE: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
+/** The keys answer 401, 403 or 429: one may mean it, but if all do, the tool's own address or account is blocked. */
+export const TURNED_AWAY: readonly ErrorCategory[] = ['permission', 'rate_limit'];
+
 const NONE: FailedKeys = { ofTool: [], row: [] };
 
 const aThreshold = number(1, orLeaveOut('The circuit opens after this many keys have failed in a row.'), {
   whole: true,
   most: 100, // The keys of a tool.
 });
+
+/** The keys of the row that failed in one of these two ways: the more frequent one. */
+const alike = (row: readonly FailedKey[]): readonly FailedKey[] => {
+  const away = row.filter(({ category }) => TURNED_AWAY.includes(category));
+  return away.length * 2 > row.length ? away : row.filter((one) => !away.includes(one));
+};
 
 /** The category of most of these keys; of several, the one that came first. */
 const commonest = (row: readonly FailedKey[]): ErrorCategory | undefined => {
@@ -60,13 +71,13 @@ export const failedKeys = {
     const { ofTool, row } = kept ?? NONE;
     const isNew = Number.isFinite(keysThreshold) && !row.some((one) => one.key === key);
     return {
-      ofTool: ofKey || ofTool.includes(key) ? ofTool : [...ofTool, key],
+      ofTool: ofKey || !UNREACHABLE.includes(category) || ofTool.includes(key) ? ofTool : [...ofTool, key],
       row: isNew ? [...row, { key, category }] : row,
     };
   },
   tripped: ({ ofTool, row }, { isFirst }, { keysThreshold, firstKeysThreshold }) =>
-    ofTool.length >= KEYS_OF_TOOL || row.length >= (isFirst ? firstKeysThreshold : keysThreshold),
-  opensAs: ({ ofTool, row }) => (ofTool.length >= KEYS_OF_TOOL ? undefined : commonest(row)),
+    ofTool.length >= KEYS_OF_TOOL || alike(row).length >= (isFirst ? firstKeysThreshold : keysThreshold),
+  opensAs: ({ ofTool, row }) => (ofTool.length >= KEYS_OF_TOOL ? undefined : commonest(alike(row))),
   snapshot: {
     write: (kept) => kept,
     // Older snapshots have the keys of failures that blame the tool alone.
