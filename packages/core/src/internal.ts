@@ -10,7 +10,7 @@ export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { extendLease } from './permit.ts';
-export { SKIP_MARK } from './routing/message.ts';
+export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
 export {
   atOnce,
@@ -41,3 +41,4 @@ export { countOf } from './telemetry/series.ts';
 export { isUnusableWith, shareHistory, uncountedTools } from './tool-history.ts';
 export { noticeExecutor, noticeWrapped } from './warnings/mistakes.ts';
 export { noticeCopy, type WarningCode, warnOnce } from './warnings/warnings.ts';
+export { quotesRejection, written } from './written-rejections.ts';

@@ -19,6 +19,7 @@ import { adviceText, type RejectionFacts, rejectionText } from './routing/messag
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
 import type { SessionTool } from './session-tools.ts';
+import { written } from './written-rejections.ts';
 
 /**
  * The answer to `session.acquire(tool)`. On `call` and `probe`, run the tool and settle. On `skip` and `pause`, give `message` to
@@ -183,7 +184,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get message(): string {
-    if (this.rejection !== undefined) return rejectionText(this.rejection);
+    if (this.rejection !== undefined) return written(rejectionText(this.rejection));
     return this.advice === undefined ? '' : adviceText(this.advice);
   }
 

@@ -38,7 +38,8 @@ export class RejectedTasks {
     const caller = callerOf(request);
     if (request.method === 'tasks/get') return resultTo(caller, rejected.task);
     if (request.method !== 'tasks/result') return errorTo(caller, INVALID_PARAMS, 'The task has ended');
-    const _meta = { 'io.modelcontextprotocol/related-task': { taskId } };
-    return resultTo(caller, { _meta, ...rejectedResult(caller, rejected.text) });
+    const result = rejectedResult(caller, rejected.text);
+    const _meta = { ...result._meta, 'io.modelcontextprotocol/related-task': { taskId } };
+    return resultTo(caller, { ...result, _meta });
   }
 }

@@ -140,6 +140,7 @@ describe('a rejected call is answered with a result', () => {
           text: "Tool 'a' is unavailable: the last calls failed (network). Do not call it now. It may work again in about 60 s. Continue without it, and say in your answer what is missing. [breakerbox:not-called]",
         },
       ],
+      _meta: { 'breakerbox/not-called': true },
     });
   });
 

@@ -62,7 +62,7 @@ export const judgeEnding = (
     const { outcome, category, retryAfterMs, blames = 'tool' } = ending;
     return outcome === 'success' ? SUCCESS : { outcome, category, retryAfterMs, blames, isUnjudged: false };
   }
-  const context: ReadContext = { tool, ...(input !== undefined && { input }) };
+  const context: ReadContext = { tool, recorded: true, ...(input !== undefined && { input }) };
   const verdict = 'error' in ending ? classifyError(ending.error, context) : classifyResult(ending.result, context);
   if (verdict === undefined) return SUCCESS;
   const { category, retryAfterMs, blames, unexplained } = verdict;

@@ -22,10 +22,13 @@ const SAY_SO = 'say in your answer what is missing';
 const SAY_ITS_AGE = 'Say in your answer how old it is.';
 
 /**
- * R3: the end of every text in place of a call. By it, a guard around another one recognises that the call was not made, also in another
- * process, and does not charge the tool.
+ * R3: the end of every text in place of a call. A guard around another one of this process recognises the text, and does not charge the
+ * tool.
  */
 export const SKIP_MARK = '[breakerbox:not-called]';
+
+/** R3: the key in `_meta` of an MCP result by which a relay says the same to other processes. */
+export const SKIP_KEY = 'breakerbox/not-called';
 
 /** What rejects calls beside the tool's own circuit. */
 export interface RejectionCauses {

@@ -11,6 +11,8 @@ export interface ReadContext extends ClassifyContext {
   readonly kind?: ToolKind | false | undefined;
   /** The arguments of the call. */
   readonly input?: unknown;
+  /** The error is from a recording: a text which says that a guard skipped the call is believed (R3). Default `false`. */
+  readonly recorded?: boolean;
 }
 
 /** The strings in the arguments of a call: 3 levels deep, at most 32 keys of each object and 32 strings. */

@@ -117,7 +117,7 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     return refined(one, found, own, call);
   };
   const evidence = core.readEvidence(error, call.context, refine);
-  if (isSkipped(`${text}\n${allTextOf(error)}`)) return ofTool('tool_error', 'another guard skipped the call');
+  if (isSkipped(error, text, call)) return ofTool('tool_error', 'another guard skipped the call');
   const { category, sign, answered, retryAfterMs = retryAfterIn(text) } = evidence;
   const verdict = ofTool(category, sign, judgedByOf(evidence));
   const unexplained = unexplainedIn(verdict, text, call); // O8
@@ -136,12 +136,18 @@ const judgedByOf = ({ trust, vague, sign, hard }: core.Evidence & { readonly har
   return trust === TRUST.hint && !hard ? 'words' : 'evidence';
 };
 
-/** B3: a guard within the tool, maybe in another process, skipped the call. The failures that caused it are charged already. */
-const isSkipped = (text: string): boolean => {
-  const from = text.search(/\bTool '.{1,200}' is unavailable\b/); // This and the next are the words of releases without the mark.
-  const isOld = from >= 0 && text.includes('Do not retry it', from);
-  return isOld || text.includes(core.SKIP_MARK) || /\bDo not call any tools, including\b/.test(text);
+/**
+ * B3: a guard within the tool skipped the call. The failures that caused it are charged already. A tool may write the mark too, so a text
+ * has to be one of this process. A relay in another process says it in its result.
+ */
+const isSkipped = (error: unknown, text: string, { context }: Call): boolean => {
+  if (core.read(core.read(error, '_meta'), core.SKIP_KEY) === true) return true;
+  const all = `${text}\n${allTextOf(error)}`;
+  return context?.recorded === true ? SKIPPED.test(all) : core.quotesRejection(all);
 };
+/** The mark, and the words of recordings without it. */
+const SKIPPED =
+  /\[breakerbox:not-called\]|\bTool '.{1,200}' is unavailable\b[\s\S]{0,2000}?Do not retry it|\bDo not call any tools, including\b/;
 
 const NAMED = 'it speaks about what the call asked for';
 

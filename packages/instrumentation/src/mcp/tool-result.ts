@@ -1,5 +1,5 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
-import { isContent, isPlain } from '@breakerbox/core/internal';
+import { isContent, isPlain, written } from '@breakerbox/core/internal';
 import { orUndefined } from '../untrusted.ts';
 
 /** Key of a result's label in its `_meta`, for programs. */
@@ -35,7 +35,7 @@ export const waitsForInput = (result: unknown): boolean =>
   orUndefined(() => isPlain(result) && result.resultType === 'input_required') === true;
 
 /** The text that the model reads in place of a result. */
-export const rejectionOf = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
+export const rejectionOf = (text: string) => ({ isError: true, content: [{ type: 'text', text: written(text) }] });
 
 /** Whether a text is this JSON, with any indentation. */
 const isSameJson = (text: unknown, json: string): boolean => {
