@@ -17,13 +17,20 @@ const refundsWith = (threshold: number) =>
     },
   }).session();
 
+const APPROVAL = { toolApproval: { manual_refund: 'user-approval' } };
+const LISTED = { inPlace: ['manual_refund'] };
+
 const inputSchema = z.object({ n: z.number() });
 
 describe('R5: an alternative that a person has to approve is never called in place', () => {
   test.each([
-    ['toolApproval of generateText', {}, { toolApproval: { manual_refund: 'user-approval' } }, undefined],
-    ['needsApproval of the tool', { needsApproval: true }, {}, ['manual_refund']],
-  ])('R4, R5: %s: neither on the failure nor on the skip; the model reads of it', async (_, own, call, inPlace) => {
+    ['toolApproval of generateText', {}, APPROVAL, {}],
+    ['needsApproval of the tool', { needsApproval: true }, {}, LISTED],
+    ['toolApproval that is given to guardTools', {}, APPROVAL, { ...LISTED, ...APPROVAL }],
+    ['a reason in it', {}, {}, { ...LISTED, toolApproval: { manual_refund: { type: 'user-approval', reason: 'x' } } }],
+    ['a function for the tool', {}, {}, { ...LISTED, toolApproval: { manual_refund: () => 'approved' } }],
+    ['a function for all tools', {}, {}, { ...LISTED, toolApproval: () => undefined }],
+  ])('R4, R5: %s: neither on the failure nor on the skip; the model reads of it', async (_, own, call, guarding) => {
     const session = refundsWith(1);
     const paid = vi.fn(async () => 'refunded');
     const tools = guardTools(
@@ -37,7 +44,7 @@ describe('R5: an alternative that a person has to approve is never called in pla
         manual_refund: tool({ inputSchema, ...own, execute: paid }),
       },
       session,
-      inPlace === undefined ? {} : { inPlace },
+      guarding,
     );
     const { model, heard } = scriptedModel([
       [{ tool: 'refund_api', input: { n: 1 } }],
@@ -49,5 +56,26 @@ describe('R5: an alternative that a person has to approve is never called in pla
     expect(paid).not.toHaveBeenCalled();
     expect(heard()).toHaveLength(2);
     for (const text of heard()) expect(text).toContain("Use 'manual_refund' instead");
+  });
+
+  test.each([{ manual_refund: 'approved' }, { manual_refund: { type: 'not-applicable' } }, { refund_api: 'denied' }])(
+    'R4: with toolApproval %j no person would be asked, so it is called in place',
+    async (toolApproval) => {
+      const session = refundsWith(1);
+      const failing = tool({ inputSchema, execute: async (): Promise<string> => Promise.reject({ status: 503 }) });
+      const tools = guardTools(
+        { refund_api: failing, manual_refund: tool({ inputSchema, execute: async () => 'refunded' }) },
+        session,
+        { ...LISTED, toolApproval },
+      );
+      const options = { toolCallId: '1', messages: [] } as never;
+      expect(await tools.refund_api.execute?.({ n: 1 }, options)).toContain('refunded');
+    },
+  );
+
+  test('E6: toolApproval is an object or a function', () => {
+    expect(() => guardTools({}, refundsWith(1), { toolApproval: true as never })).toThrow(
+      /options\.toolApproval: is of type boolean/,
+    );
   });
 });

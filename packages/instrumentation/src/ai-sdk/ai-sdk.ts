@@ -21,13 +21,14 @@ import { isAsyncIterable, isThenable } from '../untrusted.ts';
 export type { CallEnd } from '../settlement.ts';
 
 import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
+import { isObject, read } from '@breakerbox/core/internal';
 import type { Tool, ToolSet } from 'ai';
 import { warnIfForeign } from '../foreign.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { iterate, lastOf, once } from '../iterate.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { labelForModel, labelledModelOutput } from '../model-output.ts';
-import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
+import { aValue, checkOptions, functionGiven, milliseconds, names, type OptionCheck, show } from '../options.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 
 export {
@@ -66,10 +67,16 @@ export interface GuardToolsOptions extends JudgingOptions {
   readonly group?: ToolGroup;
   /**
    * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
-   * has to approve: the AI SDK does not tell a tool about `toolApproval`. A tool with `needsApproval` is never called in place. Default:
-   * none, so the model reads of the alternative, and calls it itself.
+   * has to approve: the AI SDK does not tell a tool about `toolApproval` of the call, so no person would be asked. Give `toolApproval`
+   * here too, or set `needsApproval` on the tool: such a tool is never called in place. Default: none, so the model reads of the
+   * alternative, and calls it itself.
    */
   readonly inPlace?: readonly string[];
+  /**
+   * The same `toolApproval` that you give `generateText`, `streamText` or an agent. Tools that it may ask a person about, or deny, are
+   * not called in place, even if `inPlace` lists them. If it is a function, none are. Default: only `needsApproval` of a tool is known.
+   */
+  readonly toolApproval?: object;
 }
 
 /**
@@ -103,6 +110,7 @@ export function guardTools<Tools extends ToolSet>(
     tokens: functionGiven,
     group: toolGroup,
     inPlace: names,
+    toolApproval: approvalGiven,
     ...JUDGING,
   });
   checkVersion('ai', 'guardTools() of @breakerbox/instrumentation/ai-sdk');
@@ -117,7 +125,8 @@ export function guardTools<Tools extends ToolSet>(
   const groupOf = groupsBy(options.group, 'guardTools()', (name) => serverOf(tools[name]));
   const executable = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
   declareTools(session, executable, groupOf);
-  const { timeoutMs, tokens, inPlace = [] } = options;
+  const { timeoutMs, tokens, toolApproval } = options;
+  const inPlace = (options.inPlace ?? []).filter((name) => !mayBeAsked(toolApproval, name));
   const judgeOf = judgesBy(options, 'guardTools()');
   const adapter: AiSdkContext = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf, inPlace };
   const guard = (name: string, tool: ToolSet[string]): ToolSet[string] => {
@@ -127,6 +136,18 @@ export function guardTools<Tools extends ToolSet>(
   };
   return Object.fromEntries(entries.map(([name, tool]) => [name, guard(name, tool)])) as Tools;
 }
+
+const approvalGiven: OptionCheck = (value) =>
+  isObject(value) || typeof value === 'function'
+    ? undefined
+    : `is ${show(value)}. Set the same object or function as toolApproval of generateText, or leave it out.`;
+
+/** Whether `toolApproval` may ask a person about a tool, or deny it. */
+const mayBeAsked = (toolApproval: object | undefined, name: string): boolean => {
+  if (toolApproval === undefined || typeof toolApproval === 'function') return toolApproval !== undefined;
+  const status = Object.hasOwn(toolApproval, name) ? read(toolApproval, name) : undefined;
+  return status !== undefined && !['not-applicable', 'approved'].includes(String(read(status, 'type') ?? status));
+};
 
 type Execute = NonNullable<Tool<unknown, unknown>['execute']>;
 type ExecuteOptions = Parameters<Execute>[1];

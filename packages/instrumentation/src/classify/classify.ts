@@ -95,10 +95,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const isMessage = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && OPENING.test(text);
   if (!found && status === undefined && !isMessage) return undefined;
   const call = callOf(context);
-  if (found)
-    return call.readsFile || (found.weak && !isBare(envelope, call))
-      ? undefined
-      : verdictOnResult(envelope, found, call);
+  if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
   if (status !== undefined) return call.readsFile ? undefined : unmarked(verdictOn({ status }, call));
   if (call.reads && !isOfTool(text, call)) return undefined;

@@ -98,7 +98,8 @@ describe('O2: what a result without a mark says', () => {
     ['success', '[{"error": "timed out"}]'],
     ['success', '[ {"error": "timed out"} ]'],
     ['success', '{"error": "timed out"}', { input: { path: 'x' } }],
-    ['success', '{"error": "timed out", "rows": [1]}'],
+    ['timeout of the tool', '{"error": "timed out", "rows": [1]}'],
+    ['success', '{"error": "not found", "rows": [1]}'],
     ['success', `{"error": "timed out", "stack": "${'x'.repeat(2048)}"}`],
   ])('O2, O9: %s: %j %j', (wanted, result, context) => expect(returned(result, context)).toBe(wanted));
 
