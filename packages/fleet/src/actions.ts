@@ -1,7 +1,15 @@
 import type { ForcedModeView, Operator } from '@breakerbox/core/control';
 import type { SharedCircuits } from '@breakerbox/core/fleet';
 import { safely, warn } from '@breakerbox/core/internal';
-import { agentTopic, type FleetAction, fittingBody, keyOf, LONGEST_BODY, parseAction } from './fleet-action.ts';
+import {
+  actionOf,
+  agentTopic,
+  type FleetAction,
+  fittingBody,
+  keyOf,
+  LONGEST_BODY,
+  parseAction,
+} from './fleet-action.ts';
 import { BOUNDS } from './fleet-state.ts';
 import type { StoredAction } from './protocol.ts';
 import type { Heard, Reader } from './reader.ts';
@@ -9,13 +17,16 @@ import type { Runtime } from './runtime.ts';
 
 const LONGEST_REASON = 500;
 
+/** Actions that are carried out before other work of the process has its turn. */
+const A_TURN = 10;
+
 /** Carries the forced modes of one box to the other processes, and theirs to this box: those of shared tools only (G2, G8). */
 export interface ActionSync {
   /** Carries out what the store lists and this box has not done. `isAll`: it has just listed everything. */
   onWord(isAll: boolean): void;
   /** Sends what was forced or released in this box. */
   send(): void;
-  /** The same before the box leaves. Resolves when the store has answered. */
+  /** The same before the box leaves, which carries out nothing more. Resolves when the store has answered. */
   sendLast(): Promise<void>;
   /** What this box listens to while the store has an action of its agent: the agent's topic, and the actions that it has carried out. */
   topics(): readonly string[];
@@ -122,6 +133,28 @@ export const syncActions = (
     else carryOut(listed);
   };
 
+  /** Whether the latest word listed everything, or one before it whose actions were not all followed. */
+  let isAllHeard = false;
+  let cancelRest = (): void => {};
+
+  /** Other work of the process, such as an operator's, has its turn between many actions. */
+  const followSome = (given: readonly Heard<StoredAction>[]): void => {
+    safely('an action of the fleet', findOwn);
+    for (const listed of given.slice(0, A_TURN)) safely('an action of the fleet', () => follow(listed));
+    seenVersion = operator.version;
+    const rest = given.slice(A_TURN);
+    if (rest.length > 0) cancelRest = runtime.after(0, () => followRest(rest));
+    else {
+      if (isAllHeard) restore();
+      isAllHeard = false;
+    }
+  };
+
+  const followRest = (rest: readonly Heard<StoredAction>[]): void => {
+    followSome(rest);
+    startSending();
+  };
+
   /**
    * Someone who can write to the store can force only what this box shares. A tool may be declared later. What this box may send back is
    * {@link fittingBody}, which the store in Redis has seen to already.
@@ -219,25 +252,27 @@ export const syncActions = (
     if (unsent.size > 0 && reader.knowledge.answers) await sendAll();
   };
 
+  const startSending = (): void => {
+    sending ??= send().finally(() => {
+      sending = undefined;
+    });
+  };
+
   return {
     onWord: (isAll) => {
-      safely('an action of the fleet', findOwn);
       forgetEnded();
-      for (const listed of reader.knowledge.actions.values()) safely('an action of the fleet', () => follow(listed));
-      seenVersion = operator.version;
-      if (isAll) restore();
+      isAllHeard ||= isAll;
+      cancelRest();
+      followSome([...reader.knowledge.actions.values()]);
     },
-    send: () => {
-      sending ??= send().finally(() => {
-        sending = undefined;
-      });
-    },
+    send: startSending,
     sendLast: async () => {
+      cancelRest();
       await sending;
       await send();
     },
     topics: () => {
-      const listed = [...reader.knowledge.actions].filter(([, { body }]) => parseAction(body)?.agent === agent);
+      const listed = [...reader.knowledge.actions].filter(([, stored]) => actionOf(stored)?.agent === agent);
       const done = listed.flatMap(([key, { id }]) => (latest.get(key)?.id === id ? [id] : []));
       return listed.length === 0 ? [] : [agentTopic(agent), ...done];
     },

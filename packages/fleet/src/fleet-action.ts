@@ -48,6 +48,14 @@ export const parseAction = (body: string): FleetAction | undefined => {
   return action === 'later' ? undefined : action;
 };
 
+const parsed = new WeakMap<object, FleetAction | undefined>();
+
+/** {@link parseAction}, once for each record that was heard: topics and status ask again with each read. */
+export const actionOf = (stored: Pick<StoredAction, 'body'>): FleetAction | undefined => {
+  if (!parsed.has(stored)) parsed.set(stored, parseAction(stored.body));
+  return parsed.get(stored);
+};
+
 /** The body of a record with this key, made again from what this release knows of it. Undefined if it does not fit. */
 export const fittingBody = (key: string, body: string): string | undefined => {
   const action = readAction(body);
@@ -62,7 +70,7 @@ export const keyOf = ({ agent, tool, owner }: Target): string => JSON.stringify(
 export const agentTopic = (agent: string): string => `agent:${agent}`;
 
 /** How many processes have carried it out, and of how many. */
-export const topicsOf = ({ id, body }: StoredAction): readonly string[] => {
-  const action = parseAction(body);
-  return action === undefined ? [] : [id, agentTopic(action.agent)];
+export const topicsOf = (stored: StoredAction): readonly string[] => {
+  const action = actionOf(stored);
+  return action === undefined ? [] : [stored.id, agentTopic(action.agent)];
 };

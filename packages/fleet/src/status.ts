@@ -1,7 +1,7 @@
 import type { ErrorCategory } from '@breakerbox/core';
 import type { ForcedMode } from '@breakerbox/core/control';
 import { circuitName } from './circuit-id.ts';
-import { agentTopic, parseAction } from './fleet-action.ts';
+import { actionOf, agentTopic } from './fleet-action.ts';
 import type { StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard, Knowledge } from './reader.ts';
 import type { StoreReason } from './reasons.ts';
@@ -103,8 +103,9 @@ const circuitOf = (fleet: string, circuit: Heard<StoredCircuit>, nowMs: number):
 };
 
 const actionsOf = ({ name, knowledge }: Named, nowMs: number): readonly FleetActionStatus[] =>
-  [...knowledge.actions.values()].flatMap(({ id, body, leftMs, keptMs, heardMs }) => {
-    const action = parseAction(body);
+  [...knowledge.actions.values()].flatMap((stored) => {
+    const { id, leftMs, keptMs, heardMs } = stored;
+    const action = actionOf(stored);
     const left = (action?.do === 'force' ? leftMs : keptMs) - (nowMs - heardMs);
     if (action === undefined || left <= 0) return [];
     const { agent, tool, owner } = action;

@@ -2,14 +2,14 @@ import { fittingBody } from '../fleet-action.ts';
 import { BOUNDS } from '../fleet-state.ts';
 import type { Listeners, StoredAction, StoredCircuit, Word } from '../protocol.ts';
 import { StoreError } from '../reasons.ts';
-import { HEAD } from '../record-fields.ts';
+import { HEAD, LONGEST } from '../record-fields.ts';
 import { parseActionRecord, parseCircuit } from '../records.ts';
 
 /** Records that are parsed before other work of the process has its turn. */
 const A_TURN = 20;
 
-/** Names and values in an answer to a read. The scripts of a fleet list no more. */
-const MOST_FIELDS = 2 * (BOUNDS.circuits + BOUNDS.actions);
+/** Six parts, then names and values. The scripts of a fleet list no more of them. */
+const MOST_PARTS = 6 + 2 * (BOUNDS.circuits + BOUNDS.actions);
 
 /** Something answers that is not the scripts of a fleet. */
 const unfit = (what: string): StoreError => new StoreError('error', `Redis gave an answer that does not fit: ${what}.`);
@@ -65,7 +65,9 @@ const actionOf = (...record: Parameters<typeof parseActionRecord>): StoredAction
 };
 
 /** If Redis counts no process, it cannot tell: no subscription works. */
-const listenersOf = ([, processes, ...pairs]: readonly unknown[]): Listeners => {
+const listenersOf = (counted: readonly unknown[], asked: number): Listeners => {
+  if (counted.length > 2 * (1 + asked)) throw unfit('more topics than were asked for');
+  const [, processes, ...pairs] = counted;
   const topics = new Map<string, number>();
   if (!(Number(processes) > 0)) return { processes: undefined, topics };
   for (let index = 0; index + 1 < pairs.length; index += 2) {
@@ -75,9 +77,11 @@ const listenersOf = ([, processes, ...pairs]: readonly unknown[]): Listeners => 
   return { processes: Number(processes), topics };
 };
 
-/** The answer to a read. Records that do not fit are left out and counted. Other work has its turn between many of them. */
-export const readWord = async (answer: unknown): Promise<Word> => {
-  const [at, epoch, version, isWhole, counted, leftOut, ...fields] = list(answer);
+/** The answer to a read that asked about so many topics. Records that do not fit are left out and counted. Other work has its turn between many of them. */
+export const readWord = async (answer: unknown, asked: number): Promise<Word> => {
+  const all = list(answer);
+  if (all.length > MOST_PARTS) throw unfit('more records than a store keeps');
+  const [at, epoch, version, isWhole, counted, leftOut, ...fields] = all;
   const [nowMs, newest] = [whole(at, 'the time'), whole(version, 'the version')];
   const circuits: StoredCircuit[] = [];
   const actions: StoredAction[] = [];
@@ -94,8 +98,8 @@ export const readWord = async (answer: unknown): Promise<Word> => {
       else if (action !== undefined) actions.push(action);
     } else ignored += 1;
   };
-  ignored += Math.floor(Math.max(0, fields.length - MOST_FIELDS) / 2);
-  for (let index = 0; index + 1 < Math.min(fields.length, MOST_FIELDS); index += 2) {
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    if (String(fields[index + 1]).length > LONGEST.action) throw unfit('a record that is longer than those of a store');
     take(String(fields[index]), String(fields[index + 1]));
     if (index > 0 && index % (2 * A_TURN) === 0) await new Promise(setImmediate);
   }
@@ -105,6 +109,6 @@ export const readWord = async (answer: unknown): Promise<Word> => {
     actions: actions.sort((a, b) => a.version - b.version),
     whole: Number(isWhole) === 1,
     ignored,
-    ...listenersOf(list(counted)),
+    ...listenersOf(list(counted), asked),
   };
 };

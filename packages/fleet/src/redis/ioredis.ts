@@ -43,10 +43,10 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore, onError = i
   };
 };
 
-/** Adapts a client or a cluster of `ioredis`. One with `lazyConnect` stays as it is: the fleet has a connection of its own. */
-export const ioredisConnection = (given: IoredisClient): RedisConnection => {
+/** Adapts a client or a cluster of `ioredis`. One with `lazyConnect` stays as it is: the fleet has a connection of its own, as with `own`. */
+export const ioredisConnection = (given: IoredisClient, own: boolean): RedisConnection => {
   const { isCluster, options } = given as Internals;
-  const client = given.status === 'wait' ? ownOf(given) : given;
+  const client = own || given.status === 'wait' ? ownOf(given) : given;
   const last = lastError();
   client.on('error', last.note);
   const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
@@ -60,17 +60,19 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
     },
     subscribe: (listener) => {
       // The scripts see keys with the client's prefix, and so publish to that name.
-      const own = ownOf(given, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
-      const [ssubscribe, sunsubscribe] = [own.ssubscribe, own.sunsubscribe].map((one) => one.bind(own) as Call);
+      const subscriber = ownOf(given, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
+      const [ssubscribe, sunsubscribe] = [subscriber.ssubscribe, subscriber.sunsubscribe].map(
+        (one) => one.bind(subscriber) as Call,
+      );
       const channels = channelsOf(
-        () => own.status === 'ready',
+        () => subscriber.status === 'ready',
         async (channel) => ssubscribe?.(prefix + channel),
         async (channel) => sunsubscribe?.(prefix + channel),
       );
-      own.on('smessage', () => listener());
-      own.on('ready', channels.update);
-      for (const event of ['end', 'close']) own.on(event, channels.lost);
-      return { to: channels.to, hears: channels.hears, close: keepOpen(own, channels.update) };
+      subscriber.on('smessage', () => listener());
+      subscriber.on('ready', channels.update);
+      for (const event of ['end', 'close']) subscriber.on(event, channels.lost);
+      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, channels.update) };
     },
     close,
   };

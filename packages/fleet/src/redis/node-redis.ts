@@ -51,9 +51,9 @@ const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError =
   };
 };
 
-/** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own. */
-export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
-  const client = given.isOpen ? given : ownOf(given);
+/** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own, as with `own`. */
+export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): RedisConnection => {
+  const client = given.isOpen && !own ? given : ownOf(given);
   const last = lastError();
   client.on('error', last.note);
   const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
@@ -66,16 +66,17 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
       return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },
     subscribe: (listener) => {
-      const own = ownOf(given);
+      const subscriber = ownOf(given);
       const onMessage = () => listener();
       const channels = channelsOf(
-        () => own.isReady,
-        (channel) => own.sSubscribe(channel, onMessage),
-        (channel) => own.sUnsubscribe(channel),
+        () => subscriber.isReady,
+        (channel) => subscriber.sSubscribe(channel, onMessage),
+        (channel) => subscriber.sUnsubscribe(channel),
       );
-      own.on(isCluster(own) ? 'connect' : 'ready', channels.update);
-      if (!isCluster(own)) for (const event of ['end', 'error', 'terminated']) own.on(event, channels.lost);
-      return { to: channels.to, hears: channels.hears, close: keepOpen(own, channels.update) };
+      subscriber.on(isCluster(subscriber) ? 'connect' : 'ready', channels.update);
+      if (!isCluster(subscriber))
+        for (const event of ['end', 'error', 'terminated']) subscriber.on(event, channels.lost);
+      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, channels.update) };
     },
     close,
   };

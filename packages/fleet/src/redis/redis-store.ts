@@ -1,6 +1,5 @@
 import type { Bounds } from '../fleet-state.ts';
 import type { FleetStore, Grant } from '../protocol.ts';
-import { StoreError } from '../reasons.ts';
 import { circuitOf, controlOf, epochOf, isNothing, readWord } from './answers.ts';
 import type { RedisConnection, Subscription } from './connection.ts';
 import { fleetScripts, type ScriptName } from './scripts.ts';
@@ -32,8 +31,7 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   const scripts = fleetScripts(options.bounds);
   const open = new Set<Subscription>();
 
-  const send = (...command: [string, ...string[]]): Promise<unknown> =>
-    within(commandTimeoutMs, connection.send(command, key, commandTimeoutMs));
+  const send = (...command: [string, ...string[]]): Promise<unknown> => connection.send(command, key, commandTimeoutMs);
 
   /** Redis forgets scripts when it restarts or is told to. */
   const run = async (name: ScriptName, ...given: readonly (string | number)[]): Promise<unknown> => {
@@ -48,7 +46,8 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
   };
 
   return {
-    read: async ({ epoch, version }, topics = []) => readWord(await run('read', epoch, version, ...topics)),
+    read: async ({ epoch, version }, topics = []) =>
+      readWord(await run('read', epoch, version, ...topics), topics.length),
     report: async ({ id, process, category, waitMs, quorum, windowMs, generation, ageMs, living = '' }) => {
       const said = [category, waitMs, quorum, windowMs, generation, ageMs, living];
       return circuitOf(id, await run('report', id, process, ...said));
@@ -83,18 +82,4 @@ export const redisStore = (connection: RedisConnection, options: RedisStoreOptio
       open.clear();
     },
   };
-};
-
-/** Rejects when the time is over, whatever the client does. The timer does not keep the process alive. */
-const within = async <Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> => {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StoreError('timeout', `Redis did not answer within ${ms} ms.`)), ms);
-    timer.unref();
-  });
-  try {
-    return await Promise.race([answer, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 };

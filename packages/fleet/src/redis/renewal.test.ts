@@ -1,0 +1,98 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { NOWHERE } from '../protocol.ts';
+import { connectionOf } from './recognize.ts';
+import { redisStore } from './redis-store.ts';
+import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+/** What stands between a client and Redis. `spoil` changes one answer of an open connection, and `drop` loses all that comes later. */
+const startNetwork = async () => {
+  let spoilt: string | undefined;
+  const open = new Set<{ isDropped: boolean; readonly sockets: readonly Socket[] }>();
+  const server = createServer((client) => {
+    const upstream = connect(redis.port, '127.0.0.1');
+    const link = { isDropped: false, sockets: [client, upstream] };
+    open.add(link);
+    for (const socket of link.sockets)
+      socket.on('error', () => {}).on('close', () => link.sockets.forEach((one) => void one.destroy()));
+    client.on('data', (data) => link.isDropped || upstream.write(data));
+    upstream.on('data', (data) => {
+      if (link.isDropped) return;
+      // The answer to a read has its epoch, which is empty in a store without data.
+      const isSpoilt = spoilt !== undefined && data.includes('$0\r\n\r\n');
+      client.write(isSpoilt ? (spoilt ?? '') : data);
+      if (isSpoilt) spoilt = undefined;
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const { sockets } of open) for (const socket of sockets) socket.destroy();
+  });
+  return {
+    port: (server.address() as { port: number }).port,
+    spoil: (answer: string) => {
+      spoilt = answer;
+    },
+    isSpoilt: () => spoilt === undefined,
+    drop: () => {
+      for (const link of open) link.isDropped = true;
+    },
+  };
+};
+
+const CLIENTS = [
+  ['redis', (port: number) => createClient({ url: `redis://127.0.0.1:${port}` })],
+  ['ioredis', (port: number) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
+] as const;
+
+const started = async (
+  make: (port: number) => (typeof CLIENTS)[number][1] extends (port: number) => infer C ? C : never,
+  isOpen: boolean,
+) => {
+  const network = await startNetwork();
+  const client = make(network.port);
+  client.on('error', () => {});
+  if (isOpen) await client.connect();
+  const connection = connectionOf(client)?.(600) ?? expect.fail('not recognized');
+  onTestFinished(() => {
+    connection.close();
+    if (isOpen) 'destroy' in client ? client.destroy() : client.disconnect();
+  });
+  const store = redisStore(connection, { prefix: 'breakerbox', name: 'renewed', commandTimeoutMs: 200 });
+  const listening = store.listen(() => {});
+  const answers = () => vi.waitFor(() => store.read(NOWHERE), { timeout: 8_000, interval: 50 });
+  await answers();
+  return { network, store, listening, answers };
+};
+
+describe.each(CLIENTS)('G7: %s', (_, make) => {
+  test.each([
+    ['half of one', '*5\r\n:1\r\n'],
+    ['one that nests 100,000 lists', `${'*1\r\n'.repeat(100_000)}:1\r\n`],
+    ['one of a kind that does not exist', '@\r\n'],
+  ])('G7: answers again after an answer that no client can read: %s', async (_what, answer) => {
+    const { network, store, answers } = await started(make as never, false);
+    network.spoil(answer);
+    await expect(store.read(NOWHERE)).rejects.toThrow();
+    expect(network.isSpoilt()).toBe(true);
+    await answers();
+  });
+
+  test('G7: answers and listens again after a network that dropped its open connections, be they of the caller', async () => {
+    const { network, store, listening, answers } = await started(make as never, true);
+    network.drop();
+    await expect(store.read(NOWHERE)).rejects.toThrow();
+    await answers();
+    await vi.waitFor(() => expect(listening.isCounted()).toBe(true), { timeout: 5_000, interval: 50 });
+    await vi.waitFor(async () => expect((await store.read(NOWHERE)).processes).toBeGreaterThan(0), 5_000);
+  });
+});

@@ -1,0 +1,90 @@
+import { StoreError } from '../reasons.ts';
+import type { RedisConnection, Subscription } from './connection.ts';
+
+/** Opens what an adapter needs. With `own`, it does not use a client that is open already. */
+export type Opener = (own: boolean) => RedisConnection;
+
+/** A fleet that has had no answer for so long opens its connections again. */
+const SILENT_MS = 10_000;
+
+interface Listening {
+  readonly listener: () => void;
+  subscription: Subscription;
+  channels: readonly string[];
+}
+
+/**
+ * A connection that can become useless while it is open: a firewall has dropped it, or an answer that the client could not read has
+ * shifted all later ones. It is replaced then. A client that was open already stays open, and is no longer used.
+ */
+export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConnection => {
+  let current = open(false);
+  let silentSinceMs: number | undefined;
+  const all = new Set<Listening>();
+
+  const renew = (): void => {
+    current.close();
+    current = open(true);
+    for (const one of all) {
+      one.subscription.close();
+      one.subscription = current.subscribe(one.listener);
+      one.subscription.to(one.channels);
+    }
+  };
+
+  const noteSilence = (sentMs: number): void => {
+    silentSinceMs ??= sentMs;
+    if (performance.now() - silentSinceMs < silentMs) return;
+    silentSinceMs = undefined;
+    renew();
+  };
+
+  return {
+    send: async (command, key, timeoutMs) => {
+      const used = current;
+      const sentMs = performance.now();
+      try {
+        const answer = await within(timeoutMs, used.send(command, key, timeoutMs));
+        if (used === current) silentSinceMs = undefined;
+        return answer;
+      } catch (error) {
+        if (used === current && isSilence(error)) noteSilence(sentMs);
+        else if (used === current) silentSinceMs = undefined;
+        throw error;
+      }
+    },
+    subscribe: (listener) => {
+      const one: Listening = { listener, subscription: current.subscribe(listener), channels: [] };
+      all.add(one);
+      return {
+        to: (channels) => {
+          one.channels = channels;
+          one.subscription.to(channels);
+        },
+        hears: (channel) => one.subscription.hears(channel),
+        close: () => {
+          all.delete(one);
+          one.subscription.close();
+        },
+      };
+    },
+    close: () => current.close(),
+  };
+};
+
+const isSilence = (error: unknown): boolean =>
+  error instanceof StoreError && (error.reason === 'timeout' || error.reason === 'disconnected');
+
+/** Rejects when the time is over, whatever the client does. The timer does not keep the process alive. */
+const within = async <Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> => {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StoreError('timeout', `Redis did not answer within ${ms} ms.`)), ms);
+    timer.unref();
+  });
+  try {
+    return await Promise.race([answer, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
