@@ -9,7 +9,7 @@ export { validateConfig } from './config/validation.ts';
 export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { hashOfText } from './loop-guard/digest.ts';
-export { extendLease } from './permit.ts';
+export { dropAlternative, extendLease } from './permit.ts';
 export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
 export {

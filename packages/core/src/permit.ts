@@ -255,3 +255,10 @@ export const extendLease = (permit: Permit, untilMs: number): void => {
     if (lease !== undefined && untilMs > lease.untilMs) (lease as { untilMs: number }).untilMs = untilMs;
   }
 };
+
+/** R5: an executor has called the alternative of a failed call, which did not answer either. From then on the advice does not name it. */
+export const dropAlternative = (permit: Permit): void => {
+  if (!(permit instanceof SessionPermit) || permit.advice?.route?.kind !== 'alternative') return;
+  const { advice } = permit;
+  permit.advice = { ...advice, route: { kind: 'defer' }, tried: permit.advice.route.tool };
+};

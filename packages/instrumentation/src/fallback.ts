@@ -49,15 +49,15 @@ export const fallbackFor = (
 };
 
 /** What a run says about a call that it made. */
-type Made = Pick<Run, 'failed' | 'instead' | 'caller'>;
+type Made = Pick<Run, 'failed' | 'instead' | 'caller' | 'withoutAlternative'>;
 
 /** The most milliseconds of an alternative after a failure, where no tool has a time limit: a failing call must not hang. */
 const LONGEST_MS = 30_000;
 
 /**
  * R5: the end of a call that was made. If its error left the tool unavailable, an alternative that may be called in place answers at
- * once, by its own decision and within its own time limit, or 30 s without one. Unless that succeeds, the end stays as it is. In a
- * pause there is no alternative (R2).
+ * once, by its own decision and within its own time limit, or 30 s without one. Unless that succeeds, the end stays, and the advice
+ * says that the alternative failed too. In a pause there is no alternative (R2).
  *
  * @throws the caller's reason if the caller stops the alternative.
  */
@@ -68,7 +68,7 @@ export const orAlternative = async <Output>(
   input: unknown,
   { find, note = annotated }: FallbackOptions,
 ): Promise<Output> => {
-  const ended = await end.then(
+  let ended: { readonly value: unknown } | { readonly error: unknown } = await end.then(
     (value) => ({ value }),
     (error: unknown) => ({ error }),
   );
@@ -82,9 +82,10 @@ export const orAlternative = async <Output>(
       return note(answer.value, 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
     }
     caller?.throwIfAborted();
+    if (adapted !== undefined) ended = run.withoutAlternative() ?? ended;
   }
   if ('error' in ended) throw ended.error;
-  return ended.value;
+  return ended.value as Output;
 };
 
 const adaptedInput = (

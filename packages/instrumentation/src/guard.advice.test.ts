@@ -91,6 +91,10 @@ describe('R5: an alternative with adapt answers a call that failed', () => {
     const watched = routed();
     await expect(pair(watched, other)('x')).rejects.toBe(refused);
     expect(unavailableNotice(refused)).toMatch(ADVICE);
+    expect(unavailableNotice(refused)).toMatch(
+      /'news' was called instead, and failed too\. Continue without them, and say in your answer what is missing\.$/,
+    );
+    expect(unavailableNotice(refused)).not.toContain('Use ');
     expect(watched.outcomes).toEqual(['web: failure, network', 'news: failure, server']);
   });
 

@@ -1,5 +1,5 @@
 import { type Classification, type ErrorCategory, labelled, type Permit } from '@breakerbox/core';
-import { reportThrown, safely } from '@breakerbox/core/internal';
+import { dropAlternative, reportThrown, safely } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notice } from './advice.ts';
 import { type Judge, plainJudge } from './judging.ts';
@@ -50,6 +50,8 @@ export class Run {
   #listener: ((reason: unknown) => void) | undefined;
   /** The category of the error that the tool threw or reported; undefined for any other end. */
   #category: ErrorCategory | undefined;
+  /** The end of a call whose caller reads advice, without the advice. */
+  #end: { readonly value: unknown } | { readonly error: unknown } | undefined;
 
   /**
    * Starts the timer of the call, and listens to its caller's signal.
@@ -129,9 +131,7 @@ export class Run {
     );
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     const message = this.#category === undefined ? '' : permit.message;
-    if (message !== '' && advise !== undefined) {
-      return (orUndefined(() => (advise.result ?? advisedResult)(result, message)) ?? result) as Value;
-    }
+    if (message !== '' && advise !== undefined) return this.#advisedResult(result, message);
     const found = permit.freshness;
     return found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);
   }
@@ -163,7 +163,22 @@ export class Run {
     if (category !== 'cancelled') this.#category = category;
   }
 
+  /** R5: the alternative that was called in place did not answer either. Gives the end again, with advice that does not name it. */
+  withoutAlternative(): { readonly value: unknown } | { readonly error: unknown } | undefined {
+    dropAlternative(this.#permit);
+    const end = this.#end;
+    if (end === undefined || 'error' in end) return end && { error: this.#advised(end.error) };
+    return { value: this.#advisedResult(end.value, this.#permit.message) };
+  }
+
+  #advisedResult<Value>(value: Value, advice: string): Value {
+    this.#end = { value };
+    const give = this.#reading.advise?.result ?? advisedResult;
+    return (orUndefined(() => give(value, advice)) ?? value) as Value;
+  }
+
   #advised(error: unknown): unknown {
+    this.#end = { error };
     const advice = this.#category === undefined ? '' : this.#permit.message;
     notice(error, advice); // Tools may throw the same error again.
     if (advice === '') return error;

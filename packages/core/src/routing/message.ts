@@ -60,6 +60,8 @@ export interface RejectionFacts extends RejectionCauses {
   readonly ledger: Ledger;
   /** The fallback; undefined if there is no fallback. */
   readonly route: Route | undefined;
+  /** R5: the alternative that was called in place, and did not answer either. */
+  readonly tried?: string;
 }
 
 /** The message of a skip or a pause (R3). */
@@ -201,7 +203,7 @@ export const waitOf = ({
 };
 
 /** What to do instead of a call that is skipped. */
-const insteadOf = ({ reason, route }: RejectionFacts): string => {
+const insteadOf = ({ reason, route, tried }: RejectionFacts): string => {
   switch (route?.kind) {
     case 'alternative':
       return alternativeText(route);
@@ -210,6 +212,8 @@ const insteadOf = ({ reason, route }: RejectionFacts): string => {
     case 'manual':
       return `Instead: ${asClause(route.fallback)}.`;
     default:
+      if (tried !== undefined)
+        return `${quoteTool(tried)} was called instead, and failed too. Continue without them, and ${SAY_SO}.`;
       return `${reason === 'repeat' ? 'Or continue' : 'Continue'} without it, and ${SAY_SO}.`;
   }
 };

@@ -70,6 +70,15 @@ describe.each(Object.entries(inMemory))('with %s', (_, connectTo) => {
     return watchedSession({ tools });
   };
 
+  test('R5: if the alternative fails too, the model reads the error of the first, and is not told to use the other', async () => {
+    const guarded = guardMcpClient<AnyClient>(await connect(async () => outage), routed().session);
+    await guarded.listTools();
+    const { content } = (await guarded.callTool(search)) as typeof outage;
+    expect(content[0]?.text).toMatch(/^HTTP 503 Service Unavailable\n<breakerbox>Tool 'search' is not available now: /);
+    expect(content[0]?.text).toMatch(/'news' was called instead, and failed too\. Continue without them/);
+    expect(content[0]?.text).not.toContain('Use ');
+  });
+
   const guardAfterOutage = async (
     { session }: ReturnType<typeof routed>,
     news: Answers['call'],
