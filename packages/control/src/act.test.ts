@@ -31,7 +31,7 @@ const appOf = (box: Breakerbox, write: Audit['write'] = async () => {}) => {
   const [changes, modes] = [createChanges(), createAgentModes()];
   const boxes = operatedBoxes(changes, modes);
   boxes.add(box);
-  const limits = { admission: createAdmission({ unknown: 1, known: 1 }), streams: createShares(1) };
+  const limits = { admission: createAdmission({ unknown: 1, known: 1 }), streams: createShares(1, 1) };
   const app = createApp({
     ...limits,
     boxes,

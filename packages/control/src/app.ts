@@ -13,7 +13,7 @@ import type { AgentModes } from './agent-modes.ts';
 import type { Actor, Audit } from './audit.ts';
 import { concernOf } from './audit-state.ts';
 import type { Changes } from './changes.ts';
-import { MOST_STREAMS } from './control-server.ts';
+import { STREAMS } from './control-server.ts';
 import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
 import { openApi } from './open-api.ts';
 import { fleetState, type OperatedFleet } from './operated-fleet.ts';
@@ -138,16 +138,15 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   });
 
   app.get('/v1/changes', (c) => {
-    const release = endpoint.streams.take(c.get('actor').who);
+    const drop = (): void => void c.env?.outgoing?.destroy();
+    const release = endpoint.streams.take(c.get('actor').who, drop);
     if (release === undefined) return problem(c, TOO_MANY_STREAMS, 429);
     c.env?.outgoing?.once('close', release);
     const headers = c.req.header();
     const isAdmitted = async (): Promise<boolean> => (await callerOf(endpoint, headers)).error === undefined;
-    return c.body(
-      changeStream(endpoint.changes, isAdmitted, () => c.env.outgoing.destroy()),
-      200,
-      { 'Content-Type': 'text/event-stream; charset=utf-8' },
-    );
+    return c.body(changeStream(endpoint.changes, isAdmitted, drop), 200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+    });
   });
 
   app.get('/v1/openapi.json', (c) => c.json(openApi()));
@@ -161,7 +160,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
 
 const TOO_MANY =
   'All connections for clients with a token are in use, and this token has as many of them as any other. Close some, such as breakerbox ctl watch.';
-const TOO_MANY_STREAMS = `This token already has ${MOST_STREAMS} streams of changes. Close one, such as breakerbox ctl watch, or use another token.`;
+const TOO_MANY_STREAMS = `This token already has ${STREAMS.each} streams of changes, or all tokens together have ${STREAMS.all}. Close some, such as breakerbox ctl watch.`;
 
 /** Records the request, acts, and records what became of it (A6). */
 const perform = async (

@@ -63,14 +63,15 @@ const explained = (path: string, error: unknown): unknown => {
 
 const openedTarget = async (path: string): Promise<AuditTarget> => {
   const own = OWN[path];
-  if (own !== undefined) return unsynced(path, kindOf(fstatSync(own)), (line) => writeAll(own, line));
+  const writeLine = lineWriter();
+  if (own !== undefined) return unsynced(path, kindOf(fstatSync(own)), (line) => writeLine(own, line));
   const found = await stat(path).catch(() => undefined);
   // A device of the system. In `/dev/shm`, and by `/dev/..`, there are files of all users.
   if (!(found?.isCharacterDevice() || /^\/dev\/fd\/\d+$/.test(path))) await checkPlace(path);
   if (found !== undefined && !found.isFile()) {
     // A pipe without a reader would otherwise hang, and one with a full buffer too.
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
-    const append = (line: string) => using(open(path, flags), ({ fd }) => writeAll(fd, line));
+    const append = (line: string) => using(open(path, flags), ({ fd }) => writeLine(fd, line));
     await append('');
     return unsynced(path, kindOf(found), append);
   }
@@ -164,15 +165,20 @@ const FULL_MS = 2_000;
 const AGAIN_MS = 20;
 const writeSome = promisify(write);
 
-const writeAll = async (fd: number, line: string): Promise<void> => {
-  const untilMs = performance.now() + FULL_MS;
-  for (let rest = Buffer.from(line); rest.byteLength > 0; ) {
-    try {
-      const { bytesWritten } = await writeSome(fd, rest);
-      rest = rest.subarray(bytesWritten);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > untilMs) throw error;
-      await setTimeout(AGAIN_MS);
+/** Writes lines to a descriptor. After one that was cut off, such as by a pipe that stayed full, the next begins a line of its own. */
+const lineWriter = () => {
+  let isCutOff = false;
+  return async (fd: number, line: string): Promise<void> => {
+    const untilMs = performance.now() + FULL_MS;
+    for (let rest = Buffer.from(isCutOff ? `\n${line}` : line); rest.byteLength > 0; ) {
+      try {
+        const { bytesWritten } = await writeSome(fd, rest);
+        rest = rest.subarray(bytesWritten);
+        isCutOff = rest.byteLength > 0;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > untilMs) throw error;
+        await setTimeout(AGAIN_MS);
+      }
     }
-  }
+  };
 };

@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import {
   chmodSync,
   chownSync,
+  closeSync,
+  constants,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  read as readBytes,
   readFileSync,
   rmSync,
   statSync,
@@ -16,6 +20,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createBreakerbox } from '@breakerbox/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { openAudit } from './audit.ts';
@@ -61,6 +66,36 @@ test('A6: a folder that every user can write to is an error below /dev too', asy
   chmodSync(folder, 0o777);
   for (const file of [`/dev/..${folder}/a.jsonl`, `${folder}/a.jsonl`])
     await expect(openAudit(file)).rejects.toThrow('can be written by every user');
+});
+
+test('A6: a folder above that every user can write to is an error, also behind a symbolic link', async () => {
+  const folder = folderOf();
+  mkdirSync(join(folder, 'open', 'mine'), { recursive: true, mode: 0o700 });
+  chmodSync(join(folder, 'open'), 0o777);
+  symlinkSync(join(folder, 'open', 'mine'), join(folder, 'link'));
+  for (const path of [join(folder, 'open', 'mine'), join(folder, 'link')])
+    await expect(openAudit(join(path, 'a.jsonl'))).rejects.toThrow(
+      `${join(folder, 'open')} can be written by every user`,
+    );
+  chmodSync(join(folder, 'open'), 0o755);
+  await openAudit(join(folder, 'link', 'a.jsonl'));
+});
+
+test('A6: after a line that a full pipe has cut off, the next one begins a line of its own', async () => {
+  const pipe = join(folderOf(), 'pipe');
+  await once(spawn('mkfifo', [pipe]), 'exit');
+  const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  const audit = await openAudit(pipe);
+  const line = (result: string) => ({ phase: 'ended', id: 'i', at: 'now', result, after: {} }) as const;
+  await expect(audit.write(line('x'.repeat(200_000)))).rejects.toThrow('EAGAIN');
+  const read = async (): Promise<string> => {
+    const { buffer, bytesRead } = await promisify(readBytes)(reader, { buffer: Buffer.alloc(300_000) });
+    return buffer.toString('utf8', 0, bytesRead);
+  };
+  expect((await read()).length).toBeGreaterThan(4_096);
+  await audit.write(line('done'));
+  expect(JSON.parse((await read()).trim())).toMatchObject({ result: 'done' });
+  closeSync(reader);
 });
 
 test('A6: a file is synced, and a pipe without a reader is an error at the start', async () => {

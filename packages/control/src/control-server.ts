@@ -7,8 +7,8 @@ import { bindSocket } from './socket-file.ts';
 
 /** Connections of clients without a token, and of those with one: consoles hold one for each stream. */
 export const PLACES = { unknown: 128, known: 64 } as const;
-/** Streams of changes that a client with a token, or a user of the socket, may have at a time. */
-export const MOST_STREAMS = 8;
+/** Streams of changes that a client with a token, or a user of the socket, may have at a time, and that all of them may: the other places are for their actions. */
+export const STREAMS = { each: 8, all: 48 } as const;
 /** Milliseconds for a TLS handshake, and then for the headers of a request. */
 export const SILENT_MS = 2_000;
 /** Requests of one connection that wait for an answer. */

@@ -9,7 +9,7 @@ import { createAgentModes } from './agent-modes.ts';
 import { createApp } from './app.ts';
 import { openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
-import { MOST_STREAMS, openServer, PLACES } from './control-server.ts';
+import { openServer, PLACES, STREAMS } from './control-server.ts';
 import { checkListen, isTcp, type Listen } from './listen-address.ts';
 import { operatedBoxes } from './operated-boxes.ts';
 import type { OperatedFleet } from './operated-fleet.ts';
@@ -94,7 +94,7 @@ export const startControl = async ({
     const admission = createAdmission(PLACES);
     const app = createApp({
       admission,
-      streams: createShares(MOST_STREAMS),
+      streams: createShares(STREAMS.each, STREAMS.all),
       changes,
       modes,
       audit,

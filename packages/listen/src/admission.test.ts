@@ -105,10 +105,20 @@ test('places: a client with fewer connections gets in, and one with as many as a
 });
 
 test('shares: one is given back once', () => {
-  const shares = createShares(2);
-  const [first, second] = [shares.take('a'), shares.take('a')];
-  expect([second, shares.take('a'), shares.take('b')]).toEqual([expect.any(Function), undefined, expect.any(Function)]);
+  const shares = createShares(2, 9);
+  const take = (client: string) => shares.take(client, () => {});
+  const [first, second] = [take('a'), take('a')];
+  expect([second, take('a'), take('b')]).toEqual([expect.any(Function), undefined, expect.any(Function)]);
   first?.();
   first?.();
-  expect([shares.take('a'), shares.take('a')]).toEqual([expect.any(Function), undefined]);
+  expect([take('a'), take('a')]).toEqual([expect.any(Function), undefined]);
+});
+
+test('shares: when all are taken, the client with most gives one to a client that has two fewer', () => {
+  const shares = createShares(3, 4);
+  const ended: string[] = [];
+  const take = (client: string): boolean => shares.take(client, () => void ended.push(client)) !== undefined;
+  expect(['a', 'a', 'a', 'b', 'c'].map(take)).toEqual([true, true, true, true, true]);
+  expect([take('b'), take('d'), ended]).toEqual([false, true, ['a', 'a']]);
+  expect([take('e'), ended]).toEqual([false, ['a', 'a']]); // Four clients with one each.
 });

@@ -42,3 +42,15 @@ test('A7: a body of many pieces arrives whole', async () => {
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
   expect([response.status, await response.text(), seen]).toEqual([200, 'well', [body]]);
 });
+
+test('A7: an expectation that the server does not meet closes the connection', async () => {
+  const { port } = await started();
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  let answer = '';
+  socket.on('data', (text) => {
+    answer += text;
+  });
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\nExpect: nonsense\r\n\r\n');
+  await once(socket, 'close');
+  expect(answer).toMatch(/^HTTP\/1\.1 417 /);
+});

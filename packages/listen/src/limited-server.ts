@@ -32,6 +32,8 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
   admission.watch(server);
   server.on(tls === undefined ? 'connection' : 'secureConnection', inPieces);
   server.on('connection', (socket) => socket.unref());
+  // Otherwise Node answers with 417, and keeps the connection.
+  server.on('checkExpectation', (_request, response) => response.writeHead(417, { connection: 'close' }).end());
   server.unref();
   return server;
 };

@@ -1,26 +1,38 @@
 /** Counts what each client has, such as streams. */
 export interface Shares {
-  /** Takes one for a client, and returns how to give it back. Undefined if the client has its share already. */
-  take(client: string): (() => void) | undefined;
+  /**
+   * Takes one for a client, and returns how to give it back. Undefined if the client has its share already, or if all are taken and no
+   * client has two more than this one. `end` ends it, so that a client with fewer gets one.
+   */
+  take(client: string, end: () => void): (() => void) | undefined;
 }
 
-/** At most so many for each client. */
-export const createShares = (most: number): Shares => {
-  const taken = new Map<string, number>();
-  const change = (client: string, by: number): void => {
-    const count = (taken.get(client) ?? 0) + by;
-    if (count > 0) taken.set(client, count);
-    else taken.delete(client);
+interface Taken {
+  readonly client: string;
+  readonly end: () => void;
+}
+
+/** At most so many for each client, and so many for all of them. */
+export const createShares = (most: number, mostInAll: number): Shares => {
+  const taken = new Set<Taken>();
+  const countOf = (client: string): number => [...taken].filter((one) => one.client === client).length;
+  const givingWay = (own: number): Taken | undefined => {
+    const largest = Math.max(...[...taken].map(({ client }) => countOf(client)));
+    return largest > own + 1 ? [...taken].find(({ client }) => countOf(client) === largest) : undefined;
   };
   return {
-    take: (client) => {
-      if ((taken.get(client) ?? 0) >= most) return undefined;
-      change(client, 1);
-      let isTaken = true;
-      return () => {
-        if (isTaken) change(client, -1);
-        isTaken = false;
-      };
+    take: (client, end) => {
+      const own = countOf(client);
+      if (own >= most) return undefined;
+      if (taken.size >= mostInAll) {
+        const victim = givingWay(own);
+        if (victim === undefined) return undefined;
+        taken.delete(victim);
+        victim.end();
+      }
+      const one = { client, end };
+      taken.add(one);
+      return () => void taken.delete(one);
     },
   };
 };

@@ -14,6 +14,16 @@ test('A7: a token goes to https and to this machine, and to no socket', () => {
   expect(tokensFor('/run/a.sock')).toEqual([undefined]);
 });
 
+test('A7: an endpoint with a token of its own gets no other, and is shown without it', () => {
+  expect(targetsOf({ endpoint: ['https://bbx_own@a.example:9470', 'https://b.example'] }, env)).toMatchObject([
+    { url: 'https://a.example:9470', token: 'bbx_own' },
+    { url: 'https://b.example', token: 'bbx_secret' },
+  ]);
+  expect(() => targetsOf({ endpoint: ['http://bbx_own@a.example'] }, {})).toThrow(
+    /endpoint 'http:\/\/a\.example' .*unencrypted/,
+  );
+});
+
 test('A7: a token does not cross a network unencrypted, unless --plain-http says so', () => {
   const http = 'http://agents.example:9470';
   const fault = /agents\.example.*unencrypted\. Write https:\/\/, or give --plain-http/;

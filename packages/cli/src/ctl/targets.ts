@@ -28,11 +28,20 @@ export const targetsOf = (
   const named = endpoint ?? env.BREAKERBOX_CONTROL?.split(',').filter((one) => one.trim() !== '');
   const urls = named?.map(urlOf) ?? sockets(runtimeFolder(env));
   const shown = token ?? env.BREAKERBOX_CONTROL_TOKEN;
-  return urls.map((url) => ({
-    url,
-    token: shown && tokenFor(url, shown, plainHttp),
-    user: userInfo().username,
-  }));
+  return urls.map((given) => {
+    const [url, own = shown] = withoutToken(given);
+    return { url, token: own && tokenFor(url, own, plainHttp), user: userInfo().username };
+  });
+};
+
+/** `https://TOKEN@HOST`: a token for that endpoint alone, which then gets no other. */
+const withoutToken = (given: string): readonly [url: string, token?: string] => {
+  if (given.startsWith('unix:')) return [given];
+  const url = new URL(given);
+  const token = decodeURIComponent(url.password || url.username);
+  url.username = '';
+  url.password = '';
+  return token === '' ? [given] : [url.href.replace(/\/$/, ''), token];
 };
 
 /** A socket needs no token, and over plain HTTP every network on the way to another machine could read it. */

@@ -129,16 +129,17 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   });
 
   app.get('/api/changes', (c) => {
-    const release = streams.take(c.get('browser'));
+    const drop = (): void => void c.env?.outgoing?.destroy();
+    const release = streams.take(c.get('browser'), drop);
     if (release === undefined)
-      return json(c, { error: 'This browser has too many tabs of the console open. Close some.' }, 429);
+      return json(
+        c,
+        { error: 'This browser, or all browsers together, have too many tabs of the console open. Close some.' },
+        429,
+      );
     c.env?.outgoing?.once('close', release);
     const isAdmitted = async (): Promise<boolean> => browserOf(c) !== undefined;
-    return c.body(
-      changeStream(changes, isAdmitted, () => c.env.outgoing.destroy()),
-      200,
-      { 'Content-Type': 'text/event-stream; charset=utf-8' },
-    );
+    return c.body(changeStream(changes, isAdmitted, drop), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   });
 
   app.get('*', (c) => {

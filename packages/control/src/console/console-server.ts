@@ -36,8 +36,8 @@ export interface RunningConsole {
 const TARGETS_MS = 10_000;
 /** Connections of browsers that are not signed in, and of those that are. A browser opens up to 6. */
 const PLACES = { unknown: 128, known: 64 } as const;
-/** Streams of changes that a browser may have at a time. */
-const MOST_STREAMS = 8;
+/** Streams of changes that a browser may have at a time, and that all of them may: the other places are for their actions. */
+const STREAMS = { each: 8, all: 48 } as const;
 /** Milliseconds for the headers of a request. */
 const SILENT_MS = 4_000;
 /** Requests of one connection that wait for an answer. */
@@ -71,7 +71,7 @@ export const startConsole = async ({
   const files = readPage(page);
   const watch = watchEndpoints(changes.follow);
   const admission = createAdmission(PLACES);
-  const streams = createShares(MOST_STREAMS);
+  const streams = createShares(STREAMS.each, STREAMS.all);
   const app = createConsoleApp({ signIn, watch, changes, page: files, hosts, admission, streams });
   const listener = getRequestListener(app.fetch);
   const server = limitedServer({ listener, admission, silentMs: SILENT_MS, mostWaiting: MOST_WAITING });
