@@ -1,14 +1,25 @@
 import { type Breakerbox, createBreakerbox, type Permit, type Session, type ToolConfig } from '@breakerbox/core';
 import { context } from '@opentelemetry/api';
-import { NEVER, TOOL } from './tool.ts';
+import { NEVER, OUTAGE, TOOL } from './tool.ts';
 
 export const AGENT = 'bench-agent';
 
 /** A box with one tool and default settings, except for the budget: it is so large that failures can be measured. */
-export const oneToolBox = (config: ToolConfig = {}): Breakerbox =>
-  createBreakerbox({ agent: AGENT, tools: { [TOOL]: config }, budget: { failures: NEVER } });
+export const oneToolBox = (config: ToolConfig = {}, windowCalls?: number): Breakerbox =>
+  createBreakerbox({
+    agent: AGENT,
+    tools: { [TOOL]: config },
+    budget: { failures: NEVER, ...(windowCalls !== undefined && { windowCalls }) },
+  });
 
 type Run = (input: number) => Promise<number>;
+
+/** A call in a session whose tool has failed once. The failure stays in the budget. */
+export const afterFailure = (call: (session: Session) => Run): Run => {
+  const session = oneToolBox({}, NEVER).session();
+  session.acquire(TOOL).settle({ error: OUTAGE });
+  return call(session);
+};
 
 /** Failures after which the run is resumed. */
 const CYCLE = 100;

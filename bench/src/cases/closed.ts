@@ -1,7 +1,7 @@
 import { guard } from '@breakerbox/instrumentation';
 import { type Attributes, context, trace } from '@opentelemetry/api';
 import type { Measure, Sdk } from '../contest.ts';
-import { byHand, byHandInContext, oneToolBox } from '../ours.ts';
+import { afterFailure, byHand, byHandInContext, oneToolBox } from '../ours.ts';
 import { callRacers, cockatielCircuit, opossumCircuit, opossumMetrics } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
 import { lastSpan } from '../sdk.ts';
@@ -57,6 +57,9 @@ const contestants = (sdk: Sdk): readonly Racer[] => {
   const opossum = opossumCircuit();
   const measured = opossumCircuit();
   opossumMetrics([measured]);
+  const again = afterFailure((one) => byHand(one, tool));
+  const ofObject = guard(box.session(), TOOL, async (input: { readonly page: number }) => input.page);
+  const input = { query: 'weather in Oslo', page: 1 };
   return [
     ...callRacers({
       bare: () => tool(1),
@@ -67,6 +70,8 @@ const contestants = (sdk: Sdk): readonly Racer[] => {
       inContext: () => inContext(1),
       guarded: () => guarded(1),
     }),
+    { id: 'hand-again', title: 'Breakerbox, by hand after a failure', by: 'breakerbox', run: () => again(1) },
+    { id: 'guard-object', title: 'Breakerbox, guard() of an object', by: 'breakerbox', run: () => ofObject(input) },
     ...floors(sdk),
   ];
 };

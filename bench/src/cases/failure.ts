@@ -1,10 +1,11 @@
+import { createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 import { ConsecutiveBreaker } from 'cockatiel';
 import type { Measure } from '../contest.ts';
-import { byHand, byHandInContext, oneToolBox, resuming } from '../ours.ts';
+import { AGENT, byHand, byHandInContext, oneToolBox, resuming } from '../ours.ts';
 import { callRacers, cockatielCircuit, opossumCircuit, opossumMetrics } from '../peers.ts';
 import { type Racer, race } from '../race.ts';
-import { brokenTool, caught, NEVER, TOOL } from '../tool.ts';
+import { brokenTool, caught, failsAtZero, NEVER, TOOL } from '../tool.ts';
 
 const contestants = (): readonly Racer[] => {
   const box = oneToolBox({ failureThreshold: NEVER });
@@ -19,7 +20,20 @@ const contestants = (): readonly Racer[] => {
   const opossum = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
   const measured = opossumCircuit(brokenTool, { errorThresholdPercentage: 100 });
   opossumMetrics([measured]);
-  return callRacers({
+  const usual = failsTwice(byHand(createBreakerbox({ agent: AGENT, tools: { [TOOL]: {} } }).session(), failsAtZero));
+  const peer = cockatielCircuit();
+  const usualPeer = failsTwice((given) => peer.execute(() => failsAtZero(given)));
+  const defaults: readonly Racer[] = [
+    {
+      id: 'cockatiel-default',
+      title: 'cockatiel, two failures and a success',
+      by: 'cockatiel',
+      run: usualPeer,
+      jobs: 3,
+    },
+    { id: 'hand-default', title: 'Breakerbox by default, the same', by: 'breakerbox', run: usual, jobs: 3 },
+  ];
+  const calls = callRacers({
     bare: caught(() => brokenTool(1)),
     cockatiel: caught(() => cockatiel.execute(() => brokenTool(1))),
     opossum: caught(() => opossum.fire(1)),
@@ -28,6 +42,14 @@ const contestants = (): readonly Racer[] => {
     inContext: caught(() => inContext(1)),
     guarded: caught(() => guarded(input++)),
   });
+  return [...calls, ...defaults];
+};
+
+/** Two failures and a success leave the circuit closed and the budget of the default configuration in use. */
+const failsTwice = (call: (input: number) => Promise<number>) => async (): Promise<void> => {
+  await caught(() => call(0))();
+  await caught(() => call(0))();
+  await call(1);
 };
 
 /** A tool that fails, in a circuit that stays closed: the failure is classified, charged and counted. */

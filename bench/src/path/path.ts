@@ -16,15 +16,19 @@ export interface PathSize {
   readonly functions: number;
 }
 
-/** A successful `guard()` call without telemetry: what it may run through, and the goal. Lower the limit when the code gets smaller. */
-export const GUARD_PATH: { readonly limit: PathSize; readonly target: PathSize } = {
-  limit: { files: 20, functions: 70 },
-  target: { files: 15, functions: 45 },
+/**
+ * Calls through `guard()` without telemetry, with an object as input: what they may run through, and the goal. Lower a limit when the
+ * code gets smaller.
+ */
+export const GUARD_PATHS: Readonly<Record<string, { readonly limit: PathSize; readonly target: PathSize }>> = {
+  'guard()': { limit: { files: 21, functions: 83 }, target: { files: 20, functions: 64 } },
+  'guard(), skipped': { limit: { files: 28, functions: 118 }, target: { files: 28, functions: 105 } },
+  'guard(), third failure': { limit: { files: 62, functions: 390 }, target: { files: 46, functions: 250 } },
 };
 
 const CHILD = fileURLToPath(new URL('path-child.ts', import.meta.url));
 
-/** The paths of a successful call: through `guard()`, cockatiel and opossum, in a process of its own. */
+/** The paths of calls through `guard()`, and of a successful call through cockatiel and opossum, in a process of its own. */
 export const tracePaths = async (sdk: Sdk): Promise<readonly Path[]> => (await reportOf(CHILD, [sdk])) as Path[];
 
 export const pathSize = ({ files }: Path): PathSize => ({
@@ -45,12 +49,15 @@ export const pathReport = async (args: string[]): Promise<string> => {
   const { values } = parseArgs({ args, options: { list: { type: 'boolean', default: false } } });
   const [off, on] = [await tracePaths('none'), await tracePaths('metrics')];
   const cells = (path: Path | undefined) => (path ? Object.values(pathSize(path)).map(String) : []);
-  const { files, functions } = GUARD_PATH.target;
   return [
     table([
-      ['A call that succeeds runs through', 'files', 'functions', 'files, metrics on', 'functions, metrics on'],
+      ['A call runs through', 'files', 'functions', 'files, metrics on', 'functions, metrics on'],
       ...off.map((path, index) => [path.name, ...cells(path), ...cells(on[index])]),
-      ['target of guard()', String(files), String(functions)],
+      ...Object.entries(GUARD_PATHS).map(([name, { target }]) => [
+        `target of ${name}`,
+        String(target.files),
+        String(target.functions),
+      ]),
     ]),
     ...(values.list ? off.map(listOf) : []),
   ].join('\n\n');

@@ -14,15 +14,16 @@ const WARM_UP_CALLS = 200;
 /**
  * Counts calls with V8's precise coverage. Start it before the traced code is imported.
  *
- * @returns A function that traces one call, after a warm-up: the files with functions that ran during it.
+ * @returns A function that traces the call that `prepare` returns, after a warm-up: the files with functions that ran during it.
  */
 export const startTrace = async () => {
   const session = new Session();
   session.connect();
   await session.post('Profiler.enable');
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-  return async (call: () => Promise<unknown>): Promise<readonly TracedFile[]> => {
-    for (let done = 0; done < WARM_UP_CALLS; done += 1) await call();
+  return async (prepare: () => Promise<() => Promise<unknown>>): Promise<readonly TracedFile[]> => {
+    for (let done = 0; done < WARM_UP_CALLS; done += 1) await (await prepare())();
+    const call = await prepare();
     await session.post('Profiler.takePreciseCoverage'); // Sets all counts to zero.
     await call();
     const { result } = await session.post('Profiler.takePreciseCoverage');

@@ -199,7 +199,7 @@ export class CircuitRegistry implements CircuitChanges {
     const { probing, circuits } = this.store;
     const { overrides } = this.#box;
     const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
-    if (at.ms < probing.soonestMs && !isOverridden && !this.#ledgers.hasPending) return; // Nearly every call.
+    if (at.ms < probing.soonestMs && !isOverridden && this.#ledgers.isSteady(at)) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
     if (isOverridden) this.#overridden = applyOverrides(overrides, this.#session, circuits.values(), this, at);
     this.#ledgers.pass(at);
@@ -212,9 +212,10 @@ export class CircuitRegistry implements CircuitChanges {
 
   /** Whether a success of this call changes nothing: nearly every call. */
   isUntouched({ entry: { tracked, group }, passes, generation }: SessionPermit): boolean {
-    if (tracked === undefined || this.#ledgers.hasPending) return false;
+    if (tracked === undefined) return false;
     const { circuit } = tracked;
     if (circuit.generation !== generation || !isUntouched(circuit, tracked.tool.policy)) return false;
+    if (!this.#ledgers.isUntouchedBySuccess(tracked.tool.name, group?.tool.name)) return false;
     if (passes === NO_PASSES) return true;
     return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
   }

@@ -61,6 +61,8 @@ export interface DecisionFacts {
   readonly rejection: RejectionFacts | undefined;
 }
 
+const CLOSED: DecisionFacts = { reason: 'closed', decision: 'call', rejection: undefined };
+
 /** Decides about calls, and predicts decisions. It moves no circuit and no ledger, but may start a pre-call check (K3). */
 export class Decider {
   readonly #box: BoxContext;
@@ -95,6 +97,7 @@ export class Decider {
   /** Decides about a call. The session acts on it. */
   decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): DecisionFacts {
     const reason = this.#reason(asked, mode, call, at);
+    if (reason === 'closed') return CLOSED; // Nearly every call.
     const decision = reason === 'systemic' ? this.#systemic : REASONS[reason];
     const isMade = decision === 'call' || decision === 'probe';
     return { reason, decision, rejection: isMade ? undefined : this.#facts(reason, asked, mode, call, at) };
@@ -118,7 +121,7 @@ export class Decider {
    */
   #objection(asked: Asked, mode: CircuitMode, { input, key }: AskedCall, at: Moment): Reason | undefined {
     const { tool, spec, tracked, group } = asked;
-    const isCalm = mode !== 'observe_only' && !this.#ledgers.hasPending;
+    const isCalm = mode !== 'observe_only' && this.#ledgers.isCalm;
     const session = isCalm ? undefined : this.#ofSession(asked, mode, at);
     if (session !== undefined && session !== 'probe_due') return session;
     // A tool that is not allowed is not called, even if its circuit is disabled.

@@ -1,6 +1,7 @@
 import { mayChange, remaining } from './budget/budget.ts';
 import {
   type Around,
+  awaitsSuccess,
   endPauseByTime,
   followEvent,
   type Ledger,
@@ -15,7 +16,9 @@ import {
   recordTime,
   renewBudget,
   type SessionState,
+  type Steady,
   settleExhaustion,
+  steadyUntil,
   type Within,
 } from './budget/ledger.ts';
 import {
@@ -57,8 +60,10 @@ export class FailureLedgers {
   /** The ledger that pauses the session. */
   real: Ledger;
   #dryRun: Ledger | undefined;
-  /** Whether time or a success may change a ledger. */
-  #mayChange = false;
+  /** No ledger has a charge: nearly always. */
+  #isUncharged = false;
+  /** While the session is at this moment or before it, time changes no ledger. Undefined: not known. */
+  #steadyUntil: Steady | undefined;
   /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
   #published: SessionState;
 
@@ -74,7 +79,7 @@ export class FailureLedgers {
     this.#rules = rules;
     this.#observer = observer;
     this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
-    this.#mayChange = this.#hasChanges();
+    this.#isUncharged = this.#hasNoCharge();
     this.#published = this.state(false);
   }
 
@@ -93,14 +98,28 @@ export class FailureLedgers {
     return observed ? dryRun : real;
   }
 
-  /**
-   * Whether time or a success may change something in the ledgers, or the session is paused, or an event lasts. Otherwise nothing
-   * here can reject a call, so a decision asks no further.
-   */
-  get hasPending(): boolean {
+  /** Whether the session is not paused, and there is no event. Then nothing here rejects a call of a tool that decides. */
+  get isCalm(): boolean {
     const { real, dryRun } = this.#store.correlations;
-    const isCalm = !this.#mayChange && this.#published === 'active' && !isBusy(real.correlation);
-    return !isCalm || (dryRun !== undefined && isBusy(dryRun.correlation));
+    const isOver = this.real.event === undefined && (this.#dryRun === undefined || this.#dryRun.event === undefined);
+    const isQuiet =
+      real.correlation.event === undefined && (dryRun === undefined || dryRun.correlation.event === undefined);
+    return isOver && isQuiet && this.#published === 'active';
+  }
+
+  /** Whether neither time nor another session has changed anything here: nearly always. */
+  isSteady({ ms, calls = 0 }: Moment): boolean {
+    const until = this.#steadyUntil;
+    return until !== undefined && ms <= until.ms && calls <= until.calls && this.isCalm;
+  }
+
+  /** S3: whether a success of this tool changes nothing here: nearly always. */
+  isUntouchedBySuccess(tool: string, group: string | undefined): boolean {
+    const { real, dryRun } = this.#store.correlations;
+    if (!this.isCalm || isBusy(real.correlation) || (dryRun !== undefined && isBusy(dryRun.correlation))) return false;
+    if (this.#isUncharged) return true;
+    if (this.#dryRun !== undefined && awaitsSuccess(this.#dryRun, tool, group)) return false;
+    return !awaitsSuccess(this.real, tool, group);
   }
 
   /** B1: whether the budget has no failure left. */
@@ -160,7 +179,7 @@ export class FailureLedgers {
 
   /** S3: a counted success. `group`: the circuit of its group. */
   succeeded(observed: boolean, tool: string, group: string | undefined): void {
-    if (!this.hasPending) return; // Nearly always.
+    if (this.isUntouchedBySuccess(tool, group)) return; // Nearly always.
     this.#correlate(observed, (one) => correlateSuccess(one, tool, this.#rules));
     this.#enter(observed, (ledger) => recordSuccess(ledger, tool, group));
   }
@@ -197,12 +216,11 @@ export class FailureLedgers {
   /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
   pass(at: Moment): void {
     this.#follow(false);
-    if (this.#mayChange) {
-      this.#enter(false, (ledger, isDryRun) =>
-        this.#pauses(this.correlationOf(isDryRun)) ? ledger : recordTime(ledger, at, this.#around(isDryRun)),
-      );
-    }
+    this.#enter(false, (ledger, isDryRun) =>
+      this.#pauses(this.correlationOf(isDryRun)) ? ledger : recordTime(ledger, at, this.#around(isDryRun)),
+    );
     this.settle();
+    this.#steadyUntil ??= this.#steady(at);
   }
 
   /** B1: called once all consequences of a call are known. */
@@ -290,11 +308,18 @@ export class FailureLedgers {
     if (real === this.real && dryRun === this.#dryRun) return;
     this.real = real;
     this.#dryRun = dryRun;
-    this.#mayChange = this.#hasChanges();
+    this.#steadyUntil = undefined;
+    this.#isUncharged = this.#hasNoCharge();
   }
 
-  #hasChanges(): boolean {
-    return mayChange(this.real.budget) || (this.#dryRun !== undefined && mayChange(this.#dryRun.budget));
+  #hasNoCharge(): boolean {
+    return !mayChange(this.real.budget) && (this.#dryRun === undefined || !mayChange(this.#dryRun.budget));
+  }
+
+  #steady(at: Moment): Steady {
+    const real = steadyUntil(this.real, at, this.#rules?.windowMs);
+    const dryRun = this.#dryRun === undefined ? real : steadyUntil(this.#dryRun, at, this.#rules?.windowMs);
+    return { ms: Math.min(real.ms, dryRun.ms), calls: Math.min(real.calls, dryRun.calls) };
   }
 
   /** Metrics get the result of a call as a whole: a charge that is merged at once was never the last one. */
@@ -306,7 +331,6 @@ export class FailureLedgers {
 
 const same = <Value>(value: Value): Value => value;
 
-const isBusy = ({ failures, sinceSuccess, event }: Correlation): boolean =>
-  failures.length > 0 || sinceSuccess.length > 0 || event !== undefined;
+const isBusy = ({ failures, sinceSuccess }: Correlation): boolean => failures.length > 0 || sinceSuccess.length > 0;
 
 const isListed = ({ openings }: Correlation, tool: string): boolean => openings.some((one) => one.tool === tool);

@@ -13,7 +13,7 @@ import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
-import type { Pass } from './passes.ts';
+import { NO_PASSES, type Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
 import { adviceText, type RejectionFacts, rejectionText } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
@@ -73,17 +73,24 @@ export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 export interface Decided {
   readonly decision: Decision;
   readonly reason: Reason;
-  readonly mode: CircuitMode;
-  /** The lease of a probe of the tool's own circuit. */
-  readonly lease: Lease | undefined;
-  /** The other circuits that the call passed (C15). */
-  readonly passes: readonly Pass[];
   /** What rejected the call; undefined if the call is made. */
   readonly rejection: RejectionFacts | undefined;
 }
 
+/** What a call takes of its circuits. */
+export interface Slots {
+  /** The lease of a probe of the tool's own circuit. */
+  readonly lease: Lease | undefined;
+  /** The other circuits that the call passed (C15). */
+  readonly passes: readonly Pass[];
+}
+
+/** Shared by nearly all calls. */
+export const NO_SLOTS: Slots = { lease: undefined, passes: NO_PASSES };
+
 /** The call that was decided. */
 export interface PermitCall {
+  readonly mode: CircuitMode;
   readonly ledger: Ledger;
   /** When the permit was given, in monotonic ms. */
   readonly atMs: number;
@@ -136,14 +143,14 @@ export class SessionPermit implements Permit, Ticket {
   #contexts: Contexts | undefined;
   #isOpen: boolean;
 
-  constructor(entry: SessionTool, decided: Decided, call: PermitCall, settle: SettleHandler) {
+  constructor(entry: SessionTool, decided: Decided, slots: Slots, call: PermitCall, settle: SettleHandler) {
     this.entry = entry;
     this.decision = decided.decision;
     this.reason = decided.reason;
-    this.mode = decided.mode;
+    this.mode = call.mode;
     this.circuit = entry.tracked?.circuit;
-    this.lease = decided.lease;
-    this.passes = decided.passes;
+    this.lease = slots.lease;
+    this.passes = slots.passes;
     this.rejection = decided.rejection;
     this.advice = undefined;
     this.ledger = call.ledger;

@@ -16,8 +16,8 @@ import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision
 import { FailureLedgers } from './failure-ledgers.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
-import { keyPassOf, NO_PASSES } from './passes.ts';
-import { type Permit, SessionPermit, type SettleHandler } from './permit.ts';
+import { keyPassOf } from './passes.ts';
+import { NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import { asksForProbe, isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
@@ -180,12 +180,13 @@ class Session implements SessionApi {
   #permit(entry: SessionTool, mode: CircuitMode, facts: DecisionFacts, call: AskedCall, at: Moment): SessionPermit {
     const { reason, decision } = facts;
     const { input, key } = call;
-    const isShared = entry.group !== undefined || key !== undefined;
-    const passes = isShared && reason === 'closed' ? this.#circuits.takePasses(entry, mode, key, at) : NO_PASSES;
-    const slots = decision === 'probe' ? this.#circuits.lend(entry, mode, key, at) : { lease: undefined, passes };
-    const decided = { ...facts, mode, ...slots };
-    const asked = { ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
-    const permit = new SessionPermit(entry, decided, asked, this.#settle);
+    let slots = NO_SLOTS;
+    if (decision === 'probe') slots = this.#circuits.lend(entry, mode, key, at);
+    else if (reason === 'closed' && (entry.group !== undefined || key !== undefined)) {
+      slots = { lease: undefined, passes: this.#circuits.takePasses(entry, mode, key, at) };
+    }
+    const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
+    const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     if (permit.executes) this.#history.tried(entry.tool, input);
     else input?.release();
     if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);

@@ -33,8 +33,9 @@ export const acquire = (
   session: Session,
   tool: string,
   input: unknown,
-  { type = 'function', ...options }: Omit<AcquireOptions, 'input'> = {},
-): Permit => session.acquire(tool, { ...options, type, input: input === undefined ? NO_ARGUMENTS : input });
+  { callId, key, type = 'function', attributes }: Omit<AcquireOptions, 'input'> = {},
+): Permit =>
+  session.acquire(tool, { callId, key, type, attributes, input: input === undefined ? NO_ARGUMENTS : input });
 
 /** The type of a tool: one of an MCP server, or a function of the agent's own. */
 export const toolType = (isOfServer: boolean): AcquireOptions['type'] => (isOfServer ? 'extension' : 'function');

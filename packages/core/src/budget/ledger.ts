@@ -1,9 +1,19 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import { type Budget, isSpent, renew } from './budget.ts';
+import { type Budget, isSpent, mayChange, renew } from './budget.ts';
 import { chargeStrictly, matureStrictly, mergeIntoOne, suspendAlike } from './strict.ts';
 import { type Correlation, latestOpening, type Opening, type SystemicEvent } from './systemic.ts';
-import { chargeFailure, markClosed, markSucceeded, mergeEvent, mergeGroup, mergeOpening, passTime } from './window.ts';
+import {
+  awaitsSuccessOf,
+  chargeFailure,
+  markClosed,
+  markSucceeded,
+  mergeEvent,
+  mergeGroup,
+  mergeOpening,
+  passTime,
+  windowSteady,
+} from './window.ts';
 
 /**
  * The charges of one session: its failure budget, by either rule, and the cost of systemic events. Pure: every function returns the
@@ -119,6 +129,10 @@ export const recordClosing = (ledger: Ledger, tool: string): Ledger =>
 export const recordSuccess = (ledger: Ledger, tool: string, group: string | undefined): Ledger =>
   ledger.budget.rule === 'strict' ? ledger : withBudget(ledger, markSucceeded(ledger.budget, tool, group));
 
+/** Whether a success of this tool may change a ledger. */
+export const awaitsSuccess = ({ budget }: Ledger, tool: string, group: string | undefined): boolean =>
+  budget.rule === 'window' && awaitsSuccessOf(budget, tool, group);
+
 /** S3: one event costs one charge. Earlier charges of a circuit that joins are part of it. */
 export const followEvent = (ledger: Ledger, event: SystemicEvent | undefined, within: Within): Ledger => {
   if (event === ledger.event) return ledger;
@@ -156,6 +170,21 @@ export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: 
   }
   if (within === undefined || correlation.event !== undefined) return ledger;
   return withBudget(ledger, matureStrictly(budget, at, correlation.openings, within));
+};
+
+/** While a session takes no step, time and calls change nothing up to there. Monotonic ms, and calls that were settled. */
+export interface Steady {
+  readonly ms: number;
+  readonly calls: number;
+}
+
+const NEVER: Steady = { ms: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY };
+const NOT_LONG: Steady = { ms: Number.NEGATIVE_INFINITY, calls: Number.NEGATIVE_INFINITY };
+
+/** Until when {@link recordTime} leaves the ledger as it is. `windowMs`: that of S1, if correlation is on. */
+export const steadyUntil = ({ budget }: Ledger, now: Moment, windowMs: number | undefined): Steady => {
+  if (!mayChange(budget)) return NEVER;
+  return budget.rule === 'window' ? windowSteady(budget, now, windowMs) : NOT_LONG;
 };
 
 /**

@@ -187,6 +187,15 @@ export const markSucceeded = (budget: WindowBudget, tool: string, group: string 
   return next;
 };
 
+/** Whether {@link markSucceeded} changes anything. */
+export const awaitsSuccessOf = ({ charges }: WindowBudget, tool: string, group: string | undefined): boolean => {
+  for (const one of charges) {
+    if (isMarkedBy(one, tool, 'success')) return true;
+    if (one.provisional && (one.tool === tool || one.tool === group)) return true;
+  }
+  return false;
+};
+
 const markSince = (budget: WindowBudget, tool: string, since: 'success' | 'closing'): WindowBudget => {
   for (const each of budget.charges) {
     if (!isMarkedBy(each, tool, since)) continue;
@@ -215,6 +224,27 @@ export const passTime = (
   const spent = deletePast(budget, budget.spent, now);
   const allStay = charges === budget.charges && spent === budget.spent;
   return makeFinal(allStay ? budget : withCharges({ ...budget, charges, spent }), mayStillBeShared);
+};
+
+/** Until when {@link passTime} changes nothing, if the session takes no step. `sharedMs`: how long a charge may be provisional. */
+export const windowSteady = (
+  budget: WindowBudget,
+  now: Moment,
+  sharedMs = 0,
+): { readonly ms: number; readonly calls: number } => {
+  let ms = Number.POSITIVE_INFINITY;
+  let calls = Number.POSITIVE_INFINITY;
+  const leaves = ({ at }: { readonly at: Moment }): void => {
+    if (now.step > 0) return; // By steps alone.
+    ms = Math.min(ms, at.ms + budget.windowMs);
+    calls = Math.min(calls, (at.calls ?? 0) + budget.windowCalls);
+  };
+  for (const charge of budget.charges) {
+    leaves(charge);
+    if (charge.provisional) ms = Math.min(ms, charge.at.ms + sharedMs);
+  }
+  budget.spent.forEach(leaves);
+  return { ms, calls };
 };
 
 const makeFinal = (budget: WindowBudget, mayWait?: (charge: WindowCharge) => boolean): WindowBudget => {

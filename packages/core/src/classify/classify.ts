@@ -183,16 +183,18 @@ function readOne(error: unknown): Evidence {
 export const MAX_RETRY_AFTER_MS = 7 * 24 * 3600 * 1000;
 
 /** Paths to the headers of the response: OpenAI and fetch's `Response`; axios, got, ky; the AI SDK. */
-const HEADER_PATHS = ['headers', 'response.headers', 'responseHeaders', '$response.headers'];
+const HEADER_PATHS = [['headers'], ['response', 'headers'], ['responseHeaders'], ['$response', 'headers']];
 
 /** The wait in milliseconds that a failure asks for (O3), by its headers or its own `retryAfterMs` or `retryAfter` (seconds). */
 export function readRetryAfter(error: unknown, unixMs: number): number | undefined {
-  const asked = HEADER_PATHS.map((path) => path.split('.').reduce(read, error)).flatMap((headers) => [
-    believable(decimal(header(headers, 'retry-after-ms'))),
-    parseRetryAfter(header(headers, 'retry-after'), unixMs),
-  ]);
-  const own = [believable(read(error, 'retryAfterMs')), parseRetryAfter(read(error, 'retryAfter'), unixMs)];
-  return [...asked, ...own].find((wait) => wait !== undefined);
+  for (const path of HEADER_PATHS) {
+    const headers = path.reduce(read, error);
+    if (!isObject(headers)) continue; // Nearly all errors.
+    const wait =
+      believable(decimal(header(headers, 'retry-after-ms'))) ?? parseRetryAfter(header(headers, 'retry-after'), unixMs);
+    if (wait !== undefined) return wait;
+  }
+  return believable(read(error, 'retryAfterMs')) ?? parseRetryAfter(read(error, 'retryAfter'), unixMs);
 }
 
 /** The wait in milliseconds that a `Retry-After` header asks for: '120' gives 120_000. */

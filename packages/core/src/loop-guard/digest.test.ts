@@ -167,7 +167,7 @@ describe('O5: the arguments of a call', () => {
     const value = { ids: [1, 2, 3] };
     const given = input(value);
     value.ids.length = 0;
-    expect(given.digest()).toBe(of({ ids: [1, 2, 3] }));
+    expect(given.digest()).toBe(input({ ids: [1, 2, 3] }).digest());
   });
 
   test('O5: large arguments are hashed once, when their digest is first needed', () => {
@@ -175,7 +175,7 @@ describe('O5: the arguments of a call', () => {
     const given = input(value);
     value.seen = 1;
     const first = given.digest();
-    expect(first).toBe(of(value));
+    expect(first).toBe(input({ ...value }).digest());
     value.seen = 2;
     expect(given.digest()).toBe(first);
   });

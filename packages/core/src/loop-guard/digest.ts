@@ -30,14 +30,45 @@ export const seedFor = (name: string): number => {
  * 128 bits of a text, as 32 hexadecimal digits.
  *
  * @param seed any number; hashes made with different seeds have nothing in common.
- * Source: cyrb128 by bryc (public domain), with a seed.
  */
 export const hashOfText = (text: string, seed: number): string => {
+  const into = begin(seed, Number.POSITIVE_INFINITY);
+  addText(into, text);
+  return hexOf(into);
+};
+
+/**
+ * A hash under way. It takes a text piece by piece, wherever that is cut, so that the text of a value is never put together.
+ * Source: cyrb128 by bryc (public domain), with a seed.
+ */
+interface Hash {
+  a: number;
+  b: number;
+  c: number;
+  d: number;
+  /** How much more may be read. */
+  room: number;
+}
+
+const begin = (seed: number, room: number): Hash => {
   const high = Math.floor(seed / 2 ** 32);
-  let a = 1_779_033_703 ^ seed;
-  let b = 3_144_134_277 ^ high;
-  let c = 1_013_904_242 ^ seed;
-  let d = 2_773_480_762 ^ high;
+  return {
+    a: 1_779_033_703 ^ seed,
+    b: 3_144_134_277 ^ high,
+    c: 1_013_904_242 ^ seed,
+    d: 2_773_480_762 ^ high,
+    room,
+  };
+};
+
+/** @throws if more is read than there is room for. */
+const take = (into: Hash, size: number): void => {
+  into.room -= Math.max(size, 0); // A proxy may give any length.
+  if (!(into.room >= 0)) throw TOO_LARGE;
+};
+
+const addText = (into: Hash, text: string): void => {
+  let { a, b, c, d } = into;
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     a = b ^ Math.imul(a ^ code, 597_399_067);
@@ -45,15 +76,43 @@ export const hashOfText = (text: string, seed: number): string => {
     c = d ^ Math.imul(c ^ code, 951_274_213);
     d = a ^ Math.imul(d ^ code, 2_716_044_179);
   }
-  a = Math.imul(c ^ (a >>> 18), 597_399_067);
-  b = Math.imul(d ^ (b >>> 22), 2_869_860_233);
-  c = Math.imul(a ^ (c >>> 17), 951_274_213);
-  d = Math.imul(b ^ (d >>> 19), 2_716_044_179);
-  const all = a ^ b ^ c ^ d;
-  return hex(all) + hex(b ^ all) + hex(c ^ all) + hex(d ^ all);
+  into.a = a;
+  into.b = b;
+  into.c = c;
+  into.d = d;
 };
 
-const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0');
+/** What JSON escapes in a string: quotation marks, backslashes, control characters, and halves of characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: those are meant.
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** A string as JSON writes it. */
+const addString = (into: Hash, text: string): void =>
+  addText(into, ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`);
+
+/** All bits, as 8 characters that nothing prints. */
+const rawOf = (into: Hash): string => {
+  let a = Math.imul(into.c ^ (into.a >>> 18), 597_399_067);
+  let b = Math.imul(into.d ^ (into.b >>> 22), 2_869_860_233);
+  let c = Math.imul(a ^ (into.c >>> 17), 951_274_213);
+  let d = Math.imul(b ^ (into.d >>> 19), 2_716_044_179);
+  a = a ^ b ^ c ^ d;
+  b ^= a;
+  c ^= a;
+  d ^= a;
+  return String.fromCharCode(a >>> 16, a & 0xffff, b >>> 16, b & 0xffff, c >>> 16, c & 0xffff, d >>> 16, d & 0xffff);
+};
+
+const hexOf = (into: Hash): string => {
+  const raw = rawOf(into);
+  let text = '';
+  for (let index = 0; index < raw.length; index += 1) {
+    const code = raw.charCodeAt(index);
+    text += `${BYTES[code >>> 8]}${BYTES[code & 255]}`;
+  }
+  return text;
+};
+const BYTES = Array.from({ length: 256 }, (_, value) => value.toString(16).padStart(2, '0'));
 
 /**
  * A digest of any value: the same string for equal values, another one for different values. Synchronous, and never throws.
@@ -68,14 +127,16 @@ const hex = (lane: number): string => (lane >>> 0).toString(16).padStart(8, '0')
  * digest({ city: 'Oslo', days: 3 }, seed) === digest({ days: 3, city: 'Oslo' }, seed); // true
  * ```
  */
-export const digest = (value: unknown, seed: number, room = LARGE): string | undefined => {
-  let left = room;
-  const take = (size: number): void => {
-    left -= Math.max(size, 0); // A proxy may give any length.
-    if (!(left >= 0)) throw TOO_LARGE;
-  };
+export const digest = (value: unknown, seed: number): string | undefined => {
+  const hash = hashOf(value, seed, LARGE);
+  return hash && hexOf(hash);
+};
+
+const hashOf = (value: unknown, seed: number, room: number): Hash | undefined => {
+  const into = begin(seed, room);
   try {
-    return hashOfText(textOf(value, take), seed);
+    addValue(into, value);
+    return into;
   } catch {
     return undefined;
   }
@@ -85,73 +146,113 @@ export const digest = (value: unknown, seed: number, room = LARGE): string | und
 const TOO_LARGE = new RangeError('The value is too large to be read now.');
 const HIDDEN = new TypeError('The value hides its content.');
 
-/** A value as JSON with sorted keys, and with more kinds of values than JSON has. `take` stops the reading of a large one. */
-const textOf = (value: unknown, take: (size: number) => void): string => {
-  take(1);
+/** Adds a value as JSON with sorted keys, and with more kinds of values than JSON has. */
+const addValue = (into: Hash, value: unknown): void => {
+  take(into, 1);
   if (typeof value === 'string') {
-    take(value.length);
-    return JSON.stringify(value);
-  }
-  if (typeof value === 'bigint') return textOfBigInt(value, take);
-  if (value === 0) return '0'; // -0, too.
-  if (typeof value === 'function' || typeof value === 'symbol') return typeof value; // All of them count the same.
-  if (typeof value !== 'object' || value === null) return String(value);
-  if (!Array.isArray(value)) return textOfObject(value, take);
+    take(into, value.length);
+    addString(into, value);
+  } else if (typeof value === 'bigint') addText(into, textOfBigInt(into, value));
+  else if (value === 0)
+    addText(into, '0'); // -0, too.
+  else if (typeof value === 'function' || typeof value === 'symbol')
+    addText(into, typeof value); // All of them count the same.
+  else if (typeof value !== 'object' || value === null) addText(into, String(value));
+  else if (Array.isArray(value)) addArray(into, value);
+  else addObject(into, value);
+};
+
+const addArray = (into: Hash, value: readonly unknown[]): void => {
   const { length } = value;
-  take(length);
+  take(into, length);
+  addText(into, '[');
   // By index: an array may have an iterator or a `map` of its own, which never ends.
-  return `[${Array.from({ length }, (_, index) => textOf(value[index], take)).join()}]`;
+  for (let index = 0; index < length; index += 1) {
+    if (index > 0) addText(into, ',');
+    addValue(into, value[index]);
+  }
+  addText(into, ']');
 };
 
 /** Most bits of a BigInt that are read. The time to write digits grows faster than their number. */
 const MOST_BITS = 65_536;
 
-const textOfBigInt = (value: bigint, take: (size: number) => void): string => {
+const textOfBigInt = (into: Hash, value: bigint): string => {
   if (BigInt.asIntN(MOST_BITS, value) !== value) throw TOO_LARGE;
   const text = `${value}n`;
-  take(text.length);
+  take(into, text.length);
   return text;
 };
 
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
-const textOfObject = (value: object, take: (size: number) => void): string => {
+const addObject = (into: Hash, value: object): void => {
   const prototype: unknown = Object.getPrototypeOf(value);
   const isPlain = prototype === Object.prototype || prototype === null;
-  const other = isPlain ? undefined : textOfOther(value, take);
-  if (other !== undefined) return other;
-  // Listed once, and counted before each is looked at: a proxy runs the caller's code for all of it.
-  const own = Reflect.ownKeys(value);
-  take(KEY * own.length);
-  const keys = own.filter((key): key is string => typeof key === 'string' && isEnumerable.call(value, key)).sort();
+  if (!isPlain && addOther(into, value)) return;
+  const keys = keysOf(into, value);
   if (keys.length === 0 && !isPlain) throw HIDDEN;
-  let text = '{';
+  addText(into, '{');
   for (const key of keys) {
     const one = (value as Record<string, unknown>)[key];
     if (one === undefined) continue;
-    take(key.length);
-    text += `${JSON.stringify(key)}:${textOf(one, take)},`;
+    take(into, key.length);
+    addString(into, key);
+    addText(into, ':');
+    addValue(into, one);
+    addText(into, ',');
   }
-  return `${text}}`;
+  addText(into, '}');
 };
 
-/** Objects whose content is not in their properties; undefined for any other. */
-const textOfOther = (value: object, take: (size: number) => void): string | undefined => {
+/** Listed once, and counted before each is looked at: a proxy runs the caller's code for all of it. */
+const keysOf = (into: Hash, value: object): readonly string[] => {
+  const own = Reflect.ownKeys(value);
+  take(into, KEY * own.length);
+  const keys: string[] = [];
+  for (const key of own) if (typeof key === 'string' && isEnumerable.call(value, key)) keys.push(key);
+  return keys.length <= FEW ? sortFew(keys) : keys.sort();
+};
+
+/** Nearly all objects. `sort()` takes longer for them than the hash does. */
+const FEW = 8;
+
+const sortFew = (keys: string[]): string[] => {
+  for (let index = 1; index < keys.length; index += 1) {
+    const key = keys[index] as string;
+    let at = index;
+    for (; at > 0 && (keys[at - 1] as string) > key; at -= 1) keys[at] = keys[at - 1] as string;
+    keys[at] = key;
+  }
+  return keys;
+};
+
+/** Adds an object whose content is not in its properties. Returns whether it is one. */
+const addOther = (into: Hash, value: object): boolean => {
   const items = itemsOf(value);
   if (items !== undefined) {
-    take(items.size);
-    return items.name + textOf(Array.from(items.all()), take);
+    take(into, items.size);
+    addText(into, items.name);
+    addValue(into, Array.from(items.all()));
+    return true;
   }
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
-    take(value.byteLength);
+    take(into, value.byteLength);
     // One character for each byte.
     const tag = Object.prototype.toString.call(value);
-    take(tag.length);
-    return tag + new TextDecoder('latin1').decode(value as ArrayBuffer);
+    take(into, tag.length);
+    addText(into, tag + new TextDecoder('latin1').decode(value as ArrayBuffer));
+    return true;
   }
-  if (value instanceof Error) return `Error${textOf([value.name, value.message], take)}`;
+  if (value instanceof Error) {
+    addText(into, 'Error');
+    addValue(into, [value.name, value.message]);
+    return true;
+  }
   const { toJSON } = value as { readonly toJSON?: unknown };
-  return typeof toJSON === 'function' ? textOf(toJSON.call(value), take) : undefined;
+  if (typeof toJSON !== 'function') return false;
+  addValue(into, toJSON.call(value));
+  return true;
 };
 
 /** Read by the language's own functions: an object may have an iterator of its own, which never ends. */
@@ -185,17 +286,18 @@ export class CallInput {
 
   constructor(value: unknown, seed: number) {
     this.#seed = seed;
-    this.#digest = digest(value, seed, SMALL);
+    const hash = hashOf(value, seed, SMALL);
+    this.#digest = hash && rawOf(hash);
     this.#value = this.#digest === undefined ? value : undefined;
   }
 
   /** The digest, computed once. Arguments that can't be read, or were released before, match no others. */
   digest(): string {
     if (this.#digest === undefined) {
-      const found = this.#value === undefined ? undefined : digest(this.#value, this.#seed);
+      const found = this.#value === undefined ? undefined : hashOf(this.#value, this.#seed, LARGE);
       this.release();
       unequalled += 1;
-      this.#digest = found ?? `like no other ${unequalled}`;
+      this.#digest = found ? rawOf(found) : `like no other ${unequalled}`;
     }
     return this.#digest;
   }

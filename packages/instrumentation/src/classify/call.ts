@@ -25,12 +25,35 @@ const stringsIn = (input: unknown, depth = 3): readonly string[] => {
 
 /** The URL that a call chose, or the host as a URL; undefined if its input names none. */
 export const targetIn = (input: unknown): URL | undefined => {
-  const url = stringsIn(input).find((value) => WEB.test(value) && URL.canParse(value));
+  const url = firstUrl(input, { strings: 32 });
   if (url !== undefined) return new URL(url);
-  const hosts = ['host', 'hostname', 'domain', 'server', 'ip'].map((key) => readText(input, key, 254) ?? '');
-  const host = hosts.find((name) => HOST.test(name) && URL.canParse(`tcp://${name}`));
-  return host === undefined ? undefined : new URL(`tcp://${host}`);
+  for (const key of HOST_KEYS) {
+    const host = readText(input, key, 254);
+    if (host !== undefined && HOST.test(host) && URL.canParse(`tcp://${host}`)) return new URL(`tcp://${host}`);
+  }
+  return undefined;
 };
+
+/** The first URL of {@link stringsIn}, without the lists of strings: each call is asked for its URL. */
+const firstUrl = (input: unknown, left: { strings: number }, depth = 3): string | undefined => {
+  if (typeof input === 'string') {
+    if (input.length <= 2 || input.length >= TEXT_LIMIT) return undefined;
+    left.strings -= 1;
+    return WEB.test(input) && URL.canParse(input) ? input : undefined;
+  }
+  if (typeof input === 'number') {
+    if (String(input).length > 3) left.strings -= 1;
+    return undefined;
+  }
+  if (depth === 0 || !isObject(input)) return undefined;
+  const keys = readKeys(input);
+  for (let index = 0; index < keys.length && index < 32 && left.strings > 0; index += 1) {
+    const found = firstUrl(read(input, keys[index] as string), left, depth - 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+const HOST_KEYS = ['host', 'hostname', 'domain', 'server', 'ip'];
 const WEB = /^(?:https?|wss?):\/\//i;
 const HOST = /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?$/i;
 
