@@ -2,7 +2,7 @@ import type { SessionState } from '@breakerbox/core';
 import type { AlertDefinition } from './alert.ts';
 import type { Dialect } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { categoryOfEvents, failingTools, toolsOfEvents } from './failing.ts';
+import { categoryOfEvents, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
 import { gained } from './gained.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, label, METRIC } from './promql.ts';
 import type { Ground } from './record.ts';
@@ -143,7 +143,7 @@ const systemicFailure: AlertDefinition = {
       'No session is paused, and calls of the affected tools are skipped until a probe succeeds',
       'In scope session, the session is paused for every tool. In scope process, calls of the affected tools are skipped until a probe succeeds',
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)}${suspectOfEvents(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.`;
   },
 };
 

@@ -1,4 +1,4 @@
-import type { AlertDefinition } from './alert.ts';
+import type { AlertDefinition, TextGround } from './alert.ts';
 import type { AlertLabel, Dialect } from './dialect.ts';
 import { inWords } from './duration.ts';
 import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
@@ -20,6 +20,25 @@ const common = {
 const openedSeries = (matchers: string, andSelector: string): string =>
   `${METRIC.openedTime.prometheus}{${matchers}, ${ERROR}=%q${andSelector}}`;
 
+/** Openings of the last ten minutes, and those whose tools are still not closed. */
+const openings = (matchers: string, andSelector: string): { readonly recent: string; readonly lasting: string } => {
+  const opened = openedSeries(matchers, andSelector);
+  const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
+  return {
+    recent: `${opened} > time() - 10 * 60`,
+    lasting: `${opened} > 0 and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0`,
+  };
+};
+
+/** The first of those openings. */
+const beganWith =
+  (matchers: string, args: readonly AlertLabel[]) =>
+  ({ dialect, andSelector }: TextGround): string => {
+    const { recent, lasting } = openings(matchers, andSelector);
+    const query = `min(${recent}) or min(${lasting})`;
+    return dialect.time('', { query, args: [...args, 'error', ...args, 'error'] }, '');
+  };
+
 /** The names of the tools or agents that opened recently or are still not closed. */
 const names = (
   dialect: Dialect,
@@ -30,11 +49,10 @@ const names = (
   before = ': ',
   otherwise?: string,
 ): string => {
-  const opened = openedSeries(matchers, andSelector);
-  const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
+  const { recent, lasting } = openings(matchers, andSelector);
   return dialect.query({
     before,
-    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${opened} > time() - 10 * 60 or ${opened} > 0 and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0)`,
+    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${recent} or ${lasting})`,
     args: [...args, 'error', ...args, 'error'],
     list,
     after: '',
@@ -42,6 +60,7 @@ const names = (
   });
 };
 
+const OF_TOOL = `${TOOL}=%q`;
 const OF_AGENT = `job=%q, ${AGENT}=%q, ${NO_OTHER}`;
 
 const toolsThatOpened = (dialect: Dialect, andSelector: string, before: string, otherwise?: string): string =>
@@ -55,12 +74,7 @@ const ofOneAgent: AlertDefinition = {
   expr: ({ read }) => read.now('correlatedToolsHeld'),
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: ${toolsThatOpened(dialect, andSelector, '', 'several tools')} opened together (${dialect.label('error')})`,
-  began: ({ dialect, andSelector }) =>
-    dialect.time(
-      '',
-      { query: `min(${openedSeries(OF_AGENT, andSelector)} > time() - 10 * 60)`, args: ['job', 'agent', 'error'] },
-      '',
-    ),
+  began: beganWith(OF_AGENT, ['job', 'agent']),
   description: ({ dialect, settings, andSelector }) =>
     `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${toolsThatOpened(dialect, andSelector, ': ')}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
 };
@@ -72,8 +86,9 @@ const onSeveralAgents: AlertDefinition = {
   comment: `One tool that opened on several agents. The cause is the service behind it, not an agent. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
   summary: ({ dialect }) => `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
+  began: beganWith(OF_TOOL, ['tool']),
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', `${TOOL}=%q`, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
+    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
 };
 
 /** Alerts about circuits that opened together. */

@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts';
-import { AGENT, ATTR, ERROR, label, METRIC, TOOL } from './promql.ts';
+import { AGENT, ATTR, ERROR, label, METRIC, SUSPECT, TOOL } from './promql.ts';
 import { WINDOW } from './settings.ts';
 
 /*
@@ -41,8 +41,8 @@ export const failingWith = (dialect: Dialect, andSelector: string): string => {
   });
 };
 
-const events = (andSelector: string): string =>
-  grewBy(ERROR, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${andSelector}}`);
+const events = (andSelector: string, by = ERROR, matchers = ''): string =>
+  grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`);
 
 /** The categories of the systemic events that began in the last 15 minutes: ` (network)`. */
 export const categoryOfEvents = (dialect: Dialect, andSelector: string): string =>
@@ -52,6 +52,16 @@ export const categoryOfEvents = (dialect: Dialect, andSelector: string): string 
     args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
     list: 'error',
     after: ')',
+  });
+
+/** What the agent suspects behind those events: ` Suspected: dependency proxy.` */
+export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({
+    before: ' Suspected: ',
+    query: events(andSelector, SUSPECT, `, ${SUSPECT}!~"|unknown"`),
+    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
+    list: 'suspect',
+    after: '.',
   });
 
 /**

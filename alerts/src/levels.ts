@@ -28,18 +28,22 @@ export const withLevels = (expr: string, levels: readonly Level[]): string =>
 
 const QUERY = /printf `(?<query>[^`]*)`(?<args>[^|}]*)\| query/g;
 
+/** The matcher of an alert's own series in its texts: an alert of all jobs has a tool. */
+const OWN = { job: 'job', tool: 'gen_ai_tool_name' } as const;
+
 /** A text of an alert: queries inside it ask for its own levels, and so does the link to a dashboard. */
 export const textWithLevels = (text: string, levels: readonly Level[]): string => {
   if (levels.length === 0) return text;
   const matchers = levels.map((level) => `${level}=%q, `).join('');
   const args = levels.map((level) => ` $labels.${level}`).join('');
   const asked = text.replaceAll(QUERY, (_, query: string, given: string) => {
-    const own = withLevels(query, levels).replaceAll('job=%q', `${matchers}job=%q`);
-    return `printf \`${own}\`${given.replaceAll(' $labels.job', `${args} $labels.job`)}| query`;
+    const label = query.includes(`${OWN.job}=%q`) ? OWN.job : OWN.tool;
+    const own = withLevels(query, levels).replaceAll(`${label}=%q`, `${matchers}${label}=%q`);
+    return `printf \`${own}\`${given.replaceAll(` $labels.${label}`, `${args} $labels.${label}`)}| query`;
   });
   const named = asked.replaceAll(
-    '(job {{ $labels.job }})',
-    `(job {{ $labels.job }}${levels.map((level) => `, ${level} {{ $labels.${level} }}`).join('')})`,
+    /\((job \{\{ \$labels\.job \}\}|all jobs)\)/g,
+    (_, jobs: string) => `(${jobs}${levels.map((level) => `, ${level} {{ $labels.${level} }}`).join('')})`,
   );
   const search = levels.map((level) => `var-${level}={{ $labels.${level} | urlquery }}&`).join('');
   return named.replaceAll(/(\/d\/breakerbox-[\w-]+\?)/g, `$1${search}`);

@@ -18,6 +18,7 @@ export const label = (attribute: AttributeKey): string => attribute.replaceAll('
 export const AGENT = label(ATTR.agent);
 export const TOOL = label(ATTR.tool);
 export const ERROR = label(ATTR.errorType);
+export const SUSPECT = label(ATTR.suspect);
 
 /** The labels that series are grouped by. Naming them keeps instances and library versions from splitting a series. */
 export const BY_AGENT = `job, ${AGENT}`;

@@ -153,8 +153,9 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       labels: { gen_ai_tool_name: 't', error_type: 'server', severity: 'critical', scope: 'fleet' },
       summary: 't opened on several agents together (server)',
       description:
-        'Tool t opened on at least 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1, agent-2, agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.',
+        'Tool t (all jobs) opened on at least 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1, agent-2, agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.',
       dashboard: '/d/breakerbox-correlated-failures?var-tool=t',
+      began: 'Jan 1 00:05 UTC',
     };
     const processes = agents(['agent-1', 'agent-2', 'agent-3']);
     const firing = [{ alert, scope: 'fleet', after: 305, by: 480 }];

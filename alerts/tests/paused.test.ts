@@ -61,7 +61,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: fetch_page (network), web_search (network). 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
     };
     const open = { alert: 'CircuitOpen', count: 2, after: 360, by: 435 + 2 * interval, until: 479 };
@@ -76,7 +76,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       if (now === 60) {
         one.open(now, 'web_search');
         one.open(now, 'fetch_page');
-        one.pause('paused_systemic', 2);
+        one.pause('paused_systemic', 2, 'dependency proxy');
       }
       if (now === 300) one.pause('paused_systemic', -2);
       if (now === 480) for (const tool of ['web_search', 'fetch_page']) one.probe(tool, 'success');

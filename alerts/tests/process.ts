@@ -73,7 +73,7 @@ export class SimulatedProcess {
       METRIC.systemicActive,
     ])
       this.#set(metric, {}, 0);
-    this.#set(METRIC.systemicEvents, { [ATTR.errorType]: '_MIXED' }, 0);
+    this.#set(METRIC.systemicEvents, { [ATTR.errorType]: '_MIXED', [ATTR.suspect]: 'unknown' }, 0);
     for (const tool of this.#tools) this.#declare(tool);
     if (this.#fleet) this.store('up');
   }
@@ -117,17 +117,17 @@ export class SimulatedProcess {
   }
 
   /** Pauses active sessions, or resumes paused ones. */
-  pause(state: 'paused_budget' | 'paused_systemic', sessions = 1): void {
+  pause(state: 'paused_budget' | 'paused_systemic', sessions = 1, suspect?: string): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, -sessions);
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, sessions);
-    if (state === 'paused_systemic') this.event(sessions);
+    if (state === 'paused_systemic') this.event(sessions, suspect);
     else if (sessions > 0) this.#add(METRIC.budgetExhaustions, {}, sessions);
   }
 
   /** Starts or ends events. In scope process, no session is paused. */
-  event(events = 1): void {
+  event(events = 1, suspect = 'network'): void {
     this.#add(METRIC.systemicActive, {}, events);
-    if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network' }, events);
+    if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network', [ATTR.suspect]: suspect }, events);
   }
 
   charge(failures = 1): void {

@@ -6,7 +6,7 @@ import { now } from './rows/correlated-failures/events-now.ts';
 import { openInSeveral, probes, store } from './rows/correlated-failures/fleet.ts';
 import { agentsOfTools, toolsOfAgents } from './rows/correlated-failures/matrices.ts';
 import { byAgent, byError, lastOpenings } from './rows/correlated-failures/openings.ts';
-import { active, events } from './rows/correlated-failures/systemic.ts';
+import { active, events, suspects } from './rows/correlated-failures/systemic.ts';
 import { alerts, circuits } from './rows/correlated-failures/timelines.ts';
 import { failuresTable } from './rows/failure-budget/spenders.ts';
 
@@ -24,6 +24,7 @@ export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS): D
         panels: [
           ...now(together),
           alerts(),
+          suspects(),
           failuresTable(
             'Tools that failed',
             'A systemic event may begin with failures of several tools before any circuit opens. Then this table names its tools, and the panels about openings show nothing.',

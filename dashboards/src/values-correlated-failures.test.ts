@@ -269,3 +269,23 @@ describe('alerts of a shared cause', () => {
     await proved({ samples: acted, expr, at: '55m', gives: [] });
   });
 });
+
+describe('systemic events', () => {
+  const event = (suspect: string, error = 'network') =>
+    `breakerbox_systemic_events_total{job="j", instance="i", gen_ai_agent_name="a", error_type="${error}", breakerbox_systemic_suspect="${suspect}"}`;
+
+  it('show what the agent suspects, also in the first value of a series', async () => {
+    const samples = {
+      ...REPORTING,
+      [event('unknown', '_MIXED')]: '0x90',
+      [event('dependency proxy')]: '_x84 2x5',
+      [event('network')]: '1x84 2x5',
+    };
+    const row = (suspect: string, value: number) => ({
+      labels: `{job="j", gen_ai_agent_name="a", error_type="network", breakerbox_systemic_suspect="${suspect}"}`,
+      value,
+    });
+    const gives = [row('dependency proxy', 2), row('network', 1)];
+    await proved({ samples, expr: exprOf(PAGE, 'Suspected causes'), at: '90m', gives });
+  });
+});

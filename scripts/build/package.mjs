@@ -8,6 +8,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { rolldown } from 'rolldown';
 import { deferredImports } from './deferred.mjs';
 import { pureConstants } from './pure.mjs';
+import { ownVersion } from './version.mjs';
 
 const API = '@opentelemetry/api';
 const folder = process.cwd();
@@ -16,7 +17,8 @@ const readManifest = (below) => JSON.parse(readFileSync(join(below, 'package.jso
 
 /** Packages of this workspace that no manifest of a release names, and their folders: their code becomes a part of `dist`. */
 const INTERNAL = { '@breakerbox/listen': 'packages/listen' };
-const { devDependencies = {} } = readManifest(folder);
+const manifest = readManifest(folder);
+const { devDependencies = {} } = manifest;
 const internal = Object.keys(INTERNAL).filter((name) => name in devDependencies);
 
 /** Beginnings of the names of other packages whose code becomes part of `dist`. All others are imported. */
@@ -32,7 +34,7 @@ const sharedApi = {
 
 /** Sources by the names of the files in `dist`, from `exports`. */
 const entries = Object.fromEntries(
-  Object.values(readManifest(folder).exports).flatMap(({ 'breakerbox-source': source, default: file }) =>
+  Object.values(manifest.exports).flatMap(({ 'breakerbox-source': source, default: file }) =>
     source === undefined ? [] : [[relative('dist', file).replace(/\.js$/, ''), source]],
   ),
 );
@@ -62,7 +64,7 @@ const writeCode = async () => {
     input: entries,
     platform: 'node',
     external: (name, importer) => /^[\w@]/.test(name) && (name === API ? isOurs(importer) : !isCarried(name)),
-    plugins: carried.length > 0 ? [sharedApi, deferredImports] : [pureConstants],
+    plugins: carried.length > 0 ? [sharedApi, deferredImports] : [ownVersion(manifest.version), pureConstants],
     experimental: { nativeMagicString: true, attachDebugInfo: 'none' },
   });
   const { output } = await bundle.write({

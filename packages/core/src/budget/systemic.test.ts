@@ -12,6 +12,7 @@ import {
   NO_CORRELATION,
   type Opening,
   resolveEvent,
+  suspectOf,
   systemicEvent,
 } from './systemic.ts';
 
@@ -93,17 +94,18 @@ describe('S4: what the tools share', () => {
   const openings = [opening('search', 'network'), opening('weather', 'network')];
 
   test.each([
-    ['proxy', undefined, 'dependency'],
-    [undefined, 'maps', 'group'],
-    ['proxy', 'maps', 'dependency'],
-    [undefined, undefined, 'network'],
-  ])('S4: dependency %s and group %s: the suspected layer is the %s', (dependency, group, layer) => {
+    ['proxy', undefined, 'dependency', 'dependency proxy'],
+    [undefined, 'maps', 'group', 'group maps'],
+    ['proxy', 'maps', 'dependency', 'dependency proxy'],
+    [undefined, undefined, 'network', 'network'],
+  ])('S4: dependency %s and group %s: the suspected layer is the %s', (dependency, group, layer, inWords) => {
     const event = systemicEvent(
       openings,
       () => dependency,
       () => group,
     );
     expect(event).toEqual({ category: 'network', layer, dependency, group, openings });
+    expect(suspectOf(event)).toBe(inWords);
   });
 
   test('S4: both are looked up for the tools of the event', () => {

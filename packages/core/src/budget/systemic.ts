@@ -139,6 +139,16 @@ const suspected = (
   return group === undefined ? layerOf(categories) : 'group';
 };
 
+/** The suspected cause in words: the layer, and the name of the dependency or group that all of the tools have in common. */
+export const suspectOf = ({
+  layer,
+  dependency,
+  group,
+}: Pick<SystemicEvent, 'layer' | 'dependency' | 'group'>): string => {
+  const name = layer === 'dependency' ? dependency : group;
+  return (layer === 'dependency' || layer === 'group') && name !== undefined ? `${layer} ${name}` : layer;
+};
+
 /** The layer that all categories point to. */
 const layerOf = (categories: ReadonlySet<ErrorCategory>): SuspectedLayer => {
   const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category] ?? 'unknown'));

@@ -90,6 +90,6 @@ export const correlated = ({ home }: ModelSession, at: When): When => (home.step
 export const detected = (model: Model, session: ModelSession): void => {
   const { event } = session.home.real;
   if (event === undefined) return;
-  count(model, `systemicEvents|${categoryOf(event) ?? '_MIXED'}`);
+  count(model, `systemicEvents|${categoryOf(event) ?? '_MIXED'}|${eventReport(event).layer}`);
   flush(model, session, 'systemic.detected', JSON.stringify(eventReport(event)));
 };

@@ -94,7 +94,7 @@ describe('C12, S2: a systemic event of sessions that share circuits skips the af
     expect(detected.map(({ session: id }) => id)).toEqual(['run-1']);
     expect(resolved.map(({ session: id, by }) => `${id} ${by}`)).toEqual(['run-2 operator']);
     expect(seriesOf(agent, await scrape(), 'breakerbox_systemic_events_total')).toContain(
-      'breakerbox_systemic_events_total{error_type="network"} 1',
+      'breakerbox_systemic_events_total{error_type="network",breakerbox_systemic_suspect="network"} 1',
     );
   });
 });

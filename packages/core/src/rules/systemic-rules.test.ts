@@ -176,6 +176,8 @@ describe('S5: end of an event', () => {
     expect(session.view().state).toBe('paused_systemic');
     failOnce(session, 'a');
     const events = seriesOf(agent, await scrape(), 'breakerbox_systemic_events_total');
-    expect(events).toContain('breakerbox_systemic_events_total{error_type="network"} 2');
+    expect(events).toContain(
+      'breakerbox_systemic_events_total{error_type="network",breakerbox_systemic_suspect="network"} 2',
+    );
   });
 });

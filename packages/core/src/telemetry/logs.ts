@@ -1,8 +1,9 @@
 import * as api from '@opentelemetry/api';
+import { suspectOf } from '../budget/systemic.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RouteSummary } from '../events.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown, safely } from '../safely.ts';
-import { ATTR, EVENT, MIXED_CATEGORY, SCOPE_NAME } from './semconv.ts';
+import { ATTR, EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 
 /** The events that are log records too. */
 export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
@@ -18,14 +19,14 @@ interface LogRecordOf<Event> {
 const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): api.Attributes => ({
   [ATTR.errorType]: event.category ?? MIXED_CATEGORY,
   [ATTR.layer]: event.layer,
+  [ATTR.suspect]: suspectOf(event),
   ...(event.dependency !== undefined && { [ATTR.dependency]: event.dependency }),
   [ATTR.tools]: event.openings.map(({ tool }) => tool),
 });
 
 const failedTogether = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): string => {
-  const { category = 'several categories', layer, dependency, openings } = event;
-  const suspect = dependency === undefined ? layer : `${layer} ${dependency}`;
-  return `${[...new Set(openings.map(({ tool }) => tool))].join(', ')} (${category}; suspected: ${suspect})`;
+  const { category = 'several categories', openings } = event;
+  return `${[...new Set(openings.map(({ tool }) => tool))].join(', ')} (${category}; suspected: ${suspectOf(event)})`;
 };
 
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
@@ -113,7 +114,7 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
   safely('the logger', () => {
     const { eventName, body, severity, attributes } = RECORDS[name];
     const severityText = severity(event);
-    logs.getLogger(SCOPE_NAME).emit({
+    logs.getLogger(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL }).emit({
       eventName,
       body: body(event),
       severityText,

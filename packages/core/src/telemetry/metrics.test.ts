@@ -59,7 +59,7 @@ describe('metrics', () => {
     );
     expect(allOf(lines, 'b')).toHaveLength(15);
     expect(ours(lines, 'breakerbox_systemic_events_total')).toEqual([
-      'breakerbox_systemic_events_total{error_type="_MIXED"} 0',
+      'breakerbox_systemic_events_total{error_type="_MIXED",breakerbox_systemic_suspect="unknown"} 0',
     ]);
     expect(budgetOf(lines)).toEqual({ limit: 5, remaining: 5, consumed: 0, low: 0, exhaustions: 0 });
     expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);
@@ -185,7 +185,7 @@ describe('metrics', () => {
     expect(ours(lines, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 1']);
     expect(ours(lines, 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 1']);
     expect(ours(lines, 'breakerbox_systemic_events_total')).toContain(
-      'breakerbox_systemic_events_total{error_type="network"} 1',
+      'breakerbox_systemic_events_total{error_type="network",breakerbox_systemic_suspect="network"} 1',
     );
     session.confirmRecovered();
     expect(ours(await scrape(), 'breakerbox_systemic_active')).toEqual(['breakerbox_systemic_active{} 0']);

@@ -26,7 +26,7 @@ import {
   retireIdle,
   settleReaders,
 } from './readers.ts';
-import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCOPE_NAME } from './semconv.ts';
+import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 import {
   type AgentSeries,
   addDuration,
@@ -127,7 +127,7 @@ const rebind = (provider: MeterProvider): void => {
   if (state.binding?.provider === provider) return; // Another copy of this package was here first.
   if (state.binding?.provider === left) unbind();
   safely('the meter provider', () => {
-    const meter = provider.getMeter(SCOPE_NAME);
+    const meter = provider.getMeter(SCOPE_NAME); // A version would become a label.
     if (meter === createNoopMeter()) return; // Perhaps only this copy of the API has none: another's binding stays.
     unbind();
     state.binding = bind(provider, meter);
@@ -226,7 +226,10 @@ export const currentTracer = (): Tracer | undefined => {
   const provider = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered;
   if (provider === NOOP_TRACERS) return undefined;
   if (bound?.provider !== provider) {
-    bound = { provider, tracer: safely('the tracer provider', () => provider.getTracer(SCOPE_NAME)) };
+    const tracer = safely('the tracer provider', () =>
+      provider.getTracer(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL }),
+    );
+    bound = { provider, tracer };
   }
   return bound.tracer;
 };

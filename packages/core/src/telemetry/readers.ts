@@ -73,7 +73,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 10;
+export const SHAPE = 11;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 

@@ -30,6 +30,8 @@ export const ATTR = {
   tools: 'breakerbox.tools',
   layer: 'breakerbox.systemic.layer',
   dependency: 'breakerbox.systemic.dependency',
+  /** Layer and dependency, or group, in words: `dependency proxy`. */
+  suspect: 'breakerbox.systemic.suspect',
   resolvedBy: 'breakerbox.systemic.resolved_by',
   route: 'breakerbox.route',
   routeTool: 'breakerbox.route.tool',
@@ -230,7 +232,7 @@ export const METRIC = {
     kind: 'counter',
     description: 'Systemic events: failures of several tools that count as one',
     scope: 'agent',
-    attributes: [ATTR.errorType],
+    attributes: [ATTR.errorType, ATTR.suspect],
     prometheus: 'breakerbox_systemic_events_total',
   },
   operatorActions: {
@@ -364,3 +366,12 @@ export const MIXED_CATEGORY = '_MIXED';
 
 /** The instrumentation scope of tracer, meter and logger. */
 export const SCOPE_NAME = '@breakerbox/core';
+
+/** The version of the package: the build writes that of `package.json`. Spans and log records have it. */
+export const SCOPE_VERSION: string = '0.0.0';
+
+/**
+ * The last schema that also has the names of GenAI: their repository of today has published none. For spans and log records. Metrics have
+ * neither schema nor version, because Prometheus would make labels of them, and each release would begin new series.
+ */
+export const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.0';

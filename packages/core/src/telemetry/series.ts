@@ -1,5 +1,6 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
+import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
@@ -108,7 +109,7 @@ export interface AgentSeries {
   readonly sessions: Readonly<Record<SessionState, Series>>;
   readonly sessionsStarted: Series;
   readonly systemicActive: Series;
-  readonly systemicEvents: SeriesBy<ErrorCategory | typeof MIXED_CATEGORY>;
+  readonly systemicEvents: SeriesBy<`${ErrorCategory | typeof MIXED_CATEGORY}/${string}`>;
   readonly tasks: SeriesBy<Disposition>;
   readonly operatorActions: SeriesBy<`${OperatorAction}/${OperatorResult}`>;
   /** Empty without a fleet. */
@@ -164,7 +165,7 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     fleetReadTime: new Map(),
     fleetIgnored: new Map(),
   };
-  systemicSeries(made, undefined);
+  systemicSeries(made, { category: undefined, layer: 'unknown', dependency: undefined, group: undefined });
   return made;
 };
 
@@ -308,9 +309,20 @@ export const toolSeries = (series: AgentSeries, tool: string, maxTools: number):
 export const groupSeries = (series: AgentSeries, group: string, maxTools: number): ToolSeries =>
   seriesNamed(series, group, maxTools, (agent, name) => withoutSeries(agent, name, true));
 
-/** The series of a systemic event; `undefined` if its circuits opened with different categories. */
-export const systemicSeries = ({ systemicEvents, agent }: AgentSeries, category: ErrorCategory | undefined): Series =>
-  seriesOf(systemicEvents, { [ATTR.agent]: agent }, ATTR.errorType, category ?? MIXED_CATEGORY);
+/** Most series of an agent's events. Dependencies and groups are declared by code, which may name them after a tenant. */
+const MOST_EVENT_SERIES = 100;
+
+/** The series of a systemic event. Beyond the limit, it names the layer only. */
+export const systemicSeries = (
+  { systemicEvents, agent }: AgentSeries,
+  event: Pick<SystemicEvent, 'category' | 'layer' | 'dependency' | 'group'>,
+): Series => {
+  const category = event.category ?? MIXED_CATEGORY;
+  const suspect = suspectOf(event);
+  const isOver = systemicEvents.size >= MOST_EVENT_SERIES && !systemicEvents.has(`${category}/${suspect}`);
+  const told = isOver ? event.layer : suspect;
+  return seriesOf(systemicEvents, { [ATTR.agent]: agent }, ATTR.errorType, category, ATTR.suspect, told);
+};
 
 /** The series of the last opening with this category. */
 export const openedTimeSeries = ({ openedTime, base }: ToolSeries, category: ErrorCategory): Series =>

@@ -316,7 +316,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   detected(event: SystemicEvent): void {
-    systemicSeries(this.#box.series, event.category).value += 1;
+    systemicSeries(this.#box.series, event).value += 1;
     if (this.#countsCircuits) this.#box.series.systemicActive.value += 1;
     this.#note('systemic.detected', { event });
   }

@@ -1,16 +1,19 @@
-import { type Attributes, context, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Attributes, context, logs, metrics, SpanStatusCode, trace } from '@opentelemetry/api';
 import { type SpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
+import { registerLogs } from '../rules/test-support.rules.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { ATTR } from './semconv.ts';
-import { registerTraces } from './test-support.telemetry.ts';
+import { ATTR, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
+import { registerMetrics, registerTraces } from './test-support.telemetry.ts';
 
 const agent = 'traced';
 
 afterEach(() => {
   trace.disable();
+  logs.disable();
+  metrics.disable();
   context.disable();
 });
 
@@ -154,6 +157,40 @@ describe('spans', () => {
     const spans = finished();
     expect(spans[6]?.name).toBe('breakerbox.pause c');
     expect(spans[6]?.links.map((link) => link.context)).toEqual([spans[2]?.spanContext(), spans[5]?.spanContext()]);
+  });
+
+  test.each([
+    ['the layer', { a: {}, b: {} }, 'network', 'network'],
+    ['the dependency', { a: { dependsOn: ['proxy'] }, b: { dependsOn: ['proxy'] } }, 'timeout', 'dependency proxy'],
+  ] as const)('S4: a systemic pause names %s that is suspected', async (_, tools, category, suspect) => {
+    const finished = registerTraces();
+    const logged = registerLogs();
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent: `suspects ${suspect}`, tools });
+    trip(session, 'a', category);
+    trip(session, 'b', category);
+    session.acquire('c');
+    const pause = finished().at(-1);
+    expect(pause?.attributes[ATTR.suspect]).toBe(suspect);
+    expect(pause?.status.message).toBe(
+      `Tool unavailable: c. Reason: several tools failed from one cause (${category}; suspected: ${suspect}).`,
+    );
+    const event = logged().find(({ eventName }) => eventName === 'breakerbox.systemic.detected');
+    expect(event?.attributes[ATTR.suspect]).toBe(suspect);
+    expect(event?.body).toBe(`Several tools failed together: a, b (${category}; suspected: ${suspect})`);
+    expect((await scrape()).join('\n')).toMatch(
+      new RegExp(`systemic_events_total.*error_type="${category}".*systemic_suspect="${suspect}".* 1$`, 'm'),
+    );
+  });
+
+  test('the scope of spans has the version and the schema of the conventions', () => {
+    const finished = registerTraces();
+    bench({ agent }).session.acquire('a').settle({ outcome: 'success' });
+    expect(finished()[0]?.instrumentationScope).toEqual({
+      name: SCOPE_NAME,
+      version: SCOPE_VERSION,
+      schemaUrl: SCHEMA_URL,
+    });
   });
 
   test('S1: a pause for failures of several tools links to those failures, though no circuit is open', () => {

@@ -9,6 +9,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
+import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
@@ -166,6 +167,8 @@ export const describeSpan = (
       span.setAttribute(ATTR.generation, permit.circuit.generation);
     }
     for (const context of causes) if (context !== undefined) span.addLink({ context });
+    const event = permit.reason === 'systemic' ? permit.rejection?.event : undefined;
+    if (event !== undefined) span.setAttribute(ATTR.suspect, suspectOf(event));
     if (!permit.executes) span.setStatus({ code: SpanStatusCode.ERROR, message: rejectionOf(permit) });
   } catch (error) {
     reportThrown('the span', error);
@@ -186,9 +189,14 @@ const WHY: Readonly<Partial<Record<Reason, string>>> = {
   systemic: 'several tools failed from one cause',
 };
 
+const causeOf = ({ category, ...event }: SystemicEvent): string =>
+  ` (${category === undefined ? '' : `${category}; `}suspected: ${suspectOf(event)})`;
+
 /** The form that MCP proposes for a tool that cannot be called. */
-const rejectionOf = ({ tool, reason }: SessionPermit): string =>
-  `Tool unavailable: ${tool}. Reason: ${WHY[reason] ?? reason}.`;
+const rejectionOf = ({ tool, reason, rejection }: SessionPermit): string => {
+  const cause = reason === 'systemic' && rejection?.event !== undefined ? causeOf(rejection.event) : '';
+  return `Tool unavailable: ${tool}. Reason: ${WHY[reason] ?? reason}${cause}.`;
+};
 
 const describeRoute = (span: Span, route: Route): void => {
   span.setAttribute(ATTR.route, route.kind);

@@ -43,6 +43,7 @@ describe('log events', () => {
       [ATTR.conversation]: 'run-1',
       [ATTR.errorType]: 'network',
       [ATTR.layer]: 'network',
+      [ATTR.suspect]: 'network',
       [ATTR.tools]: ['a', 'b'],
     });
   });
