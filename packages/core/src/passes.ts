@@ -1,9 +1,11 @@
 import type { CircuitMode, Lease } from './circuit/circuit.ts';
 
-/** C15: another circuit that a call passed, beside its tool's. */
+/** C15: a circuit that a call passed. The permit has that of its tool in fields of its own. */
 export interface Pass {
-  /** The gate of an event, the gate of an event of the dry run (C1), or the circuit of a group or of a key. */
-  readonly of: 'gate' | 'observed_gate' | 'group' | 'key';
+  /** The circuit's subject. That of an event is its gate (S5). */
+  readonly of: 'event' | 'group' | 'key' | 'tool';
+  /** Of an event of the dry run (C1). Left out: false. */
+  readonly isObserved?: boolean;
   /** The hash of the key (C14). */
   readonly key?: string;
   readonly generation: number;

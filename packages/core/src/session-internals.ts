@@ -4,7 +4,7 @@ import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
-import type { Decider } from './decision.ts';
+import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { Session } from './session-api.ts';

@@ -7,12 +7,14 @@ import { CallHistory } from './call-history.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { byHost, keyOf } from './circuit/key-circuits.ts';
 import { groupNameOf } from './circuit/policy.ts';
-import { CircuitRegistry, lapseOf } from './circuit-registry.ts';
+import { CircuitRegistry } from './circuit-registry.ts';
 import { circuitMoment, circuitStore, copyStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
-import { type AskedCall, Decider, type DecisionFacts, NO_CALL } from './decision.ts';
+import { type AskedCall, NO_CALL } from './engine/barrier.ts';
+import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barriers.ts';
+import { Decider, type DecisionFacts } from './engine/decide.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
@@ -116,7 +118,7 @@ class Session implements SessionApi {
     this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery, this);
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
-    this.#decider = new Decider(box, this.#circuits, this.#ledgers, this.#history, allowed);
+    this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
     this.#beganMs = box.clock.now();
     this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
     this.#observer.used(this.#beganMs, false);
@@ -180,11 +182,9 @@ class Session implements SessionApi {
   #permit(entry: SessionTool, mode: CircuitMode, facts: DecisionFacts, call: AskedCall, at: Moment): SessionPermit {
     const { reason, decision } = facts;
     const { input, key } = call;
-    let slots = NO_SLOTS;
-    if (decision === 'probe') slots = this.#circuits.lend(entry, mode, key, at);
-    else if (reason === 'closed' && (entry.group !== undefined || key !== undefined)) {
-      slots = { lease: undefined, passes: this.#circuits.takePasses(entry, mode, key, at) };
-    }
+    const isShared = entry.group !== undefined || key !== undefined;
+    const passes = decision === 'probe' || (isShared && reason === 'closed');
+    const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     if (permit.executes) this.#history.tried(entry.tool, input);
@@ -232,8 +232,8 @@ class Session implements SessionApi {
   /** A call is over. Circuits and budget count its result unless they have moved on (C7). Returns whether they have. */
   #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
     const { entry } = permit;
-    const isUntouched = judged.outcome === 'success' && this.#circuits.isUntouched(permit);
-    const late = !isUntouched && this.#circuits.returned(permit);
+    const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
+    const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
@@ -243,7 +243,7 @@ class Session implements SessionApi {
       evidence.settled.add(entry.tool);
       if (judged.outcome === 'success' && !evidence.succeeded.has(entry.tool)) noteSuccess(evidence, entry.tool);
     }
-    if (!late && !isUntouched) this.#circuits.settle(permit, judged, at);
+    if (!late && !isUntouched) answer(this.#circuits, permit, judged, at);
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
   }
@@ -391,10 +391,10 @@ class Session implements SessionApi {
       const isOwn = settle === this.#lapse;
       if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
       const { circuits } = isOwn ? own : (others ?? own);
-      if (!circuits.returned(permit)) circuits.settle(permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
+      if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
     };
     own.circuits.settleDue(at, lapse, true);
-    const decider = new Decider(box, own.circuits, own.ledgers, this.#history, this.#allowed);
+    const decider = new Decider({ box, circuits: own.circuits, history: this.#history, allowed: this.#allowed });
     return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }
 

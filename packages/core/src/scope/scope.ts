@@ -9,7 +9,7 @@ import {
   text,
 } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
-import { NO_CALL } from '../decision.ts';
+import { NO_CALL } from '../engine/barrier.ts';
 import { type RejectionFacts, waitOf } from '../routing/message.ts';
 import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../routing/route.ts';
 import { describeWait, quoteTool } from '../routing/wording.ts';

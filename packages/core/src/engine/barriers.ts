@@ -1,0 +1,203 @@
+import { type CircuitMode, isLate, isUntouched, type Ticket } from '../circuit/circuit.ts';
+import type { CircuitRegistry } from '../circuit-registry.ts';
+import type { Moment } from '../clock.ts';
+import type { Judged } from '../outcome.ts';
+import { holdsShared, NO_PASSES, type Pass } from '../passes.ts';
+import type { SessionPermit, Slots } from '../permit.ts';
+import { isCounted, REASONS, type Reason } from '../reasons.ts';
+import type { Asked, AskedCall, Barrier, Engine, Question } from './barrier.ts';
+import { eventBarrier } from './event-barrier.ts';
+import { groupBarrier } from './group-barrier.ts';
+import { keyBarrier } from './key-barrier.ts';
+import { chargeCall, toolBarrier } from './tool-barrier.ts';
+
+/** K2: a tool that is not allowed is not called. */
+const allowedTools: Question = {
+  of: 'call',
+  ask: ({ allowed }, { tool }) => (allowed !== undefined && !allowed.has(tool) ? 'not_allowed' : undefined),
+};
+
+/** C1: a person has decided. */
+const forcedMode: Question = {
+  of: 'call',
+  ask: (_engine, _asked, mode) => (mode === 'forced_open' || mode === 'disabled' ? mode : undefined),
+};
+
+/** K1: the tool's own check says that it can't be used. */
+const precheck: Question = {
+  of: 'precheck',
+  ask: ({ box }, { spec }, _mode, _call, { ms }) =>
+    spec?.precheck !== undefined && box.prechecks.availability(spec.name, spec.precheck, ms) === 'unavailable'
+      ? 'unavailable'
+      : undefined,
+};
+
+/**
+ * What may reject a call, in the order of asking. The first objection is the reason. The widest cause comes first, because a model
+ * has to know first that it may call no tool at all.
+ */
+const OBJECTIONS: readonly Question[] = [
+  eventBarrier, // It may pause the session. The budget is part of it, because which of the two comes first depends on the event.
+  allowedTools, // Before the mode: a tool that is not allowed is not called, even if its circuit is disabled.
+  forcedMode, // Before the circuits, which do not count in these modes.
+  precheck, // Before the circuits: a tool that can't be used gets no probe.
+  groupBarrier, // It stands for all of its tools.
+  toolBarrier,
+  keyBarrier, // The narrowest: other keys of the tool may still work.
+];
+
+/**
+ * The circuits that a call passes. If several are due, one call probes them all (C15), and the first gives the reason. In this order
+ * they also lend their slots and get the result. It is not the order of asking:
+ * - The group comes before the tool, because a group that opens absorbs the tool. The result is late then.
+ * - The tool comes before the event. A success ends the event, and then the waits of all open circuits begin again (S5, P3): the tool's
+ *   has to be closed by then.
+ * - The key is last. It knows the least about the others, and changes nothing but itself.
+ */
+const CIRCUITS: readonly Barrier[] = [groupBarrier, toolBarrier, eventBarrier, keyBarrier];
+
+/**
+ * The first objection to a call; or the reason to probe if circuits are due; undefined for nearly every call. Repeated calls are not
+ * part of it.
+ */
+export const objectionTo = (
+  engine: Engine,
+  asked: Asked,
+  mode: CircuitMode,
+  call: AskedCall,
+  at: Moment,
+): Reason | undefined => {
+  if (areCalm(engine, asked, mode, call.key)) return undefined;
+  let isDue = false;
+  for (const question of OBJECTIONS) {
+    if (!concerns(question, engine.circuits, asked, mode, call.key)) continue;
+    const reason = question.ask(engine, asked, mode, call, at);
+    if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
+    isDue ||= reason !== undefined;
+  }
+  if (!isDue) return undefined;
+  for (const barrier of CIRCUITS) {
+    const reason = concerns(barrier, engine.circuits, asked, mode, call.key)
+      ? barrier.ask(engine, asked, mode, call, at)
+      : undefined;
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+};
+
+/** Whether nothing objects to a call. It is nearly always so, and this one check saves asking each of {@link OBJECTIONS}. */
+const areCalm = (
+  { allowed, circuits }: Engine,
+  { spec, tracked, group }: Asked,
+  mode: CircuitMode,
+  key: string | undefined,
+): boolean => {
+  if (mode !== 'automatic' || allowed !== undefined || spec?.precheck !== undefined) return false;
+  if (tracked !== undefined && tracked.circuit.state !== 'closed') return false;
+  if (key !== undefined && tracked?.keys !== undefined) return false;
+  if (group !== undefined && (group.mode !== 'automatic' || group.circuit.state !== 'closed')) return false;
+  return circuits.ledgers.isCalm;
+};
+
+/** Whether a call has the subject of a question. A barrier that is not configured costs nothing. */
+const concerns = (
+  { of }: Question,
+  { ledgers }: CircuitRegistry,
+  { spec, tracked, group }: Asked,
+  mode: CircuitMode,
+  key: string | undefined,
+): boolean => {
+  switch (of) {
+    case 'event':
+      return mode === 'observe_only' || !ledgers.isCalm;
+    case 'group':
+      return group !== undefined;
+    case 'tool':
+      return tracked !== undefined;
+    case 'key':
+      return tracked !== undefined && key !== undefined;
+    case 'precheck':
+      return spec?.precheck !== undefined;
+    case 'call':
+      return true;
+  }
+};
+
+/** C6, C15: a call passes its circuits. The decision has checked that each that is not closed has a free slot. */
+export const enter = (
+  circuits: CircuitRegistry,
+  asked: Asked,
+  mode: CircuitMode,
+  key: string | undefined,
+  at: Moment,
+): Slots => {
+  const passes: Pass[] = [];
+  let ofTool: Pass | undefined;
+  for (const barrier of CIRCUITS) {
+    const pass = concerns(barrier, circuits, asked, mode, key)
+      ? barrier.enter(circuits, asked, mode, key, at)
+      : undefined;
+    if (pass?.of === 'tool') ofTool = pass;
+    else if (pass !== undefined) passes.push(pass);
+  }
+  return { lease: ofTool?.lease, passes: passes.length === 0 ? NO_PASSES : passes };
+};
+
+/** What a call took of a circuit. The permit itself is the ticket of its tool's. */
+const ticketOf = (permit: SessionPermit, { of }: Barrier): Ticket | undefined =>
+  of === 'tool' ? permit : permit.passes.find((pass) => pass.of === of);
+
+/** Whether a success of this call changes no circuit and no ledger. It is nearly always so, and saves the rest. */
+export const isWithoutEffect = (
+  { ledgers }: CircuitRegistry,
+  { entry: { tracked, group }, passes, generation }: SessionPermit,
+): boolean => {
+  if (tracked === undefined) return false;
+  const { circuit, tool } = tracked;
+  if (circuit.generation !== generation || !isUntouched(circuit, tool.policy)) return false;
+  if (!ledgers.isUntouchedBySuccess(tool.name, group?.tool.name)) return false;
+  if (passes === NO_PASSES) return true;
+  return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
+};
+
+/** A call is no longer under way. Returns whether it comes back too late to change anything (C7). Then it only returns its leases. */
+export const returned = (circuits: CircuitRegistry, permit: SessionPermit): boolean => {
+  if (permit.decision === 'probe') circuits.store.probing.end(permit);
+  const tracked = circuits.own(permit.entry.tracked);
+  if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
+  for (const barrier of CIRCUITS) {
+    const ticket = ticketOf(permit, barrier);
+    if (ticket !== undefined) barrier.release(circuits, permit, ticket);
+  }
+  return true;
+};
+
+/** Charges the result of a call, and gives it to the circuits that let it through. */
+export const answer = (circuits: CircuitRegistry, permit: SessionPermit, judged: Judged, at: Moment): void => {
+  const { outcome, category = 'unknown', tokens = 0 } = judged;
+  const { entry, answers } = permit;
+  const counts = isCounted(permit.reason);
+  if (outcome === 'failure' && counts) {
+    chargeCall(circuits, permit, category, at, { tokens, isProbe: probesMoreThanKey(permit) });
+  }
+  if (outcome === 'success' && counts && answers) {
+    circuits.ledgers.succeeded(circuits.modeOf(entry) === 'observe_only', entry.tool, entry.group?.tool.name);
+  }
+  for (const barrier of CIRCUITS) {
+    const ticket = answers ? ticketOf(permit, barrier) : undefined;
+    if (ticket !== undefined) barrier.answer(circuits, permit, ticket, judged, at);
+  }
+  // The one charge of an event may be the last one too, and a success may make earlier charges final (S3).
+  circuits.ledgers.settle();
+};
+
+/** C14: a probe of a key alone costs what any call does. */
+const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
+
+/**
+ * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else
+ * (C14).
+ */
+export const lapseOf = (permit: SessionPermit): Judged => (probesMoreThanKey(permit) ? LAPSED : LAPSED_KEY);
+const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
+const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'key' };

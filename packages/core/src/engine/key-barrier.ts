@@ -1,0 +1,31 @@
+import { keyCircuit, keyPolicyOf, passKey, releaseKey, settleKey } from '../circuit/key-circuits.ts';
+import { circuitMoment } from '../circuit-store.ts';
+import type { Pass } from '../passes.ts';
+import type { Barrier } from './barrier.ts';
+import { type Says, whyRejected } from './tool-barrier.ts';
+
+const SAYS: Says = { due: 'key_probe_due', open: 'key_open' };
+
+/** C14: the circuit of the call's key, in a map of its tool. It moves silently, and its failures count for the tool too. */
+export const keyBarrier: Barrier = {
+  of: 'key',
+
+  ask: ({ circuits }, { tracked }, _mode, { key }, at) =>
+    tracked === undefined || key === undefined
+      ? undefined
+      : whyRejected(keyCircuit(tracked, key), keyPolicyOf(tracked), SAYS, circuitMoment(circuits.store, at)),
+
+  enter: ({ store }, { tracked }, _mode, key, at) =>
+    tracked === undefined || key === undefined ? undefined : passKey(tracked, key, circuitMoment(store, at)),
+
+  answer: (circuits, permit, ticket, judged, at) => {
+    const tracked = circuits.own(permit.entry.tracked);
+    if (tracked === undefined) return;
+    settleKey(tracked, ticket as Pass, judged, circuitMoment(circuits.store, at), circuits.isDegraded(permit, at));
+  },
+
+  release: (circuits, permit, ticket) => {
+    const tracked = circuits.own(permit.entry.tracked);
+    if (tracked !== undefined) releaseKey(tracked, ticket as Pass);
+  },
+};

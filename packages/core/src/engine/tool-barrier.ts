@@ -1,0 +1,148 @@
+import {
+  admits,
+  type Circuit,
+  fail,
+  interrupt,
+  isLate,
+  isWaiting,
+  release,
+  retreat,
+  succeed,
+  type Ticket,
+} from '../circuit/circuit.ts';
+import { distinctKey } from '../circuit/key-circuits.ts';
+import type { CircuitPolicy } from '../circuit/policy.ts';
+import type { CircuitRegistry } from '../circuit-registry.ts';
+import { circuitMoment } from '../circuit-store.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { Moment } from '../clock.ts';
+import { isWithoutVerdict, type Judged } from '../outcome.ts';
+import { holdsShared, keyPassOf } from '../passes.ts';
+import type { SessionPermit } from '../permit.ts';
+import type { Reason } from '../reasons.ts';
+import { spanContextOf } from '../telemetry/spans.ts';
+import type { TrackedCircuit } from '../tracked-circuit.ts';
+import { hasSucceeded } from '../warnings/mistakes.ts';
+import type { Barrier } from './barrier.ts';
+
+/** The reasons that a circuit gives when it is not closed. */
+export interface Says {
+  readonly due: Reason;
+  readonly open: Reason;
+}
+
+const SAYS: Says = { due: 'probe_due', open: 'open' };
+
+/** What a circuit says to a call that asks nothing else of it. */
+export const whyRejected = (circuit: Circuit, policy: CircuitPolicy, says: Says, at: Moment): Reason | undefined => {
+  if (circuit.state === 'closed') return undefined;
+  if (admits(circuit, policy, at)) return says.due;
+  return isWaiting(circuit) ? says.open : 'probe_in_flight';
+};
+
+/** The circuit of the tool. It alone says whether a call came back too late (C7). */
+export const toolBarrier: Barrier = {
+  of: 'tool',
+
+  // A circuit that was not used yet is closed (C2).
+  ask: ({ circuits }, { tracked }, _mode, _call, at) =>
+    tracked && whyRejected(tracked.circuit, tracked.tool.policy, SAYS, circuitMoment(circuits.store, at)),
+
+  /** The permit itself has the generation of a closed circuit. */
+  enter: (circuits, { tool, tracked }, _mode, _key, at) => {
+    const lease = tracked && circuits.lease(tracked, { tool, policy: tracked.tool.policy }, at);
+    return lease && { of: 'tool', generation: tracked.circuit.generation, lease };
+  },
+
+  answer: (circuits, permit, ticket, judged, at) => {
+    const tracked = circuits.own(permit.entry.tracked);
+    // Late if a group has just opened and absorbed the tool.
+    if (tracked === undefined || isLate(tracked.circuit, ticket)) return;
+    // A failed probe of a group, or of an event, counts only there. Otherwise each tool of a dead server would open a circuit of its
+    // own, one failed probe after the other.
+    if (permit.lease === undefined && judged.outcome === 'failure' && holdsShared(permit.passes)) return;
+    const { circuit } = tracked;
+    const next = nextOf(circuits, tracked, permit, judged, at);
+    const opens = circuit.state === 'closed' && next.state === 'open';
+    if (opens) tracked.openedBy = spanContextOf(permit.span);
+    if (opens && judged.outcome === 'ignored') chargeCall(circuits, permit, next.outage.category, at, { ofKeys: true });
+    circuits.move(tracked, next, at, opens || judged.outcome !== 'ignored');
+  },
+
+  /** The circuit has moved on, and with it the lease. */
+  release: () => {},
+};
+
+/** B1: a failure costs one. C14: those of keys cost nothing, but the opening of their tool does. */
+export const chargeCall = (
+  circuits: CircuitRegistry,
+  { entry }: SessionPermit,
+  category: ErrorCategory,
+  at: Moment,
+  { tokens = 0, isProbe = false, ofKeys = false },
+): void => {
+  const { tool, tracked } = entry;
+  const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
+  const group = entry.group?.tool.name;
+  const failure = { tool, category, tokens, at, hasCircuit: tracked !== undefined, isProbe, mayWait, group };
+  circuits.ledgers.failed(circuits.modeOf(entry) === 'observe_only', failure, circuits.box.clock.unixNow(), ofKeys);
+};
+
+/** C8: the circuit after a call that is ignored. `retreats`: its answer said nothing about the tool's health. */
+export const afterIgnored = (
+  circuits: CircuitRegistry,
+  tracked: TrackedCircuit,
+  ticket: Ticket,
+  tool: string,
+  retreats: boolean,
+  at: Moment,
+): Circuit => {
+  const { circuit } = tracked;
+  if (!retreats) return release(circuit, ticket);
+  return retreat(circuit, ticket, tool, tracked.tool.policy, at, circuits.surroundings(tracked));
+};
+
+const nextOf = (
+  circuits: CircuitRegistry,
+  tracked: TrackedCircuit,
+  permit: SessionPermit,
+  judged: Judged,
+  ended: Moment,
+): Circuit => {
+  const { circuit, tool } = tracked;
+  const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
+  const at = circuitMoment(circuits.store, ended);
+  if (outcome === 'ignored') return afterIgnoredByTool(circuits, tracked, permit, judged, at);
+  const { policy } = tool;
+  const { durationMs = ended.ms - permit.atMs } = judged;
+  const call = { durationMs, tokens };
+  const surroundings = circuits.surroundings(tracked);
+  if (outcome === 'success') return succeed(circuit, permit, call, policy, at, surroundings);
+  const key = distinctKey(keyPassOf(permit.passes), category);
+  const degraded = circuits.isDegraded(permit, at);
+  const atOnce = category === 'unusable' ? category : undefined;
+  const isFirst = !hasSucceeded(circuits.box, permit.tool);
+  const failure = { ...call, category, retryAfterMs, degraded, key, atOnce, isFirst };
+  return fail(circuit, permit, failure, policy, at, surroundings);
+};
+
+/** C14, C8: what is ignored by the tool may count for its keys. */
+const afterIgnoredByTool = (
+  circuits: CircuitRegistry,
+  tracked: TrackedCircuit,
+  permit: SessionPermit,
+  judged: Judged,
+  at: Moment,
+): Circuit => {
+  const { circuit, tool } = tracked;
+  const { category = 'unknown', blames, answered } = judged;
+  const key = blames === 'key' ? distinctKey(keyPassOf(permit.passes), category) : undefined;
+  if (circuit.state !== 'closed') {
+    // A tool that is open because its keys fail is probed by calls of any key.
+    const isStillFailing = key !== undefined && circuit.outage.trip === 'keys';
+    return afterIgnored(circuits, tracked, permit, permit.tool, isStillFailing || isWithoutVerdict(judged), at);
+  }
+  if (key === undefined) return answered === true ? interrupt(circuit, permit, tool.policy, at) : circuit;
+  const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(circuits.box, permit.tool) };
+  return fail(circuit, permit, failure, tool.policy, at, circuits.surroundings(tracked));
+};
