@@ -11,7 +11,8 @@ const ENVELOPE: ReadonlySet<string> = new Set(
 );
 
 /** Keys of which one is in every error result. Nearly every other result has none of them. */
-const MARKS = 'error isError ok success successful errors status statusCode type __type errorMessage'.split(' ');
+const MARKS =
+  'error isError ok success successful errors status statusCode type __type errorMessage error_message'.split(' ');
 
 /** The error in a result. */
 export interface ErrorResult {
@@ -43,12 +44,12 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   }
   if (read(result, 'isError') === false || flags.includes(true)) return undefined;
   const errors = read(result, 'errors');
-  const said = isSaid(read(result, 'error')) || isSaid(read(result, 'errorMessage')) || isSaid(read(result, '__type'));
+  const said = ['error', 'errorMessage', 'error_message', '__type'].some((key) => isSaid(read(result, key)));
   const listed = !isNothing(errors) && !isFindings(errors, result);
   if ((said || !isNothing(errors)) && !isEmpty(read(result, 'data'))) return undefined; // Partial data of GraphQL.
   const status = [read(result, 'status'), read(result, 'statusCode')].some(isErrorStatus);
   const strong = said || listed || flags.includes(false) || status;
-  const named = ['status', 'type'].some((key) => /^(?:error|fail(?:ed|ure)?)$/i.test(readText(result, key, 8) ?? ''));
+  const named = ['status', 'type'].some((key) => LABEL.test(readText(result, key, 40) ?? ''));
   if (!strong && !named) return undefined;
   const alone = readKeys(result).every((key) => ENVELOPE.has(key) || isEmpty(read(result, key)));
   if (!alone && !strong) return undefined;
@@ -56,6 +57,10 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   if (!alone || !strong || findings) return { error: result, weak: true, findings };
   return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
 }
+
+/** Google's APIs say `OVER_QUERY_LIMIT`, for example. */
+const LABEL =
+  /^(?:error|ERROR|Error|fail(?:ed|ure)?|FAIL(?:ED|URE)?|Fail(?:ed|ure)?|[A-Z_]+_(?:DENIED|LIMIT|ERROR|EXHAUSTED))$/;
 
 const isNothing = (value: unknown): boolean =>
   value === null || value === undefined || value === '' || value === false || read(value, 'length') === 0;

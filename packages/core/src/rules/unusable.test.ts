@@ -203,6 +203,18 @@ describe('C11: what a snapshot says of the history', () => {
     expect(() => restore(box, { ...kept, succeeded: 'a' })).toThrow("snapshot.succeeded: is 'a'. Give a list.");
   });
 
+  test('C11, O8: names that no tool has are bounded: 1,000 in a snapshot, and 1,000 in a box', () => {
+    const { session, box } = bench();
+    const kept = snapshot(session);
+    const named = (from: number, count: number) => Array.from({ length: count }, (_, n) => `made-up-${from + n}`);
+    expect(() => restore(box, { ...kept, succeeded: named(0, 1_001) })).toThrow(
+      'snapshot.succeeded: has 1001 names. Give at most 1000, as snapshot() does.',
+    );
+    restore(box, { ...kept, succeeded: named(0, 999) });
+    const last = restore(box, { ...kept, succeeded: ['a', ...named(2_000, 9), 'b'] });
+    expect(snapshot(last).succeeded?.slice(-3)).toEqual(['made-up-998', 'a', 'b']);
+  });
+
   test('C11, O8: an open circuit stays open in the other process', () => {
     const { session } = bench();
     failWith(session, [1, 2, 3, 4]);

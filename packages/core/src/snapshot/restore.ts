@@ -38,6 +38,7 @@ import type {
   SessionSnapshot,
   WindowChargeSnapshot,
 } from './snapshot.ts';
+import { MOST_SUCCEEDED } from './snapshot.ts';
 import { checkSnapshot } from './snapshot-checks.ts';
 
 /**
@@ -58,7 +59,10 @@ export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOpti
   const { context, scope, continueSession } = boxInternals(box, 'restore(box, snapshot)');
   validateRestoreOptions(options);
   const { id, succeeded = [], ...kept } = checkSnapshot(snapshot, context.agent);
-  for (const tool of succeeded) noteSuccess(context.evidence, tool);
+  const known = context.evidence.succeeded;
+  // Tools may be declared later. Many snapshots must not fill the box with other names.
+  for (const tool of succeeded)
+    if (known.size < MOST_SUCCEEDED || context.tool(tool) !== undefined) noteSuccess(context.evidence, tool);
   informOfCircuits(kept.circuits, context, scope);
   const { now, unixNow } = context.clock;
   const elapsedMs = options.elapsedMs ?? Math.max(0, unixNow() - kept.unixMs);

@@ -38,6 +38,7 @@ import type {
   WindowBudgetSnapshot,
   WindowChargeSnapshot,
 } from './snapshot.ts';
+import { MOST_SUCCEEDED } from './snapshot.ts';
 
 /** A snapshot is not written by hand: more faults say no more. */
 const MOST_FAULTS = 10;
@@ -173,6 +174,11 @@ const circuit = complete({
   keys: optional(list(complete({ ...state, key: hex(32, /^[0-9a-f]+$/) } satisfies Checks<KeySnapshot>))),
 } satisfies Checks<CircuitSnapshot>);
 
+const names: Check = (path, value) =>
+  Array.isArray(value) && value.length > MOST_SUCCEEDED
+    ? [{ path, message: `has ${value.length} names. Give at most ${MOST_SUCCEEDED}, as snapshot() does.` }]
+    : list(shortName)(path, value);
+
 const snapshotChecks = {
   version: oneOf([1], AS_WRITTEN),
   agent: shortName,
@@ -183,7 +189,7 @@ const snapshotChecks = {
   ledger,
   dryRun: nullable(ledger),
   circuits: list(circuit),
-  succeeded: optional(list(shortName)),
+  succeeded: optional(names),
 } satisfies Checks<SessionSnapshot>;
 
 type Checks<T> = Record<keyof T, Check>;

@@ -14,6 +14,9 @@ import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { KeptCircuit } from '../tracked-circuit.ts';
 
+/** O8: number of tools in a snapshot that have succeeded. A box keeps their names for good. */
+export const MOST_SUCCEEDED = 1_000;
+
 /**
  * A session as plain JSON (C11), for `restore`. Times are ages and remaining waits in milliseconds, because monotonic clocks
  * differ between processes. `unixMs` is the time of the snapshot, so that the time until it is restored counts as passed.
@@ -224,7 +227,7 @@ export const snapshot = (session: Session): SessionSnapshot => {
     ledger: ledgerAt(real, correlation, at),
     dryRun: dryRun === undefined ? null : ledgerAt(dryRun, dryRunCorrelation, at),
     circuits: [...circuits].map(([tool, kept]) => circuitAt(tool, kept, ms)),
-    ...(succeeded.size > 0 && { succeeded: [...succeeded] }),
+    ...(succeeded.size > 0 && { succeeded: [...succeeded].slice(-MOST_SUCCEEDED) }),
   };
 };
 

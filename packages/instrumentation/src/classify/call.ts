@@ -76,10 +76,12 @@ const asksForHost = (name: string, keys: readonly string[]): boolean =>
     keys.some((key) => HOST_KEY.test(key) || (key === 'url' && PROBES.test(name))));
 
 /** Tools that return content of a file or a table, which may be an error message. */
-const READS = /^(?:\w+_)?(?:path|file|file_?name|query|sql)$|^(?:file|source|full)Path$/i;
-const READ_BY_NAME = /\b(?:(?:error|exception|log)s?|read|cat|grep|tail)\b/;
+const READS =
+  /^(?:\w+_)?(?:path|file|file_?name|query|sql|q|text|topic)$|^(?:file|source|full)Path$|^(?:message|e?mail|comment|review|note|post|thread|document)_?id$/i;
+const READ_BY_NAME =
+  /\b(?:(?:error|exception|log|e?mail|message|review|comment|note|post)s?|inbox|read|cat|grep|tail|translat\w+|transcri\w+|summari\w+)\b/;
 /** Of these, the keys of a search or a statement. Their answers are rows, and never an object that says that it is an error. */
-const ASKS = /^(?:\w+_)?(?:query|sql)$/i;
+const ASKS = /^(?:\w+_)?(?:query|sql|q|topic)$/i;
 
 /** URLs that a fetch tool or a browser can open. Any tool may have a URL of a database, but no tool fetches `file:`. */
 const isUnserved = (value: string, opens: boolean): boolean =>

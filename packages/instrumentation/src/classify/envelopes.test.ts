@@ -3,7 +3,7 @@ import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { describe, expect, it } from 'vitest';
 import { readReturned } from './classify.ts';
 
-const read = (result: unknown, tool = 'call_api', input: unknown = { q: 'x' }): string => {
+const read = (result: unknown, tool = 'call_api', input: unknown = { city: 'x' }): string => {
   const verdict = readReturned(result, { tool, input });
   return verdict === undefined ? 'success' : verdict.category;
 };

@@ -1,14 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  allTextOf,
-  contentOf,
-  isElsewhere,
-  namesHost,
-  pageStatus,
-  quotes,
-  textOf,
-  withoutInput,
-} from './error-text.ts';
+import { allTextOf, contentOf, isElsewhere, namesHost, pageTitle, quotes, textOf, withoutInput } from './error-text.ts';
 
 describe('O2: the text of an error', () => {
   it.each<[string, unknown]>([
@@ -91,24 +82,25 @@ describe('O2a: a text that quotes a word', () => {
 
 describe('O9: the page of a proxy', () => {
   const page = (title: string, body = '') => `<html><head><title>${title}</title></head><body>${body}</body></html>`;
-  it.each<[number | undefined, string]>([
-    [502, page('502 Bad Gateway')],
-    [404, page(' 404 Not Found')],
-    [503, `<!DOCTYPE html>\n<html>\n<head>\n<title>503</title>\n${' '.repeat(500)}</head></html>`],
+  it.each<[string | undefined, string]>([
+    ['502 Bad Gateway', page('502 Bad Gateway')],
+    ['404 Not Found', page(' 404 Not Found')],
+    ['503', `<!DOCTYPE html>\n<html>\n<head>\n<title>503</title>\n${' '.repeat(500)}</head></html>`],
     [
-      503,
+      '503 x',
       `<head><title>503 x</title><style>${'a{} '.repeat(200)}</style><script>${'a();'.repeat(200)}</script></head>`,
     ],
-    [503, page('503 x', '<p class="a">'.repeat(100))],
+    ['503 x', page('503 x', '<p class="a">'.repeat(100))],
     [undefined, page('503 x', 'word '.repeat(80))],
     [undefined, page('503 x', 'abc '.repeat(80))],
-    [503, page('503 x', 'abc '.repeat(70))],
+    ['503 x', page('503 x', 'abc '.repeat(70))],
     [undefined, page('5031 x')],
     [undefined, page('303 See Other')],
-    [undefined, page('Error 503')],
+    ['Error 503', page('Error 503')],
+    [undefined, page('On 503')],
     [undefined, `x ${page('502 Bad Gateway')}`],
     [undefined, '502 Bad Gateway'],
-  ])('O9: %s', (wanted, text) => expect(pageStatus(text)).toBe(wanted));
+  ])('O9: %s', (wanted, text) => expect(pageTitle(text)).toBe(wanted));
 });
 
 describe('C14: hosts in a text', () => {

@@ -48,11 +48,12 @@ export const quotes = (text: string, words: readonly string[]): boolean =>
     return at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}`) && !/\w/.test(text[at + word.length] ?? '');
   });
 
-/** The status of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
-export const pageStatus = (text: string): number | undefined => {
-  const status = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*([45]\d\d)\b/i.exec(text)?.[1];
+/** The title with a status of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
+export const pageTitle = (text: string): string | undefined => {
+  const title = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*((?:error )?[45]\d\d\b[^<]{0,80})/i.exec(text)?.[1];
+  if (title === undefined) return undefined;
   const shown = text.replace(/(?:<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s)+/gi, ' ');
-  return status !== undefined && shown.length < 300 ? Number(status) : undefined;
+  return shown.length < 300 ? title : undefined;
 };
 
 /** A text without its quotes of the arguments. Plain words such as 'failed' stay. */

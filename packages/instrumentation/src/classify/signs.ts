@@ -1,7 +1,7 @@
 import { byPattern, grpcStatus, type Meaning, namedCode, statusMeaning } from '@breakerbox/core/internal';
 
 const CODE =
-  /\b(spawn \S{1,200} ENOENT|E[A-Z][A-Z0-9]{1,14}|EAI_[A-Z]{2,12}|(?:UND_ERR|ERR|SQLITE|NS_ERROR|SSL_ERROR)_[A-Z0-9_]{2,40}|CERT_HAS_EXPIRED|insufficient_quota)\b/g;
+  /\b(spawn \S{1,200} ENOENT|E[A-Z][A-Z0-9]{1,14}|EAI_[A-Z]{2,12}|(?:UND_ERR|ERR|SQLITE|NS_ERROR|SSL_ERROR)_[A-Z0-9_]{2,40}|CERT_HAS_EXPIRED|insufficient_quota|REQUEST_DENIED|OVER_(?:QUERY|DAILY)_LIMIT)\b/g;
 const codeIn = (text: string): Meaning | undefined => {
   const codes = text.match(CODE)?.map((code) => namedCode(code.replace(/ .*/, '')));
   return codes?.find((found) => found !== undefined && found.vague !== true);
@@ -14,7 +14,7 @@ const grpcIn = (text: string): Meaning | undefined => grpcStatus(GRPC.exec(text)
 
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
-  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|gateway time|client error|server error|bad credentials|validation failed|insufficient|ratelimit)
+  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|validation failed|insufficient|ratelimit)
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b

@@ -1,8 +1,8 @@
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
-import { grpcStatus, isError, type Meaning, read, readText } from '@breakerbox/core/internal';
+import { grpcStatus, isError, type Meaning, namedCode, read, readText } from '@breakerbox/core/internal';
 import type { ToolKind } from './kind.ts';
 import { classMeaning, signsIn } from './signs.ts';
-import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
+import { ANSWERS, DECLINED, FIRST, type Hint, isOutageWord, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
@@ -39,6 +39,21 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   return last?.category === 'unknown' ? undefined : last;
 };
 
+/** Whether a short text is the wording of an outage, and nothing else: 'upstream request timeout', `OVER_QUERY_LIMIT`. */
+export const isOnlyOutage = (text: string): boolean => {
+  if (text.length > 120) return false;
+  if (/^[A-Z]+(?:_[A-Z]+)+$/.test(text)) return signsIn(text).length > 0;
+  const hint = OUTAGES.find(({ hard, pattern }) => hard && pattern.test(text));
+  const rest =
+    hint &&
+    text
+      .toLowerCase()
+      .replace(hint.pattern, ' ')
+      .match(/[^\W_]+/g);
+  return hint !== undefined && (rest ?? []).every((word) => PLAIN.test(word) || isOutageWord(word));
+};
+const PLAIN = /^(?:an?|the|is|was|to|of|please|try|again|later|temporarily|currently|exceeded|[45]\d\d)$/;
+
 /** A line that is no frame, place or bracket of a stack. */
 const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
 
@@ -59,7 +74,7 @@ export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | u
   LABELS.map((key) => {
     const label = isError(error) ? '' : (readText(error, key, 100)?.replace(/.*[#.]/, '') ?? '');
     const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
-    const found = google ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
+    const found = google ?? namedCode(label) ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
     return found && isOutage(found.category) ? { category: found.category, sign: `its ${key}`, hard: true } : undefined;
   }).find((found) => found !== undefined);
 

@@ -81,16 +81,37 @@ describe('O2: what a result without a mark says', () => {
     ['success', `Error: ${down}`, { kind: 'runner' }],
     ['success', `Error: ${down}`, { tool: 'show', input: { path: 'x' } }],
     ['success', `Error: ${down}`, { input: { q: down } }],
-    ['server of the tool', '<html><title>503 x</title></html>'],
-    ['success', '<html><title>503 x</title></html>', { kind: 'runner' }],
-    ['success', '<html><title>503 x</title></html>', { input: { file: 'x' } }],
-    ['success', `<html><title>503 x</title>${' '.repeat(2048)}</html>`],
-    ['server of the tool', `<html><title>503 x</title>${' '.repeat(2048 - 33)}</html>`],
-    ['success', `<html><title>503 x</title>${' '.repeat(2048 - 32)}</html>`],
+    ['server of the tool', '<html><title>503  </title></html>'],
+    ['success', '<html><title>503  </title></html>', { kind: 'runner' }],
+    ['success', '<html><title>503  </title></html>', { input: { file: 'x' } }],
+    ['success', `<html><title>503  </title>${' '.repeat(2048)}</html>`],
+    ['server of the tool', `<html><title>503  </title>${' '.repeat(2048 - 33)}</html>`],
+    ['success', `<html><title>503  </title>${' '.repeat(2048 - 32)}</html>`],
     ['timeout of the tool', `Error: timed out ${'x'.repeat(400 - 17)}`],
     ['success', `Error: timed out ${'x'.repeat(400 - 16)}`],
-    ['server of the key', '<html><title>503 x</title></html>', { input: { url: 'https://a.example' } }],
+    ['server of the key', '<html><title>503  </title></html>', { input: { url: 'https://a.example' } }],
     ['server of the tool', { error: { message: 'Oslo: boom', type: 'server_error' } }, { input: { city: 'Oslo' } }],
+    ['success', '<html><title>500 ways to cook</title></html>'],
+    ['success', '<html><title>404 Media</title></html>'],
+    ['server of the tool', '<html><title>503 Backend fetch failed</title></html>'],
+    ['server of the tool', '<html><title>Error 502</title></html>'],
+    ['server of the tool', 'Internal server error'],
+    ['server of the tool', 'no healthy upstream'],
+    ['timeout of the tool', 'upstream request timeout'],
+    ['network of the tool', 'upstream connect error or disconnect/reset before headers'],
+    ['permission of the tool', 'REQUEST_DENIED'],
+    ['rate_limit of the tool', 'Too Many Requests'],
+    ['server of the tool', { message: 'Internal server error' }],
+    ['timeout of the tool', '{"message": "Endpoint request timed out"}'],
+    ['success', { message: 'Internal server error', id: 5 }],
+    ['success', { message: 'Your order is on its way' }],
+    ['rate_limit of the tool', { status: 'OVER_QUERY_LIMIT', results: [] }],
+    ['permission of the tool', { status: 'REQUEST_DENIED', results: [], error_message: 'Use a key' }],
+    ['success', { status: 'ZERO_RESULTS', results: [] }],
+    ['success', 'Internal server error', { tool: 'translate', input: { text: 'Interner Fehler' } }],
+    ['success', 'Error: connection refused', { tool: 'get_message', input: { message_id: '4' } }],
+    ['success', 'Error: connection refused', { input: { q: 'x' } }],
+    ['success', 'Error: connection refused', { tool: 'get_review', input: { id: '4' } }],
     ['timeout of the tool', '{"error": "timed out"}'],
     ['timeout of the tool', ' {"error": "timed out"} '],
     ['success', '{"error": "timed out"} x'],
@@ -114,7 +135,7 @@ describe('O2: what a result without a mark says', () => {
     expect(marked({ jsonrpc: '1.0', error: { code: -32603, message: 'boom' } })).toEqual([false, false]);
     expect(marked({ error: 'boom' })).toEqual([false, false]);
     expect(marked('Error: timed out')).toEqual([false, false]);
-    expect(marked('<html><title>503 x</title></html>')).toEqual([false, false]);
+    expect(marked('<html><title>503  </title></html>')).toEqual([false, false]);
     expect(marked({ status: 'failed', message: 'timed out' })).toEqual([false, false]);
   });
 });

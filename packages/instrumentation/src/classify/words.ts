@@ -69,7 +69,7 @@ export const OUTAGES =
   network !@ a refused connection: \bconnection refused\b
   network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|down\\b|${NOT}(?:open|connected|reachable)`)}
     |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
-    |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error
+    |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error\b.*
     |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
@@ -78,10 +78,10 @@ export const OUTAGES =
     |\b(?:invalid auth|not authed|missing scope|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
   filesystem the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
-  server ! the words of a status: \bbad gateway\b|\binternal server error\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
+  server ! the words of a status: \bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
   server a server is broken: ${of(PEER, `(?:temporarily |currently )?unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|overloaded|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available|healthy|initialized|ready)`)}
     |\bcrashed\b|\bexited with code|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
-    |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\boverloaded|\bmaintenance\b|\bno healthy upstream|\bdeadlock (?:det|found)|\bterminating connection
+    |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\boverloaded|\bmaintenance\b|\bdeadlock (?:det|found)|\bterminating connection
     |"<(?:!doctype|html|head|body|\?xml)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) closed\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong`);
 
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
