@@ -5,6 +5,8 @@ import { reasonOf, StoreError, wordOf } from '../reasons.ts';
  * that arrives late is worthless.
  */
 export interface RedisConnection {
+  /** Whether `close` also ends a connection that is still being made. Clients of a cluster leave it open. */
+  readonly closesAll: boolean;
   /** Sends a command about one key. The client may stop after `timeoutMs`; the store has its own time limit beside it. */
   send(command: readonly [name: string, ...args: string[]], key: string, timeoutMs: number): Promise<unknown>;
   /** Listens on sharded channels of one slot, over a connection of its own. */

@@ -53,6 +53,7 @@ export const ioredisConnection = (given: IoredisClient, own: boolean): RedisConn
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {
+    closesAll: isCluster !== true,
     send: async ([name, ...args]) => {
       if (client.status !== 'ready') throw last.error();
       last.forget();

@@ -59,6 +59,7 @@ export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): Redis
   const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
+    closesAll: !isCluster(given),
     send: async (command, key, timeout) => {
       if (!client.isReady) throw last.error();
       last.forget();

@@ -1,8 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { Redis } from 'ioredis';
-import { createClient } from 'redis';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NOWHERE } from '../protocol.ts';
+import type { RedisConnection } from './connection.ts';
 import { connectionOf } from './recognize.ts';
 import { redisStore } from './redis-store.ts';
 import { type RedisServer, startRedis } from './test-support.redis-server.ts';
@@ -95,4 +97,51 @@ describe.each(CLIENTS)('G7: %s', (_, make) => {
     await vi.waitFor(() => expect(listening.isCounted()).toBe(true), { timeout: 5_000, interval: 50 });
     await vi.waitFor(async () => expect((await store.read(NOWHERE)).processes).toBeGreaterThan(0), 5_000);
   });
+});
+
+/** Takes connections, and answers nothing. */
+const startSilent = async () => {
+  const open = new Set<Socket>();
+  let made = 0;
+  const server = createServer((socket) => {
+    made += 1;
+    open.add(socket.resume());
+    socket.on('error', () => {}).on('close', () => open.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return { port: (server.address() as { port: number }).port, open, made: () => made };
+};
+
+const askFor = async (connection: RedisConnection, ms: number): Promise<void> => {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs) {
+    await connection.send(['PING'], 'key', 50).catch(() => {});
+    await wait(20);
+  }
+};
+
+test.each(CLIENTS)('G7: %s opens no connection after it was closed, and leaves none open', async (_, make) => {
+  const { port, open, made } = await startSilent();
+  const connection = connectionOf(make(port))?.(100) ?? expect.fail('not recognized');
+  await askFor(connection, 700);
+  expect(made()).toBeGreaterThan(2);
+  const late = connection.send(['PING'], 'key', 200).catch(() => {});
+  connection.close();
+  await late;
+  await vi.waitFor(() => expect(open.size).toBe(0), { timeout: 3_000, interval: 50 });
+});
+
+test.each([
+  ['redis', (port: number) => createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] })],
+  ['ioredis', (port: number) => new Cluster([{ host: '127.0.0.1', port }], { lazyConnect: true })],
+] as const)('G7: a cluster of %s that has never answered is not opened again and again', async (_, make) => {
+  const { port, made } = await startSilent();
+  const connection = connectionOf(make(port))?.(100) ?? expect.fail('not recognized');
+  onTestFinished(() => connection.close());
+  await askFor(connection, 700);
+  expect(made()).toBeLessThan(4);
 });

@@ -20,11 +20,14 @@ interface Listening {
 export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConnection => {
   let current = open(false);
   let silentSinceMs: number | undefined;
+  let isClosed = false;
+  let hasAnswered = false;
   const all = new Set<Listening>();
 
   const renew = (): void => {
     current.close();
     current = open(true);
+    hasAnswered = false;
     for (const one of all) {
       one.subscription.close();
       one.subscription = current.subscribe(one.listener);
@@ -32,24 +35,30 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
     }
   };
 
+  const answered = (): void => {
+    silentSinceMs = undefined;
+    hasAnswered = true;
+  };
+
   const noteSilence = (sentMs: number): void => {
     silentSinceMs ??= sentMs;
-    if (performance.now() - silentSinceMs < silentMs) return;
+    if (isClosed || performance.now() - silentSinceMs < silentMs || !(hasAnswered || current.closesAll)) return;
     silentSinceMs = undefined;
     renew();
   };
 
   return {
+    closesAll: true,
     send: async (command, key, timeoutMs) => {
       const used = current;
       const sentMs = performance.now();
       try {
         const answer = await within(timeoutMs, used.send(command, key, timeoutMs));
-        if (used === current) silentSinceMs = undefined;
+        if (used === current) answered();
         return answer;
       } catch (error) {
         if (used === current && isSilence(error)) noteSilence(sentMs);
-        else if (used === current) silentSinceMs = undefined;
+        else if (used === current) answered();
         throw error;
       }
     },
@@ -68,7 +77,10 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
         },
       };
     },
-    close: () => current.close(),
+    close: () => {
+      isClosed = true;
+      current.close();
+    },
   };
 };
 
