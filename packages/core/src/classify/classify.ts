@@ -76,13 +76,14 @@ export function readEvidence(error: unknown, context: ClassifyContext | undefine
   const signal = read(context, 'signal');
   if (read(signal, 'aborted') !== true) {
     const found = gatherEvidence(error, now, refine);
-    const own = isObject(signal) && found.category === 'cancelled' && /^its class$|ABORT|ERR_CANCELED/.test(found.sign);
+    const own =
+      isObject(signal) && found.category === 'cancelled' && /^class$|ABORT|ERR_CANCELED/.test(found.code ?? '');
     return own ? { ...found, category: 'timeout', sign: 'a limit inside the tool' } : found;
   }
   const late = gatherEvidence(read(signal, 'reason'), now, refine).category === 'timeout';
   const ranMs = read(context, 'ranMs');
   const early = typeof ranMs === 'number' && ranMs < PATIENCE_MS;
-  return { category: late && !early ? 'timeout' : 'cancelled', trust: 0, sign: "the signal's reason" };
+  return { category: late && !early ? 'timeout' : 'cancelled', trust: 0, sign: "the signal's reason", code: 'signal' };
 }
 
 /** How far a reading is trusted: a smaller number means more trust. `text` and `hint` are for executors that read prose. */
@@ -171,7 +172,7 @@ function readOne(error: unknown): Evidence {
   const stop = stopKind(error);
   // AWS clients also name a reset connection `TimeoutError`; there the code decides.
   const reset = stop === 'timeout' && code?.category === 'network' && !code.vague;
-  if (stop && !reset) return { category: stop, trust: TRUST[stop], sign: 'its class' };
+  if (stop && !reset) return { category: stop, trust: TRUST[stop], sign: 'its class', code: 'class' };
   if (code) return { ...code, trust: TRUST.code };
   const status = statusMeaning(readStatus(error) ?? 0);
   if (status) return { ...status, trust: TRUST.status };

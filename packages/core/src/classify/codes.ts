@@ -8,8 +8,10 @@ export interface Meaning {
   readonly sign: string;
   /** The code has several meanings: if the text is more specific, the text decides. */
   readonly vague?: boolean;
-  /** The failure is about one host (C14): no such name, a refused connection, a bad certificate, or a status such as 404. */
-  readonly host?: boolean;
+  /** The code, with a prefix such as `http:503` and `rpc:-32000`; `class` and `signal` where those are the evidence. Default: words. */
+  readonly code?: string;
+  /** The failure is about one host (C14): no such name, a refused connection, or `other`: a bad certificate, a status such as 404. */
+  readonly host?: 'missing' | 'refused' | 'other';
   /** The status says that the peer works, and cannot do this request (C14). */
   readonly answered?: boolean;
 }
@@ -71,8 +73,12 @@ export const namedCode = (code: string, sign = `code ${code}`): Meaning | undefi
   const name = /^SQLITE_[A-Z]+/.exec(code)?.[0] ?? code;
   const category = CODES.get(name) ?? familyOf(name);
   return (
-    category && { category, sign, ...(VAGUE.has(name) && { vague: true }), ...(HOST.test(name) && { host: true }) }
+    category && { category, sign, code, ...(VAGUE.has(name) && { vague: true }), ...(HOST.test(name) && hostOf(name)) }
   );
+};
+const hostOf = (name: string): Pick<Meaning, 'host'> => {
+  if (/NOTFOUND|NAME_NOT|UNKNOWN_HOST/.test(name)) return { host: 'missing' };
+  return { host: name.includes('REFUSED') ? 'refused' : 'other' };
 };
 
 /** The meaning of a database driver's code. SQL that the database rejects is the model's own bad argument. */
@@ -129,15 +135,16 @@ export const errorCode = (error: unknown): Meaning | undefined => {
   const sign = `JSON-RPC code ${code}`;
   const rpc = namedCode(`rpc:${code}`, sign);
   const free = code === -32603 || /^-320(?!02|42)\d\d$/.test(String(code));
-  return free ? { category: rpc?.category ?? 'tool_error', sign, vague: true } : rpc;
+  return free ? { category: rpc?.category ?? 'tool_error', sign, code: `rpc:${code}`, vague: true } : rpc;
 };
 
 /** The meaning of an HTTP status (O2); undefined if it is not an error. */
 export const statusMeaning = (status: number): Meaning | undefined => {
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
+  const code = `http:${status}`;
   const sign = `HTTP status ${status}`;
-  const found = namedCode(`http:${status}`, sign) ?? namedCode(`http:${Math.floor(status / 100)}xx`, sign);
-  return found && ANSWERS.has(status) ? { ...found, answered: true } : found;
+  const found = namedCode(code, sign) ?? namedCode(`http:${Math.floor(status / 100)}xx`, sign);
+  return found && { ...found, code, ...(ANSWERS.has(status) && { answered: true }) };
 };
 const ANSWERS: ReadonlySet<number> = new Set([404, 409, 410, 422]);
 

@@ -4,7 +4,7 @@ import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
 import { allTextOf, contentOf, pageTitle, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
-import { classMeaning, signsIn } from './signs.ts';
+import { classMeaning, statusIn } from './signs.ts';
 import { isOnlyOutage, isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
 import type { Verdict } from './verdict.ts';
@@ -103,11 +103,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   if (isJson && onlyText(envelope) !== '') return messageAlone(envelope, context);
   const found = core.readErrorResult(envelope);
   const title = isJson ? undefined : pageTitle(text);
-  const status =
-    title &&
-    signsIn(title)
-      .find(({ sign }) => sign.startsWith('HTTP status'))
-      ?.sign.slice(-3);
+  const status = title && statusIn(title)?.code?.slice(5);
   const isMessage =
     !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && (OPENING.test(text) || isOnlyOutage(text));
   if (!found && status === undefined && !isMessage) return undefined;
@@ -141,12 +137,12 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
     ...(answered && { answered }),
     ...(unexplained && { unexplained }),
   };
-  return blamed(known, text, evidence.host === true, call);
+  return blamed(known, evidence, text, call);
 };
 
 /** `hard`: from words that only libraries write. */
-const judgedByOf = ({ trust, vague, sign, hard }: core.Evidence & { readonly hard?: boolean }): Verdict['judgedBy'] => {
-  if (trust === TRUST.none || (vague && sign.startsWith('JSON-RPC'))) return 'nothing';
+const judgedByOf = ({ trust, vague, code, hard }: core.Evidence & { readonly hard?: boolean }): Verdict['judgedBy'] => {
+  if (trust === TRUST.none || (vague && code?.startsWith('rpc:'))) return 'nothing';
   return trust === TRUST.hint && !hard ? 'words' : 'evidence';
 };
 
@@ -182,8 +178,8 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
     return { ...own, ...(readAccount(own, allTextOf(error)) ?? throttled) };
   }
   if (ofClass) return { ...ofClass, trust: TRUST.code };
-  const rpc = own.sign.startsWith('JSON-RPC');
-  const nothing: core.Evidence = rpc && !own.sign.endsWith('-32001') ? { ...own, category: 'tool_error' } : own;
+  const rpc = own.code?.startsWith('rpc:') === true;
+  const nothing: core.Evidence = rpc && own.code !== 'rpc:-32001' ? { ...own, category: 'tool_error' } : own;
   if (own.trust === TRUST.schema || text === '') return nothing;
   const answer = (sign: string): core.Evidence => ({ category: 'tool_error', sign, trust: TRUST.hint });
   const printed = answer('the output of a program says nothing about the tool');

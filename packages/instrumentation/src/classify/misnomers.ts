@@ -7,7 +7,7 @@ const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } 
 export const misnomer = (error: unknown): core.Evidence | undefined => {
   const category = meantBy(error, readNames(error), readText(error, 'message') ?? '');
   const trust = category === 'timeout' || category === 'cancelled' ? TRUST[category] : TRUST.code;
-  return category && { category, trust, sign: 'the known meaning of its class' };
+  return category && { category, trust, sign: 'the known meaning of its class', code: 'class' };
 };
 
 /** A status of an endpoint or a proxy does not depend on the arguments, so it is not about them. */

@@ -27,7 +27,7 @@ const STATUSES: readonly RegExp[] =
 (?:Error|Exception)\(§,`
     .split('\n')
     .map((source) => new RegExp(source.replace('§', '([45]\\d\\d)'), 'i'));
-const statusIn = (text: string): Meaning | undefined =>
+export const statusIn = (text: string): Meaning | undefined =>
   statusMeaning(Number(STATUSES.map((pattern) => pattern.exec(text)?.[1]).find((status) => status !== undefined)));
 
 /** The category for words in the name of a class, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
@@ -42,7 +42,7 @@ server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGa
 /** The outage that the name of a class means; undefined for other classes. */
 export const classMeaning = (name: string): Meaning | undefined => {
   const category = categoryOf(name);
-  return category && { category, sign: `class ${name}` };
+  return category && { category, sign: `class ${name}`, code: 'class' };
 };
 
 const CLASS =

@@ -111,7 +111,8 @@ describe('O2: several signs in one text', () => {
 
   it('O2: a class leaves the host to the words', () => {
     const verdict = (text: string) => classifyError(new Error(text), { unixMs: 0, kind: 'fetch' });
-    expect(verdict('ConnectError: Name or service not known')).toEqual({ category: 'network', blames: 'key' });
+    expect(verdict('ConnectError: Name or service not known')).toEqual(verdict('Name or service not known'));
+    expect(verdict('ConnectError: connection refused')).toEqual({ category: 'network', blames: 'key' });
     expect(verdict('ConnectError: x')).toEqual({ category: 'network' });
     expect(verdict('ECONNRESET: Name or service not known')).toEqual({ category: 'network' });
   });

@@ -33,7 +33,7 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   const outage = hintIn(OUTAGES, stripped);
   const sign = bestOf(signsIn(stripped), outage);
   // 'ConnectError: Name or service not known': the words show that it is about the host.
-  const host = sign?.host || (sign?.sign.startsWith('class') && outage?.host);
+  const host = sign?.host || (sign?.code === 'class' ? outage?.host : undefined);
   if (sign) return { ...sign, hard: true, ...(host && { host }) };
   const last = outage ?? hintIn(ANSWERS, stripped);
   return last?.category === 'unknown' ? undefined : last;
@@ -91,7 +91,7 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
 };
 
 /** HTTP 400, 402, 403 and the 432 of a search API can be about the arguments or about the account. */
-const isRejectedRequest = ({ sign }: Meaning): boolean => /HTTP status 4(?:0[023]|3[23])/.test(sign);
+const isRejectedRequest = ({ code = '' }: Meaning): boolean => /^http:4(?:0[023]|3[23])$/.test(code);
 const isAccount = ({ category }: Meaning): boolean => ['rate_limit', 'resource', 'permission'].includes(category);
 /** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>

@@ -8,12 +8,17 @@ export interface Hint extends Meaning {
   readonly hard: boolean;
 }
 
-/** Hints from lines such as 'network !@ a refused connection: connection refused'. '|' begins a further pattern. `!` hard, `@` host. */
+/** Hints from lines such as 'network !@refused a refused connection: connection refused'. '|' begins a further pattern. `!` hard, `@` host. */
 const hints = (lines: string): readonly Hint[] =>
   lines.split(/\n {2}(?=\w)/).map((line) => {
-    const [, category = '', flags = '', sign = '', source = ''] =
-      /^(\w+) ([!@]*) ?([^:]+): ([\s\S]+)$/.exec(line) ?? [];
-    const meaning = { category: category as ErrorCategory, sign, hard: flags.includes('!'), host: flags.includes('@') };
+    const [, category = '', hard, host, sign = '', source = ''] =
+      /^(\w+) (!?)(?:@(\w+))? ?([^:]+): ([\s\S]+)$/.exec(line) ?? [];
+    const meaning = {
+      category: category as ErrorCategory,
+      sign,
+      hard: hard === '!',
+      ...(host && { host: host as 'other' }),
+    };
     return { ...meaning, pattern: new RegExp(source.replace(/\n +/g, ''), 'i') };
   });
 
@@ -64,9 +69,9 @@ export const OUTAGES =
     |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b
   resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bloading shared libraries|\bopen shared object|\bcannot find module|\bno module named|\bcommand not found
     |${of('browser|chrome|chromium|firefox|distribution', `${NOT}(?:installed|found)|fail(?:ed|ure)|already in use`)}
-  network !@ no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|\b: no such host\b|\bnxdomain\b|\bgetaddrinfo failed
-  network !@ a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
-  network !@ a refused connection: \bconnection refused\b
+  network !@missing no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|\b: no such host\b|\bnxdomain\b|\bgetaddrinfo failed
+  network !@other a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
+  network !@refused a refused connection: \bconnection refused\b
   network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|down\\b|${NOT}(?:open|connected|reachable)`)}
     |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
     |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error\b.*
