@@ -21,7 +21,7 @@ import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
-import type { SessionObserver } from './telemetry/observer.ts';
+import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
@@ -53,6 +53,13 @@ export class CircuitRegistry implements CircuitChanges {
     this.#observer = observer;
     this.#recovery = recovery;
     this.#session = session;
+  }
+
+  /** The same for copies, to look ahead with (C11). It reports nothing. */
+  copy(box: BoxContext, store: CircuitStore, ledgers: FailureLedgers): CircuitRegistry {
+    const copy = new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery, this.#session);
+    copy.#overridden = this.#overridden;
+    return copy;
   }
 
   /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it (C11). */

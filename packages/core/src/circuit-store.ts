@@ -1,7 +1,7 @@
 import { type Correlation, NO_CORRELATION, type SystemicEvent } from './budget/systemic.ts';
 import type { Circuit } from './circuit/circuit.ts';
-import { copyKeys } from './circuit/key-circuits.ts';
 import type { Clock, Moment } from './clock.ts';
+import { type Circuits, CopiedCircuits } from './copied-circuits.ts';
 import { Probing } from './probes.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { CircuitSpec } from './tool.ts';
@@ -9,7 +9,7 @@ import { type KeptCircuit, newCircuit, recalledCircuit, type TrackedCircuit } fr
 
 /** Where circuits are kept: those of one session, or those that all sessions of a box share (C12). */
 export interface CircuitStore {
-  readonly circuits: Map<string, TrackedCircuit>;
+  readonly circuits: Circuits;
   /** The probes under way. */
   readonly probing: Probing;
   /** Restored circuits whose tools are not declared yet (C11). No more are added. */
@@ -108,10 +108,10 @@ export const circuitMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
 export const correlationMoment = ({ steps }: CircuitStore, own: Moment): Moment =>
   steps === undefined ? own : { ...own, step: 0 };
 
-/** A copy to look ahead with (C11). Changes to it affect nothing else. */
+/** A copy to look ahead with, at once (C11). Changes to it affect nothing else. */
 export const copyStore = (store: CircuitStore): CircuitStore => ({
   ...store,
-  circuits: new Map([...store.circuits].map(([name, tracked]) => [name, { ...tracked, keys: copyKeys(tracked.keys) }])),
+  circuits: new CopiedCircuits(store.circuits),
   probing: store.probing.copy(),
   correlations: {
     real: copyOf(store.correlations.real),

@@ -173,6 +173,13 @@ export class SessionTools {
     return [...this.#entries.values()];
   }
 
+  /** The tally of a tool; undefined if it was not called, or has none of its own. */
+  tallyOf(tool: string): ToolTally | undefined {
+    if (tool === OTHER_TOOL && this.#others !== undefined) return readTally(this.#others);
+    const tally = this.#entries.get(tool)?.tally;
+    return tally === undefined || tally === this.#others ? undefined : readTally(tally);
+  }
+
   /** Tallies by tool, in the order of first calls. Tools without a tally of their own share one name. */
   tallies(): ReadonlyMap<string, ToolTally> {
     const own = [...this.#entries.values()].filter(({ tally }) => tally !== this.#others);

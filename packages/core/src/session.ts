@@ -343,7 +343,7 @@ class Session implements SessionApi {
       const tracked = one === undefined ? undefined : store.circuits.get(one);
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
-    const tally = this.#entries.tallies().get(name);
+    const tally = this.#entries.tallyOf(name);
     return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real, circuits, tally, at);
   }
 
@@ -383,7 +383,7 @@ class Session implements SessionApi {
     const store = copyStore(this.#circuits.store);
     const copyOf = (pair: LedgerPair): Copy => {
       const ledgers = new FailureLedgers(pair, store, box.systemic, NO_OBSERVER);
-      return { ledgers, circuits: new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery, this) };
+      return { ledgers, circuits: this.#circuits.copy(box, store, ledgers) };
     };
     const own = copyOf(this.#ledgers.ledgerPair);
     let others: Copy | undefined;

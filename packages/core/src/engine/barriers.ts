@@ -41,7 +41,7 @@ const OBJECTIONS: readonly Question[] = [
   allowedTools, // Before the mode: a tool that is not allowed is not called, even if its circuit is disabled.
   forcedMode, // Before the circuits, which do not count in these modes.
   precheck, // Before the circuits: a tool that can't be used gets no probe.
-  groupBarrier, // It stands for all of its tools.
+  groupBarrier, // It decides for all of its tools.
   toolBarrier,
   keyBarrier, // The narrowest: other keys of the tool may still work.
 ];
