@@ -1,7 +1,7 @@
-// What Biome cannot hold of the layout: the vocabulary of file names and exported names, and one place per name. `npm run check`
-// runs it. CONTRIBUTING.md has the words, biome.json the directions of imports.
+// What Biome cannot hold of the layout: the vocabulary of file names and exported names, one place per name, and the layers of core.
+// `npm run check` runs it. CONTRIBUTING.md has the words, biome.json the directions of imports.
 import { globSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** Words that no file, folder or exported name in the packages' sources contains, in singular or plural, and what to say. */
@@ -32,6 +32,62 @@ const WORDS = {
 const ALLOWED = {
   hub: /^packages\/cli\/src\/hub\b/,
   news: /^packages\/(cli\/src\/demo\/tools|instrumentation\/src\/test-support\/sdk-loops)\.ts$/,
+};
+
+/**
+ * The layers of core, from the ground. A file imports from its own layer and from those below it, types included. A folder ends with a
+ * slash. A file that is named by itself is in another layer than the rest of its folder.
+ */
+const LAYERS = [
+  [
+    'ground: words, time, safe reads and what is read from errors and arguments',
+    'reasons safely clock made-boxes config/names config/checks telemetry/semconv warnings/warnings classify/ loop-guard/',
+  ],
+  [
+    'pure parts',
+    'circuit/ budget/ freshness/ routing/ precheck events passes counted-errors unusable written-rejections',
+  ],
+  ['settings and series of tools', 'config/ tool telemetry/series telemetry/logs telemetry/readers'],
+  [
+    'judging, and circuits in use',
+    'outcome circuit/key-circuits tracked-circuit copied-circuits session-tools session-memory telemetry/otel-binding',
+  ],
+  [
+    'permits, stores and views',
+    'permit probes circuit-store view session-api warnings/ call-history overrides telemetry/spans telemetry/failure-spans engine/reports',
+  ],
+  ['ledgers, the registry and telemetry', 'failure-ledgers telemetry/ box-context circuit-registry'],
+  ['barriers', 'engine/'],
+  ['sessions and boxes', 'session-internals session end-pause breakerbox tool-history'],
+  ['functions over sessions and boxes', 'report/ snapshot/ scope/ control/ fleet/'],
+  ['entries', 'index internal'],
+];
+
+const CORE = 'packages/core/src/';
+/** The reference model and the rules' tests import anything. */
+const isLayered = (path) => path.startsWith(CORE) && isSource(path) && !path.startsWith(`${CORE}rules/`);
+
+/** The number of a file's layer; -1 for none. The longest name in the list counts. */
+const layerOf = (path) => {
+  const file = path.slice(CORE.length).replace(/\.ts$/, '');
+  const named = LAYERS.flatMap(([, names], layer) => names.split(' ').map((name) => ({ name, layer })));
+  const fitting = named.filter(({ name }) => (name.endsWith('/') ? file.startsWith(name) : file === name));
+  return fitting.toSorted((a, b) => b.name.length - a.name.length)[0]?.layer ?? -1;
+};
+
+const upwards = ({ path, text }) => {
+  if (!isLayered(path)) return [];
+  const own = layerOf(path);
+  if (own === -1)
+    return [`${path}: it is in no layer of core. Add its folder, or the file, to LAYERS in scripts/layout.mjs.`];
+  return [...text.matchAll(/ from '(\.[^']+)'/g)].flatMap(([, to]) => {
+    const target = posix.join(dirname(path), to);
+    const other = isLayered(target) ? layerOf(target) : -1;
+    if (other <= own) return [];
+    return [
+      `${path}: it imports ${target}, which is in a higher layer (${LAYERS[other][0]}). Move what both need down to '${LAYERS[own][0]}' or below.`,
+    ];
+  });
 };
 
 /** Names that each adapter exports from its own entry, with the same meaning for its framework. */
@@ -96,6 +152,7 @@ export const faults = (files) => {
   );
   return [
     ...files.flatMap(vocabulary),
+    ...files.flatMap(upwards),
     ...repeated(
       basenames.filter(({ key }) => !ANYWHERE.has(key)),
       (path, _, before) => `${path}: ${before} has the same basename. Name each file after what only it does.`,

@@ -12,37 +12,64 @@ const file = (path, text = '') => ({ path: `packages/${path}`, text });
 
 describe('scripts/layout.mjs', () => {
   test.each([
-    ['a path', file('core/src/seat-keeper.ts'), "the path says 'seat'. Say: session tool"],
-    ['a folder', file('core/src/witnesses/witness/a.ts'), "says 'witness'"],
-    ['a plural', file('core/src/a.ts', 'export const openCells = 1;'), "openCells says 'cell'. Say: series."],
-    ['two words', file('core/src/a.ts', 'export type StandInTool = 1;'), "StandInTool says 'stand in'"],
-    ['an upper case name', file('core/src/a.ts', 'export const NEWS_LIMIT = 1;'), "NEWS_LIMIT says 'news'"],
-    ['a re-export', file('core/src/a.ts', "export { type A, b as Outlook } from './b.ts';"), "Outlook says 'outlook'"],
-    ['hub outside the command', file('core/src/hub.ts'), "says 'hub'"],
+    ['a path', file('control/src/seat-keeper.ts'), "the path says 'seat'. Say: session tool"],
+    ['a folder', file('control/src/witnesses/witness/a.ts'), "says 'witness'"],
+    ['a plural', file('control/src/a.ts', 'export const openCells = 1;'), "openCells says 'cell'. Say: series."],
+    ['two words', file('control/src/a.ts', 'export type StandInTool = 1;'), "StandInTool says 'stand in'"],
+    ['an upper case name', file('control/src/a.ts', 'export const NEWS_LIMIT = 1;'), "NEWS_LIMIT says 'news'"],
+    [
+      'a re-export',
+      file('control/src/a.ts', "export { type A, b as Outlook } from './b.ts';"),
+      "Outlook says 'outlook'",
+    ],
+    ['hub outside the command', file('control/src/hub.ts'), "says 'hub'"],
   ])('finds a private word in %s', (_, one, message) => {
     expect(faults([one])).toEqual([expect.stringContaining(message)]);
   });
 
   test('leaves words that only contain one, and the command hub', () => {
     const text = 'export const excellentSubtell = 1;\nexport class Dashboard {}\nexport type ShadowedName = 1;';
-    expect(faults([file('core/src/cellar.ts', text), file('cli/src/hub/hub.ts')])).toEqual([]);
+    expect(faults([file('control/src/cellar.ts', text), file('cli/src/hub/hub.ts')])).toEqual([]);
   });
 
   test('finds two files with one basename, in one package only', () => {
-    const files = ['core/src/x/a.ts', 'core/src/y/a.ts', 'cli/src/a.ts', 'cli/src/b/index.ts', 'cli/src/index.ts'];
+    const files = [
+      'control/src/x/a.ts',
+      'control/src/y/a.ts',
+      'cli/src/a.ts',
+      'cli/src/b/index.ts',
+      'cli/src/index.ts',
+    ];
     expect(faults(files.map((path) => file(path)))).toEqual([
-      'packages/core/src/y/a.ts: packages/core/src/x/a.ts has the same basename. Name each file after what only it does.',
+      'packages/control/src/y/a.ts: packages/control/src/x/a.ts has the same basename. Name each file after what only it does.',
     ]);
   });
 
   test('finds a name that two files declare, and lets one pass on the name of another', () => {
     const found = faults([
-      file('core/src/a.ts', 'export interface Rate {}\nexport const rate = 1;\nexport const guardTools = 1;'),
-      file('core/src/b.ts', "export type { Rate } from './a.ts';\nexport const guardTools = 1;"),
-      file('core/src/c.ts', 'const rate = 2;\nexport { rate };'),
-      file('core/src/proof/d.ts', 'export const rate = 1;'),
+      file('control/src/a.ts', 'export interface Rate {}\nexport const rate = 1;\nexport const guardTools = 1;'),
+      file('control/src/b.ts', "export type { Rate } from './a.ts';\nexport const guardTools = 1;"),
+      file('control/src/c.ts', 'const rate = 2;\nexport { rate };'),
+      file('control/src/proof/d.ts', 'export const rate = 1;'),
     ]);
-    expect(found).toEqual([expect.stringMatching(/^packages\/core\/src\/c\.ts: .*\/a\.ts exports rate too\./)]);
+    expect(found).toEqual([expect.stringMatching(/^packages\/control\/src\/c\.ts: .*\/a\.ts exports rate too\./)]);
+  });
+
+  test('finds an import, of a type too, from a higher layer of core, and a file without a layer', () => {
+    const found = faults([
+      file('core/src/classify/a.ts', "import type { Session } from '../session-api.ts';\nimport { b } from './b.ts';"),
+      file('core/src/telemetry/semconv.ts', "export { series } from './series.ts';"),
+      file('core/src/report/c.ts', "import { Session } from '../session.ts';"),
+      file('core/src/report/c.test.ts', "import { d } from '../index.ts';"),
+      file('core/src/new-folder/e.ts'),
+    ]);
+    expect(found).toEqual([
+      expect.stringMatching(
+        /classify\/a\.ts: it imports packages\/core\/src\/session-api\.ts, which is in a higher layer/,
+      ),
+      expect.stringMatching(/semconv\.ts: it imports packages\/core\/src\/telemetry\/series\.ts/),
+      expect.stringMatching(/new-folder\/e\.ts: it is in no layer of core\. Add/),
+    ]);
   });
 });
 

@@ -14,6 +14,7 @@ import {
 import { type Asking, dueStep, type FreeSteps, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, circuitMoment, putCircuit } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
+import type { Reports } from './engine/reports.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
@@ -21,19 +22,18 @@ import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
-import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
 /**
  * The circuits that a session uses, its own or those of its box (C12). Moves them, enters in the ledgers which circuits opened and
- * closed, and tells the observer. Every `at` is a moment of the session.
+ * closed, and reports it. Every `at` is a moment of the session.
  */
 export class CircuitRegistry implements CircuitChanges {
   readonly store: CircuitStore;
   readonly box: BoxContext;
   readonly ledgers: FailureLedgers;
-  readonly #observer: SessionObserver;
+  readonly #reports: Reports;
   readonly #recovery: RecoveryWatch | undefined;
   readonly #session: Session;
   /** The version of the overrides that its circuits have (C16). */
@@ -43,21 +43,21 @@ export class CircuitRegistry implements CircuitChanges {
     box: BoxContext,
     store: CircuitStore,
     ledgers: FailureLedgers,
-    observer: SessionObserver,
+    reports: Reports,
     recovery: RecoveryWatch | undefined,
     session: Session,
   ) {
     this.store = store;
     this.box = box;
     this.ledgers = ledgers;
-    this.#observer = observer;
+    this.#reports = reports;
     this.#recovery = recovery;
     this.#session = session;
   }
 
-  /** The same for copies, to look ahead with (C11). It reports nothing. */
-  copy(box: BoxContext, store: CircuitStore, ledgers: FailureLedgers): CircuitRegistry {
-    const copy = new CircuitRegistry(box, store, ledgers, NO_OBSERVER, this.#recovery, this.#session);
+  /** The same for copies, to look ahead with (C11). */
+  copy(box: BoxContext, store: CircuitStore, ledgers: FailureLedgers, reports: Reports): CircuitRegistry {
+    const copy = new CircuitRegistry(box, store, ledgers, reports, this.#recovery, this.#session);
     copy.#overridden = this.#overridden;
     return copy;
   }
@@ -98,7 +98,7 @@ export class CircuitRegistry implements CircuitChanges {
     const tracked = putCircuit(this.store, spec, this.box.clock);
     const { overrides } = this.box;
     applyOverrides(overrides, this.#session, [tracked], undefined, at);
-    this.#observer.tracked(tracked);
+    this.#reports.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
     if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).
     if (at !== undefined && applyOverrides(overrides, this.#session, [tracked], this, at) > 0) this.ledgers.settle();
@@ -162,7 +162,9 @@ export class CircuitRegistry implements CircuitChanges {
     const after = reportedState(mode, circuit);
     this.ledgers.closed(false, tracked.tool.name);
     if (mode === 'observe_only') this.ledgers.observe();
-    if (after !== before) this.#observer.moved(tracked, before, after, category ?? categoryOf(circuit));
+    if (after === before) return;
+    const { tool } = tracked;
+    this.#reports.add({ is: 'moved', tool, from: before, to: after, category: category ?? categoryOf(circuit) });
   }
 
   /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: only the event of the dry run. */
@@ -187,7 +189,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.resolve(observedOnly);
     if (event === undefined || observedOnly) return;
     this.box.prechecks.forget();
-    this.#observer.resolved(event, by);
+    this.#reports.add({ is: 'resolved', event, by });
   }
 
   /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
@@ -225,15 +227,14 @@ export class CircuitRegistry implements CircuitChanges {
         { tool: name, category: next.outage.category, at, unixMs: this.box.clock.unixNow() },
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );
-    this.#tell(tracked, before, next);
-    if (isEvent && this.ledgers.event !== undefined) this.#observer.detected(this.ledgers.event);
+    this.#report(tracked, before, next);
+    if (isEvent && this.ledgers.event !== undefined) this.#reports.add({ is: 'detected', event: this.ledgers.event });
   }
 
-  #tell(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
+  #report(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
-    const { name } = tracked.tool;
-    if (tracked.mode === 'observe_only') this.#observer.dryRunMoved(name, before.state, next.state, category);
-    else this.#observer.moved(tracked, before.state, next.state, category);
+    const is = tracked.mode === 'observe_only' ? 'dry_run_moved' : 'moved';
+    this.#reports.add({ is, tool: tracked.tool, from: before.state, to: next.state, category });
   }
 
   /** C15: which tools a group absorbs when it opens: its members. An observed group absorbs the members that are observed too. */
@@ -248,8 +249,8 @@ export class CircuitRegistry implements CircuitChanges {
       const before = tracked.circuit;
       tracked.circuit = closedCircuit(before.generation + 1);
       tracked.openedBy = undefined;
-      this.#observer.absorbed(tracked);
-      if (before.state !== 'closed') this.#tell(tracked, before, tracked.circuit);
+      if (tracked.mode !== 'observe_only') this.#reports.add({ is: 'absorbed', tool: tracked.tool });
+      if (before.state !== 'closed') this.#report(tracked, before, tracked.circuit);
     }
   }
 }

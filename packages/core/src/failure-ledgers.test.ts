@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
 import { gatePolicy } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
+import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
-import { NO_OBSERVER } from './telemetry/observer.ts';
 import { at, policy, sliding } from './test-support.ledger.ts';
 
 /** The ledgers of a session that shares its circuits, and how often it was worked out what an event concerns. */
@@ -21,7 +21,7 @@ const shared = () => {
   };
   const memory = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
   const store = circuitStore(memory, { step: 0, stepMs: 0 });
-  const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, NO_OBSERVER);
+  const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, new Reports());
   const open = (tool: string, ms: number) =>
     ledgers.opened(false, { tool, category: 'network', at: at(ms), unixMs: 0 }, { fromClosed: true });
   const isAffected = (tool: string) => ledgers.isAffected(ledgers.correlationOf(false), tool);

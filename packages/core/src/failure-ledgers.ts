@@ -38,7 +38,7 @@ import {
 import { openCircuit, restage } from './circuit/circuit.ts';
 import { type CircuitStore, type CorrelationState, correlationMoment, startDryRun } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import type { SessionObserver } from './telemetry/observer.ts';
+import type { Reports } from './engine/reports.ts';
 
 /** What an opening changes in the ledgers, beside being listed. */
 export interface OpeningFacts {
@@ -49,13 +49,13 @@ export interface OpeningFacts {
 }
 
 /**
- * The ledgers that a session uses, together with the failures of its circuits. Each event is entered, and the observer gets the
- * result. `observed`: the event is of a tool that is only observed, so it counts only in the dry run (C1).
+ * The ledgers that a session uses, together with the failures of its circuits. Each event is entered, and the result is
+ * reported. `observed`: the event is of a tool that is only observed, so it counts only in the dry run (C1).
  */
 export class FailureLedgers {
   readonly #store: CircuitStore;
   readonly #rules: SystemicRules | undefined;
-  readonly #observer: SessionObserver;
+  readonly #reports: Reports;
   readonly #within: Within | undefined;
   /** The ledger that pauses the session. */
   real: Ledger;
@@ -66,21 +66,19 @@ export class FailureLedgers {
   #steadyUntil: Steady | undefined;
   /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
   #published: SessionState;
+  /** The ledger that they were given with it. */
+  #reported: Ledger;
 
-  constructor(
-    ledgerPair: LedgerPair,
-    store: CircuitStore,
-    rules: SystemicRules | undefined,
-    observer: SessionObserver,
-  ) {
+  constructor(ledgerPair: LedgerPair, store: CircuitStore, rules: SystemicRules | undefined, reports: Reports) {
     this.real = ledgerPair.real;
     this.#dryRun = ledgerPair.dryRun;
     this.#store = store;
     this.#rules = rules;
-    this.#observer = observer;
+    this.#reports = reports;
     this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
     this.#isUncharged = this.#hasNoCharge();
     this.#published = this.state(false);
+    this.#reported = this.real;
   }
 
   get ledgerPair(): LedgerPair {
@@ -168,7 +166,7 @@ export class FailureLedgers {
     if (!hasCircuit || isProbe || ofKeys) return;
     const entry = { tool, category, at: correlationMoment(this.#store, at), unixMs };
     const isEvent = this.#correlate(observed, (correlation) => correlateFailure(correlation, entry, this.#rules));
-    if (isEvent && this.event !== undefined) this.#observer.detected(this.event);
+    if (isEvent && this.event !== undefined) this.#reports.add({ is: 'detected', event: this.event });
   }
 
   /** S3: in scope `process` unaffected tools go on, and their failures are charged as usual. */
@@ -228,7 +226,7 @@ export class FailureLedgers {
     const { exhausted } = this.real;
     this.#enter(false, settleExhaustion);
     this.#publish();
-    if (!exhausted && this.real.exhausted) this.#observer.exhausted();
+    if (!exhausted && this.real.exhausted) this.#reports.add({ is: 'exhausted' });
   }
 
   /** M5: ends a pause of the budget whose time is over. Gives when it ends; undefined without one. */
@@ -236,7 +234,7 @@ export class FailureLedgers {
     const { exhausted } = this.real;
     this.#enter(false, (ledger) => endPauseByTime(ledger, at));
     this.#publish();
-    if (exhausted && !this.real.exhausted) this.#observer.resumed(true);
+    if (exhausted && !this.real.exhausted) this.#reports.add({ is: 'resumed', isChange: true });
     return pauseEndMs(this.real);
   }
 
@@ -245,7 +243,7 @@ export class FailureLedgers {
     const { budget } = this.real;
     this.#enter(false, renewBudget);
     this.#publish();
-    this.#observer.resumed(remaining(budget) < budget.limit);
+    this.#reports.add({ is: 'resumed', isChange: remaining(budget) < budget.limit });
   }
 
   /** S5: ends the real event and the event of the dry run. `observedOnly`: that of the dry run alone. */
@@ -324,8 +322,11 @@ export class FailureLedgers {
 
   /** Metrics get the result of a call as a whole: a charge that is merged at once was never the last one. */
   #publish(): void {
-    this.#published = this.state(false);
-    this.#observer.wrote(this.real, this.#published);
+    const state = this.state(false);
+    if (state === this.#published && this.real === this.#reported) return;
+    this.#published = state;
+    this.#reported = this.real;
+    this.#reports.add({ is: 'wrote', ledger: this.real, state });
   }
 }
 

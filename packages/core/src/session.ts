@@ -15,6 +15,7 @@ import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, NO_CALL } from './engine/barrier.ts';
 import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barriers.ts';
 import { Decider, type DecisionFacts } from './engine/decide.ts';
+import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
@@ -29,7 +30,7 @@ import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './se
 import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './session-tools.ts';
-import { NO_OBSERVER, type SessionObserver } from './telemetry/observer.ts';
+import type { SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
@@ -78,6 +79,8 @@ class Session implements SessionApi {
   readonly #telemetry: SessionTelemetry;
   /** The same, as far as deciding is concerned: the session asks it nothing. */
   readonly #observer: SessionObserver;
+  /** Changes that are not reported yet. Between two calls of the session it is empty. */
+  readonly #reports = new Reports();
   readonly #recovery: RecoveryWatch | undefined;
   readonly #ledgers: FailureLedgers;
   readonly #circuits: CircuitRegistry;
@@ -114,17 +117,18 @@ class Session implements SessionApi {
     this.#recovery = box.recoveryWatch();
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
     this.#observer = this.#telemetry;
-    this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#observer);
-    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#observer, this.#recovery, this);
+    this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#reports);
+    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#reports, this.#recovery, this);
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
     this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
     this.#beganMs = box.clock.now();
-    this.#observer.wrote(ledgerPair.real, this.#ledgers.state(false));
+    this.#observer.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state(false) });
     this.#observer.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
     applyOverrides(box.overrides, this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
+    this.#report();
   }
 
   get context(): Context {
@@ -145,6 +149,7 @@ class Session implements SessionApi {
     if (decided.rejection !== undefined && entry.tracked !== undefined && asksForProbe(permit.reason)) {
       entry.tracked.rejectedMs = at.ms;
     }
+    if (this.#reports.pending !== undefined) this.#report();
     this.#observer.decided(permit, options, at.step);
     return permit;
   }
@@ -154,7 +159,18 @@ class Session implements SessionApi {
     const at = this.#now();
     this.#observer.used(at.ms, decides);
     this.#circuits.settleDue(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
+    if (this.#reports.pending !== undefined) this.#report();
     return at;
+  }
+
+  /** Tells what has changed, in the order in which it did. Before a call's own report, and before listeners get their events. */
+  #report(): void {
+    for (const report of this.#reports.take()) this.#observer.changed(report);
+  }
+
+  #flush(): void {
+    this.#report();
+    this.#observer.flush();
   }
 
   #now(ms = this.#box.clock.now()): Moment {
@@ -244,6 +260,7 @@ class Session implements SessionApi {
       if (judged.outcome === 'success' && !evidence.succeeded.has(entry.tool)) noteSuccess(evidence, entry.tool);
     }
     if (!late && !isUntouched) answer(this.#circuits, permit, judged, at);
+    if (this.#reports.pending !== undefined) this.#report();
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
   }
@@ -259,7 +276,7 @@ class Session implements SessionApi {
     const name = this.#entries.nameOf(tool);
     if (!this.#circuits.store.kept.has(name)) return;
     this.#circuits.track(name, this.#arrive()); // The session counts in the gauges again, before its circuits do.
-    this.#observer.flush();
+    this.#flush();
   }
 
   step(): void {
@@ -273,25 +290,25 @@ class Session implements SessionApi {
       steps.stepMs = ms;
     }
     this.#ledgers.pass(this.#now(ms));
-    this.#observer.flush();
+    this.#flush();
   }
 
   beginTask(): void {
     this.#arrive();
     this.#history.beginTask();
-    this.#observer.flush();
+    this.#flush();
   }
 
   resume(): void {
     this.#arrive();
     this.#ledgers.renew();
-    this.#observer.flush();
+    this.#flush();
   }
 
   confirmRecovered(): void {
     const at = this.#arrive();
     this.#circuits.recovered('operator', at);
-    this.#observer.flush();
+    this.#flush();
   }
 
   control(tool: string, mode: CircuitMode): void {
@@ -307,7 +324,7 @@ class Session implements SessionApi {
         this.#box.overrides.version += 1; // A fleet's orders are taken up again.
       }
     }
-    this.#observer.flush();
+    this.#flush();
   }
 
   end(): void {
@@ -382,8 +399,9 @@ class Session implements SessionApi {
     const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
     const store = copyStore(this.#circuits.store);
     const copyOf = (pair: LedgerPair): Copy => {
-      const ledgers = new FailureLedgers(pair, store, box.systemic, NO_OBSERVER);
-      return { ledgers, circuits: this.#circuits.copy(box, store, ledgers) };
+      const dropped = new Reports();
+      const ledgers = new FailureLedgers(pair, store, box.systemic, dropped);
+      return { ledgers, circuits: this.#circuits.copy(box, store, ledgers, dropped) };
     };
     const own = copyOf(this.#ledgers.ledgerPair);
     let others: Copy | undefined;
@@ -409,7 +427,7 @@ class Session implements SessionApi {
       wasKept: () => this.#observer.wasKept(),
       endPause: () => {
         const endMs = this.#ledgers.endPause(this.#arrive());
-        this.#observer.flush();
+        this.#flush();
         return endMs;
       },
       makePlan: (make) => {
@@ -417,7 +435,7 @@ class Session implements SessionApi {
         const plan = make(this.#decider, at);
         this.#plan = plan;
         this.#observer.planned(plan);
-        this.#observer.flush();
+        this.#flush();
         return plan;
       },
     };

@@ -2,10 +2,10 @@ import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@open
 import { remaining } from '../budget/budget.ts';
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import { type CircuitState, type ReportedState, reportedState } from '../circuit/circuit.ts';
+import { reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
-import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
+import type { Report } from '../engine/reports.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
@@ -14,7 +14,6 @@ import type { ScopePlan } from '../routing/route.ts';
 import { safely, warn } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { ToolSpec } from '../tool.ts';
-import type { TrackedCircuit } from '../tracked-circuit.ts';
 import type { NamedSession } from '../warnings/mistakes.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
@@ -180,17 +179,43 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     }));
   }
 
-  tracked({ tool, mode, circuit }: TrackedCircuit): void {
-    if (this.#countsCircuits) countCircuits(tool.series, reportedState(mode, circuit), 1, this.#box.clock);
+  changed(report: Report): void {
+    switch (report.is) {
+      case 'tracked':
+        if (this.#countsCircuits) countCircuits(report.tool.series, report.state, 1, this.#box.clock);
+        break;
+      case 'moved':
+        this.#moved(report);
+        break;
+      case 'dry_run_moved': {
+        const { tool, from, to, category } = report;
+        this.#note('circuit.transition', { tool: tool.name, from, to, category, observed: true });
+        break;
+      }
+      case 'absorbed':
+        withdraw(report.tool.series.openedTime); // C15: its openings are those of its group now.
+        break;
+      case 'wrote':
+        this.#wrote(report.ledger, report.state);
+        break;
+      case 'exhausted':
+        this.#exhausted();
+        break;
+      case 'resumed':
+        this.#resumed(report.isChange);
+        break;
+      case 'detected':
+        this.#detected(report.event);
+        break;
+      case 'resolved':
+        this.#resolved(report.event, report.by);
+        break;
+    }
   }
 
   /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
   get #countsCircuits(): boolean {
     return this.#store.steps !== undefined || this.#counted !== undefined;
-  }
-
-  absorbed({ tool, mode }: TrackedCircuit): void {
-    if (mode !== 'observe_only') withdraw(tool.series.openedTime); // C15: its openings are those of its group now.
   }
 
   decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
@@ -261,7 +286,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
   }
 
-  moved({ tool }: TrackedCircuit, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
+  #moved({ tool, from, to, category }: Extract<Report, { is: 'moved' }>): void {
     const { series, name } = tool;
     transitionSeries(series, from, to).value += 1;
     if (this.#countsCircuits) {
@@ -274,11 +299,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
   }
 
-  dryRunMoved(tool: string, from: CircuitState, to: CircuitState, category: ErrorCategory | undefined): void {
-    this.#note('circuit.transition', { tool, from, to, category, observed: true });
-  }
-
-  wrote(next: Ledger, state: SessionState): void {
+  #wrote(next: Ledger, state: SessionState): void {
     this.#state = state;
     if (next !== this.#ledger) this.#countBudget(next);
     if (this.#counted === undefined || this.#counted === state) return;
@@ -303,25 +324,25 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     }
   }
 
-  exhausted(): void {
+  #exhausted(): void {
     const { limit, cycle } = this.#ledger.budget;
     this.#box.series.budgetExhaustions.value += 1;
     this.#note('budget.exhausted', { limit, cycle });
   }
 
-  resumed(isChange: boolean): void {
+  #resumed(isChange: boolean): void {
     const { limit, cycle } = this.#ledger.budget;
     if (isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
     this.#note('budget.resumed', { limit, cycle });
   }
 
-  detected(event: SystemicEvent): void {
+  #detected(event: SystemicEvent): void {
     systemicSeries(this.#box.series, event).value += 1;
     if (this.#countsCircuits) this.#box.series.systemicActive.value += 1;
     this.#note('systemic.detected', { event });
   }
 
-  resolved(event: SystemicEvent, by: RecoveredBy): void {
+  #resolved(event: SystemicEvent, by: RecoveredBy): void {
     if (this.#countsCircuits) this.#box.series.systemicActive.value -= 1;
     if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });

@@ -1,0 +1,57 @@
+import type { Ledger, SessionState } from '../budget/ledger.ts';
+import type { SystemicEvent } from '../budget/systemic.ts';
+import type { CircuitState, ReportedState } from '../circuit/circuit.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { RecoveredBy } from '../events.ts';
+import type { CircuitSpec } from '../tool.ts';
+
+/** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
+export type Report =
+  /** A circuit was created or restored. */
+  | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
+  /** A circuit changed its state, by itself or by hand. */
+  | {
+      readonly is: 'moved';
+      readonly tool: CircuitSpec;
+      readonly from: ReportedState;
+      readonly to: ReportedState;
+      readonly category: ErrorCategory | undefined;
+    }
+  /** A circuit that is only observed would have changed its state (C1). */
+  | {
+      readonly is: 'dry_run_moved';
+      readonly tool: CircuitSpec;
+      readonly from: CircuitState;
+      readonly to: CircuitState;
+      readonly category: ErrorCategory | undefined;
+    }
+  /** C15: a group has absorbed the opening of a circuit that decides. */
+  | { readonly is: 'absorbed'; readonly tool: CircuitSpec }
+  /** The ledger may have changed, and with it the state of the session. */
+  | { readonly is: 'wrote'; readonly ledger: Ledger; readonly state: SessionState }
+  /** The budget has run out (B1). */
+  | { readonly is: 'exhausted' }
+  /** The budget is full again. `isChange`: it was not full before. */
+  | { readonly is: 'resumed'; readonly isChange: boolean }
+  /** Failures of several tools were detected as one event (S1). */
+  | { readonly is: 'detected'; readonly event: SystemicEvent }
+  /** The event is over (S5). */
+  | { readonly is: 'resolved'; readonly event: SystemicEvent; readonly by: RecoveredBy };
+
+/** What a session has to report, first to last. A look ahead drops it. */
+export class Reports {
+  /** Undefined while there is nothing to report: nearly always. */
+  pending: Report[] | undefined;
+
+  add(report: Report): void {
+    this.pending ??= [];
+    this.pending.push(report);
+  }
+
+  /** Takes out all of them. */
+  take(): readonly Report[] {
+    const { pending = [] } = this;
+    this.pending = undefined;
+    return pending;
+  }
+}
