@@ -22,7 +22,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBreakerbox } from '@breakerbox/core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openAudit } from './audit.ts';
 import { perform, readState } from './client.ts';
 import { startControl } from './start-control.ts';
@@ -68,17 +68,25 @@ test('A6: a folder that every user can write to is an error below /dev too', asy
     await expect(openAudit(file)).rejects.toThrow('can be written by every user');
 });
 
-test('A6: a folder above that every user can write to is an error, also behind a symbolic link', async () => {
+test('A6: a folder above that every user can write to gets a warning, also behind a symbolic link', async () => {
+  const told = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  onTestFinished(() => told.mockRestore());
+  vi.stubEnv('BREAKERBOX_WARNINGS', 'on');
+  onTestFinished(() => void vi.unstubAllEnvs());
   const folder = folderOf();
+  mkdirSync(join(folder, 'closed', 'mine'), { recursive: true, mode: 0o700 });
   mkdirSync(join(folder, 'open', 'mine'), { recursive: true, mode: 0o700 });
   chmodSync(join(folder, 'open'), 0o777);
   symlinkSync(join(folder, 'open', 'mine'), join(folder, 'link'));
-  for (const path of [join(folder, 'open', 'mine'), join(folder, 'link')])
-    await expect(openAudit(join(path, 'a.jsonl'))).rejects.toThrow(
-      `${join(folder, 'open')} can be written by every user`,
-    );
-  chmodSync(join(folder, 'open'), 0o755);
+  await openAudit(join(folder, 'closed', 'mine', 'a.jsonl'));
+  expect(told.mock.calls.flat()).toEqual([]);
   await openAudit(join(folder, 'link', 'a.jsonl'));
+  expect(told.mock.calls).toEqual([
+    [
+      expect.stringMatching(/open can be written by every user, who could replace .*link\. Set audit .*chmod o-w/),
+      expect.objectContaining({ code: 'BREAKERBOX_OPEN_FOLDER' }),
+    ],
+  ]);
 });
 
 test('A6: after a line that a full pipe has cut off, the next one begins a line of its own', async () => {

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { warnOnce } from '@breakerbox/core/internal';
 
 /**
  * The folder for sockets, in which `breakerbox ctl` looks: `breakerbox` in `XDG_RUNTIME_DIR`, else in a folder of the user among the
@@ -19,34 +20,41 @@ export const isOwn = (folder: string): boolean => {
 /** Others may add files to a folder with this bit, but neither remove nor replace those of another user. */
 const STICKY = 0o1000;
 
-/** Who owns what the kernel cannot name, such as the root folder in a container with users of its own. */
-const UNNAMED_UID = 65_534;
-
 /** The folders that lead to a path, and the path itself, the root first. */
 const leadingTo = (path: string): readonly string[] =>
   dirname(path) === path ? [path] : [...leadingTo(dirname(path)), path];
 
 /**
- * Checks that no other user can replace a file in a folder, or the folder itself.
+ * Checks that no other user can replace a file in a folder. Warns if another user could replace the folder itself: in a container with one
+ * user that does not matter.
  *
- * @throws Error if the folder, or one above it, belongs to another user than this one and root, or if every user can write to it.
+ * @throws Error if the folder belongs to another user than this one and root, or if every user can write to it.
  */
 export const checkFolder = (folder: string, option: string): void => {
-  const { uid } = userInfo();
-  if (uid === -1 || !existsSync(folder)) return;
+  if (userInfo().uid === -1 || !existsSync(folder)) return;
+  const own = [resolve(folder), realpathSync(folder)];
+  const fix = `Set ${option} to a path in a folder that only you can write to`;
   // A symbolic link on the way is as good as what it leads to, unless another user made it.
-  const all = new Set([...leadingTo(resolve(folder)), ...leadingTo(realpathSync(folder))]);
-  for (const one of all)
-    checkOne(one, lstatSync(one), uid, one === resolve(folder) || one === realpathSync(folder), option);
+  for (const one of new Set(own.flatMap(leadingTo))) {
+    const fault = faultOf(one);
+    if (fault === undefined) continue;
+    if (own.includes(one))
+      throw new Error(
+        `${one} ${fault.what}, who could replace the files in it. ${fix}, such as ${join(one, 'breakerbox')}${fault.or}.`,
+      );
+    warnOnce(
+      'BREAKERBOX_OPEN_FOLDER',
+      one,
+      () => `${one} ${fault.what}, who could replace ${folder}. ${fix}, and to all folders above it${fault.or}.`,
+    );
+  }
 };
 
-const checkOne = (folder: string, found: Stats, uid: number, isLast: boolean, option: string): void => {
-  const isForeign = found.uid !== uid && found.uid !== 0 && (isLast || found.uid !== UNNAMED_UID);
-  const isOpen = found.isDirectory() && (found.mode & 0o002) !== 0 && (found.mode & STICKY) === 0;
-  if (!isForeign && !isOpen) return;
-  throw new Error(
-    `${folder} ${isForeign ? 'belongs to another user' : 'can be written by every user'}, who could replace the files in it. Set ${option} to a path in a folder that only you can write to${isLast ? `, such as ${join(folder, 'breakerbox')}` : ''}${isForeign ? '' : `, or run chmod o-w ${folder}`}.`,
-  );
+const faultOf = (path: string): { readonly what: string; readonly or: string } | undefined => {
+  const found = lstatSync(path);
+  if (found.uid !== userInfo().uid && found.uid !== 0) return { what: 'belongs to another user', or: '' };
+  if (!found.isDirectory() || (found.mode & 0o002) === 0 || (found.mode & STICKY) !== 0) return undefined;
+  return { what: 'can be written by every user', or: `, or run chmod o-w ${path}` };
 };
 
 /**

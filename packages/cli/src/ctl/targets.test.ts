@@ -19,6 +19,7 @@ test('A7: an endpoint with a token of its own gets no other, and is shown withou
     { url: 'https://a.example:9470', token: 'bbx_own' },
     { url: 'https://b.example', token: 'bbx_secret' },
   ]);
+  expect(() => targetsOf({ endpoint: ['ftp://bbx_own@a.example'] }, {})).toThrow("endpoint 'ftp://a.example'");
   expect(() => targetsOf({ endpoint: ['http://bbx_own@a.example'] }, {})).toThrow(
     /endpoint 'http:\/\/a\.example' .*unencrypted/,
   );

@@ -38,7 +38,7 @@ export const targetsOf = (
 const withoutToken = (given: string): readonly [url: string, token?: string] => {
   if (given.startsWith('unix:')) return [given];
   const url = new URL(given);
-  const token = decodeURIComponent(url.password || url.username);
+  const token = url.password || url.username;
   url.username = '';
   url.password = '';
   return token === '' ? [given] : [url.href.replace(/\/$/, ''), token];
@@ -62,7 +62,7 @@ const urlOf = (given: string): string => {
   if (url.startsWith('/')) return `unix:${url}`;
   if (url.startsWith('unix:/') || (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) return url;
   throw new Error(
-    `the endpoint '${url}' is not an address. Write unix:PATH with an absolute path, or http(s)://HOST:PORT.`,
+    `the endpoint '${url.replace(/\/\/[^/@]*@/, '//')}' is not an address. Write unix:PATH with an absolute path, or http(s)://HOST:PORT.`,
   );
 };
 
