@@ -100,17 +100,20 @@ const VITE = join(root, 'packages/control/node_modules/vite/bin/vite.js');
 const node = join(root, 'node_modules', 'node', 'bin', 'node');
 const source = '--conditions=breakerbox-source';
 
-/** The command from its source. Its console serves the page that is built before. */
-const breakerbox = (name, ...args) => [
-  ...(['demo', 'console'].includes(name) && existsSync(VITE) ? [[VITE, 'build', '--logLevel', 'warn', PAGE]] : []),
-  [source, join(root, 'packages/cli/src/main.ts'), ...(name === undefined ? [] : [name]), ...args],
+/** The page of the console, for what serves it. */
+const page = () => (existsSync(VITE) ? [[VITE, 'build', '--logLevel', 'warn', PAGE]] : []);
+
+/** The command from its source. */
+const breakerbox = (...args) => [
+  ...(args[0] === 'console' ? page() : []),
+  [source, join(root, 'packages/cli/src/main.ts'), ...args],
 ];
 
 const vitest = (...args) => [[join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...args]];
 
 /** What can be started, as arguments for the workspace's own Node. */
 const tasks = {
-  demo: (args) => breakerbox('demo', ...args),
+  demo: (args) => [...page(), [source, join(root, 'packages/demo/src/main.ts'), ...args]],
   bundle: (args) => breakerbox('bundle', ...args),
   breakerbox: (args) => breakerbox(...args),
   example: ([name, ...args]) => [[source, example(name), ...args]],
@@ -134,12 +137,13 @@ const tasks = {
   ],
   // Builds the packages that are named, such as core, or all, and makes a tarball of each.
   pack: (args) => {
-    const filters = (args.length === 0 ? PACKAGES : args.map(packageNamed)).flatMap((one) => ['--filter', `./${one}`]);
+    const wanted = args.length === 0 ? PACKAGES : args.map(packageNamed);
+    const filters = (after = '') => wanted.flatMap((one) => ['--filter', `./${one}${after}`]);
     for (const name of tarballs()) rmSync(join(root, name)); // Older ones would be installed too.
     const pnpm = join(root, 'scripts/pnpm/pnpm.mjs');
     return [
-      [pnpm, ...filters, 'run', 'build'],
-      [pnpm, '--reporter=silent', ...filters, 'pack'],
+      [pnpm, ...filters('...'), 'run', 'build'], // With all that they are built from.
+      [pnpm, '--reporter=silent', ...filters(), 'pack'],
     ];
   },
 };

@@ -31,7 +31,7 @@ const WORDS = {
 /** Where a word of the list is right: `breakerbox hub` is a command, and a tool of the demo searches the news. */
 const ALLOWED = {
   hub: /^packages\/cli\/src\/hub\b/,
-  news: /^packages\/(cli\/src\/demo\/tools|instrumentation\/src\/test-support\/sdk-loops)\.ts$/,
+  news: /^packages\/(demo\/src\/tools|instrumentation\/src\/test-support\/sdk-loops)\.ts$/,
 };
 
 /**

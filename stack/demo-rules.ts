@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { type RuleFile, type Scale, scaleRules } from '../packages/cli/src/demo/scale-rules.ts';
+import { type RuleFile, type Scale, scaleRules } from '../packages/demo/src/scale-rules.ts';
 import { ROOT } from './files.ts';
 
 /** One minute of the rules is 6 s. No range is shorter than three scrapes of prometheus.yml (5 s each), so one scrape may be missed. */

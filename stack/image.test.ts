@@ -56,7 +56,11 @@ const sourcesOf = (folder: string): string[] =>
     .map((name) => posix.join(folder, 'src', name));
 
 describe('the image of the demo agents', () => {
-  const installed = [...withDependencies(manifest('packages/cli').name)].sort();
+  const installed = [
+    ...new Set(
+      ['packages/demo', 'packages/cli', 'dashboards'].flatMap((one) => [...withDependencies(manifest(one).name)]),
+    ),
+  ].sort();
 
   it('has the Node and the pnpm of the repository', () => {
     const { optionalDependencies } = JSON.parse(readText('package.json'));
@@ -69,7 +73,7 @@ describe('the image of the demo agents', () => {
     expect(INSTALL).toBeGreaterThan(0);
     expect(INSTALL).toBeLessThan(COPY_ALL);
     expect(lines[INSTALL]).toMatch(
-      /^RUN node \/pnpm\/pnpm\.mjs install --frozen-lockfile --prod .*--filter-prod 'breakerbox\.\.\.'$/,
+      /^RUN node \/pnpm\/pnpm\.mjs install --frozen-lockfile --prod .*--filter-prod '@breakerbox\/demo\.\.\.' --filter-prod '@breakerbox\/dashboards\.\.\.'$/,
     );
     const copied = lines.slice(0, INSTALL).filter((line) => line.startsWith('COPY'));
     expect(copied).toEqual([
@@ -92,14 +96,14 @@ describe('the image of the demo agents', () => {
     expect(installs.at(-1)).toContain('--prod --ignore-scripts --no-optional --filter breakerbox-workspace');
   });
 
-  it('installs what the sources of telemetry import, which its published package bundles', () => {
+  it('installs what the sources of telemetry and of the command import, which their published packages bundle', () => {
     const { dependencies = {} } = manifest('packages/telemetry');
     const bundled = sourcesOf('packages/telemetry').some((file) =>
       /from '@opentelemetry\/resources'/.test(readText(file)),
     );
     expect(bundled && !('@opentelemetry/resources' in dependencies)).toBe(true);
     expect(lines.join('\n')).toContain(
-      'install --frozen-lockfile --ignore-scripts --no-optional --filter @breakerbox/telemetry',
+      'install --frozen-lockfile --ignore-scripts --no-optional --filter @breakerbox/telemetry --filter breakerbox',
     );
   });
 

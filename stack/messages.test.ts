@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { formatMessage, parseMessage } from '../packages/cli/src/demo/message.ts';
+import { formatMessage, parseMessage } from '../packages/demo/src/message.ts';
 import { readAlertmanager, readText } from './files.ts';
 import {
   type PostedAlert,

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { formatMessage, parseMessage } from '../packages/cli/src/demo/message.ts';
+import { formatMessage, parseMessage } from '../packages/demo/src/message.ts';
 
 /** The path that Alertmanager uses: api_url in stack/alertmanager/alertmanager.yml. */
 export const PAGER_PORT = 9095;

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 import { type AlertmanagerConfig, TEMPLATES } from './files.ts';
 import { ALERTMANAGER, requireProgram } from './tools.ts';
 

@@ -1,16 +1,15 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Command } from 'commander';
 import { DCLinter } from 'dclint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { AGENT_NAMES } from '../packages/cli/src/demo/agent-names.ts';
-import type { DemoOptions } from '../packages/cli/src/demo/demo.ts';
-import { demoCommand } from '../packages/cli/src/demo/demo-command.ts';
-import { CYCLE_MS, INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
-import type { SharedDemoOptions } from '../packages/cli/src/demo/shared/shared-demo.ts';
 import { ATTR, METRIC } from '../packages/core/src/telemetry/semconv.ts';
+import { AGENT_NAMES } from '../packages/demo/src/agent-names.ts';
+import type { DemoOptions } from '../packages/demo/src/demo.ts';
+import { demoCommand } from '../packages/demo/src/demo-command.ts';
+import { CYCLE_MS, INCIDENTS } from '../packages/demo/src/incidents.ts';
+import type { SharedDemoOptions } from '../packages/demo/src/shared/shared-demo.ts';
 import { COMPOSE_SCALE, DEMO_RULES, demoRules } from './demo-rules.ts';
 import {
   ROOT,
@@ -132,7 +131,7 @@ describe('docker-compose.yml', () => {
     const run: DemoOptions[] = [];
     for (const [, { command = [] }] of AGENTS) {
       const demo = demoCommand(async (options) => void run.push(options));
-      await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...command]);
+      await demo.parseAsync([...command], { from: 'user' });
     }
     expect(run.flatMap(({ names }) => names).sort()).toEqual([...AGENT_NAMES].sort());
     expect(new Set(run.map(({ pace }) => pace)).size).toBe(1);
@@ -151,7 +150,7 @@ describe('docker-compose.yml', () => {
       async () => undefined,
       async (options) => void run.push(options),
     );
-    await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', ...(shared?.command ?? [])]);
+    await demo.parseAsync([...(shared?.command ?? [])], { from: 'user' });
     expect(run).toEqual([{ forMs: undefined, json: false, pace: 20, redisUrl: 'redis://redis:6379' }]);
     expect(shared?.environment).toMatchObject({ OTEL_METRICS_EXPORTER: 'otlp' });
     expect([redis?.volumes, redis?.ports]).toEqual([undefined, undefined]);

@@ -1,6 +1,6 @@
 /** Runs the Prometheus tools with which the tests of `alerts/` and `stack/` check files. */
 import { type ExecFileException, execFile } from 'node:child_process';
-import { findProgram } from '../packages/cli/src/demo/child.ts';
+import { findProgram } from '../packages/demo/src/child.ts';
 
 /** The slowest check takes a sixth of this, on two cores that other tests use too. */
 const LIMIT_MS = 55_000;

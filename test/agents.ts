@@ -12,7 +12,7 @@ import type { Task } from '@breakerbox/core/scope';
 import { planScope } from '@breakerbox/core/scope';
 import { type GuardOptions, guard, ToolUnavailableError } from '@breakerbox/instrumentation';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
-import { type Service, startService } from '../packages/cli/src/demo/services.ts';
+import { type Service, startService } from '../packages/demo/src/services.ts';
 import { type EventCounts, followEvents } from './event-counts.ts';
 
 /** One of an agent's tools. */

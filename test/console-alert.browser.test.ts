@@ -5,12 +5,12 @@
 import { createBreakerbox } from '@breakerbox/core';
 import { startTelemetry } from '@breakerbox/telemetry';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type Received, startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
-import { freePort } from '../packages/cli/src/demo/child.ts';
-import { createJournal } from '../packages/cli/src/demo/journal.ts';
+import { type Received, startAlertWatch } from '../packages/demo/src/alert-watch.ts';
+import { freePort } from '../packages/demo/src/child.ts';
+import { createJournal } from '../packages/demo/src/journal.ts';
 
-import { scrapeTarget } from '../packages/cli/src/demo/metrics-endpoint.ts';
-import { startStack } from '../packages/cli/src/demo/stack.ts';
+import { scrapeTarget } from '../packages/demo/src/metrics-endpoint.ts';
+import { startStack } from '../packages/demo/src/stack.ts';
 import {
   agentHere,
   dialogOf,

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'vitest';
-import { AGENT_NAMES } from '../packages/cli/src/demo/agent-names.ts';
-import { createAgents, type World } from '../packages/cli/src/demo/agents.ts';
 import { replayFiles } from '../packages/cli/src/replay/replay.ts';
 import { type Parity, tallySimulation } from '../packages/cli/src/replay/simulation-tally.ts';
+import { AGENT_NAMES } from '../packages/demo/src/agent-names.ts';
+import { createAgents, type World } from '../packages/demo/src/agents.ts';
 
 /** An OTLP receiver that writes traces into a file, as the Collector's file exporter does. */
 export const startTraceFile = async ({

@@ -4,12 +4,12 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
-import type { DemoReport } from '../packages/cli/src/demo/demo-report.ts';
-import { INCIDENTS } from '../packages/cli/src/demo/incidents.ts';
+import type { DemoReport } from '../packages/demo/src/demo-report.ts';
+import { INCIDENTS } from '../packages/demo/src/incidents.ts';
 import { parityOf, startTraceFile } from './demo-parity.ts';
 import { childrenOf, commandOf, isAlive } from './processes.ts';
 
-const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../packages/demo/src/main.ts', import.meta.url));
 
 interface Demo {
   readonly child: ChildProcess;
@@ -20,9 +20,9 @@ interface Demo {
   readonly exit: Promise<number | null>;
 }
 
-/** `breakerbox demo` as a user starts it, on a free port. */
+/** `npm run demo` as a user starts it, on a free port. */
 const startDemo = ({ onTestFinished }: TestContext, args: readonly string[], env: NodeJS.ProcessEnv = {}): Demo => {
-  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', '--port', '0', ...args], {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   });
@@ -79,7 +79,7 @@ const reading = async (prometheus: string) => {
 
 const positive: number = expect.toSatisfy((value: number) => value > 0, 'is above 0');
 
-describe('breakerbox demo', () => {
+describe('npm run demo', () => {
   test.concurrent('T8: in 90 s a circuit opens and closes, a budget is exhausted, an outage is one event, alerts arrive, and a replay decides the same', async (context) => {
     const traces = await startTraceFile(context);
     const demo = startDemo(context, ['--for', '90s', '--json'], traces.env);

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 import { startServer } from './mcp-server-process.ts';
 import { newFolder } from './outages/clients.ts';
 import { isAlive } from './processes.ts';

@@ -8,7 +8,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Substitution, substitute } from '../dashboards/src/queries.ts';
-import { scaleExpression } from '../packages/cli/src/demo/scale-rules.ts';
+import { scaleExpression } from '../packages/demo/src/scale-rules.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../packages/telemetry/src/test-support/otlp-receiver.ts';
 import { panelQueries } from './panels.ts';
 import { prometheusClient } from './prometheus.ts';

@@ -2,7 +2,7 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 import { kill, skipped, textOf, turns } from './mcp-processes.ts';
 import { browserServer, CHROMIUM, servePages, WITHOUT } from './outages/browser.ts';
 import { connect, sdks, spent, watched } from './outages/clients.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import type { RequestListener } from 'node:http';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 import { skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, ownServer, type Program, sdks, spent, watched } from './outages/clients.ts';
 import { serve } from './outages/web.ts';

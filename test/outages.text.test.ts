@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { guardMcpClient } from '@breakerbox/instrumentation/mcp';
 import { describe, expect, test } from 'vitest';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 import { withoutAdvice } from '../packages/instrumentation/src/advice.ts';
 import { skipped, textOf, turns } from './mcp-processes.ts';
 import { connect, ownServer, sdks, spent, watched } from './outages/clients.ts';

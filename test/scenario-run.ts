@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, vi } from 'vitest';
-import { startAlertWatch } from '../packages/cli/src/demo/alert-watch.ts';
-import { freePort } from '../packages/cli/src/demo/child.ts';
-import { createJournal } from '../packages/cli/src/demo/journal.ts';
-import { type Service, startService } from '../packages/cli/src/demo/services.ts';
+import { startAlertWatch } from '../packages/demo/src/alert-watch.ts';
+import { freePort } from '../packages/demo/src/child.ts';
+import { createJournal } from '../packages/demo/src/journal.ts';
+import { type Service, startService } from '../packages/demo/src/services.ts';
 import { type AgentOrders, type AgentProcess, startAgentProcess } from './agent-process.ts';
 import { pushVariables, startOtlpPrometheus } from './otlp-prometheus.ts';
 import { prometheusClient } from './prometheus.ts';

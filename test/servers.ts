@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
-import { type Child, findProgram, freePort, isReady, startChild } from '../packages/cli/src/demo/child.ts';
-import { type RuleFile, type Scale, scaleExpression, scaleRules } from '../packages/cli/src/demo/scale-rules.ts';
-import { rewriteAlertmanager } from '../packages/cli/src/demo/stack-files.ts';
-import { startWatchdog } from '../packages/cli/src/demo/watchdog.ts';
+import { type Child, findProgram, freePort, isReady, startChild } from '../packages/demo/src/child.ts';
+import { type RuleFile, type Scale, scaleExpression, scaleRules } from '../packages/demo/src/scale-rules.ts';
+import { rewriteAlertmanager } from '../packages/demo/src/stack-files.ts';
+import { startWatchdog } from '../packages/demo/src/watchdog.ts';
 
 /** A real Prometheus with the repository's rules, and a real Alertmanager with its routes and inhibition. */
 export interface Servers {

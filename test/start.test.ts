@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { freePort } from '../packages/cli/src/demo/child.ts';
+import { freePort } from '../packages/demo/src/child.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const LOCK_FILES = ['pnpm-lock.yaml', 'pnpm-workspace.yaml'];
@@ -131,7 +131,7 @@ describe('dependencies', () => {
   /** What was installed in which folder by these tasks, one after the other, each with its arguments. */
   const installedBy = (...tasks: readonly string[]): string => {
     const folder = bareClone();
-    for (const program of ['packages/cli', PREVIEW]) write(join(folder, program, 'src/main.ts'), '');
+    for (const program of ['packages/demo', PREVIEW]) write(join(folder, program, 'src/main.ts'), '');
     write(join(folder, 'node_modules/vitest/vitest.mjs'), '');
     const log = join(folder, 'pnpm.log');
     // Instead of pnpm: records its folder and arguments, and installs Node.
@@ -309,7 +309,7 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
 
   test('are not installed for the demo if only the browser and the database are missing', () => {
     const folder = installedClone('');
-    write(join(folder, 'packages/cli/src/main.ts'), 'console.error("demo ran")');
+    write(join(folder, 'packages/demo/src/main.ts'), 'console.error("demo ran")');
     const PATH = programs(folder, { 'apt-get': aptLog, systemctl: 'exit 0', service: 'exit 0' });
     const { stderr } = start(folder, 'demo', { preload: as('root'), env: { PATH } });
     expect(stderr).toContain('demo ran');

@@ -1,5 +1,5 @@
 import { type Substitution, substitute } from '../dashboards/src/queries.ts';
-import { scaleExpression } from '../packages/cli/src/demo/scale-rules.ts';
+import { scaleExpression } from '../packages/demo/src/scale-rules.ts';
 import { INTERVAL_MS, SCALE, WAYS, type Way } from './walk.ts';
 
 /** The variables that Grafana would put into the queries, in the time of the rules: the whole run, for one way. */

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort, isReady, startChild } from '../../packages/cli/src/demo/child.ts';
+import { freePort, isReady, startChild } from '../../packages/demo/src/child.ts';
 import { requireProgram } from '../../stack/tools.ts';
 
 /** A Prometheus over a folder. */

@@ -63,9 +63,9 @@ export const ELSEWHERE: readonly Elsewhere[] = [
     words: 'fetch_page   pages by their address',
   },
   {
-    file: 'packages/cli/README.md',
+    file: 'packages/demo/README.md',
     has: 'sends the one probe of all processes. It fails',
-    by: 'packages/cli/src/demo/shared/shared-story.test.ts',
+    by: 'packages/demo/src/shared/shared-story.test.ts',
   },
 ];
 

@@ -4,9 +4,9 @@ import { delimiter, join } from 'node:path';
 import { Command } from 'commander';
 import { consoleCommand } from '../../packages/cli/src/ctl/console-command.ts';
 import { ctlCommand } from '../../packages/cli/src/ctl/ctl-command.ts';
-import { demoCommand } from '../../packages/cli/src/demo/demo-command.ts';
 import { mcpInstallCommand, processInstallHost } from '../../packages/cli/src/mcp/install/install-command.ts';
 import { mcpCommand } from '../../packages/cli/src/mcp/mcp-command.ts';
+import { demoCommand } from '../../packages/demo/src/demo-command.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
 import type { Ended } from './running.ts';
@@ -152,8 +152,6 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
   }
   if (DOCKER.includes(rest)) return undefined;
   if (PACKS.test(rest)) return faultInPacking(rest);
-  const [demo, demoFlags = ''] = DEMO.exec(rest) ?? [];
-  if (demo !== undefined) return faultInDemo(flagsIn(demoFlags));
   const [, ofOperators] = OF_OPERATORS.exec(rest) ?? [];
   if (ofOperators !== undefined) return faultInArguments(ofOperators);
   const [, script, flags = ''] = SCRIPT.exec(rest) ?? [];
@@ -162,11 +160,8 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
   return faultInFlags(script, flagsIn(flags));
 };
 
-/** As a reader without a clone starts it: for longer than a test can wait. */
 /** They act on agents that run elsewhere, on the configuration of a client, or on servers that the reader has. */
 const OF_OPERATORS = /^npx breakerbox ((?:ctl|console|mcp)\b.*)$/;
-
-const DEMO = /^npx breakerbox demo(?: (.+))?$/;
 
 const flagsIn = (text: string): readonly string[] => text.split(' ').filter((one) => one && one !== '>');
 
@@ -235,6 +230,7 @@ const MANIFESTS = [
   'packages/control/',
   'packages/fleet/',
   'packages/cli/',
+  'packages/demo/',
   'examples/',
   'docs/',
 ];

@@ -2,10 +2,11 @@
 // source. Rolldown makes the code, one file for each entry of `exports` and a few that entries share: Node takes longer to find a
 // hundred files than to run them.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 import { rolldown } from 'rolldown';
+import { writeNames } from './bundled-names.mjs';
 import { deferredImports } from './deferred.mjs';
 import { pureConstants } from './pure.mjs';
 import { ownVersion } from './version.mjs';
@@ -81,15 +82,6 @@ const writeCode = async () => {
     comments: { legal: true, annotation: true, jsdoc: false },
   });
   return output.flatMap(({ modules = {} }) => Object.keys(modules));
-};
-
-/** The licences ask for the names of the carried packages. */
-const writeNames = (modules) => {
-  const folders = modules.flatMap((file) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? []);
-  const lines = [...new Set(folders)]
-    .map(readManifest)
-    .map(({ name, version, license }) => `${name} ${version}, ${license}\n`);
-  writeFileSync('dist/BUNDLED.txt', `Code of these packages is in this folder:\n\n${lines.toSorted().join('')}`);
 };
 
 rmSync('dist', { recursive: true, force: true });

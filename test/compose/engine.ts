@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync, rmdirSync, rmSync, writeFileSync } 
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { findProgram } from '../../packages/cli/src/demo/child.ts';
+import { findProgram } from '../../packages/demo/src/child.ts';
 import { childrenOf, isAlive } from '../processes.ts';
 
 const run = promisify(execFile);

@@ -49,7 +49,7 @@ const OWN_TEXT: Readonly<Record<string, string>> = {
   'dashboards/': 'queries of this repository, when the dashboards are made',
   'alerts/': 'rules of this repository, and the flags of breakerbox bundle',
   'packages/cli/src/bundle/': 'the flags of breakerbox bundle. An expression in a flag is only checked and never run',
-  'packages/cli/src/demo/': 'texts and flags of the demo',
+  'packages/demo/src/': 'texts and flags of the demo',
   'packages/core/src/report/lines.ts': 'a number, and a text of this package',
   'packages/core/src/config/names.ts':
     'names of settings, which are shortened to 60 characters before they are compared',

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Child, freePort } from '../../packages/cli/src/demo/child.ts';
-import { findRedis, redisListens, spawnRedis } from '../../packages/cli/src/demo/redis-server.ts';
-import { startWatchdog } from '../../packages/cli/src/demo/watchdog.ts';
+import { type Child, freePort } from '../../packages/demo/src/child.ts';
+import { findRedis, redisListens, spawnRedis } from '../../packages/demo/src/redis-server.ts';
+import { startWatchdog } from '../../packages/demo/src/watchdog.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import type { ScriptedApi } from '@breakerbox/scripted-models/loopback';
-import { freePort } from '../../packages/cli/src/demo/child.ts';
+import { freePort } from '../../packages/demo/src/child.ts';
 import type { Documented } from './documented.ts';
 import { openGate } from './gate.ts';
 

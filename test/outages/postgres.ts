@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { findProgram, freePort } from '../../packages/cli/src/demo/child.ts';
-import { startWatchdog } from '../../packages/cli/src/demo/watchdog.ts';
+import { findProgram, freePort } from '../../packages/demo/src/child.ts';
+import { startWatchdog } from '../../packages/demo/src/watchdog.ts';
 
 export interface Postgres {
   /** The password of the agent's server. Default: the agent's own password. */

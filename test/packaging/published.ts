@@ -24,6 +24,7 @@ export interface Manifest {
   readonly bin?: Readonly<Record<string, string>>;
   readonly publishConfig?: { readonly access: string; readonly provenance: boolean };
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
@@ -53,8 +54,9 @@ const folders = (): readonly string[] => {
 /** Each after what it depends on: that is the order in which they are built. */
 const inOrder = (packages: readonly Published[], done: readonly Published[] = []): readonly Published[] => {
   if (packages.length === 0) return done;
+  // The command bundles what it takes, so that it asks for nothing.
   const waits = ({ manifest }: Published): boolean =>
-    packages.some(({ name }) => manifest.dependencies?.[name] !== undefined);
+    packages.some(({ name }) => ({ ...manifest.devDependencies, ...manifest.dependencies })[name] !== undefined);
   const ready = packages.filter((one) => !waits(one));
   if (ready.length === 0) throw new Error(`They depend on each other: ${packages.map(({ name }) => name).join(', ')}`);
   return inOrder(packages.filter(waits), [...done, ...ready]);

@@ -5,11 +5,11 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { secretOf, secretsIn } from './plants.ts';
 
-const MAIN = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../packages/demo/src/main.ts', import.meta.url));
 const PLACES = ['environment of the command', 'headers of the command'];
 
 const demo = (...flags: readonly string[]): Promise<{ stdout: string; stderr: string }> => {
-  const args = ['--conditions=breakerbox-source', MAIN, 'demo', '--no-stack', '--port', '0', '--for', '3s', ...flags];
+  const args = ['--conditions=breakerbox-source', MAIN, '--no-stack', '--port', '0', '--for', '3s', ...flags];
   const env = {
     PATH: process.env.PATH,
     OPENAI_API_KEY: secretOf('environment of the command').trim(),
@@ -21,7 +21,7 @@ const demo = (...flags: readonly string[]): Promise<{ stdout: string; stderr: st
 test.concurrent.each([
   ['--json', '"decisions"'],
   ['--no-color', 'Breakerbox demo'],
-])('Q2: breakerbox demo %s', async (flag, holds) => {
+])('Q2: npm run demo -- %s', async (flag, holds) => {
   const { stdout, stderr } = await demo(flag);
   expect((stdout + stderr).includes(holds), `the output has ${holds}`).toBe(true);
   expect(secretsIn(stdout + stderr, PLACES)).toEqual([]);

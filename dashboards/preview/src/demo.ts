@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { PreviewError } from './errors.ts';
 
-const MAIN = fileURLToPath(new URL('../../../packages/cli/src/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../packages/demo/src/main.ts', import.meta.url));
 /** Two rounds of the demo's script, so that every incident has happened, and most are over. */
 export const DEMO_MS = 150_000;
 /** Longer than any picture takes. The demo is stopped when the pictures are done. */
 const LONGEST = '15m';
 const START_MS = 30_000;
 
-/** `breakerbox demo`, running. */
+/** The demo, running. */
 export interface Demo {
   /** Address of its Prometheus. */
   readonly url: string;
@@ -24,7 +24,7 @@ export interface Demo {
 export const startDemo = async (): Promise<Demo> => {
   const child = spawn(
     process.execPath,
-    ['--conditions=breakerbox-source', MAIN, 'demo', '--port', '0', '--for', LONGEST, '--no-color'],
+    ['--conditions=breakerbox-source', MAIN, '--port', '0', '--for', LONGEST, '--no-color'],
     // The demo ends by itself if this process is killed.
     { stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, BREAKERBOX_PARENT: String(process.pid) } },
   );

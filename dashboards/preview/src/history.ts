@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort } from '../../../packages/cli/src/demo/child.ts';
+import { freePort } from '../../../packages/demo/src/child.ts';
 
 const run = promisify(execFile);
 

@@ -5,13 +5,12 @@ import { checkCommand } from './check/check-command.ts';
 import { classifyCommand } from './classify/classify-command.ts';
 import { consoleCommand } from './ctl/console-command.ts';
 import { ctlCommand } from './ctl/ctl-command.ts';
-import { demoCommand } from './demo/demo-command.ts';
+import { demoCommand } from './demo-command.ts';
 import { mcpCommand } from './mcp/mcp-command.ts';
 import { replayCommand } from './replay/replay-command.ts';
 
 /** All commands, in the order of the help. */
 export const allCommands = (): readonly Command[] => [
-  demoCommand(),
   capabilitiesCommand(),
   checkCommand(),
   bundleCommand(),
@@ -20,4 +19,5 @@ export const allCommands = (): readonly Command[] => [
   ctlCommand(),
   consoleCommand(),
   mcpCommand(),
+  demoCommand(),
 ];

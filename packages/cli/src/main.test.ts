@@ -15,9 +15,9 @@ test.each(['--version', '-V'])('%s prints the version', async (flag) => {
 });
 
 test('rejects an unknown command, and says where to look', async () => {
-  await expect(start('demos')).rejects.toMatchObject({
+  await expect(start('replai')).rejects.toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/unknown command 'demos'\n\(Did you mean demo\?\)\n\(see --help\)/),
+    stderr: expect.stringMatching(/unknown command 'replai'\n\(Did you mean replay\?\)\n\(see --help\)/),
   });
 });
 

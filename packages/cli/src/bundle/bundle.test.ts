@@ -11,8 +11,8 @@ import {
   variableQueries,
 } from '../../../../dashboards/src/queries.ts';
 import { runTool } from '../../../../stack/tools.ts';
-import { findProgram, freePort, isReady, startChild } from '../demo/child.ts';
-import { startWatchdog } from '../demo/watchdog.ts';
+import { findProgram, freePort, isReady, startChild } from '../../../demo/src/child.ts';
+import { startWatchdog } from '../../../demo/src/watchdog.ts';
 import { runBundle, type TestFolder, testFolder } from './test-support.ts';
 
 const SELECTOR = 'job=~"agents-.+", cluster="eu"';

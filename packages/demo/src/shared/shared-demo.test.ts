@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** Ends the demo when it has printed `until`. In a process group of its own, so that the test finds every process that it leaves behind. */
 const demo = async (
   flags: readonly string[],
   { env = {}, until }: { readonly env?: NodeJS.ProcessEnv; readonly until?: RegExp } = {},
 ) => {
-  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', '--fleet', ...flags], {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, '--fleet', ...flags], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BREAKERBOX_WARNINGS: 'on', ...env },

@@ -7,7 +7,7 @@ import { createClient } from 'redis';
 import { getJson } from '../http-get.ts';
 import { type AgentNotice, type AgentStart, SHARED_TOOL, THRESHOLD } from './shared-story.ts';
 
-/** One process of `breakerbox demo --fleet`. It tells the process that started it what happens to the tool. */
+/** One process of `npm run demo -- --fleet`. It tells the process that started it what happens to the tool. */
 const { redisUrl, toolUrl } = JSON.parse(process.argv[2] ?? '') as AgentStart;
 
 const EVERY_MS = 400;

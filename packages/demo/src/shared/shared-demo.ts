@@ -25,7 +25,7 @@ export interface SharedDemoOptions {
   readonly redisUrl: string | undefined;
 }
 
-/** What `breakerbox demo --fleet --json` prints. */
+/** What `npm run demo -- --fleet --json` prints. */
 export interface SharedDemoReport {
   readonly processes: number;
   /** One for each outage that was over when the demo ended. */
@@ -40,9 +40,7 @@ const LOOK_MS = 50;
 const PATIENCE_MS = 120_000;
 const WHO_WIDTH = 10;
 /** The program of a process, in the source or in what is published. */
-const AGENT = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? 'shared-agent.ts' : 'shared-agent.js', import.meta.url),
-);
+const AGENT = fileURLToPath(new URL('shared-agent.ts', import.meta.url));
 
 const MISSING =
   'the fleet needs redis-server, which is not on PATH. On Debian and Ubuntu: apt-get install redis-server. Elsewhere: put Redis 7 on PATH. Without --fleet, the demo needs no Redis.';

@@ -5,7 +5,7 @@ import type { ProgramState, Stack } from './stack.ts';
 import type { Counts } from './tallies.ts';
 
 /**
- * What `breakerbox demo --json` prints. All `…AtMs` are milliseconds since the demo began. Lists hold the latest 2000
+ * What `npm run demo -- --json` prints. All `…AtMs` are milliseconds since the demo began. Lists hold the latest 2000
  * items, counts are exact.
  */
 export interface DemoReport {

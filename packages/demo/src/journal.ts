@@ -1,7 +1,7 @@
 import type { Breakerbox, BreakerboxEvents, Decision, Route, ScopePlan } from '@breakerbox/core';
 import { visible } from '@breakerbox/core/internal';
 import type { SessionReport } from '@breakerbox/core/report';
-import { terminalSafe } from '../command-io.ts';
+import { terminalSafe } from '../../cli/src/command-io.ts';
 import { clockTime } from './duration.ts';
 import { DECISION_KINDS, ROUTE_KINDS, type Tallies, tallies } from './tallies.ts';
 import { describePlan, describeRoute } from './wording.ts';

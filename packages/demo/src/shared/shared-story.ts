@@ -1,4 +1,4 @@
-/** What the processes of `breakerbox demo --fleet` and the process that starts them know of each other. */
+/** What the processes of `npm run demo -- --fleet` and the process that starts them know of each other. */
 
 export const SHARED_TOOL = 'web_search';
 /** Failures in a row that open a circuit, as in the defaults. */

@@ -1,6 +1,6 @@
 import { type CircuitView, GROUP_PREFIX } from '@breakerbox/core';
 import type { SessionReport } from '@breakerbox/core/report';
-import { tableLines, wrap } from '../plain-table.ts';
+import { tableLines, wrap } from '../../cli/src/plain-table.ts';
 import type { AlertRow } from './alert-watch.ts';
 import type { AgentStatus, DemoStatus } from './demo-status.ts';
 import { clockTime, shortSeconds } from './duration.ts';

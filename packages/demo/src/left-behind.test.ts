@@ -7,8 +7,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
-const DEMO = ['--conditions=breakerbox-source', MAIN, 'demo', '--json', '--port', '0'];
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const DEMO = ['--conditions=breakerbox-source', MAIN, '--json', '--port', '0'];
 
 /** A program that is ready at once and keeps running. It writes its process id to a file beside itself. */
 const FAKE = `#!${process.execPath}

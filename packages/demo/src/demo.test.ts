@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { DemoReport } from './demo-report.ts';
 
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 
 interface Run {
   readonly child: ChildProcess;
@@ -16,7 +16,7 @@ interface Run {
 
 /** In a process group of its own, so that the test finds every process that it leaves behind. */
 const demo = (...flags: string[]): Run => {
-  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, 'demo', '--no-stack', ...flags], {
+  const child = spawn(process.execPath, ['--conditions=breakerbox-source', MAIN, '--no-stack', ...flags], {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, BREAKERBOX_WARNINGS: 'on' }, // The demo is a program without a mistake: stderr stays empty.

@@ -1,4 +1,4 @@
-import { wrap } from '../plain-table.ts';
+import { wrap } from '../../cli/src/plain-table.ts';
 
 /** A message as Alertmanager sent it, in Slack's format, from the templates of `stack/alertmanager/`. */
 export interface Message {

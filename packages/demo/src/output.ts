@@ -1,5 +1,5 @@
 import { safeJson } from '@breakerbox/core/internal';
-import { terminalSafe } from '../command-io.ts';
+import { terminalSafe } from '../../cli/src/command-io.ts';
 import type { DemoReport } from './demo-report.ts';
 import type { DemoStatus } from './demo-status.ts';
 import { clockTime } from './duration.ts';

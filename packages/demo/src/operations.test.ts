@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBreakerbox } from '@breakerbox/core';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { look, targetsOf } from '../ctl/targets.ts';
+import { look, targetsOf } from '../../cli/src/ctl/targets.ts';
 import { startOperations } from './operations.ts';
 
 test('A7: `breakerbox ctl list` finds a demo without a variable or an option', async () => {

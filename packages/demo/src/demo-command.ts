@@ -35,9 +35,9 @@ const runAgents: Run<DemoOptions> = (options) =>
 const runShared: Run<SharedDemoOptions> = (options) =>
   runToTheEnd(async (...rest) => (await import('./shared/shared-demo.ts')).runSharedDemo(options, ...rest));
 
-/** `breakerbox demo`, and with `--fleet` another demo. */
+/** `npm run demo`, and with `--fleet` another demo. */
 export const demoCommand = (run: Run<DemoOptions> = runAgents, runFleet: Run<SharedDemoOptions> = runShared): Command =>
-  new Command('demo')
+  new Command('npm run demo --')
     .description(
       'Run agents with scripted models on real tools that fail, with Prometheus and Alertmanager if they are installed.',
     )
@@ -81,7 +81,7 @@ export const demoCommand = (run: Run<DemoOptions> = runAgents, runFleet: Run<Sha
         .argParser(portFlag),
     )
     .option('--no-color', 'no colours in the view; NO_COLOR does the same')
-    .showHelpAfterError('(see breakerbox demo --help)')
+    .showHelpAfterError('(see npm run demo -- --help)')
     .action((flags: Flags, command: Command) =>
       flags.fleet
         ? runFleet({ forMs: flags.for, json: flags.json, pace: flags.pace, redisUrl: flags.redis })

@@ -1,4 +1,4 @@
-import { Command, type CommanderError } from 'commander';
+import type { CommanderError } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { DemoOptions } from './demo.ts';
 import { demoCommand } from './demo-command.ts';
@@ -17,7 +17,7 @@ const parse = async (...flags: string[]): Promise<DemoOptions | SharedDemoOption
   };
   const demo = demoCommand(keep, keep);
   demo.exitOverride().configureOutput({ writeErr: () => undefined });
-  await new Command().addCommand(demo).parseAsync(['node', 'breakerbox', 'demo', ...flags]);
+  await demo.parseAsync(flags, { from: 'user' });
   return given;
 };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { haveStackFiles, type StackFiles, writeStackFiles } from './stack-files.ts';
+import { type StackFiles, writeStackFiles } from './stack-files.ts';
 
 const addresses = {
   metrics: '127.0.0.1:9464',
@@ -22,8 +22,6 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const read = async (path: string) => parse(await readFile(path, 'utf8'));
-
-test("the repository's files are found", () => expect(haveStackFiles()).toBe(true));
 
 test('Prometheus scrapes the demo, and nothing else', async () => {
   const { global, rule_files, alerting, scrape_configs } = await read(files.prometheus);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,17 +11,12 @@ export const DEMO_SCALE: Scale = { factor: 1 / 60, leastRangeMs: 2000 };
 /** How often the demo's Prometheus scrapes and evaluates. */
 const INTERVAL = '1s';
 
-/** The root of the repository, relative to this file. The published package has no `alerts/` and `stack/` there. */
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+/** The root of the repository, relative to this file. */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const RULES = join(ROOT, 'alerts', 'rules');
 const PROMETHEUS = join(ROOT, 'stack', 'prometheus', 'prometheus.yml');
 const ALERTMANAGER = join(ROOT, 'stack', 'alertmanager', 'alertmanager.yml');
-const TEMPLATES = join(dirname(ALERTMANAGER), 'templates');
-
-/** Whether the files for Prometheus and Alertmanager exist. */
-export const haveStackFiles = (): boolean =>
-  [RULES, PROMETHEUS, ALERTMANAGER, TEMPLATES].every((path) => existsSync(path));
 
 interface StaticConfig {
   readonly targets: readonly string[];

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Child, findProgram, freePort, isReady, startChild } from './child.ts';
 import { DemoError } from './errors.ts';
 import type { Journal } from './journal.ts';
-import { haveStackFiles, writeStackFiles } from './stack-files.ts';
+import { writeStackFiles } from './stack-files.ts';
 import { startWatchdog } from './watchdog.ts';
 
 /** The state of a program of the stack. */
@@ -89,14 +89,6 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
   }
   if (programs.alertmanager === undefined) {
     journal.note('stack', `Alertmanager is not on PATH: alerts fire, but are not delivered. ${INSTALL_HINT}`, 'warn');
-  }
-  if (!haveStackFiles()) {
-    journal.note(
-      'stack',
-      'This installation has no folders alerts/ and stack/, so the demo does not start Prometheus. To see alerts, run the demo in a clone of the repository.',
-      'warn',
-    );
-    return noStack('missing', 'this installation has no alerts/ and stack/');
   }
 
   const folder = await makeFolder();

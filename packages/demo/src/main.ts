@@ -1,0 +1,3 @@
+import { demoCommand } from './demo-command.ts';
+
+await demoCommand().parseAsync();

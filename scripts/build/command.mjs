@@ -1,0 +1,57 @@
+// `node ../../scripts/build/command.mjs` in packages/cli writes `dist`: the whole command, with all that it imports. So `npx breakerbox`
+// downloads one package, and a relay reads a few files. `main.js` is the command, and `code/` has what it loads.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { writeNames } from './bundled-names.mjs';
+
+const ROOT = '../..';
+/** Optional: the application has it, or not. */
+const EXTERNAL = ['@grpc/grpc-js'];
+/** Packages of this workspace whose `dist` has code of others. */
+const CARRYING = ['packages/telemetry', 'packages/control'];
+
+/** Files that the code reads beside itself, as it does in its own package. */
+const BESIDE = {
+  'alerts/runbooks': 'dist/runbooks',
+  'alerts/src/settings.ts': 'dist/src/settings.ts',
+  'stack/alertmanager': 'dist/alertmanager',
+  'packages/control/dist/page': 'dist/code/page',
+};
+
+const checkTypes = () => {
+  const compiler = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+  const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.build.json'], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+};
+
+const writeCode = async () => {
+  const bundle = await rolldown({
+    input: { main: 'src/main.ts' },
+    platform: 'node',
+    external: EXTERNAL,
+    experimental: { attachDebugInfo: 'none' },
+  });
+  const { output } = await bundle.write({
+    dir: 'dist',
+    chunkFileNames: 'code/[name]-[hash].js',
+    comments: { legal: true, annotation: true, jsdoc: false },
+  });
+  return output.flatMap(({ modules = {} }) => Object.keys(modules));
+};
+
+const namesIn = (folder) => {
+  const file = join(ROOT, folder, 'dist/BUNDLED.txt');
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => / \S+, \S+$/.test(line))
+    .map((line) => `${line}\n`);
+};
+
+rmSync('dist', { recursive: true, force: true });
+checkTypes();
+writeNames(await writeCode(), CARRYING.flatMap(namesIn));
+for (const [from, to] of Object.entries(BESIDE)) cpSync(join(ROOT, from), to, { recursive: true });
