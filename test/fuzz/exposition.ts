@@ -69,7 +69,7 @@ const readSample = (line: string): readonly [ReadonlyMap<string, string>, number
 
 /** Each line of the input is the name of a tool. The text must give back the same names with the same values. */
 export const checkExposition = async (input: string): Promise<void> => {
-  const tools = [...new Set(input.split('\n'))];
+  const tools = [...new Set(Buffer.from(input).toString().split('\n'))]; // UTF-8 has no lone surrogates.
   const lines = (await expositionOf(tools)).split('\n');
   const samples = lines.filter((line) => line !== '' && !line.startsWith('#')).map(readSample);
   const found = samples.filter(([labels]) => labels.has('gen_ai_tool_name'));

@@ -54,6 +54,7 @@ const server = async () => {
     connection,
     stop: async () => {
       client.destroy();
+      redis.child.ref(); // Its end is waited for.
       await redis.stop();
     },
   };
