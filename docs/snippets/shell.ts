@@ -161,7 +161,7 @@ export const faultIn = async (command: string): Promise<string | undefined> => {
 };
 
 /** They act on agents that run elsewhere, on the configuration of a client, or on servers that the reader has. */
-const OF_OPERATORS = /^npx breakerbox ((?:ctl|console|mcp)\b.*)$/;
+const OF_OPERATORS = /^(?:npx breakerbox|npm run (?:--silent )?breakerbox --) ((?:ctl|console|mcp)\b.*)$/;
 
 const flagsIn = (text: string): readonly string[] => text.split(' ').filter((one) => one && one !== '>');
 

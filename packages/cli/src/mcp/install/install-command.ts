@@ -8,7 +8,15 @@ import { printable } from '../../plain-table.ts';
 import { CLIENT_TRAITS, CLIENTS, type ClientFile, type McpClient, type Surroundings } from './client-files.ts';
 import { backupsOf, ChangedBetween, readConfig, replaceConfig } from './config-file.ts';
 import { type FilePlan, type Named, planInstall, planUninstall } from './install-plan.ts';
-import { defaultLauncher, LAUNCHERS, type Launcher, launcherWords, type Running, writtenLauncher } from './launcher.ts';
+import {
+  defaultLauncher,
+  isInClone,
+  LAUNCHERS,
+  type Launcher,
+  launcherWords,
+  type Running,
+  writtenLauncher,
+} from './launcher.ts';
 import { checkRelayOptions, withFullPaths } from './relay-words.ts';
 
 interface Flags {
@@ -62,7 +70,7 @@ export const mcpInstallCommand = (host: InstallHost, io: CommandIo = processIo):
     .addOption(
       new Option(
         '--launcher <launcher>',
-        'how the client starts breakerbox: npx needs no installation; breakerbox must be on the PATH of the client; node gives full paths. Default: breakerbox if it is installed, else npx; always npx in files of a project. An entry that starts the relay keeps its launcher',
+        'how the client starts breakerbox: npx needs no installation; breakerbox must be on the PATH of the client; node gives full paths. Default: breakerbox if it is installed, else npx; always npx in files of a project. In a clone: node. An entry that starts the relay keeps its launcher',
       ).choices(LAUNCHERS),
     )
     .option('--no-restart', 'do not start a server with a command again when it ends; default: the relay does')
@@ -93,7 +101,7 @@ const INSTALL = (host: InstallHost, options: readonly string[]): Work => ({
   nothing: 'Every server that can have the relay has it.',
   check: () => checkRelayOptions(options),
   plan: (file, { isShared }, flags) => {
-    const first = flags.launcher ?? (isShared ? 'npx' : defaultLauncher(host));
+    const first = flags.launcher ?? (isShared && !isInClone(host) ? 'npx' : defaultLauncher(host));
     return planInstall(
       file,
       rootsOf(flags),

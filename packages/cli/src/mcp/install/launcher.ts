@@ -31,8 +31,14 @@ export const launcherWords = (launcher: Launcher, running: Running): readonly st
   return platform === 'win32' ? ['cmd', '/c', ...words] : words;
 };
 
-/** `breakerbox` if the running command is the one on PATH, and not in a folder that npx or a project has put there. */
+/** Whether the command runs in a clone of its repository, perhaps before npm has it. */
+export const isInClone = ({ main }: Pick<Running, 'main'>): boolean => IN_CLONE.test(main);
+
+const IN_CLONE = /[\\/]packages[\\/]cli[\\/](?:src|dist)[\\/]main\.[jt]s$/;
+
+/** `node` in a clone. Else `breakerbox` if the running command is the one on PATH, and not in a folder that npx or a project has put there. */
 export const defaultLauncher = ({ path, main, platform }: Running): Launcher => {
+  if (isInClone({ main })) return 'node';
   if (platform === 'win32') return 'npx'; // PATH leads to a script of cmd there, which does not tell what it runs.
   const folders = path.split(delimiter).filter((folder) => folder !== '' && basename(folder) !== '.bin');
   for (const folder of folders) {

@@ -1,0 +1,35 @@
+// `node scripts/command-form.mjs npx` is a step of the first release: pages then say `npx breakerbox ctl list`, which npm can find. Until
+// then they say `npm run breakerbox -- ctl list`, which works in a clone. docs/command-form.test.ts holds the pages to FORM.
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The form of today: the script changes this line too. */
+export const FORM = 'clone';
+
+const WORDS = { npx: 'npx breakerbox ', clone: 'npm run breakerbox -- ' };
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** Pages for people who read the repository. Runbooks and texts of alerts go with the packages, and always say `npx`. */
+export const pages = () =>
+  globSync(['README.md', 'docs/*.md', '{packages/*,alerts,dashboards,examples}/README.md'], { cwd: root }).sort();
+
+/** The text in a form. A line with a comment that says so keeps both. */
+export const inForm = (text, form) => {
+  const other = form === 'npx' ? 'clone' : 'npx';
+  return text
+    .split('\n')
+    .map((line) => (line.includes('<!-- both forms -->') ? line : line.replaceAll(WORDS[other], WORDS[form])))
+    .join('\n');
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , form = FORM] = process.argv;
+  if (!(form in WORDS)) throw new Error(`Say which form: ${Object.keys(WORDS).join(' or ')}.`);
+  for (const page of [...pages(), 'scripts/command-form.mjs']) {
+    const path = join(root, page);
+    const text = readFileSync(path, 'utf8');
+    const changed = page.endsWith('.mjs') ? text.replace(/(const FORM = ')\w+/, `$1${form}`) : inForm(text, form);
+    if (changed !== text) writeFileSync(path, changed);
+  }
+}

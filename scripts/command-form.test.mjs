@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { FORM, inForm, pages } from './command-form.mjs';
+
+test.each(pages())('%s names the command in the form that works today', (page) => {
+  const text = readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
+  expect(text, `node scripts/command-form.mjs ${FORM}`).toBe(inForm(text, FORM));
+});
+
+test('a release switches the form, and back', () => {
+  const both = 'npx breakerbox mcp <!-- both forms -->';
+  const page = `Run npm run breakerbox -- ctl list.\n${both}`;
+  expect(inForm(page, 'npx')).toBe(`Run npx breakerbox ctl list.\n${both}`);
+  expect(inForm(inForm(page, 'npx'), 'clone')).toBe(page);
+});
