@@ -57,7 +57,10 @@ export const followEvents = (box: Breakerbox): EventCounts => {
     add(METRIC.transitions, { [ATTR.tool]: tool, [ATTR.stateFrom]: from, [ATTR.stateTo]: to }),
   );
   box.on('budget.exhausted', () => add(METRIC.budgetExhaustions, {}));
-  box.on('systemic.detected', ({ event }) => add(METRIC.systemicEvents, { [ATTR.errorType]: event.category }));
+  box.on('systemic.detected', ({ event: { category, layer, dependency } }) => {
+    const suspect = dependency === undefined ? layer : `${layer} ${dependency}`;
+    add(METRIC.systemicEvents, { [ATTR.errorType]: category, [ATTR.suspect]: suspect });
+  });
   box.on('operator.action', ({ action, result }) =>
     add(METRIC.operatorActions, { [ATTR.action]: action, [ATTR.result]: result }),
   );

@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly jobs: readonly ScrapeJob[];
   /** The URL to which Alertmanager sends notifications. */
   readonly webhookUrl: string;
+  /** The URL to which it sends messages for people. Default: none. */
+  readonly messageUrl?: string;
   /** How much faster than in production time passes for the rules. */
   readonly scale: Scale;
   /** Time between two scrapes, and between two evaluations. */
@@ -61,7 +63,8 @@ const program = (name: keyof typeof NAMES): string => {
   );
 };
 
-const writeFiles = (folder: string, alertmanager: string, { jobs, webhookUrl, scale, intervalMs }: ServerOptions) => {
+const writeFiles = (folder: string, alertmanager: string, options: ServerOptions) => {
+  const { jobs, webhookUrl, messageUrl, scale, intervalMs } = options;
   const rules = join(folder, 'rules');
   mkdirSync(rules);
   for (const name of readdirSync(RULES).filter((one) => one.endsWith('.yml'))) {
@@ -80,7 +83,7 @@ const writeFiles = (folder: string, alertmanager: string, { jobs, webhookUrl, sc
     })),
   };
   writeFileSync(join(folder, 'prometheus.yml'), stringify(prometheus));
-  const addresses = { metrics: '', alertmanager, webhookUrl };
+  const addresses = { metrics: '', alertmanager, webhookUrl, messageUrl };
   const routes = rewriteAlertmanager(read('stack', 'alertmanager', 'alertmanager.yml'), addresses, scale);
   writeFileSync(join(folder, 'alertmanager.yml'), stringify(routes));
 };

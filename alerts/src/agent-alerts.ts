@@ -167,6 +167,10 @@ const telemetryAbsent: AlertDefinition = {
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
+  began: ({ dialect, andSelector }) => {
+    const sessions = `${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q${andSelector}}`;
+    return dialect.time('', { query: `max(max_over_time(timestamp(${sessions})[1h:1m]))`, args: ['job', 'agent'] }, '');
+  },
   summary: ({ dialect }) => `${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
     `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.`,

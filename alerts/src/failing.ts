@@ -41,6 +41,10 @@ export const failingWith = (dialect: Dialect, andSelector: string): string => {
   });
 };
 
+/** Failures of the last 15 minutes that blame a key, by category. */
+export const failuresOfKeys = (andSelector: string): string =>
+  grewBy(ERROR, `${METRIC.errors.prometheus}{${OF_AGENT}, ${TOOL}=%q, ${label(ATTR.blames)}="key"${andSelector}}`);
+
 const events = (andSelector: string, by = ERROR, matchers = ''): string =>
   grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`);
 

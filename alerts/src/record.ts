@@ -44,7 +44,7 @@ export const RECORDED = {
   errorRatio1h: 'job_agent_tool:breakerbox_failures_per_execution:ratio1h',
   p95Short: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_5m',
   p95: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m',
-  calls15m: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:increase15m',
+  calls15m: 'job_agent_tool:breakerbox_outcomes:increase15m',
   slow: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_slow',
   p95Sampled: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_sampled',
   p95Usual: 'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_median1w',

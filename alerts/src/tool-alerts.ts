@@ -1,7 +1,7 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { failingWith } from './failing.ts';
+import { failingWith, failuresOfKeys } from './failing.ts';
 import { gained } from './gained.ts';
 import {
   AGENT,
@@ -96,8 +96,8 @@ const circuitOpen: AlertDefinition = {
     const of = `${MATCH_TOOL}${andSelector}`;
     const openedBy = dialect.query({
       before: ' (',
-      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0))`,
-      args: OF_TOOL,
+      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0) or ${failuresOfKeys(andSelector)})`,
+      args: [...OF_TOOL, ...OF_TOOL, ...OF_TOOL, ...OF_TOOL],
       list: 'error',
       after: ')',
     });

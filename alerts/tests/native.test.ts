@@ -65,14 +65,13 @@ const answer = async (expr: string): Promise<number> => {
 };
 
 describe('a native histogram', () => {
-  it('gives the alert on slow tools its p95 and its number of calls', async () => {
+  it('gives the alert on slow tools its p95', async () => {
     const { read } = inlined(resolved({}));
     for (const key of ['p95', 'p95Short'] as const) {
       const p95 = await answer(read.now(key));
       expect(p95).toBeGreaterThan(3.5);
       expect(p95).toBeLessThanOrEqual(4);
     }
-    expect(await answer(read.now('calls15m'))).toBeCloseTo(600, -1);
   });
 
   it.each(['p95 5m', 'Latency percentiles'])('is drawn by the panel %s', async (panel) => {

@@ -71,6 +71,7 @@ it.concurrent('BreakerboxTelemetryAbsent names the agent', () => {
     description:
       'Agent a (job fleet) has reported nothing for 5 minutes, after it reported for 21 of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.',
     dashboard: '/d/breakerbox-fleet-overview?var-job=fleet&var-agent=a',
+    began: 'Jan 1 00:20 UTC',
   };
   const firing = [{ alert, after: 1480, by: 1620 }];
   return run({ interval: 60, of: [alert], lasts: 1800, firing, says: [says] }, (now, one) => {

@@ -1,0 +1,353 @@
+/**
+ * An incident with a trouble for each alert that can fire within minutes, in a real Prometheus and a real Alertmanager with the repository's
+ * rules, inhibition and templates. The events of the engine say who must be paged, and what the pages say is read word by word.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { createBreakerbox, type ErrorCategory, METRIC } from '@breakerbox/core';
+import { createFleet, memoryStore } from '@breakerbox/fleet';
+import { startTelemetry, type TelemetryHandle } from '@breakerbox/telemetry';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AlertWatch, startAlertWatch } from '../packages/demo/src/alert-watch.ts';
+import { freePort } from '../packages/demo/src/child.ts';
+import { createJournal } from '../packages/demo/src/journal.ts';
+import { type AgentProcess, startAgentProcess } from './agent-process.ts';
+import { type Counts, type EventCounts, followEvents, seriesName } from './event-counts.ts';
+import { type IncidentAgent, startIncidentAgent, TROUBLES } from './incident-agents.ts';
+import { type PrometheusClient, prometheusClient } from './prometheus.ts';
+import { type Servers, startServers } from './servers.ts';
+import { BUDGET, type Spender, startSpender } from './spender.ts';
+
+/** A minute of the rules, in milliseconds. */
+const MINUTE_MS = 1500;
+const INTERVAL_MS = 500;
+const JOB = 'incident';
+
+/** What the engine told. */
+interface Opening {
+  readonly tool: string;
+  readonly category: ErrorCategory | undefined;
+  readonly atMs: number;
+  closed: boolean;
+}
+interface Told {
+  readonly openings: Opening[];
+  exhausted: number;
+  events: { category: ErrorCategory | undefined; suspect: string; tools: readonly string[]; atMs: number }[];
+}
+
+const told = new Map<string, Told>();
+const counted: EventCounts[] = [];
+const agents = {} as Record<keyof typeof TROUBLES, IncidentAgent>;
+let telemetry: TelemetryHandle;
+let watch: AlertWatch;
+let servers: Servers;
+let prometheus: PrometheusClient;
+let spender: Spender;
+let vanished: AgentProcess;
+let watching: Promise<void>;
+const ended = new AbortController();
+
+const listen = (box: IncidentAgent['box']): void => {
+  const openings: Opening[] = [];
+  const one: Told = { openings, exhausted: 0, events: [] };
+  told.set(box.agent, one);
+  counted.push(followEvents(box));
+  box.on('circuit.transition', ({ tool, from, to, category, unixMs }) => {
+    if (from === 'closed' && to === 'open') openings.push({ tool, category, atMs: unixMs, closed: false });
+    if (to === 'closed') for (const opening of openings) if (opening.tool === tool) opening.closed = true;
+  });
+  box.on('budget.exhausted', () => {
+    one.exhausted += 1;
+  });
+  box.on('systemic.detected', ({ event: { category, layer, dependency, openings: parts }, unixMs }) =>
+    one.events.push({
+      category,
+      suspect: dependency === undefined ? layer : `${layer} ${dependency}`,
+      tools: parts.map(({ tool }) => tool),
+      atMs: unixMs,
+    }),
+  );
+};
+
+/** A store that stops answering. */
+let storeIsLost = false;
+/** When the store and one agent went away. */
+let lostMs = 0;
+const unsteady = (): ReturnType<typeof memoryStore> =>
+  new Proxy(memoryStore(), {
+    get: (store, key) => {
+      const value: unknown = Reflect.get(store, key);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) =>
+        storeIsLost && key === 'read' ? Promise.reject(new Error('no answer')) : Reflect.apply(value, store, args);
+    },
+  });
+let fleet: ReturnType<typeof createFleet>;
+
+beforeAll(async () => {
+  const journal = createJournal();
+  journal.begin();
+  watch = await startAlertWatch(journal);
+  telemetry = startTelemetry({ serviceName: JOB, prometheus: { port: 0 } });
+  await telemetry.ready;
+  const port = await freePort();
+  servers = await startServers({
+    webhookUrl: watch.webhookUrl,
+    messageUrl: watch.messageUrl,
+    scale: { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS },
+    intervalMs: INTERVAL_MS,
+    jobs: [
+      { job: JOB, targets: [new URL(telemetry.metricsUrl ?? '').host] },
+      { job: 'gone', targets: [`127.0.0.1:${port}`] },
+    ],
+  });
+  prometheus = prometheusClient(servers.prometheus);
+  const sources = { prometheus: () => servers.prometheus, alertmanager: () => servers.alertmanager };
+  const look = async (): Promise<void> => {
+    while (!ended.signal.aborted) {
+      await watch.look(sources);
+      await wait(INTERVAL_MS / 2);
+    }
+  };
+  watching = look();
+  vanished = await startAgentProcess({ agent: 'vanish-agent', job: 'gone', port, nature: 'moody' });
+  vanished.send({ do: 'heal' });
+  fleet = createFleet({ client: unsteady() });
+  createBreakerbox({ agent: 'fleet-agent', scope: 'process', fleet });
+  for (const agent of Object.keys(TROUBLES) as (keyof typeof TROUBLES)[]) {
+    agents[agent] = startIncidentAgent(agent);
+    listen(agents[agent].box);
+  }
+  spender = startSpender('burner-agent');
+  listen(spender.box);
+  // Their alerts look back for longest.
+  agents['ocr-agent'].begin();
+  agents['key-agent'].begin();
+  // The least time of a telemetry that can be missed is the longest.
+  await wait(19 * MINUTE_MS);
+  for (const one of Object.values(agents)) one.begin();
+  spender.spend(BUDGET - 1);
+  storeIsLost = true;
+  lostMs = Date.now();
+  await vanished.kill();
+  // Long enough for every alert that fires within minutes.
+  await wait(18 * MINUTE_MS);
+}, 180_000);
+afterAll(async () => {
+  ended.abort();
+  await watching;
+  await Promise.all([vanished?.kill(), spender?.stop(), ...Object.values(agents).map((one) => one.stop())]);
+  await fleet?.close();
+  await servers?.stop();
+  await telemetry?.shutdown();
+  await watch?.close();
+});
+
+/** A page without what differs from run to run. Times stay, except that of the notification. */
+const paged = (agentOrTool: string): readonly string[] =>
+  watch.messages
+    .filter(({ title }) => title.includes(`${agentOrTool}:`) || title.includes(`: ${agentOrTool} `))
+    .map(({ title, text }) =>
+      [title, text]
+        .join('\n')
+        .replaceAll(/ \(at \w+ \d+ [\d:]+ UTC\)/g, ' (at NOW)')
+        .replaceAll(/_firing since [^_]+_/g, '_firing since NOW_')
+        .replaceAll(/until \w+ \d+ [\d:]+ UTC/g, 'until LATER')
+        .replaceAll(/\b\d+%/g, 'N%')
+        .replaceAll(/reported for \d+ of/g, 'reported for N of')
+        .replaceAll(/have opened \d+ times/g, 'have opened N times')
+        .replaceAll(/<[^|]+\|Runbook>/g, 'Runbook')
+        .replaceAll(/ · <http.*$/gm, ''),
+    );
+
+/** As pages write it. */
+const minute = (ms: number): string =>
+  `${new Date(ms).toLocaleString('en-US', { month: 'short', day: 'numeric', timeZone: 'UTC' })} ${new Date(ms).toISOString().slice(11, 16)} UTC`;
+
+/** Prometheus saw the last of both up to a minute before or after. A text looks for it once a minute, which a run this short may not have. */
+const whenLost = (agent: string): readonly string[] =>
+  paged(agent).map((page) =>
+    [-1, 0, 1]
+      .reduce((text, minutes) => text.replaceAll(`since ${minute(lostMs + minutes * 60_000)}`, 'since LOST'), page)
+      .replace('_firing since NOW_', '_since LOST_'),
+  );
+
+const openingOf = (agent: string): number => told.get(agent)?.openings[0]?.atMs ?? 0;
+
+type Labels = Readonly<Record<string, string>>;
+const who = (labels: Labels): string =>
+  [labels.alertname, labels.gen_ai_agent_name, labels.gen_ai_tool_name, labels.error_type]
+    .filter((one) => one !== undefined)
+    .join(' ');
+const distinct = (all: readonly { readonly labels: Labels }[]) =>
+  [...new Set(all.map(({ labels }) => who(labels)))].sort();
+
+/** A tool opened this often, flaps. */
+const OFTEN = 4;
+const SEVERAL = 3;
+
+/** Who must be paged, according to the engine's own events; and which alerts another one explains. */
+const due = (): { readonly pages: readonly string[]; readonly muted: readonly string[] } => {
+  const pages: string[] = [];
+  const muted: string[] = [];
+  const agentsOf = new Map<string, string[]>();
+  for (const [agent, { openings, exhausted, events }] of told) {
+    const lasting = openings.filter(({ closed }) => !closed);
+    for (const { tool, category } of lasting)
+      agentsOf.set(`${tool} ${category}`, [...(agentsOf.get(`${tool} ${category}`) ?? []), agent]);
+    const [first] = lasting;
+    const together = lasting.length >= SEVERAL && lasting.every(({ category }) => category === first?.category);
+    if (together) pages.push(`BreakerboxCorrelatedOpenings ${agent} ${first?.category}`);
+    if (exhausted > 0) pages.push(`BreakerboxBudgetExhausted ${agent}`);
+    if (events.length > 0) pages.push(`BreakerboxSystemicFailure ${agent}`);
+    const flapping = openings.filter(({ closed }) => closed);
+    if (flapping.length >= OFTEN) pages.push(`BreakerboxCircuitFlapping ${agent} ${flapping[0]?.tool}`);
+  }
+  for (const [what, some] of agentsOf) {
+    if (some.length >= SEVERAL) pages.push(`BreakerboxCorrelatedOpenings ${what}`);
+  }
+  for (const [agent, { openings }] of told) {
+    for (const { tool, category, closed } of openings) {
+      if (closed) continue;
+      const isShared = pages.some((one) =>
+        [
+          `BreakerboxCorrelatedOpenings ${agent} ${category}`,
+          `BreakerboxCorrelatedOpenings ${tool} ${category}`,
+        ].includes(one),
+      );
+      (isShared ? muted : pages).push(`BreakerboxCircuitOpen ${agent} ${tool}`);
+    }
+  }
+  // These are in no event: a share of calls or of sessions, the circuits of keys, and what a process cannot tell itself.
+  pages.push(
+    'BreakerboxBudgetBurnFast burner-agent',
+    'BreakerboxCircuitOpen key-agent read_page',
+    'BreakerboxFleetDegraded fleet-agent',
+    'BreakerboxTelemetryAbsent vanish-agent',
+    'BreakerboxToolErrorRateHigh ocr-agent ocr',
+  );
+  return { pages: pages.sort(), muted: muted.sort() };
+};
+
+describe('the pages of an incident', () => {
+  test('M6, M7: each trouble that the engine told has one page; a healthy agent, a forced mode and what another page explains have none', () => {
+    const { pages, muted } = due();
+    expect(distinct(watch.delivered)).toEqual(pages);
+    expect(distinct(watch.inhibited)).toEqual(muted);
+    expect(watch.delivered.filter(({ status }) => status === 'resolved')).toEqual([]);
+    for (const agent of ['quiet-agent', 'forced-agent']) expect(paged(agent)).toEqual([]);
+  });
+
+  test('the counters agree with the events', async () => {
+    const all = Object.assign({}, ...counted.map((one) => one.counts())) as Counts;
+    const { systemicEvents, budgetExhaustions } = METRIC;
+    for (const { prometheus: name } of [systemicEvents, budgetExhaustions]) {
+      const series = await prometheus.instant(`${name}{job="${JOB}"} > 0`);
+      const seen = Object.fromEntries(
+        series.map(({ metric: { __name__, job, instance, otel_scope_name, ...labels }, values }) => [
+          seriesName(name, labels),
+          values[0]?.[1],
+        ]),
+      );
+      expect(seen).toEqual(Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith(`${name}{`))));
+    }
+  });
+
+  test('H1: several tools that fail as one event: the tools, the category, the suspected cause, and what to do', () => {
+    expect(told.get('gateway-agent')?.events).toMatchObject([{ category: 'network', suspect: 'dependency egress' }]);
+    expect(told.get('gateway-agent')?.openings).toEqual([]);
+    expect(paged('gateway-agent')).toEqual([
+      `Critical: gateway-agent: search, translate, weather fail together (network)
+1 firing, job incident · Runbook
+• Agent gateway-agent (job incident) has recognised failures of several tools as one event. Failed within the last 23 seconds: search (network), translate (network), weather (network). Suspected: dependency egress. 1 session is paused for every tool (at NOW). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.
+  _firing since NOW_`,
+    ]);
+  });
+
+  test('M1, M10: a tool that is out of use: since when it is, not since when the alert fires', () => {
+    const since = minute(openingOf('research-agent'));
+    expect(paged('research-agent')).toEqual([
+      `Warning: research-agent: web_search is out of use (server)
+1 firing, job incident · Runbook
+• web_search of agent research-agent (job incident) has been out of use since ${since}, and still was at most 3 seconds ago: 1 circuit. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.
+  _since ${since}_`,
+    ]);
+  });
+
+  test('M6: a wait that the service asked for', () => {
+    const since = minute(openingOf('waiting-agent'));
+    expect(paged('waiting-agent')).toEqual([
+      `Warning: waiting-agent: quotes is out of use (rate_limit)
+1 firing, job incident · Runbook
+• quotes of agent waiting-agent (job incident) has been out of use since ${since}, and still was at most 3 seconds ago: 1 circuit. Its calls are skipped. The service asked to wait until LATER (Retry-After), so no probe is made before that. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.
+  _since ${since}_`,
+    ]);
+  });
+
+  test('L7: an outage of keys, with their category', () => {
+    expect(paged('key-agent')).toEqual([
+      `Warning: key-agent: read_page is out of use (network)
+1 firing, job incident · Runbook
+• read_page of agent key-agent (job incident) has been out of use for 8 seconds, and still was at most 3 seconds ago: circuits of its keys, such as hosts. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.
+  _firing since NOW_`,
+    ]);
+  });
+
+  test('M8, M9: a budget that is used up: whether a session is paused now, and the tools and errors that used it', () => {
+    expect(paged('strict-agent')).toEqual([
+      `Critical: strict-agent: sessions are out of failure budget
+1 firing, job incident · Runbook
+• Agent strict-agent (job incident): 1 session is paused, because its failure budget is used up (at NOW). A paused session calls no tool until you resume it. Failed within the last 23 seconds: deploy (server), logs (timeout). Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.
+  _firing since NOW_`,
+    ]);
+    expect(paged('burner-agent')).toEqual([
+      `Critical: burner-agent: sessions use up their failure budgets
+1 firing, job incident · Runbook
+• N% of the sessions that agent burner-agent (job incident) had in the last 90 seconds ran low: at most one failure is left in their budget. Over 8 seconds, this share was also more than 50 %, now or at most 23 seconds ago. The next failure that is charged pauses such a session. Failed within the last 23 seconds: draft (server), index (server), publish (server), translate (server).
+  _firing since NOW_`,
+    ]);
+  });
+
+  test('M5, M11: a tool of several agents, and several tools of one agent', () => {
+    const since = minute(Math.min(...[1, 2, 3].map((index) => openingOf(`crm-agent-${index}`))));
+    expect(paged('crm_api')).toEqual([
+      `Critical: crm_api opened on several agents together (network)
+1 firing · Runbook
+• Tool crm_api (all jobs) opened on at least 3 agents within 3 seconds with errors of category network, or did so earlier and is still out of use there: crm-agent-1, crm-agent-2, crm-agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.
+  _since ${since}_`,
+    ]);
+    expect(paged('split-agent')).toEqual([
+      `Critical: split-agent: blob, queue, sql opened together (timeout)
+1 firing, job incident · Runbook
+• At least 3 tools of agent split-agent (job incident) opened within 3 seconds of each other with errors of category timeout, or did so earlier and are still out of use: blob, queue, sql. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.
+  _since ${minute(openingOf('split-agent'))}_`,
+    ]);
+  });
+
+  test('L6, L7: a tool that flaps, one that fails too often, an agent that is gone, and a store that is gone', () => {
+    expect(paged('flap-agent')).toEqual([
+      `Warning: flap-agent: create_ticket opens again and again (server)
+1 firing, job incident · Runbook
+• Circuits of tool create_ticket of agent flap-agent (job incident) have opened N times each on average within 23 seconds. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.
+  _firing since NOW_`,
+    ]);
+    expect(paged('ocr-agent')).toEqual([
+      `Warning: ocr-agent: ocr fails too often (server)
+1 firing, job incident · Runbook
+• N% of the calls to tool ocr of agent ocr-agent (job incident) have failed over the last 8 seconds, and more than 25 % over the last 90 seconds. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.
+  _firing since NOW_`,
+    ]);
+    expect(whenLost('vanish-agent')).toEqual([
+      `Warning: vanish-agent has stopped reporting
+1 firing, job gone · Runbook
+• Agent vanish-agent (job gone) has reported nothing for 8 seconds, after it reported for N of the last 90 seconds. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.
+  _since LOST_`,
+    ]);
+    expect(whenLost('fleet-agent')).toEqual([
+      `Warning: fleet-agent: 1 process cannot reach the store of its shared circuits
+1 firing, job incident · Runbook
+• The store (Redis) has not answered 1 process of agent fleet-agent (job incident) for 8 seconds. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.
+  _since LOST_`,
+    ]);
+  });
+});
