@@ -1,12 +1,12 @@
 import type { BoxContext } from './box-context.ts';
-import { type BudgetOptions, createBudget } from './budget/budget.ts';
+import { type BudgetOptions, createBudget, NO_LIMIT } from './budget/budget.ts';
 import { createRecoveryWatch } from './budget/recovery.ts';
 import { DEFAULT_SYSTEMIC, NO_CORRELATION, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
 import { circuitNameOf, gatePolicy, groupNameOf } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { safeClock, systemClock } from './clock.ts';
 import { type BreakerboxConfig, type SessionOptions, settings, type ToolConfig } from './config/config.ts';
-import { shortened } from './config/names.ts';
+import { groupHint, shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
@@ -301,8 +301,5 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
 
 const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
 
-/** The name of an MCP server may be very long, or empty. */
-const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);
-
 const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
-  budget === 'strict' ? { rule: 'strict' } : settings(budget);
+  budget === 'strict' ? { rule: 'strict' } : budget === false ? { failures: NO_LIMIT } : settings(budget);

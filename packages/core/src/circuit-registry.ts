@@ -7,6 +7,7 @@ import {
   type CircuitMode,
   categoryOf,
   closedCircuit,
+  dueNow,
   type Lease,
   reportedState,
   restage,
@@ -165,6 +166,13 @@ export class CircuitRegistry implements CircuitChanges {
     if (after === before) return;
     const { tool } = tracked;
     this.#reports.add({ is: 'moved', tool, from: before, to: after, category: category ?? categoryOf(circuit) });
+  }
+
+  /** M7, C13: the server of a group has come back. */
+  groupReturned(group: string, at: Moment): void {
+    const tracked = this.store.circuits.get(group);
+    if (tracked === undefined) return;
+    tracked.circuit = dueNow(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
   }
 
   /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: only the event of the dry run. */

@@ -1,5 +1,6 @@
 /** For the other packages of this workspace. Not part of the public API; may change with any release. */
 
+export { NO_LIMIT } from './budget/budget.ts';
 export { type Evidence, type Refine, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
 export { type ErrorResult, isError, readErrorResult } from './classify/error-result.ts';
@@ -8,6 +9,7 @@ export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
+export { groupReturned } from './group-returned.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { dropAlternative, extendLease } from './permit.ts';
 export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';

@@ -35,6 +35,8 @@ export interface SessionInternals {
   makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan;
   /** M5: ends a pause of the budget whose time is over. Gives when it ends, in monotonic ms; undefined without one. */
   endPause(): number | undefined;
+  /** M7, C13: the next call of a tool of the group is its probe, if the group's circuit is open. */
+  groupReturned(group: string): void;
   /** A snapshot was taken: the session may go on in another process. */
   wasKept(): void;
 }

@@ -6,10 +6,11 @@ import type { RecoveryWatch } from './budget/recovery.ts';
 import { CallHistory } from './call-history.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { byHost, keyOf } from './circuit/key-circuits.ts';
-import { groupNameOf } from './circuit/policy.ts';
+import { circuitNameOf, groupNameOf } from './circuit/policy.ts';
 import { CircuitRegistry } from './circuit-registry.ts';
 import { circuitMoment, circuitStore, copyStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
+import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, NO_CALL } from './engine/barrier.ts';
@@ -430,6 +431,7 @@ class Session implements SessionApi {
         this.#flush();
         return endMs;
       },
+      groupReturned: (group) => this.#circuits.groupReturned(circuitNameOf(groupHint(group)), this.#arrive()),
       makePlan: (make) => {
         const at = this.#arrive();
         const plan = make(this.#decider, at);

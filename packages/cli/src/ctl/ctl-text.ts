@@ -1,4 +1,5 @@
 import type { BoxState, Change, SessionState } from '@breakerbox/control/client';
+import { NO_LIMIT } from '@breakerbox/core/internal';
 import { onOneLine, plainTable } from '../plain-table.ts';
 import type { Found } from './targets.ts';
 
@@ -24,7 +25,7 @@ const rowOf = (agent: string, pid: number, session: SessionState): readonly stri
   `${pid}`,
   session.id,
   session.state,
-  `${session.budget.remaining}/${session.budget.limit}`,
+  session.budget.limit === NO_LIMIT ? '-' : `${session.budget.remaining}/${session.budget.limit}`,
   duration(session.ageMs),
   openOnes(session) || '-',
 ];

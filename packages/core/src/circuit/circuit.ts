@@ -5,6 +5,7 @@ import {
   type Asking,
   climb,
   countsSteps,
+  dueOutage,
   firstOutage,
   isWithin,
   nextOutage,
@@ -304,6 +305,10 @@ export const restage = (
       return { ...circuit, outage: { ...circuit.outage, ladder: { rung: 0, dueStep: at.step } } };
   }
 };
+
+/** M7, C13: what was out has come back, so that the next call is the probe. A Retry-After and a fleet's order still hold (O3, G4). */
+export const dueNow = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Circuit =>
+  circuit.state === 'open' ? { ...circuit, outage: dueOutage(circuit.outage, policy, at) } : circuit;
 
 const opened = ({ generation }: Circuit, outage: Outage): Open => ({
   state: 'open',

@@ -125,6 +125,14 @@ export const dueStep = (outage: Outage, policy: CircuitPolicy): number | undefin
   return outage.ladder?.dueStep ?? (outage.waitFrom ?? outage.openedAt).step + stepsOf(outage, policy);
 };
 
+/** The outage as if its wait were over. What later waits depend on stays. */
+export const dueOutage = (outage: Outage, policy: CircuitPolicy, at: Moment): Outage => ({
+  ...outage,
+  probedBy: undefined,
+  waitFrom: { ...at, ms: at.ms - outage.waitMs, step: at.step - stepsOf(outage, policy) },
+  ...(outage.ladder && { ladder: { ...outage.ladder, dueStep: at.step } }),
+});
+
 /** P1: how many steps this round waits. A rung may come from a longer list, by a snapshot (C11) or before a change (A10). */
 const stepsOf = ({ rung = 0 }: Outage, { probeAfterSteps }: CircuitPolicy): number =>
   probeAfterSteps[Math.min(rung, probeAfterSteps.length - 1)] ?? probeAfterSteps[0];

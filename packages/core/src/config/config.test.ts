@@ -136,7 +136,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [{ defaults: { failureRate: 0.5 } }, 'defaults.failureRate: is 0.5. Give an object such as { rate: 0.5 }.'],
     [{ defaults: { slowCallRate: 0.5 } }, 'is 0.5. Give an object such as { rate: 0.5, slowerThanMs: 5000 }.'],
     [{ defaults: { wastedTokens: 500 } }, 'is 500. Give an object such as { tokens: 10000 }.'],
-    [{ budget: 5 }, "budget: is 5. Give an object such as { failures: 5 }, or 'strict'."],
+    [{ budget: 5 }, "budget: is 5. Give an object such as { failures: 5 }, 'strict' or false."],
     [{ groups: ['g'] }, 'groups: is a list. Give an object such as { github: { cooldownMs: 30000 } }.'],
     [{ groups: { g: 'fast' } }, "groups.g: is 'fast'. Give an object such as { profile: 'fast' }."],
     [{ systemic: true }, 'Give an object such as { sameCategory: 3 }, or set false to switch it off, or leave it out.'],

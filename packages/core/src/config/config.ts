@@ -90,8 +90,9 @@ export interface BreakerboxConfig {
   /**
    * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
    * Default: 5 failures in a sliding window of 20 steps. In a session that never calls `step()`: of 20 calls, at most 10 minutes.
+   * `false`: failures never pause a session. Circuits and systemic failures still protect it (B7).
    */
-  readonly budget?: 'strict' | BudgetOptions;
+  readonly budget?: 'strict' | false | BudgetOptions;
   /**
    * When failures of several tools count as one systemic (correlated) failure (S1). `false` turns this off. Default: on, with the
    * settings below.

@@ -122,3 +122,6 @@ export const isSlip = (one: string, other: string): boolean => {
   const behind = /^\p{Ll}+/u.exec(one.slice(one.length - end))?.[0] ?? '';
   return before !== '' && behind !== '' && before.length + behind.length >= 4;
 };
+
+/** The name of a group as an adapter gives it. The name of an MCP server may be very long, or empty. */
+export const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);

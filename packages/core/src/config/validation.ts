@@ -70,11 +70,11 @@ const budgetSettings = object(
     windowMs: number(0, orLeaveOut('A failure counts for this time.'), { above: true }),
     windowCalls: number(1, orLeaveOut('Without steps, a failure counts for this many later calls.'), { whole: true }),
   } satisfies Record<keyof BudgetOptions, Check>,
-  "{ failures: 5 }, or 'strict'",
+  "{ failures: 5 }, 'strict' or false",
 );
 
 const checkBudget: Check = (path, value) => {
-  if (value === 'strict') return [];
+  if (value === 'strict' || value === false) return [];
   const issues = budgetSettings(path, value);
   if (issues.length > 0) return issues;
   const { rule, ...rest } = value as BudgetOptions;

@@ -1,4 +1,4 @@
-import type { BreakerboxConfig, CircuitMode, ToolConfig } from '../index.ts';
+import type { BreakerboxConfig, BudgetOptions, CircuitMode, ToolConfig } from '../index.ts';
 
 /**
  * The configuration of the model, with the defaults of behaviour.md filled in here: the model does not ask the engine for its
@@ -190,7 +190,8 @@ export interface BudgetRules {
 }
 
 export const budgetRulesOf = (config: BreakerboxConfig['budget'] = {}): BudgetRules => {
-  const settings = config === 'strict' ? { rule: config } : config;
+  const settings: BudgetOptions =
+    config === 'strict' ? { rule: config } : config === false ? { failures: 1_000_000_000 } : config;
   const { rule, failures, tokens, windowSteps, windowMs, windowCalls } = settings;
   return Object.freeze({
     rule: rule ?? 'window',

@@ -1,3 +1,4 @@
+import { NO_LIMIT } from '../budget/budget.ts';
 import { circuitNameOf } from '../circuit/policy.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import type { Route } from '../routing/route.ts';
@@ -178,6 +179,7 @@ const CHARGE_COLUMNS: readonly Column<BudgetReport['charges'][number]>[] = [
 /** The failure budget, how it refills (B1, B6), and the failures charged. */
 const budgetSection: Section = ({ budget, state }) => {
   const { limit, remaining, tokens, charges, earlier, window, cycle } = budget;
+  if (limit === NO_LIMIT) return ['Failure budget', ['  Off: failures never pause the session.']];
   const left = [`${remaining} of ${counted(limit, 'failure')} left`];
   if (tokens !== null) left.push(`${figure(tokens.remaining)} of ${counted(tokens.limit, 'token')} left`);
   if (window === null && cycle > 1) left.push(`cycle ${cycle}`); // By the other rule, charges come and go.

@@ -1,5 +1,5 @@
 import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@opentelemetry/api';
-import { remaining } from '../budget/budget.ts';
+import { NO_LIMIT, remaining } from '../budget/budget.ts';
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { reportedState } from '../circuit/circuit.ts';
@@ -69,9 +69,10 @@ interface BudgetCounts {
   readonly consumed: number;
 }
 
+/** A budget that is off is not part of the gauges (B7). */
 const countsOf = ({ budget }: Ledger): BudgetCounts => ({
-  limit: budget.limit,
-  remaining: remaining(budget),
+  limit: budget.limit === NO_LIMIT ? 0 : budget.limit,
+  remaining: budget.limit === NO_LIMIT ? 0 : remaining(budget),
   consumed: budget.consumed,
 });
 
