@@ -14,7 +14,7 @@ const commandsOf = async ([name, first = '']: readonly string[]): Promise<readon
     return [mcpInstallCommand(processInstallHost(version))];
   }
   // A relay runs for days beside each MCP server. It loads no other command, so that it takes little memory (M10).
-  return [mcpCommand()];
+  return [mcpCommand(undefined, version)];
 };
 const commands = await commandsOf(process.argv.slice(2));
 

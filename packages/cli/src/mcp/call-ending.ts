@@ -15,6 +15,9 @@ export const SERVER_ENDED: Settlement = {
   blames: 'group',
 };
 
+/** The server answers nothing any more, not even a ping (O10). */
+export const HUNG: Settlement = { outcome: 'failure', category: 'timeout', blames: 'group' };
+
 export const TIMED_OUT: Settlement = { outcome: 'failure', category: 'timeout' };
 
 /** The server has answered, with more than the relay forwards. */
@@ -52,9 +55,9 @@ const failureOf = (task: unknown): Error => {
   return new Error(typeof why === 'string' ? why : 'The task failed');
 };
 
-/** A client cancels when a person stops the agent, and when its own timeout fires. Only the second is a failure. */
+/** A client cancels when a person stops the agent, and when its own timeout fires. Only the second is a failure. Few clients say which. */
 export const cancellation = (reason: unknown): Settlement =>
-  typeof reason === 'string' && /\btime(?:d ?|-)?out\b/i.test(reason) ? TIMED_OUT : CANCELLED;
+  typeof reason === 'string' && /\btime(?:d ?|-)?out\b|\bdeadline exceeded\b/i.test(reason) ? TIMED_OUT : CANCELLED;
 
 /** The error as the SDKs throw it, because the classifier knows that form. */
 const rpcError = (error: unknown): Error => {

@@ -1,4 +1,4 @@
-import { type RpcMessage, readLine } from './rpc-message.ts';
+import { isSameId, type RpcMessage, readLine } from './rpc-message.ts';
 
 /** The notification that ends a handshake. */
 export const INITIALIZED = Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}');
@@ -31,7 +31,9 @@ export class ClientHandshake {
 
   /** Whether the server's answer accepts the session. Undefined if the line is not the answer. */
   accepts(line: Buffer): boolean | undefined {
-    const answer = readLine(line)?.messages.find(({ id, method }) => method === undefined && id === this.#request?.id);
+    const answer = readLine(line)?.messages.find(
+      ({ id, method }) => method === undefined && isSameId(id, this.#request?.id),
+    );
     return answer && answer.error === undefined;
   }
 }

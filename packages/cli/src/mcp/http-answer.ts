@@ -1,12 +1,20 @@
 import type { IncomingMessage } from 'node:http';
-import { type RpcMessage, readLine } from './rpc-message.ts';
+import { read, readText } from '@breakerbox/core/internal';
+import { isSameId, type RpcMessage, readLine } from './rpc-message.ts';
 import { TooLongError } from './too-long.ts';
 
 /** Statuses whose body may be the answer. The others are about the way to the server. */
 const AS_MESSAGE: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 413, 415, 422]);
 
-/** How servers that answer 400 say that they do not know a session. Other parameters may have the word in their names. */
-const LOST = /session[ -]?id|\b(?:no valid|unknown|invalid) session\b|\bsession (?:not found|expired|terminated)\b/i;
+/** How servers say that they do not know a session. Other parameters may have the word in their names. */
+const LOST =
+  /\bsession[ -]?id (?:is |was )?(?:header )?(?:invalid|missing|unknown|required|not |expired)|\b(?:no valid|unknown|invalid|missing) (?:mcp[ -])?session\b|\bsession[ -]?(?:id )?(?:header )?(?:is |was |has |does )?(?:not (?:found|exist|known)|expired|terminated|unknown|invalid)|\bsession does not belong|\b(?:server )?not initialized\b|\bbefore initialization\b|\bexpect(?:ed|s)? initialize\b/i;
+
+/** Statuses that refuse a request before it is looked at. They may mean a lost session, so the handshake is tried (M1). */
+const REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410, 422]);
+
+/** Codes of errors by which servers answer 200 about the session. */
+const SESSION_CODES: ReadonlySet<unknown> = new Set([-32_600, -32_602, -32_000, -32_001]);
 
 export const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 
@@ -14,14 +22,30 @@ export const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCo
 export const isMessageStatus = ({ statusCode = 0 }: IncomingMessage): boolean => AS_MESSAGE.has(statusCode);
 
 /** Whether the server does not know the session of a request any more, because it was started again or the session was idle for long. */
-export const isLostSession = ({ statusCode }: IncomingMessage, problem: Buffer): boolean =>
-  statusCode === 404 || (statusCode === 400 && LOST.test(problem.toString())); // Many servers answer 400.
+export const isLostSession = ({ statusCode = 0 }: IncomingMessage, problem: Buffer): boolean =>
+  statusCode === 404 ||
+  (statusCode === 400 && /session[ -]?id/i.test(`${problem}`)) ||
+  (statusCode >= 400 && LOST.test(`${problem}`));
+
+/** Whether the server has refused a request in a way that says nothing about it, so that it may have lost the session. */
+export const isRefused = ({ statusCode = 0 }: IncomingMessage): boolean => REFUSED.has(statusCode);
+
+/** Whether an answer says that the server does not know the session. */
+export const saysSessionLost = (line: Buffer): boolean =>
+  line.length < MOST_SESSION_ERROR &&
+  (readLine(line)?.messages ?? []).some(
+    ({ error }) =>
+      SESSION_CODES.has(read(error, 'code')) && LOST.test(readText(error, 'message', MOST_SESSION_ERROR) ?? ''),
+  );
+
+/** Characters of an error about a session. */
+const MOST_SESSION_ERROR = 4_000;
 
 export const mediaType = ({ headers }: IncomingMessage): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 export const isAnswerTo = (line: Buffer, requests: readonly RpcMessage[]): boolean =>
-  readLine(line)?.messages.some(({ id }) => id !== undefined && requests.some((one) => one.id === id)) ?? false;
+  readLine(line)?.messages.some(({ id }) => requests.some((one) => isSameId(id, one.id))) ?? false;
 
 /**
  * @param end Bytes that are added to the body, so that it need not be copied for them.

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CANCELLED } from './call-ending.ts';
+import type { Cookies } from './cookies.ts';
 import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
 import { CANCEL_MS, type HttpTarget } from './http-target.ts';
@@ -22,6 +23,8 @@ export interface ExchangeParts {
   readonly response: ServerResponse;
   /** The body for the server. */
   readonly body?: Buffer;
+  /** The cookies of a client that keeps none itself. */
+  readonly cookies?: Cookies;
   /** The requests in it. */
   readonly requests: readonly RpcMessage[];
   /** Answers to calls of the same batch that are rejected. */
@@ -57,11 +60,12 @@ export class HttpExchange {
         body,
         signal: this.#stop.signal,
         tool: calledTool(requests),
+        cookies: this.#parts.cookies,
       });
       this.#parts.onAnswer?.(answer);
       await (mediaType(answer) === 'text/event-stream' && isFine(answer) ? this.#stream(answer) : this.#whole(answer));
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#fail(failureOf(target.host, error));
+      if (!this.#stop.signal.aborted) this.#fail(await failureOf(target, error));
     }
   }
 
@@ -90,6 +94,18 @@ export class HttpExchange {
     return true;
   }
 
+  /** Asks the server something of the relay's own, in the client's session. Any answer shows that the server is alive. */
+  ask(line: Buffer): void {
+    const { target, request, relay, cookies } = this.#parts;
+    const headers = { ...headersToServer(request.headers), accept: 'application/json, text/event-stream' };
+    const signal = AbortSignal.timeout(ASK_MS);
+    const ended = (): void => void relay.requestsFailed(readLine(line)?.messages ?? [], GONE);
+    target.send({ method: 'POST', headers, body: line, signal, cookies }).then((answer) => {
+      answer.resume();
+      relay.fromServer({ bytes: answerTo(line), whole: true });
+    }, ended);
+  }
+
   #cancel(toServer: Buffer): void {
     const { target, request } = this.#parts;
     if (request.headers['mcp-session-id'] === undefined) return;
@@ -113,7 +129,7 @@ export class HttpExchange {
     const body = await wholeBody(answer, MOST_BYTES);
     this.#judge(answer, body);
     // There is nothing that the client could read (M4).
-    const failure = body.length === 0 ? connectionFailure(target.host) : garbageFailure(target.host);
+    const failure = body.length === 0 ? connectionFailure(target.host, true) : garbageFailure(target.host);
     const failed = relay.requestsFailed(requests, failure);
     if (failed.length > 0 && requests.length === 1) return this.#end(failed);
     if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
@@ -128,7 +144,7 @@ export class HttpExchange {
     if (isMessage) relay.fromServer({ bytes: body, whole: true });
     else if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
       relay.requestsFailed(requests, GONE); // The client begins another one.
-    else relay.requestsFailed(requests, statusFailure(target.host, answer, body));
+    else relay.requestsFailed(requests, statusFailure(target, answer, body));
   }
 
   /** @param failed The relay's answers to requests that the server did not answer. */
@@ -159,7 +175,7 @@ export class HttpExchange {
       await written(response, chunk);
     }
     // With the id of an event, the client asks for the rest in a stream of its own.
-    if (relay.isOpen(requests) && !isResumable) this.#fail(connectionFailure(target.host));
+    if (relay.isOpen(requests) && !isResumable) this.#fail(connectionFailure(target.host, await target.isReachable()));
     else response.end();
   }
 
@@ -179,6 +195,15 @@ export class HttpExchange {
     else sendProblem(response, 502, failure?.text ?? '');
   }
 }
+
+/** Milliseconds for a ping. A server that hangs longer is asked again. */
+const ASK_MS = 600_000;
+
+/** An empty answer to a request of the relay's own. */
+const answerTo = (line: Buffer): Buffer => {
+  const [{ id = '' } = {}] = readLine(line)?.messages ?? [];
+  return Buffer.from(`{"jsonrpc":"2.0","id":${id},"result":{}}\n`);
+};
 
 const NOTHING = Buffer.alloc(0);
 

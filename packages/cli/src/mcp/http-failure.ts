@@ -1,42 +1,81 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { readText } from '@breakerbox/core/internal';
-import { TOO_LONG } from './call-ending.ts';
-import { StaleConnectionError } from './http-target.ts';
+import { read, readText, visible } from '@breakerbox/core/internal';
+import { CANCELLED, TOO_LONG } from './call-ending.ts';
+import { type HttpTarget, StaleConnectionError } from './http-target.ts';
 import type { RequestFailure } from './relay.ts';
 import { TooLongError } from './too-long.ts';
 
-const NETWORK = { verdict: { category: 'network' }, blames: 'group' } as const;
-
-/** The connection was refused, broke, or ended before the answer. None of the server's tools can be reached (C13). */
-export const connectionFailure = (host: string, error?: unknown): RequestFailure => {
+/**
+ * The connection was refused, broke, or ended before the answer.
+ *
+ * @param isReachable Whether the server can be reached all the same. Then a proxy has cut this exchange, and only the tool has failed.
+ *   Otherwise none of the server's tools can be reached (C13).
+ */
+export const connectionFailure = (host: string, isReachable: boolean, error?: unknown): RequestFailure => {
   const code = readText(error, 'code', 40);
   const text =
     error === undefined
       ? `The connection to the MCP server (${host}) ended before the answer.`
       : `The connection to the MCP server (${host}) failed${code === undefined ? '' : ` (${code})`}.`;
-  return { text, settlement: { error: new Error(text), ...NETWORK } };
+  const verdict = { category: 'network' } as const;
+  return { text, settlement: { error: new Error(text), verdict, ...(!isReachable && { blames: 'group' as const }) } };
 };
 
 /**
- * The server answered with an HTTP status in place of a message. What it said beside that is not shown: it may quote the headers.
+ * The server answered with an HTTP status in place of a message.
  *
- * @param problem The body.
+ * @param problem The body. What it says is shown without the secrets that the server was sent.
+ * @param isKnown Whether the server has answered before, so that its address is right.
  */
 export const statusFailure = (
-  host: string,
+  target: HttpTarget,
   { statusCode: status = 0, headers }: IncomingMessage,
   problem: Buffer,
+  isKnown = false,
 ): RequestFailure => {
   const after = headers['retry-after'];
   const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
-  const text = `The MCP server (${host}) answered with ${meaning}${wait}.${ADVICE[status] ?? ''}`;
+  const said = saidIn(problem);
+  const quote = said === undefined ? '' : ` It says: ${target.redacted(said)}`;
+  const advice = (isKnown ? undefined : ADDRESS[status]) ?? ADVICE[status] ?? movedTo(status, headers.location);
+  const text = `The MCP server (${target.host}) answered with ${meaning}${wait}.${quote}${advice}`;
   const error = Object.assign(new Error(`${meaning}${wait}`), {
     status,
     ...(after !== undefined && { headers: { 'retry-after': after } }),
   });
   const isNoServer = isWithoutServer(status) && !problem.includes('"jsonrpc"');
   return { text, status, settlement: { error, ...(isNoServer && { verdict: { category: 'server' } as const }) } };
+};
+
+/** Characters of what a server says that are shown. */
+const MOST_SAID = 300;
+
+/** What the body of an error says: the message of JSON-RPC, or of the usual forms of HTTP APIs. */
+const saidIn = (problem: Buffer): string | undefined => {
+  const body = parsed(problem);
+  const error = read(body, 'error');
+  const texts = [read(error, 'message'), error, read(body, 'message'), read(body, 'detail'), read(body, 'title')];
+  const said = texts.find((one): one is string => typeof one === 'string' && one.trim() !== '');
+  if (said === undefined) return undefined;
+  const line = visible(said.replace(/\s+/g, ' ').trim());
+  return line.length > MOST_SAID ? `${line.slice(0, MOST_SAID)}…` : line;
+};
+
+const parsed = (bytes: Buffer): unknown => {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined; // A page of a proxy.
+  }
+};
+
+/** Where the server lives now. A query may hold secrets. */
+const movedTo = (status: number, location: string | undefined): string => {
+  if (status < 300 || status >= 400) return '';
+  if (location === undefined || !URL.canParse(location)) return ' The server has moved. Find out its new address.';
+  const { origin, pathname } = new URL(location);
+  return ` The server has moved to ${visible(`${origin}${pathname}`.slice(0, MOST_SAID))}. Write that address.`;
 };
 
 /** At such an address there is no MCP server, unless it says so itself in a message. The arguments of the call are not the reason. */
@@ -47,15 +86,36 @@ const ADVICE: Readonly<Record<number, string>> = {
   401:
     ' breakerbox mcp does no OAuth. Give it a token: --header-env Authorization=VARIABLE, with the value "Bearer ..." in that variable.' +
     ' For a server that needs a login, connect the client to it without breakerbox mcp.',
-  403: ' The token may not do this. Check the value of --header or --header-env.',
-  404: ' Check the address: most servers end with /mcp.',
-  405: ' Check the address: this one takes no messages.',
+  403: ' The server, or a firewall before it, refuses the request. If it needs a token, check the value of --header or --header-env.',
 };
 
+/** The same for a server that has never answered. */
+const ADDRESS: Readonly<Record<number, string>> = {
+  404: ' Check the address: most servers end with /mcp.',
+  405:
+    ' Check the address: this one takes no messages. A server of the older SSE transport answers so, and breakerbox mcp does not speak it.' +
+    ' Use the address for streamable HTTP, which often ends with /mcp, or connect the client without breakerbox mcp.',
+};
+
+/** The server answered with an error that names no request: it could not read the one that it got. */
+export const unnamedFailure = (target: HttpTarget, error: unknown): RequestFailure => {
+  const message = readText(error, 'message', MOST_SAID) ?? 'an error without a message';
+  const text = `The MCP server (${target.host}) answered with an error: ${target.redacted(visible(message))}`;
+  const code = read(error, 'code');
+  return { text, settlement: { error: Object.assign(new Error(message), { name: 'McpError', code }) } };
+};
+
+/** The call waited while another one has shown that the server cannot be reached. */
+export const notSent = (host: string): RequestFailure => ({
+  text: `The call was not sent, because the MCP server (${host}) cannot be reached. Do not call its tools now.`,
+  settlement: CANCELLED,
+});
+
 /** Why an exchange has no answer. */
-export const failureOf = (host: string, error: unknown): RequestFailure => {
+export const failureOf = async (target: HttpTarget, error: unknown): Promise<RequestFailure> => {
   if (error instanceof TooLongError) return { text: error.message, settlement: TOO_LONG };
-  return error instanceof StaleConnectionError ? staleFailure(host, error) : connectionFailure(host, error);
+  if (error instanceof StaleConnectionError) return staleFailure(target.host, error);
+  return connectionFailure(target.host, await target.isReachable(error), error);
 };
 
 /** An idle connection was closed at the moment of the request. The server can be reached, so at most the tool is the reason. */

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { BoundedMap } from './bounded-map.ts';
+import { Cookies } from './cookies.ts';
 import { HttpExchange, sendJson, sendProblem } from './http-exchange.ts';
 import type { HttpTarget } from './http-target.ts';
 import { type Line, MOST_BYTES } from './line-splitter.ts';
@@ -68,6 +69,7 @@ const listening = (server: Server, { host, port }: ListenAddress): Promise<void>
 /** A session of the client with the server, or one request of a client that has none. */
 class HttpClient {
   readonly relay: Relay;
+  readonly cookies = new Cookies();
   readonly exchanges = new Map<string, HttpExchange>();
   /** Event streams that the client has asked for by GET. */
   readonly #streams = new Set<HttpExchange>();
@@ -79,6 +81,9 @@ class HttpClient {
     this.relay.onTimeout((forwarding, id) => {
       const answers = this.exchanges.get(id)?.timeOut(forwarding);
       if (answers !== undefined) this.#push(answers);
+    });
+    this.relay.onOwnRequest((line) => {
+      for (const exchange of [...this.exchanges.values()].slice(-1)) exchange.ask(line);
     });
   }
 
@@ -125,9 +130,17 @@ class HttpFront {
     }
     if (request.method === 'POST') return this.#post(request, response);
     const client = this.#clientOf(request);
-    const { relay } = client;
+    const { relay, cookies } = client;
     const onStream = (): void => client.streamBegins(exchange);
-    const exchange = new HttpExchange({ target: this.#target, relay, request, response, requests: [], onStream });
+    const exchange = new HttpExchange({
+      target: this.#target,
+      relay,
+      request,
+      response,
+      requests: [],
+      cookies,
+      onStream,
+    });
     await exchange.run();
     client.ended(exchange);
     if (request.method === 'DELETE' && response.statusCode < 300) this.#endSession(sessionOf(request));
@@ -137,7 +150,7 @@ class HttpFront {
     const line = await bodyOf(request);
     const hasSession = sessionOf(request) !== undefined;
     const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
-    const { relay, exchanges } = client;
+    const { relay, exchanges, cookies } = client;
     const { toServer: body, toClient } = relay.fromClient(line);
     if (body === undefined) {
       if (toClient !== undefined) return sendJson(response, toClient.toString().trimEnd());
@@ -152,6 +165,7 @@ class HttpFront {
       request,
       response,
       body,
+      cookies,
       requests,
       rejections: toClient,
       ...(messages[0]?.method === 'initialize' && { onAnswer }),

@@ -25,6 +25,7 @@ export const runHttpRelay = async (
     stdout.write(toClient);
     input.write(toServer);
   });
+  relay.onOwnRequest((line) => input.write(line));
   let stop = (): void => {};
   // A signal also ends the wait for answers after the end of input.
   const forget = onStop(() => {

@@ -1,6 +1,7 @@
 import {
   Agent,
   type AgentOptions,
+  type ClientRequest,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   request as requestHttp,
@@ -9,6 +10,7 @@ import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { readText } from '@breakerbox/core/internal';
 import { BoundedMap } from './bounded-map.ts';
+import type { Cookies } from './cookies.ts';
 import { readsOfHttp } from './http-reads.ts';
 
 /** Milliseconds that an idle connection is kept. Many servers close one after 5 s, and a request that meets the closing fails. */
@@ -19,6 +21,13 @@ const MOST_REDIRECTS = 3;
 
 /** Milliseconds for a connection that only shows whether the server can be reached. */
 const CONNECT_MS = 2_000;
+
+/** Milliseconds for the connection of a request. Packets may be dropped on the way. */
+const MOST_CONNECT_MS = 10_000;
+
+/** Errors by which no connection was made, so that no tool of the server can be reached. */
+const UNREACHABLE =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|ENOENT)$|CERT|^ERR_(?:TLS|SSL)/;
 
 /** How a request on a connection fails that the server was just closing. */
 const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
@@ -48,12 +57,16 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** The tool that the request calls. Other requests are sent again if their connection was closed at that moment. */
   readonly tool?: string | undefined;
+  /** The cookies of the client. Not used for a request that has a header of its own. */
+  readonly cookies?: Cookies | undefined;
   /** Called when the body has left the memory, or the request has failed. */
   readonly onSent?: () => void;
 }
 
 /** The address of an MCP server, and the headers of each request. */
 export interface HttpAddress {
+  /** What the relay calls itself, to a server that is not told who the client is. Some firewalls answer 403 to a client without a name. */
+  readonly userAgent?: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** The proxy, as variables of the environment. Default: none. */
@@ -64,6 +77,7 @@ export interface HttpAddress {
 export class HttpTarget {
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #userAgent: string;
   readonly #agent: Agent;
   /** Its connections serve one request each. */
   readonly #single: Agent;
@@ -73,10 +87,11 @@ export class HttpTarget {
   /** Tools whose last call met a connection that was closed. */
   readonly #stale = new BoundedMap<true>();
 
-  constructor({ url, headers, proxyEnv }: HttpAddress, now = () => performance.now()) {
+  constructor({ url, headers, proxyEnv, userAgent = 'breakerbox' }: HttpAddress, now = () => performance.now()) {
     this.#now = now;
     this.#url = url;
     this.#headers = headers;
+    this.#userAgent = userAgent;
     const agent = (options: AgentOptions): Agent =>
       url.protocol === 'https:' ? new SecureAgent({ ...options, proxyEnv }) : new Agent({ ...options, proxyEnv });
     this.#agent = agent({ keepAlive: true, timeout: IDLE_MS, ...readsOfHttp() });
@@ -132,6 +147,20 @@ export class HttpTarget {
     }
   }
 
+  /**
+   * Whether the server can be reached, although an exchange has failed with this error: a proxy may cut one stream that is slow (C13).
+   * It opens a connection, unless the error says that none was made.
+   */
+  async isReachable(error?: unknown): Promise<boolean> {
+    return !UNREACHABLE.test(readText(error, 'code', 40) ?? '') && (await this.#canConnect());
+  }
+
+  /** A text of the server without the secrets that it was sent. */
+  redacted(text: string): string {
+    const secrets = Object.values(this.#headers).flatMap((value) => [value, ...value.split(/\s+/)]);
+    return secrets.reduce((left, secret) => (secret.length < 4 ? left : left.replaceAll(secret, '…')), text);
+  }
+
   /** Connects as a request does. Behind a proxy, it shows whether the proxy can be reached. */
   #canConnect(): Promise<boolean> {
     const { hostname, port, protocol } = this.#url;
@@ -148,7 +177,7 @@ export class HttpTarget {
   }
 
   #once(
-    { method, headers, body, signal, onSent }: HttpRequest,
+    { method, headers, body, signal, cookies, onSent }: HttpRequest,
     url: URL,
     agent: Agent,
     sent: Sent = {},
@@ -156,20 +185,39 @@ export class HttpTarget {
     return new Promise((resolve, reject) => {
       const start = url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
-      const all = { ...headers, ...this.#headers, ...length };
+      const given = { ...headers, ...this.#headers };
+      const cookie = given.cookie === undefined ? cookies?.header(url) : undefined;
+      const all = { 'user-agent': this.#userAgent, ...given, ...(cookie !== undefined && { cookie }), ...length };
       const request = start(url.href, { method, headers: all, signal, agent });
+      limitConnecting(request);
       request.once('socket', (socket) => {
         const since = this.#idleSince.get(socket);
         if (since !== undefined) sent.idleMs = this.#now() - since;
         request.once('close', () => this.#idleSince.set(socket, this.#now()));
       });
-      request.once('response', resolve);
+      request.once('response', (response) => {
+        cookies?.take(url, response);
+        resolve(response);
+      });
       request.on('error', reject);
       if (onSent) request.once('finish', onSent).once('close', onSent);
       request.end(body);
     });
   }
 }
+
+/** Ends a request that gets no connection. An answer may take as long as it likes. */
+const limitConnecting = (request: ClientRequest): void => {
+  const timer = setTimeout(
+    () => request.destroy(Object.assign(new Error('The connection took too long'), { code: 'ETIMEDOUT' })),
+    MOST_CONNECT_MS,
+  ).unref();
+  const end = (): void => clearTimeout(timer);
+  request.once('close', end).once('socket', (socket: Socket & { encrypted?: boolean }) => {
+    if (!socket.connecting) end();
+    else socket.once(socket.encrypted ? 'secureConnect' : 'connect', end);
+  });
+};
 
 /** What is known of a request that was sent. */
 interface Sent {

@@ -2,8 +2,26 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as after } from 'node:timers/promises';
 import { read, readItems, readText } from '@breakerbox/core/internal';
 import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
-import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
-import { connectionFailure, failureOf, garbageFailure, statusFailure, toolFailure } from './http-failure.ts';
+import { Cookies } from './cookies.ts';
+import {
+  isAnswerTo,
+  isFine,
+  isLostSession,
+  isMessageStatus,
+  isRefused,
+  mediaType,
+  saysSessionLost,
+  wholeBody,
+} from './http-answer.ts';
+import {
+  connectionFailure,
+  failureOf,
+  garbageFailure,
+  notSent,
+  statusFailure,
+  toolFailure,
+  unnamedFailure,
+} from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
 import { CANCEL_MS, type HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
@@ -16,6 +34,10 @@ import { TooLongError } from './too-long.ts';
 /** Milliseconds before a stream is opened again, unless the server says otherwise. They double with each failure. */
 const RETRY_MS = 1_000;
 const MOST_RETRY_MS = 30_000;
+
+/** The least wait of the stream of messages that answer nothing, whatever the server says; and the longest wait that it may ask for. */
+const LEAST_RETRY_MS = 1_000;
+const MOST_RETRY_AFTER_MS = 300_000;
 
 /** Failures in a row after which a stream with an answer is given up. */
 const MOST_RESUMES = 4;
@@ -59,6 +81,10 @@ export class HttpUpstream {
   /** Later lines wait for the handshake, because requests of HTTP may overtake each other. */
   #ready: Promise<unknown> = Promise.resolve();
   #sessionId: string | undefined;
+  /** Whether the server has answered in this session, and in any. */
+  #hasWorked = false;
+  #isKnown = false;
+  readonly #cookies = new Cookies();
   #version: string | undefined;
   readonly #handshake = new ClientHandshake();
   #beginning: Promise<boolean> | undefined;
@@ -119,7 +145,7 @@ export class HttpUpstream {
     this.#closing.abort();
     if (this.#sessionId !== undefined) {
       const signal = AbortSignal.timeout(DELETE_MS);
-      const request = { method: 'DELETE', headers: this.#session(), signal } as const;
+      const request = { method: 'DELETE', headers: this.#session(), cookies: this.#cookies, signal } as const;
       await this.#parts.target.send(request).then(
         (response) => response.resume(),
         () => {}, // The server may be gone, or keep its sessions itself (405).
@@ -134,20 +160,36 @@ export class HttpUpstream {
     try {
       const tool = this.#rejectedTool(outgoing);
       if (tool !== undefined) return await this.#fail(requests, toolFailure(tool));
+      if (!relay.mayStillGo(requests)) return await this.#fail(requests, notSent(target.host));
       const session = this.#sessionId;
-      const response = await this.#post(outgoing, onSent);
-      const problem = isFine(response) ? undefined : await errorBody(response);
-      if (problem === undefined || !this.#isLost(response, problem, outgoing))
-        await this.#answer(response, problem, outgoing);
-      else if (await (session === this.#sessionId ? this.#beginAgain() : (this.#beginning ?? true))) {
-        const second = await this.#post(outgoing, onSent);
-        await this.#answer(second, isFine(second) ? undefined : await errorBody(second), outgoing);
-      } else await this.#fail(requests, statusFailure(target.host, response, problem));
-      if (relay.isOpen(requests)) await this.#fail(requests, connectionFailure(target.host));
+      const asItWas = await this.#attempt(outgoing, onSent, true);
+      if (asItWas !== undefined) {
+        const beginning = session === this.#sessionId ? this.#beginAgain() : this.#beginning;
+        const began = (await beginning?.catch(() => false)) ?? true;
+        await (began ? this.#attempt(outgoing, onSent, false) : asItWas());
+      }
+      if (relay.isOpen(requests))
+        await this.#fail(requests, connectionFailure(target.host, await target.isReachable()));
     } catch (error) {
       if (!stop.signal.aborted && !this.#closing.signal.aborted)
-        await this.#fail(requests, failureOf(target.host, error));
+        await this.#fail(requests, await failureOf(target, error));
     }
+  }
+
+  /** Sends the line and passes the answer on. If it may mean a lost session, it gives what passes it on as it is. */
+  async #attempt(outgoing: Outgoing, onSent: () => void, isFirst: boolean): Promise<(() => Promise<void>) | undefined> {
+    const response = await this.#post(outgoing, onSent);
+    const problem = isFine(response) ? undefined : await errorBody(response);
+    if (isFirst && problem !== undefined && this.#isLost(response, problem, outgoing))
+      return () => this.#answer(response, problem, outgoing);
+    try {
+      await this.#answer(response, problem, outgoing, isFirst && this.#mayBeLost(outgoing));
+    } catch (error) {
+      if (!(error instanceof SessionLostError)) throw error;
+      response.destroy();
+      return () => this.#deliver(error.line, outgoing);
+    }
+    return undefined;
   }
 
   #post({ body, messages, version, stop }: Outgoing, onSent: () => void): Promise<IncomingMessage> {
@@ -164,6 +206,7 @@ export class HttpUpstream {
       body,
       signal: AbortSignal.any([stop.signal, this.#closing.signal]),
       tool: calledTool(messages),
+      cookies: this.#cookies,
       onSent,
     });
   }
@@ -182,7 +225,12 @@ export class HttpUpstream {
   }
 
   /** @param problem The body of an answer with an error status. */
-  async #answer(response: IncomingMessage, problem: Buffer | undefined, outgoing: Outgoing): Promise<void> {
+  async #answer(
+    response: IncomingMessage,
+    problem: Buffer | undefined,
+    outgoing: Outgoing,
+    mayBeLost = false,
+  ): Promise<void> {
     const { requests, messages } = outgoing;
     const [first] = messages;
     const { target } = this.#parts;
@@ -190,7 +238,7 @@ export class HttpUpstream {
       // A server of the stateless protocol answers 400 and 404 with a message.
       const line = isMessageStatus(response) ? jsonLine(problem) : undefined;
       if (line !== undefined && isAnswerTo(line, requests)) return this.#deliver(line, outgoing);
-      return this.#fail(requests, statusFailure(target.host, response, problem));
+      return this.#fail(requests, statusFailure(target, response, problem, this.#isKnown));
     }
     if (first?.method === 'initialize') this.#sessionId = oneHeader(response, 'mcp-session-id');
     if (first?.method === 'notifications/initialized') this.#listen();
@@ -200,12 +248,14 @@ export class HttpUpstream {
     }
     switch (mediaType(response)) {
       case 'text/event-stream':
-        return this.#readAnswers(response, outgoing);
+        return this.#readAnswers(response, outgoing, mayBeLost);
       case 'application/json': {
         const line = jsonLine(await wholeBody(response, MOST_BYTES, '\n'));
         if (line === undefined || readLine(line) === undefined)
           return this.#fail(requests, garbageFailure(target.host));
-        return this.#deliver(line, outgoing);
+        if (mayBeLost && saysSessionLost(line)) throw new SessionLostError(line);
+        await this.#deliver(line, outgoing);
+        return this.#failUnnamed(line, outgoing);
       }
       default:
         response.resume();
@@ -213,27 +263,36 @@ export class HttpUpstream {
     }
   }
 
+  /** An error with the id null answers the only request that it can be about. */
+  async #failUnnamed(line: Buffer, { requests }: Outgoing): Promise<void> {
+    const error = readLine(line)?.messages.find(({ id, method }) => id === undefined && method === undefined)?.error;
+    if (error !== undefined && this.#parts.relay.isOpen(requests))
+      await this.#fail(requests, unnamedFailure(this.#parts.target, error));
+  }
+
   /** Reads a stream to its end. If it ends without the answer, it is resumed after its last event, where it has ids. */
-  async #readAnswers(first: IncomingMessage, outgoing: Outgoing): Promise<void> {
+  async #readAnswers(first: IncomingMessage, outgoing: Outgoing, mayBeLost: boolean): Promise<void> {
     const { target, relay } = this.#parts;
     const reader: Resumption = { lastEventId: undefined, retryMs: undefined };
     const isOver = (): boolean => outgoing.stop.signal.aborted || !relay.isOpen(outgoing.requests);
     let response: IncomingMessage | undefined = first;
-    for (let failures = 0; ; failures += 1) {
+    // A server may let the client ask again and again, by streams without a message.
+    for (let failures = 0, empty = 0; ; failures += 1, empty += 1) {
       try {
         response ??= await this.#get(reader.lastEventId, outgoing.stop.signal);
         if (!isStream(response)) {
           response.resume();
-          return await this.#fail(outgoing.requests, connectionFailure(target.host));
+          return await this.#fail(outgoing.requests, connectionFailure(target.host, true));
         }
-        if (await this.#readStream(response, reader, outgoing)) failures = 0;
+        if (await this.#readStream(response, reader, outgoing, mayBeLost)) empty = 0;
+        failures = 0;
       } catch (error) {
-        if (error instanceof TooLongError) throw error; // It would come again.
+        if (error instanceof TooLongError || error instanceof SessionLostError) throw error; // It would come again.
         if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) throw error;
       }
       response = undefined;
       if (isOver() || reader.lastEventId === undefined || failures >= MOST_RESUMES) return;
-      await this.#wait(reader, failures, outgoing.stop.signal);
+      await this.#wait(reader, Math.max(failures, empty), outgoing.stop.signal);
     }
   }
 
@@ -249,9 +308,11 @@ export class HttpUpstream {
     const reader: Resumption = { lastEventId: undefined, retryMs: undefined };
     for (let failures = 0; ; failures += 1) {
       try {
+        reader.leastMs = LEAST_RETRY_MS;
         const response = await this.#get(reader.lastEventId, signal);
         if (!isStream(response)) {
           response.resume();
+          reader.leastMs = Math.max(LEAST_RETRY_MS, retryAfterMs(response));
           const { statusCode = 0 } = response;
           if (statusCode < 500 && statusCode !== 408 && statusCode !== 429) return; // No such stream. If the session is lost, the next call finds out.
         } else if (await this.#readStream(response, reader)) failures = 0;
@@ -270,36 +331,49 @@ export class HttpUpstream {
         ...this.#session(),
         ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
       },
+      cookies: this.#cookies,
       signal: AbortSignal.any([signal, this.#closing.signal]),
     });
   }
 
-  /** Delivers the messages of a stream. Gives whether there were events. */
-  async #readStream(response: IncomingMessage, state: Resumption, outgoing?: Outgoing): Promise<boolean> {
+  /** Delivers the messages of a stream. Gives whether there were any. */
+  async #readStream(
+    response: IncomingMessage,
+    state: Resumption,
+    outgoing?: Outgoing,
+    mayBeLost = false,
+  ): Promise<boolean> {
     const reader = new SseReader();
-    let hasEvents = false;
+    let hasMessages = false;
     for await (const chunk of response as AsyncIterable<Buffer>) {
       for (const { data, whole, type, lastEventId } of reader.push(chunk)) {
-        hasEvents = true;
         state.lastEventId = lastEventId ?? state.lastEventId;
         state.retryMs = reader.retryMs ?? state.retryMs;
         const line = type === 'message' ? jsonLine(data) : undefined;
-        if (line !== undefined) await this.#deliver(line, outgoing, whole);
+        if (line === undefined) continue;
+        if (mayBeLost && saysSessionLost(line)) throw new SessionLostError(line);
+        hasMessages = true;
+        await this.#deliver(line, outgoing, whole);
       }
       // The server may keep this stream open, but later lines wait for the end of the handshake.
-      if (isHandshake(outgoing) && !this.#parts.relay.isOpen(outgoing.requests)) return hasEvents;
+      if (isHandshake(outgoing) && !this.#parts.relay.isOpen(outgoing.requests)) return hasMessages;
     }
-    return hasEvents;
+    return hasMessages;
   }
 
-  async #wait({ retryMs }: Resumption, failures: number, signal: AbortSignal): Promise<void> {
-    const ms = Math.min((retryMs ?? RETRY_MS) * 2 ** failures, Math.max(retryMs ?? 0, MOST_RETRY_MS));
-    await after(Math.max(ms, 100), undefined, { signal: AbortSignal.any([signal, this.#closing.signal]), ref: false });
+  async #wait({ retryMs, leastMs = 100 }: Resumption, failures: number, signal: AbortSignal): Promise<void> {
+    const firstMs = Math.max(retryMs ?? RETRY_MS, leastMs);
+    await after(Math.min(firstMs * 2 ** failures, Math.max(firstMs, MOST_RETRY_MS)), undefined, {
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+      ref: false,
+    });
   }
 
   async #deliver(line: Buffer, outgoing?: Outgoing, whole = true): Promise<void> {
     const [request] = outgoing?.requests ?? [];
     if (request?.method === 'initialize' || request?.method === 'tools/list') this.#learn(request.method, line);
+    this.#isKnown = true;
+    if (request !== undefined && request.method !== 'initialize' && !saysSessionLost(line)) this.#hasWorked = true;
     const { toClient, toServer } = this.#parts.relay.fromServer({ bytes: line, whole });
     if (toServer !== undefined) this.send(toServer, () => {});
     if (toClient !== undefined) await this.#parts.write(toClient);
@@ -326,9 +400,21 @@ export class HttpUpstream {
     if (answers.length > 0) await this.#parts.write(answers);
   }
 
-  #isLost(response: IncomingMessage, problem: Buffer, { messages, version }: Outgoing): boolean {
+  /**
+   * Whether the answer may mean that the server has lost the session. What only refuses the request means it once: if a new session is
+   * refused as well, the session was not the reason.
+   */
+  #isLost(response: IncomingMessage, problem: Buffer, outgoing: Outgoing): boolean {
+    const { version, messages, requests } = outgoing;
     if (this.#sessionId === undefined || version !== undefined || messages[0]?.method === 'initialize') return false;
-    return isLostSession(response, problem);
+    if (isLostSession(response, problem)) return true;
+    const isAnswer = isMessageStatus(response) && isAnswerTo(problem, requests);
+    return !isAnswer && this.#mayBeLost(outgoing) && isRefused(response);
+  }
+
+  #mayBeLost({ version, messages, requests }: Outgoing): boolean {
+    const isRequest = requests.length > 0 && version === undefined && messages[0]?.method !== 'initialize';
+    return isRequest && this.#sessionId !== undefined && this.#hasWorked;
   }
 
   /** Begins a session as the client did. The client is not told, because over stdio it cannot begin again by itself. */
@@ -349,6 +435,7 @@ export class HttpUpstream {
         method: 'POST',
         headers: { ...JSON_BODY, ...headers },
         body: one,
+        cookies: this.#cookies,
         signal,
       });
     const response = await post(body);
@@ -361,8 +448,12 @@ export class HttpUpstream {
     const line = jsonLine(isEvents ? await firstMessage(response) : await wholeBody(response, MOST_BYTES, '\n'));
     if (line === undefined || this.#handshake.accepts(line) !== true) return false;
     this.#learn('initialize', line);
+    this.#hasWorked = false;
     (await post(INITIALIZED, this.#session())).resume();
     this.#listen();
+    const { toServer, toClient } = this.#parts.relay.sessionBegan();
+    for (const one of linesOf(toServer)) this.send(one, () => {});
+    if (toClient.length > 0) await this.#parts.write(toClient);
     return true;
   }
 }
@@ -374,7 +465,32 @@ const isHandshake = (outgoing: Outgoing | undefined): outgoing is Outgoing =>
 interface Resumption {
   lastEventId: string | undefined;
   retryMs: number | undefined;
+  /** Milliseconds that a wait takes at least. */
+  leastMs?: number;
 }
+
+/** An answer that is about the session, in place of the request. */
+class SessionLostError extends Error {
+  readonly line: Buffer;
+
+  constructor(line: Buffer) {
+    super();
+    this.line = line;
+  }
+}
+
+const linesOf = (bytes: Buffer): readonly Buffer[] =>
+  bytes
+    .toString()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => Buffer.from(`${line}\n`));
+
+const retryAfterMs = ({ headers }: IncomingMessage): number => {
+  const value = headers['retry-after'] ?? '';
+  const ms = /^\d{1,6}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  return Number.isNaN(ms) ? 0 : Math.max(0, Math.min(ms, MOST_RETRY_AFTER_MS));
+};
 
 const JSON_BODY = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const isStream = (response: IncomingMessage): boolean =>

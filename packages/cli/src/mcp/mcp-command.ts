@@ -29,7 +29,7 @@ Commands:
   breakerbox mcp uninstall --client <client>  take it back`;
 
 /** `breakerbox mcp` (M1). */
-export const mcpCommand = (io: CommandIo = processIo): Command =>
+export const mcpCommand = (io: CommandIo = processIo, version = ''): Command =>
   withHttpOptions(withServiceOptions(new Command('mcp')))
     .description('Put circuit breakers in front of an MCP server, for any client and without code.')
     .usage('[options] -- <command> [args...]\n       breakerbox mcp [options] https://host/path')
@@ -47,7 +47,7 @@ export const mcpCommand = (io: CommandIo = processIo): Command =>
     .passThroughOptions()
     .showHelpAfterError('(see breakerbox mcp --help)')
     .addHelpText('after', INSTALL_HELP)
-    .action((command: string, args: string[], flags: RelayFlags) => run(command, args, flags, io));
+    .action((command: string, args: string[], flags: RelayFlags) => run(command, args, flags, io, version));
 
 const restartLine = (why: string, waitMs: number): string =>
   `breakerbox mcp: the MCP server has ended: ${why}. It is started again in ${waitMs / 1_000} s.\n`;
@@ -71,7 +71,13 @@ export const planRelay = async (
   return { address, timeouts, listen, services, follow, relayBox: createRelayBox(config) };
 };
 
-const run = async (command: string, args: readonly string[], flags: RelayFlags, io: CommandIo): Promise<void> => {
+const run = async (
+  command: string,
+  args: readonly string[],
+  flags: RelayFlags,
+  io: CommandIo,
+  version: string,
+): Promise<void> => {
   try {
     const { relayBox, address, timeouts, listen, follow, ...plan } = await planRelay(command, args, flags);
     const { box, session, ...rules } = relayBox;
@@ -97,7 +103,8 @@ const run = async (command: string, args: readonly string[], flags: RelayFlags, 
       const onListening = (url: string) => io.err(`breakerbox mcp: connect the client to ${url}\n`);
       // Loads Node's HTTP, which takes a good part of the start of a relay that does not need it.
       const { runHttp } = await import('./http-serve.ts');
-      await runHttp({ ...address, proxyEnv }, { relay, host, listen, onListening });
+      const userAgent = `breakerbox/${version || 'mcp'}`;
+      await runHttp({ ...address, proxyEnv, userAgent }, { relay, host, listen, onListening });
       io.exitWith(0);
     }
     await services.end(host.isStopped());

@@ -16,6 +16,17 @@ export interface RelayBox {
 /** What the engine tells the model about a pause. In a relay it is true of the rule `strict` only. */
 const BY_A_PERSON = /\bSay that a person must resume the run\./;
 
+/** What the engine says of a run and of all tools. A relay knows one server alone, and the model has tools of others. */
+const ofThisServer = (message: string): string =>
+  message
+    .replace('Tool calls are paused:', 'Calls of the tools of this MCP server are paused:')
+    .replace('tool calls of this run have', 'of its calls have')
+    .replace('failed of its calls', 'its failed calls')
+    .replace(
+      'Do not call any tools, including ones that still work.',
+      'Do not call tools of this server, including ones that still work. Tools of other servers are not affected.',
+    );
+
 /**
  * A relay has one session that lives for days and has no steps. So circuits probe by time and a correlated event ends by time, as in
  * scope `process` (S5). No code calls `resume()`, so a pause of the budget ends by itself once the oldest failure leaves the window. The
@@ -38,7 +49,8 @@ export const createRelayBox = (config: BreakerboxConfig): RelayBox => {
     beforeDecision: () => {
       if (isPaused) endPause(session);
     },
-    textOf: ({ message }) => {
+    textOf: ({ message: said }) => {
+      const message = ofThisServer(said);
       const endMs = BY_A_PERSON.test(message) ? endPause(session) : undefined;
       if (endMs === undefined) return message;
       const minutes = Math.max(1, Math.ceil((endMs - now() - 1) / 60_000));

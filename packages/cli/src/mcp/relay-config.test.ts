@@ -20,19 +20,24 @@ const file = async (text: string, name = 'breakerbox.yaml'): Promise<string> => 
 describe('M8: the settings of a relay', () => {
   test('M8: without a file, those of the flags, and SIGHUP ends the relay', async () => {
     const { config, follow } = await relaySettings({ agent: 'mine', observe: true }, {});
-    expect(config).toEqual({ agent: 'mine', loopGuard: false, defaults: { mode: 'observe_only' } });
+    expect(config).toEqual({ agent: 'mine', budget: false, loopGuard: false, defaults: { mode: 'observe_only' } });
     expect(follow(createRelayBox(config).box, { err: () => {} })).toBeUndefined();
-    expect((await relaySettings({}, { BREAKERBOX_CONFIG: ' ' })).config).toEqual({ agent: 'mcp', loopGuard: false });
+    expect((await relaySettings({}, { BREAKERBOX_CONFIG: ' ' })).config).toEqual({
+      agent: 'mcp',
+      budget: false,
+      loopGuard: false,
+    });
   });
 
   test('M8: the flag --config wins over BREAKERBOX_CONFIG, and flags win over the file', async () => {
     const one = await file('agent: one\ntools: { search: { mode: forced_open, failureThreshold: 2 } }', 'one.yaml');
     const two = await file('{ "agent": "two" }', 'two.json');
     const env = { BREAKERBOX_CONFIG: two };
-    expect((await relaySettings({}, env)).config).toEqual({ agent: 'two', loopGuard: false });
+    expect((await relaySettings({}, env)).config).toEqual({ agent: 'two', budget: false, loopGuard: false });
     expect((await relaySettings({ config: one }, env)).config.agent).toBe('one');
     expect((await relaySettings({ config: one, agent: 'mine', observe: true }, env)).config).toEqual({
       agent: 'mine',
+      budget: false,
       loopGuard: false,
       defaults: { mode: 'observe_only' },
       tools: { search: { failureThreshold: 2 } },

@@ -25,10 +25,13 @@ export interface RelaySettings {
 const FIXED = ['budget', 'allowedTools'] as const;
 
 /**
+ * The failure budget is off unless the file has `budget` (M5): it counts the failures of one run, and a relay serves many conversations for days. Circuits
+ * protect each tool.
+ *
  * The loop guard is off unless the file turns it on (M5). Between two equal calls the agent may have edited files or asked a person, and the
  * relay sees neither. It serves many conversations, so a block would last for days.
  */
-const DEFAULTS = { loopGuard: false } as const;
+const DEFAULTS = { budget: false, loopGuard: false } as const;
 
 /**
  * Reads the settings. A flag wins over the file.

@@ -80,6 +80,9 @@ export const runRelay = async (
   relay.onTimeout((forwarding) => {
     for (const { to, bytes } of run.places(forwarding)) if (to.writable) to.write(bytes);
   });
+  relay.onOwnRequest((toServer) => {
+    for (const { to, bytes } of run.places({ toServer })) if (to.writable) to.write(bytes);
+  });
 
   let waitMs = firstWaitMs;
   let end = await run.end();
@@ -103,6 +106,7 @@ export const runRelay = async (
   await run.ending.rest();
   forget();
   stdin.destroy();
+  run.server.stdout.destroy(); // A daemon may hold the other end open.
   return end;
 };
 
@@ -144,6 +148,7 @@ class ServerRun {
     this.isRestarted = true;
     const { stdin } = this.server;
     if (handshake.body === undefined) {
+      this.#relay.sessionBegan();
       this.#input?.connect(stdin);
       return;
     }
@@ -157,6 +162,9 @@ class ServerRun {
       if (!accepts) this.server.kill('SIGKILL');
       else {
         stdin.write(Buffer.concat([INITIALIZED, LINE_FEED]));
+        const { toServer, toClient } = this.#relay.sessionBegan();
+        if (toServer.length > 0) stdin.write(toServer);
+        if (toClient.length > 0) this.#stdout.write(toClient);
         this.#input?.connect(stdin);
       }
       return true;

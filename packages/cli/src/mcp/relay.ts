@@ -1,16 +1,28 @@
 import type { Permit, Session, Settlement } from '@breakerbox/core';
-import { extendLease, isObject, read, readText, safely } from '@breakerbox/core/internal';
+import { extendLease, groupReturned, isObject, read, readText, safely } from '@breakerbox/core/internal';
 import { type HookedCalls, hookedCalls, withAdvice } from '@breakerbox/instrumentation';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { BoundedMap } from './bounded-map.ts';
-import { CANCELLED, cancellation, endingOf, SERVER_ENDED, TIMED_OUT, TOO_LONG, taskEnding } from './call-ending.ts';
+import {
+  CANCELLED,
+  cancellation,
+  endingOf,
+  HUNG,
+  SERVER_ENDED,
+  TIMED_OUT,
+  TOO_LONG,
+  taskEnding,
+} from './call-ending.ts';
 import { type CallTimeouts, timeoutOf } from './call-timeouts.ts';
+import { HangWatch } from './hang-watch.ts';
 import { HeldInputs } from './held-inputs.ts';
 import { type Line, MOST_TEXT } from './line-splitter.ts';
+import { ClientWishes } from './own-requests.ts';
+import { rawMember } from './raw-json.ts';
 import { type Caller, callerOf, errorTo, SERVER_ERROR } from './rejected-call.ts';
 import { RejectedTasks } from './rejected-tasks.ts';
 import { RelayedTools } from './relayed-tools.ts';
-import { idIn, type RpcLine, type RpcMessage, rawId, readLine } from './rpc-message.ts';
+import { idIn, type RpcLine, type RpcMessage, rawId, readLine, sameIds } from './rpc-message.ts';
 
 /** Where the bytes of a line go. */
 export interface Forwarding {
@@ -32,6 +44,15 @@ export interface Relay {
   clientEnded(): void;
   /** Calls back with the answer to a call that has timed out, and with the cancellation for the server. Without a listener no call times out. */
   onTimeout(listener: (forwarding: Required<Forwarding>, request: string) => void): void;
+  /** Calls back with a request of the relay's own, such as a ping. Without a listener a server that hangs is not asked (O10). */
+  onOwnRequest(listener: (line: Buffer) => void): void;
+  /**
+   * The server has begun another session for the client, which knows nothing of it. Gives what the new session needs, and what tells the
+   * client that lists may have changed. If the group's circuit is open, the next call is its probe.
+   */
+  sessionBegan(): Required<Forwarding>;
+  /** Whether the call may still go: since its decision, another call may have shown that the server cannot be reached. */
+  mayStillGo(requests: readonly RpcMessage[]): boolean;
   /** For another client of the same server. Its ids are its own. Circuits, tools and tasks are the same. */
   another(): Relay;
 }
@@ -76,13 +97,18 @@ interface OpenRequest {
   readonly method: string;
   readonly caller: Caller;
   readonly taskId: string | undefined;
-  readonly call: Call | undefined;
+  /** Undefined without a decision, and once it was settled. */
+  call: Call | undefined;
   /** The token by which the server reports progress, as JSON. */
   readonly progress: string | undefined;
   /** Runs out when the call takes too long. */
   readonly timer: NodeJS.Timeout | undefined;
   /** Its place in the order of the requests of both sides. */
   readonly order: number;
+  /** When it was sent, on the clock of the box. */
+  readonly sinceMs: number;
+  /** A request of the relay itself, whose answer the client does not get. */
+  readonly isOwn?: true;
 }
 
 /** A request of the server that the client has not answered. */
@@ -141,12 +167,24 @@ class ToolRelay implements Relay {
   readonly #open = new BoundedMap<OpenRequest>();
   /** Requests that were answered in place of the server. Its own answers come too late. */
   readonly #answered = new BoundedMap<true>();
+  /** Tokens of their progress. A client may close a connection on which progress comes for a request that has ended. */
+  readonly #finished = new BoundedMap<true>();
   /** Requests of the server that the client has not answered. */
   readonly #asked = new BoundedMap<Question>();
   /** The same, of a server that has ended. Another one may use their ids. */
   readonly #stale = new BoundedMap<true>();
   #isStateless = false;
   #order = 0;
+  readonly #wishes = new ClientWishes();
+  readonly #watch = new HangWatch({
+    now: () => this.#now(),
+    isWaiting: () =>
+      this.#asked.size === 0 && [...this.#open.entries()].some(([, { method }]) => method === 'tools/call'),
+    ping: () => this.#onOwnRequest?.(lines([this.#ownRequest('ping')])),
+    hung: () => this.#hung(),
+    returned: () => this.#returned(),
+  });
+  #onOwnRequest: ((line: Buffer) => void) | undefined;
   #onTimeout: ((forwarding: Required<Forwarding>, request: string) => void) | undefined;
 
   constructor(served: Served) {
@@ -164,6 +202,25 @@ class ToolRelay implements Relay {
     this.#onTimeout = listener;
   }
 
+  onOwnRequest(listener: (line: Buffer) => void): void {
+    this.#onOwnRequest = listener;
+  }
+
+  sessionBegan(): Required<Forwarding> {
+    this.#watch.reset();
+    this.#served.tools.mayHaveChanged();
+    this.#returned();
+    return {
+      toServer: lines(this.#wishes.requests().map(([method, params]) => this.#ownRequest(method, params))),
+      toClient: lines(this.#wishes.notifications()),
+    };
+  }
+
+  mayStillGo(requests: readonly RpcMessage[]): boolean {
+    const isClosed = requests.some(({ id }) => this.#open.get(id ?? '')?.call?.permit.decision === 'call');
+    return !isClosed || !this.#isGroupOpen();
+  }
+
   fromClient(line: Line): Forwarding {
     // A bug here must not stop the client from working (E5).
     return safely('a line of the client', () => this.#fromClient(line)) ?? (line.whole ? { toServer: line.bytes } : {});
@@ -176,6 +233,7 @@ class ToolRelay implements Relay {
   }
 
   serverEnded(why: string): Buffer {
+    this.#watch.reset();
     const answers = [...this.#open.entries()].map(([id]) => this.#answerInPlace(id, SERVER_ENDED, why));
     for (const call of this.#served.tasks.takeAll()) this.#settle(call, SERVER_ENDED);
     this.#answered.takeAll(); // The answers will not come.
@@ -193,6 +251,7 @@ class ToolRelay implements Relay {
   }
 
   clientEnded(): void {
+    this.#watch.reset();
     for (const id of this.#open.keys()) this.#settle(this.#take(id)?.call, CANCELLED);
     if (this.#prefix !== '') return;
     for (const call of this.#served.tasks.takeAll()) this.#settle(call, CANCELLED);
@@ -219,6 +278,7 @@ class ToolRelay implements Relay {
     if (method === 'notifications/cancelled') this.#cancel(message);
     if (id === undefined) return undefined;
     if (method === undefined) return this.#answersServer(id);
+    this.#wishes.look(message);
     if (!WATCHED.has(method) && this.#parts.watchesAll !== true) return undefined;
     const answer = this.#served.rejected.answer(message);
     if (answer !== undefined) return answer;
@@ -229,7 +289,7 @@ class ToolRelay implements Relay {
     if (typeof decided === 'string') return decided;
     const caller = callerOf(message);
     this.#isStateless = caller.isStateless;
-    const open = {
+    const open: OpenRequest = {
       method,
       caller,
       taskId: readText(params, 'taskId'),
@@ -237,9 +297,38 @@ class ToolRelay implements Relay {
       progress: tokenOf(read(params, '_meta')),
       timer: method === 'tools/call' ? this.#startTimer(id, readText(params, 'name')) : undefined,
       order: this.#next(),
+      sinceMs: this.#now(),
     };
+    if (open.progress !== undefined) this.#finished.take(open.progress);
     for (const gone of this.#open.put(id, open)) this.#forget(gone);
+    if (method === 'tools/call' && this.#onOwnRequest) this.#watch.began();
     return undefined;
+  }
+
+  #ownRequest(method: string, params?: object): string {
+    const name = `breakerbox-${crypto.randomUUID()}`;
+    const id = JSON.stringify(name);
+    const caller = { id, isStateless: false, task: undefined };
+    const own = { taskId: undefined, call: undefined, progress: undefined, timer: undefined, isOwn: true } as const;
+    for (const gone of this.#open.put(id, { method, caller, ...own, order: this.#next(), sinceMs: this.#now() }))
+      this.#forget(gone);
+    return JSON.stringify({ jsonrpc: '2.0', id: name, method, ...(params && { params }) });
+  }
+
+  /** The server hangs. The calls under way have failed, but their answers are forwarded if they come. */
+  #hung(): void {
+    for (const [, open] of this.#open.entries()) {
+      if (open.call !== undefined) this.#settle(open.call, HUNG);
+      open.call = undefined;
+    }
+  }
+
+  #returned(): void {
+    safely('the return of a server', () => groupReturned(this.#parts.session, this.#served.group));
+  }
+
+  #isGroupOpen(): boolean {
+    return safely('a circuit', () => this.#parts.session.peek(`group:${this.#served.group}`)?.state) === 'open';
   }
 
   /** Gives the answer to a call that is rejected, or the call. Undefined for a call that gets no decision. */
@@ -247,7 +336,9 @@ class ToolRelay implements Relay {
     const { params } = request;
     const { calls, tools, held, rejected, group } = this.#served;
     const tool = readText(params, 'name');
-    if (tool === undefined || tool.trim() === '' || !tools.mayHave(tool)) return undefined;
+    if (tool === undefined || tool.trim() === '') return undefined;
+    // A name that the model has made up gets no circuit. But no call reaches a server that is down.
+    if (!tools.mayHave(tool) && !this.#isGroupOpen()) return undefined;
     this.#parts.beforeDecision?.();
     const callId = `${this.#prefix}${id}`;
     const { input, bytes } = held.hold(inputOf(params), request.text.length);
@@ -263,22 +354,38 @@ class ToolRelay implements Relay {
   #cancel(message: RpcMessage): void {
     const id = idIn(message.params, 'requestId', message);
     const open = id === undefined ? undefined : this.#take(id);
-    this.#settle(open?.call, cancellation(read(message.params, 'reason')));
+    if (open !== undefined) this.#givenUp(open, cancellation(read(message.params, 'reason')));
+  }
+
+  /** A call ends without an answer of the server. Gives the advice, as {@link #settle} does. */
+  #givenUp({ call, sinceMs }: OpenRequest, settlement: Settlement): string {
+    const isHang = settlement === CANCELLED && call !== undefined && this.#watch.isHang(this.#now() - sinceMs);
+    return this.#settle(call, isHang ? HUNG : settlement);
   }
 
   /** The client answers a request of the server. A server that was started again did not ask. */
   #answersServer(id: string): string | undefined {
-    this.#asked.take(id);
+    const asked = sameIds(id)
+      .map((one) => this.#asked.take(one))
+      .find((one) => one !== undefined);
+    // A person may have needed long. The server has its whole time for the rest.
+    if (asked) for (const [, { order, timer }] of this.#open.entries()) if (order < asked.order) timer?.refresh();
     return this.#stale.take(id) && DROPPED;
   }
 
   #fromServer({ bytes, whole }: Line): Forwarding {
     const line = readLine(bytes);
     if (!whole) return this.#tooLong(line, 'toServer');
+    if (line !== undefined) this.#heard(line);
     const instead = (line?.messages ?? []).map((message) => this.#lookAt(message));
     if (line === undefined || instead.every((one) => one === undefined)) return { toClient: bytes };
     const left = line.messages.map(({ text }, index) => instead[index] ?? text).filter((text) => text !== DROPPED);
     return left.length === 0 ? {} : { toClient: lineOf(line, left) };
+  }
+
+  #heard({ messages }: RpcLine): void {
+    const isPing = messages.some(({ id, method }) => method === undefined && this.#open.get(id ?? '')?.isOwn === true);
+    this.#watch.heard(isPing);
   }
 
   /**
@@ -288,7 +395,12 @@ class ToolRelay implements Relay {
   #lookAt(message: RpcMessage): string | undefined {
     const { method, id, params } = message;
     if (method === 'notifications/tasks/status') this.#taskState(readText(params, 'taskId'), params);
-    if (method === 'notifications/progress') this.#progressed(tokenOf(params));
+    if (method === 'notifications/progress') {
+      const token = tokenOf(params);
+      if (this.#finished.has(token ?? '')) return DROPPED;
+      this.#progressed(token);
+    }
+    if (method === 'notifications/tools/list_changed') this.#served.tools.mayHaveChanged();
     if (method === 'notifications/cancelled') this.#asked.take(idIn(params, 'requestId', message) ?? '');
     if (id === undefined) return undefined;
     if (method !== undefined) {
@@ -296,17 +408,21 @@ class ToolRelay implements Relay {
       this.#stale.take(id);
       return undefined;
     }
-    const open = this.#take(id);
-    if (open !== undefined) return this.#received(open, message);
-    return this.#answered.take(id) === true ? DROPPED : undefined;
+    for (const one of sameIds(id)) {
+      const open = this.#take(one);
+      if (open?.isOwn === true) return DROPPED;
+      if (open !== undefined) return this.#received(open, message) ?? (one === id ? undefined : renamed(message, open));
+      if (this.#answered.take(one) === true) return DROPPED;
+    }
+    return undefined;
   }
 
   /** Gives the answer with advice, if it gets any. */
-  #received({ method, taskId, call }: OpenRequest, answer: RpcMessage): string | undefined {
+  #received({ method, taskId, call, caller }: OpenRequest, answer: RpcMessage): string | undefined {
     const { result, error } = answer;
     switch (method) {
       case 'tools/call':
-        return this.#callAnswered(call, answer);
+        return this.#callAnswered(call, answer, caller.id);
       case 'tools/list':
         this.#served.tools.record(result, this.#parts.session, this.#served.group);
         break;
@@ -320,16 +436,17 @@ class ToolRelay implements Relay {
       case 'initialize':
       case 'server/discover':
         this.#nameGroup(result);
+        this.#wishes.learn(result);
         break;
       default: // Watched only because it may fail.
     }
     return undefined;
   }
 
-  #callAnswered(call: Call | undefined, answer: RpcMessage): string | undefined {
+  #callAnswered(call: Call | undefined, answer: RpcMessage, id: string): string | undefined {
     if (call === undefined) return undefined;
     const { taskId, settlement } = endingOf(answer);
-    if (taskId === undefined) return advisedAnswer(answer, this.#settle(call, settlement));
+    if (taskId === undefined) return advisedAnswer(answer, id, this.#settle(call, settlement));
     this.#taskBegins(taskId, call);
     return undefined;
   }
@@ -340,7 +457,7 @@ class ToolRelay implements Relay {
   }
 
   #taskGoesOn({ permit }: Call): void {
-    extendLease(permit, (this.#parts.now?.() ?? performance.now()) + TASK_QUIET_MS);
+    extendLease(permit, this.#now() + TASK_QUIET_MS);
   }
 
   #taskState(taskId: string | undefined, state: unknown): void {
@@ -364,6 +481,10 @@ class ToolRelay implements Relay {
   #startTimer(id: string, tool: string | undefined): NodeJS.Timeout | undefined {
     const ms = this.#onTimeout && timeoutOf(this.#parts.timeouts, tool);
     return ms === undefined ? undefined : setTimeout(() => this.#timedOut(id, tool ?? '', ms), ms).unref();
+  }
+
+  #now(): number {
+    return this.#parts.now?.() ?? performance.now();
   }
 
   #next(): number {
@@ -424,8 +545,13 @@ class ToolRelay implements Relay {
   #answerInPlace(id: string | undefined, settlement: Settlement, text: string, status?: number): string | undefined {
     const open = id === undefined ? undefined : this.#take(id);
     if (id === undefined || open === undefined) return undefined;
-    const { method, caller, call } = open;
-    const advice = this.#settle(call, settlement);
+    const { method, caller, progress } = open;
+    if (open.isOwn === true) {
+      this.#watch.pingFailed();
+      return undefined;
+    }
+    const advice = this.#givenUp(open, settlement);
+    if (progress !== undefined) this.#finished.put(progress, true);
     if (method === 'tools/call') return this.#served.rejected.reject(caller, String(withAdvice(text, advice)));
     return errorTo(caller, SERVER_ERROR, text, status);
   }
@@ -460,10 +586,17 @@ const tokenOf = (meta: unknown): string | undefined => {
 };
 
 /** An answer that reports an error, with the advice after the error's text. Undefined for an answer that stays as it is. */
-const advisedAnswer = (answer: RpcMessage, advice: string): string | undefined => {
+const advisedAnswer = (answer: RpcMessage, id: string, advice: string): string | undefined => {
   const key = answer.error === undefined ? 'result' : 'error';
   if (advice === '' || answer.isCut) return undefined;
-  return `{"jsonrpc":"2.0","id":${rawId(answer)},"${key}":${JSON.stringify(withAdvice(answer[key], advice))}}`;
+  return `{"jsonrpc":"2.0","id":${id},"${key}":${JSON.stringify(withAdvice(answer[key], advice))}}`;
+};
+
+/** An answer under the id of its request. Undefined if it stays as it is. */
+const renamed = ({ text, isCut, error }: RpcMessage, { caller: { id } }: OpenRequest): string | undefined => {
+  const key = error === undefined ? 'result' : 'error';
+  const value = isCut ? undefined : rawMember(text, key);
+  return value && `{"jsonrpc":"2.0","id":${id},"${key}":${value}}`;
 };
 
 /** Marks a message that is dropped and gets no answer. */

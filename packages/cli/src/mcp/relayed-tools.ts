@@ -26,6 +26,11 @@ export class RelayedTools {
     if (readText(list, 'nextCursor') === undefined) this.#isComplete = true;
   }
 
+  /** The server may have other tools now. Their names are known again after the next list. */
+  mayHaveChanged(): void {
+    this.#isComplete = false;
+  }
+
   /** Whether the server has the tool, as far as its lists say. The model may have made up a name that is on no list. */
   mayHave(name: string): boolean {
     return !this.#isComplete || this.#names.has(name);

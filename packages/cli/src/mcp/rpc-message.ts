@@ -79,6 +79,16 @@ const idOf = (id: unknown, text: () => string, key = 'id'): string | undefined =
   return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text(), key));
 };
 
+/** An id as the receiver may write it: some servers echo the number 3 as "3", and the SDKs accept that. The exact one comes first. */
+export const sameIds = (id: string): readonly string[] => {
+  if (/^-?\d{1,15}$/.test(id)) return [id, `"${id}"`];
+  return /^"-?\d{1,15}"$/.test(id) ? [id, id.slice(1, -1)] : [id];
+};
+
+/** Whether an answer is for a request with this id. */
+export const isSameId = (id: string | undefined, other: string | undefined): boolean =>
+  id !== undefined && other !== undefined && sameIds(id).includes(other);
+
 /** Characters at the beginning and at the end of a message that hold its id, in most clients. */
 const EDGE = 200;
 
