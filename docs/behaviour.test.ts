@@ -9,7 +9,7 @@ const CHAPTERS = {
   O: 10,
   C: 16,
   P: 4,
-  B: 6,
+  B: 7,
   S: 5,
   K: 4,
   R: 5,

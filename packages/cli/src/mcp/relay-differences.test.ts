@@ -38,7 +38,7 @@ describe('M2: a server that echoes a number as a string, or the other way round'
   test.each([
     [3, '"3"'],
     ['3', '3'],
-  ])('the answer to %j comes under the id of the request', (id, echoed) => {
+  ])('M2: the answer to %j comes under the id of the request', (id, echoed) => {
     const { call, answer, outcomes, relay } = started('1s');
     call(id);
     const result = JSON.stringify(FOUND);
@@ -50,7 +50,7 @@ describe('M2: a server that echoes a number as a string, or the other way round'
     expect(relay.serverEnded('gone').length).toBe(0);
   });
 
-  test('the exact id comes first', () => {
+  test('M2: the exact id comes first', () => {
     const { call, answer, outcomes } = started();
     call(3, 'number');
     call('3', 'string');
@@ -172,7 +172,7 @@ describe('M7: another session of the server', () => {
     return parts;
   };
 
-  test('gets the log level and the subscriptions, and the client hears that lists may have changed', () => {
+  test('M7: gets the log level and the subscriptions, and the client hears that lists may have changed', () => {
     const { relay, send, answer } = begun();
     send({ id: 1, method: 'logging/setLevel', params: { level: 'debug' } });
     send({ id: 2, method: 'resources/subscribe', params: { uri: 'file:///a' } });
