@@ -58,7 +58,7 @@ const LAYERS = [
   ],
   ['ledgers, the registry and telemetry', 'failure-ledgers telemetry/ box-context circuit-registry'],
   ['barriers', 'engine/'],
-  ['sessions and boxes', 'session-internals session end-pause breakerbox tool-history'],
+  ['sessions and boxes', 'session-internals session end-pause group-returned breakerbox tool-history'],
   ['functions over sessions and boxes', 'report/ snapshot/ scope/ control/ fleet/'],
   ['entries', 'index internal'],
 ];
