@@ -46,6 +46,7 @@ const SLOW = [
   'alerts/tests/{engines,grafana-managed,native,situations}.test.ts',
   'bench/src/{bench,scrape,relay/http-memory}.test.ts',
   'bench/bundle/bundle.test.ts',
+  'bench/outages/headlines.test.ts',
   'test/{costs,hostile}/*.test.ts',
   'test/frameworks/claude-agent.test.ts',
   'test/hostile-telemetry/otlp.test.ts',

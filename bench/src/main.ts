@@ -31,6 +31,7 @@ Other measurements:
   pnpm bench -- fleet [--write]     what a decision costs in a fleet, and with a Redis that hangs
   pnpm bench -- faults [--only …]   five real processes through all that may happen to Redis
   pnpm bench -- scale [--write]     10,000 simulated processes that share a circuit, beside processes that learn alone
+  pnpm bench -- outages [--quick]   protections in real agent frameworks whose tools fail on the socket; \`--help\` says more
   pnpm bench -- defaults            what the default rules do to runs whose tools fail; \`--help\` says more
 `;
 
@@ -82,6 +83,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   defaults: (args) => process.exit(runDefaults(args)),
   benefit: (args) => process.exit(runBenefit(args)),
+  outages: async (args) => (await import('../outages/command.ts')).runOutages(args, print),
   replay: async (args) => print(await (await import('./replay.ts')).replayReport(args)),
   relay: async (args) => print(await (await import('./relay/relay.ts')).relayReport(args)),
   path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),

@@ -16,6 +16,7 @@ declare module 'opossum' {
   export default class CircuitBreaker<Input extends unknown[], Output> extends EventEmitter {
     constructor(action: (...input: Input) => Promise<Output>, options?: Options);
     fire(...input: Input): Promise<Output>;
+    fallback(action: (...input: Input) => Promise<Output>): this;
     shutdown(): void;
   }
 }

@@ -1,0 +1,47 @@
+import type { World } from '../world/client.ts';
+import { nextFate } from '../world/client.ts';
+import { TURN_MS } from './habits.ts';
+import type { ScriptedAgent, Turn } from './script.ts';
+
+/** What the turns of one run cost. A token is four characters of what the framework really sends. */
+export interface Meter {
+  tokensIn: number;
+  tokensOut: number;
+  tokensAfterFailure: number;
+  /** Tokens of turns that begin with a failed or a rejected call. */
+  wastedTokens: number;
+  /** Calls that the model asked for and that no tool got. */
+  rejected: number;
+  /** Those of them that would have succeeded. */
+  goodRejected: number;
+}
+
+export const newMeter = (): Meter => ({
+  ...{ tokensIn: 0, tokensOut: 0, tokensAfterFailure: 0 },
+  ...{ wastedTokens: 0, rejected: 0, goodRejected: 0 },
+});
+
+const CHARACTERS_PER_TOKEN = 4;
+
+/** Plays the turns of a task, whatever the framework: it takes what the model is sent, the result of its last call and the system prompt. */
+export type TakeTurn = (sent: unknown, result: string | undefined, system: string) => Promise<Turn>;
+
+export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter): TakeTurn => {
+  let asked: { readonly tool: string; readonly calls: number } | undefined;
+  return async (sent, result, system) => {
+    if (result !== undefined && asked !== undefined && world.log.calls === asked.calls) {
+      meter.rejected += 1;
+      if (nextFate(world, asked.tool) === undefined) meter.goodRejected += 1;
+    }
+    await world.time.sleep(TURN_MS);
+    const turn = agent.next(result, system);
+    asked = 'call' in turn ? { tool: turn.call.tool, calls: world.log.calls } : undefined;
+    const tokensIn = JSON.stringify(sent).length / CHARACTERS_PER_TOKEN;
+    const tokensOut = JSON.stringify(turn).length / CHARACTERS_PER_TOKEN;
+    meter.tokensIn += tokensIn;
+    meter.tokensOut += tokensOut;
+    if (world.log.firstFailureMs !== undefined) meter.tokensAfterFailure += tokensIn + tokensOut;
+    if (result !== undefined && agent.hasFailed()) meter.wastedTokens += tokensIn + tokensOut;
+    return turn;
+  };
+};

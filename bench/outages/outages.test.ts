@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readingOf } from './agent/script.ts';
+import { Store } from './airline/database.ts';
+import { hasSucceeded, referenceOf } from './airline/task.ts';
+import { OWN_TASKS } from './airline/tasks.ts';
+import { aiSdkLoop } from './frameworks/ai-sdk.ts';
+import { OUTAGE_PAGE, pageWith } from './page/page.ts';
+import { drawPlot, PLOTS } from './page/plots.ts';
+import { readmeSentence } from './page/tables.ts';
+import { playRun } from './play.ts';
+import { WITH_MAP } from './protections/breakerbox.ts';
+import { NONE, OPOSSUM } from './protections/peers.ts';
+import { FRAMEWORKS, named } from './table/cells.ts';
+import { type OutageResults, RESULTS_FILE } from './table/results.ts';
+import { callTool, type World } from './world/client.ts';
+import { FAULTS, type Fate } from './world/faults.ts';
+import { startToolServer, type ToolServer } from './world/server.ts';
+import { simulatedTime } from './world/time.ts';
+
+let server: ToolServer;
+beforeAll(async () => {
+  server = await startToolServer();
+});
+afterAll(() => server.close());
+
+test('each task changes the database, its tools answer its facts, and an agent that does nothing fails', () => {
+  const { database, tasks } = OWN_TASKS;
+  expect(tasks).toHaveLength(40);
+  for (const task of tasks) {
+    const { changes, answers } = referenceOf(database, task);
+    expect(changes, task.id).not.toBe('[]');
+    for (const fact of task.facts) expect(answers, task.id).toContain(fact);
+    expect(hasSucceeded(database, task, new Store(database), task.facts.join()), task.id).toBe(false);
+  }
+});
+
+test.each<[Fate, RegExp]>([
+  ['refused', /^fetch failed$/],
+  ['status 503', /^HTTP 503/],
+  ['hang', /timeout/],
+  ['cut off', /^terminated$/],
+  ['no JSON', /JSON/],
+  ['empty', /JSON/],
+])('a call that meets %s really fails on the socket', async (fate, text) => {
+  const time = simulatedTime(() => 0.5);
+  const fault = { id: 'test', text: '', outage: { tools: ['get_user_details'], isThere: () => true, fate } };
+  const log = { calls: 0, deadCalls: 0, firstFailureMs: undefined, answeredMs: [] };
+  const world: World = { time, url: server.url, fault, seed: 'test', log, task: 0, attempts: new Map() };
+  server.use('test', new Store(OWN_TASKS.database));
+  const call = (tool: string) => callTool(world, tool, { user_id: 'mira_holm' });
+  try {
+    await time.play(async () => {
+      await expect(call('get_user_details')).rejects.toThrow(text);
+      await expect(call('find_customer')).resolves.toContain('mira_holm');
+    });
+    expect(log).toMatchObject({ calls: 2, deadCalls: 1 });
+  } finally {
+    time.end();
+  }
+});
+
+const play = (protection: typeof NONE, fault: string, loop = aiSdkLoop) =>
+  playRun({ loop, protection, fault: named(FAULTS, fault), tasks: OWN_TASKS, server, number: 1 });
+
+test('one seed gives the same calls, tasks, tokens and seconds', async () => {
+  const first = await play(OPOSSUM, 'mix');
+  expect(first.deadCalls + first.rejected).toBeGreaterThan(0);
+  expect(await play(OPOSSUM, 'mix')).toEqual(first);
+});
+
+test('in each framework tasks succeed without an outage, and a capability map saves those that a dead tool costs', async () => {
+  for (const { loop } of FRAMEWORKS) {
+    const healthy = await play(NONE, 'none', loop);
+    expect(healthy.deadCalls).toBe(0);
+    // OpenAI Agents hides why a call failed, so a wrong argument may cost a task.
+    expect(healthy.succeeded).toBeGreaterThanOrEqual(healthy.tasks - 1);
+    const dead = await play(NONE, 'permanent', loop);
+    const mapped = await play(WITH_MAP, 'permanent', loop);
+    expect(mapped.succeeded).toBeGreaterThan(dead.succeeded);
+    expect(mapped.deadCalls).toBeLessThan(dead.deadCalls);
+  }
+});
+
+test('the scripted model does what messages say, and takes other texts for failures', () => {
+  expect(readingOf('{"a":1}')).toBe('answer');
+  expect(readingOf('Error: HTTP 404: {"error":"User x not found"}')).toBe('mistake');
+  expect(readingOf("Tool 'a' is unavailable: …. Do not call it now. Use 'b' instead.")).toEqual({ use: 'b' });
+  expect(readingOf('Tool calls are paused. Do not call any tools, including ones that still work.')).toBe('stop');
+  expect(readingOf('Breaker is open')).toBe('failure');
+});
+
+test('the page, its plots and the README have the figures of results.json; `npm run bench -- outages --render` renews them', async () => {
+  const results = JSON.parse(readFileSync(RESULTS_FILE, 'utf8')) as OutageResults;
+  const page = readFileSync(OUTAGE_PAGE, 'utf8');
+  expect(page).toBe(pageWith(page, results));
+  expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(readmeSentence(results));
+  for (const plot of PLOTS) {
+    const picture = readFileSync(new URL(`../../docs/pictures/${plot.file}`, import.meta.url), 'utf8');
+    expect(picture).toBe(`${await drawPlot(plot, results)}\n`);
+  }
+});

@@ -1,0 +1,93 @@
+import { HABITS, type Habit, USUAL_HABIT } from '../agent/habits.ts';
+import { aiSdkLoop } from '../frameworks/ai-sdk.ts';
+import { langChainLoop } from '../frameworks/langchain.ts';
+import type { Loop } from '../frameworks/loop.ts';
+import { openAiAgentsLoop } from '../frameworks/openai-agents.ts';
+import { DEFAULTS, DIRECT, FLEET, WITH_MAP } from '../protections/breakerbox.ts';
+import { COCKATIEL, FRAMEWORK, NONE, OPOSSUM, OPOSSUM_FALLBACK } from '../protections/peers.ts';
+import type { Protection } from '../protections/protection.ts';
+import { FAULTS } from '../world/faults.ts';
+
+/** A cell of the table: a framework, a protection, a fault and a habit, by their names. */
+export interface Cell {
+  readonly framework: string;
+  readonly protection: string;
+  readonly fault: string;
+  readonly habit: string;
+  readonly runs: number;
+}
+
+export interface Framework {
+  readonly id: string;
+  readonly text: string;
+  readonly loop: Loop;
+  readonly protections: readonly Protection[];
+}
+
+/** AI SDK and OpenAI Agents retry no tool, so their own protection is none. */
+export const FRAMEWORKS: readonly Framework[] = [
+  {
+    id: 'ai-sdk',
+    text: 'AI SDK 7',
+    loop: aiSdkLoop,
+    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP, DIRECT, FLEET],
+  },
+  {
+    id: 'langchain',
+    text: 'LangChain 1',
+    loop: langChainLoop,
+    protections: [NONE, FRAMEWORK, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
+  },
+  {
+    id: 'openai-agents',
+    text: 'OpenAI Agents',
+    loop: openAiAgentsLoop,
+    protections: [NONE, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
+  },
+];
+
+export const named = <One extends { readonly id: string }>(all: readonly One[], id: string): One => {
+  const found = all.find((one) => one.id === id);
+  if (found === undefined) throw new Error(`${id} is not one of ${all.map((one) => one.id).join(', ')}.`);
+  return found;
+};
+
+/** The fault of the headlines and of the sensitivity table: one tool is dead, and another one can replace it. */
+export const HEADLINE_FAULT = 'permanent';
+const FIRST = 'ai-sdk';
+export const RUNS = 200;
+/** Elsewhere, and for other habits, a quarter of the runs. */
+const ELSEWHERE = 4;
+
+/** Habits but the usual one, which the main table has. */
+const sensitivity = (runs: number): readonly Cell[] =>
+  HABITS.filter(({ id }) => id !== USUAL_HABIT.id).flatMap((habit: Habit) =>
+    [NONE, OPOSSUM, COCKATIEL, WITH_MAP].map(({ id: protection }) => ({
+      ...{ framework: FIRST, protection, fault: HEADLINE_FAULT },
+      ...{ habit: habit.id, runs },
+    })),
+  );
+
+export const allCells = (runs = RUNS): readonly Cell[] => [
+  ...FRAMEWORKS.flatMap(({ id: framework, protections }) =>
+    protections.flatMap(({ id: protection }) =>
+      FAULTS.map(({ id: fault }) => ({
+        ...{ framework, protection, fault, habit: USUAL_HABIT.id },
+        runs: framework === FIRST ? runs : Math.ceil(runs / ELSEWHERE),
+      })),
+    ),
+  ),
+  ...sensitivity(Math.ceil(runs / ELSEWHERE)),
+];
+
+const QUICK_RUNS = 20;
+const QUICK_RUNS_ELSEWHERE = 2;
+
+/** The same cells without the fleet and the sensitivity, and with fewer runs. */
+export const quickCells = (): readonly Cell[] =>
+  allCells()
+    .filter(({ habit, protection, framework, fault }) => {
+      const isShort = framework === FIRST || fault === HEADLINE_FAULT;
+      return habit === USUAL_HABIT.id && protection !== FLEET.id && isShort;
+    })
+    .map((cell) => ({ ...cell, runs: cell.framework === FIRST ? QUICK_RUNS : QUICK_RUNS_ELSEWHERE }));

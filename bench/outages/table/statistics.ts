@@ -1,0 +1,37 @@
+/** A mean and the half of its 95 % confidence interval. */
+export interface Estimate {
+  readonly mean: number;
+  readonly half: number;
+}
+
+const Z = 1.96;
+
+const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const deviationOf = (values: readonly number[]): number => {
+  const mean = meanOf(values);
+  return Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1));
+};
+
+/** Of values of independent runs. */
+export const estimate = (values: readonly number[]): Estimate => ({
+  mean: meanOf(values),
+  half: (Z * deviationOf(values)) / Math.sqrt(values.length),
+});
+
+/** Of a sum over another sum, such as seconds for each recovery: by the residuals of the runs. Undefined if there is nothing to divide by. */
+export const ratioEstimate = (above: readonly number[], below: readonly number[]): Estimate | undefined => {
+  const divisor = meanOf(below);
+  if (divisor === 0) return undefined;
+  const mean = meanOf(above) / divisor;
+  const residuals = above.map((value, run) => value - mean * (below[run] ?? 0));
+  return { mean, half: (Z * deviationOf(residuals)) / (divisor * Math.sqrt(above.length)) };
+};
+
+/** Of one set of runs against another of the same seeds, run by run. */
+export const difference = (one: readonly number[], other: readonly number[]): Estimate =>
+  estimate(one.slice(0, other.length).map((value, run) => value - (other[run] ?? 0)));
+
+/** Both are the same within their intervals. */
+export const agree = (one: Estimate, other: Estimate): boolean =>
+  Math.abs(one.mean - other.mean) <= one.half + other.half;
