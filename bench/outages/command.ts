@@ -42,7 +42,7 @@ export const runOutages = async (args: string[], print: (text: string) => void):
   const results = await playAll(values.quick ? quickCells() : allCells(runs), values.tasks);
   print(terminalTables(results));
   if (values.tasks === undefined) print(expectationText(results));
-  const json = `${JSON.stringify(results, null, 1)}\n`;
+  const json = `${JSON.stringify(results)}\n`;
   if (values.json !== undefined) writeFileSync(values.json, json);
   if (!values.write) return;
   writeFileSync(RESULTS_FILE, json);
