@@ -21,7 +21,7 @@ import type { Session } from './session-api.ts';
 import { type BoxInternals, INTERNALS } from './session-internals.ts';
 import { freshMemory } from './session-memory.ts';
 import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
-import { OTHER_TOOL } from './telemetry/semconv.ts';
+import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
 import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
@@ -116,6 +116,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     if (Object.keys(toolConfig).length > 0) configured.add(name);
     if (toolConfig.group === false) ungrouped.add(name);
     else if (toolConfig.group !== undefined) putInGroup(name, toolConfig.group);
+    setLevel(tool);
     chains.forget();
     version += 1;
     return tool;
@@ -129,11 +130,18 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
   /** Tools that must have no group, even if an adapter names one. */
   const ungrouped = new Set<string>();
 
+  /** What is exported of a tool. Tools that share the series of `_OTHER` have no say. */
+  const setLevel = ({ own, group, series }: ToolSpec): void => {
+    if (series.base[ATTR.tool] !== OTHER_TOOL) series.level = own.telemetry ?? group?.series.level ?? levelOf();
+  };
+  const levelOf = (group?: string) => config.groups?.[group ?? '']?.telemetry ?? config.defaults?.telemetry ?? 'full';
+
   /** C13: the first group that a tool is given stays its group. */
   const putInGroup = (name: string, group: string): void => {
     const tool = tools.get(name);
     if (tool === undefined || tool.group !== undefined || ungrouped.has(name)) return;
     tool.group = groupOf(group);
+    setLevel(tool);
     version += 1;
   };
 
@@ -142,6 +150,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     const known = groups.get(name);
     if (known !== undefined) return known;
     const made = { name, ...groupSettings(config, group, scope), series: groupSeries(series, name, maxTools) };
+    if (made.series.isGroup) made.series.level = levelOf(group);
     groups.set(name, made);
     return made;
   };

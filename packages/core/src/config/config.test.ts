@@ -94,7 +94,7 @@ describe('E6: bad configuration is rejected when the box is made', () => {
     [
       { groups: { g: { failureRate: {} } } },
       'groups.g.failureRate',
-      'is not a setting. Allowed here: profile, mode, share, failureThreshold, groupThreshold',
+      'is not a setting. Allowed here: profile, mode, share, telemetry, failureThreshold, groupThreshold',
     ],
     [{ groups: { g: { cooldownMs: 9, maxCooldownMs: 8 } } }, 'groups.g.cooldownMs', 'more than maxCooldownMs (8)'],
     [{ budget: { failures: 0 } }, 'budget.failures', 'is 0. Set a whole number of at least 1, or leave it out. With 0'],

@@ -8,6 +8,7 @@ import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
 import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
+import type { TelemetryLevel } from '../telemetry/semconv.ts';
 
 /** Who shares a circuit: all processes of the fleet, or the sessions of one box (G2). */
 export type Share = 'fleet' | 'box';
@@ -31,6 +32,12 @@ export interface ToolConfig extends CircuitConfig, Capability {
    * `invalid_input`, `denied`, `cancelled` and `unusable`. Default `box`.
    */
   readonly share?: Share;
+  /**
+   * How many series the tool exports, because each one costs money. `state`: its circuits by state, changes from `closed` to `open`,
+   * decisions to call and to skip without reasons, and failures; no durations and no categories. `none`: nothing. Spans, events and
+   * reports do not change. Default: that of its group, else `full`.
+   */
+  readonly telemetry?: TelemetryLevel;
   /**
    * The group that this tool belongs to, such as its MCP server (C13). Failures of the group's tools open one circuit for all of
    * them. `false` means no group, even if an adapter names one. Default: the group that the adapter names. Not allowed in
@@ -72,6 +79,8 @@ export interface GroupConfig extends GroupPolicyConfig {
   readonly mode?: CircuitMode;
   /** Who shares the group's circuit, as for a tool (G2). Default `box`. */
   readonly share?: Share;
+  /** How many series the group exports, and each of its tools that does not set it (`full`, `state` or `none`). Default: that of `defaults`. */
+  readonly telemetry?: TelemetryLevel;
 }
 
 /** Options of `createBreakerbox`. */
@@ -140,7 +149,7 @@ export interface BreakerboxConfig {
    */
   readonly chainBackoffMs?: number;
   /**
-   * Number of tools with series of their own. All other tools are counted together as `_OTHER`. A tool that is only seen, by
+   * Number of tools with series of their own. All other tools are counted together as `_OTHER`. `telemetry` of a tool limits its series. A tool that is only seen, by
    * `session.declare()` or an adapter, gets a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` if that is
    * more. Whole number ≥ 1. Default 200.
    */

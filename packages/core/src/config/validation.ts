@@ -6,7 +6,7 @@ import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
 import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
-import { GROUP_PREFIX } from '../telemetry/semconv.ts';
+import { GROUP_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
 import type { CircuitSpec } from '../tool.ts';
 import {
   BreakerboxUsageError,
@@ -228,6 +228,7 @@ const shared = {
   profile: oneOf(Object.keys(PROFILES), orLeaveOut('A profile is a set of thresholds.')),
   mode: oneOf(CIRCUIT_MODES, orLeaveOut('By default, the circuit decides.')),
   share: oneOf(['fleet', 'box'], orLeaveOut('By default, the box shares it with no other process.')),
+  telemetry: oneOf(TELEMETRY_LEVELS, orLeaveOut('By default, every series is exported.')),
 };
 
 const aStepCount = number(1, orLeaveOut('With 0, a probe would run in the same step, as a retry.'), { whole: true });

@@ -261,6 +261,38 @@ describe('metrics', () => {
     expect(circuitsOf(await scrape())).toEqual({});
   });
 
+  test('telemetry: state and none leave out series, by tool, group and default', async () => {
+    const { scrape } = registerMetrics();
+    const tools = {
+      a: {},
+      b: { telemetry: 'none' },
+      c: { group: 'mcp' },
+      d: { group: 'mcp', telemetry: 'full' },
+    } as const;
+    const { session } = bench({
+      agent,
+      tools,
+      defaults: { telemetry: 'state' },
+      groups: { mcp: { telemetry: 'none' } },
+      systemic: false,
+    });
+    trip(session, 'a');
+    session.acquire('a');
+    for (const tool of ['b', 'c', 'd']) succeedOnce(session, tool);
+    const lines = await scrape();
+    expect(allOf(lines, 'a')).toEqual([
+      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="call"} 3',
+      'breakerbox_decisions_total{gen_ai_tool_name="a",breakerbox_decision="skip"} 1',
+      'breakerbox_outcomes_total{gen_ai_tool_name="a",breakerbox_outcome="failure"} 3',
+      'breakerbox_transitions_total{gen_ai_tool_name="a",breakerbox_state_from="closed",breakerbox_state_to="open"} 1',
+      'breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="closed"} 0',
+      'breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="open"} 1',
+      'breakerbox_circuits{gen_ai_tool_name="a",breakerbox_state="half_open"} 0',
+    ]);
+    for (const tool of ['b', 'c', 'group:mcp']) expect(allOf(lines, tool)).toEqual([]);
+    expect(allOf(lines, 'd').length).toBeGreaterThan(10);
+  });
+
   test('beyond maxTools, and for invented names, series are shared', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent, tools: { a: {}, b: {}, c: {} }, maxTools: 2 });

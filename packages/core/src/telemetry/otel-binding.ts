@@ -200,7 +200,7 @@ export const recordDuration = (
   span?: Span,
   failed?: Series,
 ): void => {
-  if (!(state.keepsDurations || state.feedsSdk) || !(seconds >= 0)) return;
+  if (series.level !== 'full' || !(state.keepsDurations || state.feedsSdk) || !(seconds >= 0)) return;
   const measured = durationSeries(series, category);
   if (state.keepsDurations) {
     addDuration(measured, seconds);

@@ -9,8 +9,10 @@ import {
   type Exemplar,
   type Exemplars,
   isWithdrawn,
+  plainDecisionSeries,
   type Series,
   type ToolSeries,
+  transitionSeries,
 } from './series.ts';
 
 /** A session that counts in the gauges until it ends or goes idle. */
@@ -73,7 +75,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 11;
+export const SHAPE = 12;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -170,6 +172,20 @@ export const TOOL_READINGS = {
   prechecks: ofTools((tool) => tool.prechecks.values()),
 } as const satisfies Readonly<Record<ToolKey, (tool: ToolSeries) => Iterable<Series>>>;
 
+/** All that is exported of a tool at the level `state`. */
+const STATE_READINGS: Partial<Readonly<Record<ToolKey, (tool: ToolSeries) => Iterable<Series>>>> = {
+  decisions: ofTools((tool) => [plainDecisionSeries(tool, 'call'), plainDecisionSeries(tool, 'skip')]),
+  outcomes: ofTools((tool) => [tool.outcomes.failure]),
+  transitions: (tool) => [transitionSeries(tool, 'closed', 'open')],
+  circuits: (tool): Iterable<Series> => tool.circuits.values(),
+};
+
+/** The series behind a metric of a tool, at the tool's level. */
+const readTool = (tool: ToolSeries, key: ToolKey): Iterable<Series> => {
+  if (tool.level === 'full') return TOOL_READINGS[key](tool);
+  return tool.level === 'state' ? (STATE_READINGS[key]?.(tool) ?? NONE) : NONE;
+};
+
 const KEYS: ReadonlyMap<string, MetricKey> = new Map(
   (Object.keys(METRIC) as MetricKey[]).map((key) => [METRIC[key].name, key]),
 );
@@ -189,7 +205,7 @@ export function* readNumbers({ name }: Pick<ExportedMetric, 'name'>): Iterable<S
   if (key === undefined || key === 'duration') return;
   for (const agent of state.agents.values()) {
     if (key in AGENT_READINGS) yield* AGENT_READINGS[key as AgentKey](agent);
-    else for (const tool of agent.tools.values()) yield* TOOL_READINGS[key as ToolKey](tool);
+    else for (const tool of agent.tools.values()) yield* readTool(tool, key as ToolKey);
   }
 }
 

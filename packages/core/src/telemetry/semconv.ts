@@ -355,6 +355,10 @@ export const EVENT = {
 /** A group's circuit is exported under a tool name of its own, `group:NAME`. No tool's name may begin with it. */
 export const GROUP_PREFIX = 'group:';
 
+/** How much of a tool is exported: every series, those of its state, or none. */
+export const TELEMETRY_LEVELS = ['full', 'state', 'none'] as const;
+export type TelemetryLevel = (typeof TELEMETRY_LEVELS)[number];
+
 /** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */
 export const OTHER_TOOL = '_OTHER';
 

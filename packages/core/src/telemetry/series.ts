@@ -10,7 +10,15 @@ import type { Decision, Reason } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown } from '../safely.ts';
-import { ATTR, DURATION_BUCKETS, METRIC, MIXED_CATEGORY, OTHER_CATEGORY, OTHER_TOOL } from './semconv.ts';
+import {
+  ATTR,
+  DURATION_BUCKETS,
+  METRIC,
+  MIXED_CATEGORY,
+  OTHER_CATEGORY,
+  OTHER_TOOL,
+  type TelemetryLevel,
+} from './semconv.ts';
 
 /**
  * The numbers behind the metrics: plain series that decisions add to and that a collection reads. Counting takes a few nanoseconds
@@ -71,6 +79,10 @@ export interface ToolSeries {
   readonly base: Attributes;
   /** The circuit of a group has a state but no calls: only `circuits`, `transitions`, `openedTime` and `unavailableTime` are exported. */
   readonly isGroup: boolean;
+  /** What readers see of it. Everything is counted. */
+  level: TelemetryLevel;
+  /** Decisions without reasons, for the level `state`. */
+  readonly plainDecisions: SeriesBy<Decision>;
   readonly decisions: SeriesBy<`${Decision}/${Reason}`>;
   /** The one of `decisions` that counts nearly every call. */
   readonly closed: Series;
@@ -175,6 +187,8 @@ const withoutSeries = (agent: string, tool: string, isGroup: boolean): ToolSerie
   const made: ToolSeries = {
     base,
     isGroup,
+    level: 'full',
+    plainDecisions: new Map(),
     decisions,
     closed: decisionSeries({ decisions, base }, 'call', 'closed'),
     outcomes: record(['success', 'failure', 'ignored'], (one) => newSeries({ ...base, [ATTR.outcome]: one })),
@@ -222,6 +236,14 @@ export const errorSeries = ({ errors, base }: ToolSeries, outcome: Final, catego
 /** The same for a call that blames its key. */
 export const keyErrorSeries = ({ keyErrors, base }: ToolSeries, category: ErrorCategory): Series =>
   seriesOf(keyErrors, { ...base, [ATTR.outcome]: 'ignored', [ATTR.blames]: 'key' }, ATTR.errorType, category);
+
+/** The decisions of one kind for any reason. The sum is made when it is read. */
+export const plainDecisionSeries = ({ plainDecisions, decisions, base }: ToolSeries, decision: Decision): Series => {
+  const found = seriesOf(plainDecisions, base, ATTR.decision, decision);
+  found.value = 0;
+  for (const [key, { value }] of decisions) if (key.startsWith(`${decision}/`)) found.value += value;
+  return found;
+};
 
 /** The series of a change of state. */
 export const transitionSeries = ({ transitions, base }: ToolSeries, from: ReportedState, to: ReportedState): Series =>
