@@ -8,7 +8,7 @@ import { runCells } from './table/run-cells.ts';
 
 const USAGE = `pnpm bench -- outages [--quick] [--runs N] [--tasks CLONE] [--json FILE] [--write] [--render]
 
-  --quick        the reduced run: under two minutes, without the fleet and the habits
+  --quick        the reduced run: fewer cells and runs, without the fleet and the habits
   --runs N       runs for each cell of the AI SDK, and a quarter of them for the other cells (default ${RUNS})
   --tasks CLONE  plays tau2-bench's airline tasks, from the folder of a clone
   --json FILE    writes the results there
