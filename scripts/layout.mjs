@@ -56,7 +56,7 @@ const LAYERS = [
     'permits, stores and views',
     'permit probes circuit-store view session-api warnings/ call-history overrides telemetry/spans telemetry/failure-spans engine/reports',
   ],
-  ['ledgers, the registry and telemetry', 'failure-ledgers telemetry/ box-context circuit-registry'],
+  ['ledgers, the registry and telemetry', 'failure-ledgers ledger-side telemetry/ box-context circuit-registry'],
   ['barriers', 'engine/'],
   ['sessions and boxes', 'session-internals session end-pause group-returned breakerbox tool-history'],
   ['functions over sessions and boxes', 'report/ snapshot/ scope/ control/ fleet/'],

@@ -56,8 +56,9 @@ export class CallHistory {
   }
 
   /** O5. */
-  isRepeat(tool: string, input: CallInput): boolean {
-    return this.#guard !== NO_LOOPS && this.#repeats !== undefined && isRepeat(this.#guard, tool, input, this.#repeats);
+  objectionTo(tool: string, input: CallInput | undefined): 'repeat' | undefined {
+    if (input === undefined || this.#guard === NO_LOOPS || this.#repeats === undefined) return undefined; // Nearly every call.
+    return isRepeat(this.#guard, tool, input, this.#repeats) ? 'repeat' : undefined;
   }
 
   /** A call is let through. */

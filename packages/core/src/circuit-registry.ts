@@ -126,7 +126,7 @@ export class CircuitRegistry implements CircuitChanges {
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
     if (isOverridden) this.#overridden = applyOverrides(overrides, this.#session, circuits.values(), this, at);
     this.ledgers.pass(at);
-    const event = this.ledgers.event ?? this.ledgers.correlationOf(true).correlation.event;
+    const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;
     if (event === undefined) return;
     const sinceMs = latestOf(event);
     const by = looksAhead ? this.#recovery?.foresees(sinceMs, at.ms) : this.#recovery?.isOver(sinceMs, at.ms);
@@ -149,8 +149,7 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   surroundings(tracked: TrackedCircuit) {
-    const observed = tracked.mode === 'observe_only';
-    const freeFrom = (step: number) => this.#freeSteps((one) => one !== tracked, observed).from(step);
+    const freeFrom = (step: number) => this.#freeSteps((one) => one !== tracked, tracked.mode).from(step);
     return { capMs: this.box.capMs(tracked.tool.name), freeFrom };
   }
 
@@ -161,7 +160,7 @@ export class CircuitRegistry implements CircuitChanges {
     change();
     const { mode, circuit } = tracked;
     const after = reportedState(mode, circuit);
-    this.ledgers.closed(false, tracked.tool.name);
+    this.ledgers.closed('automatic', tracked.tool.name);
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
     const { tool } = tracked;
@@ -175,37 +174,41 @@ export class CircuitRegistry implements CircuitChanges {
     tracked.circuit = dueNow(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
   }
 
-  /** S5: a systemic event is over, and probing begins again (P3). `observedOnly`: only the event of the dry run. */
-  recovered(by: RecoveredBy, at: Moment, observedOnly = false): void {
+  /** S5: a systemic event is over, and probing begins again (P3). `mode`: of the tool whose probe shows it. One that is only observed ends the
+   * event of the dry run alone. */
+  recovered(by: RecoveredBy, at: Moment, mode: CircuitMode = 'automatic'): void {
     const now = circuitMoment(this.store, at);
-    const concerned = (observed: boolean) =>
-      (observed || !observedOnly) && this.ledgers.correlationOf(observed).correlation.event !== undefined;
-    const waiting = [...this.store.circuits.values()].filter(({ mode }) => concerned(mode === 'observe_only'));
+    const concerns = (one: CircuitMode) =>
+      (one === 'observe_only' || mode !== 'observe_only') &&
+      this.ledgers.sideOf(one).failures.correlation.event !== undefined;
+    const waiting = [...this.store.circuits.values()].filter((one) => concerns(one.mode));
     const left = new Set(waiting);
-    const [free, freeOfAll] = [false, true].map((observed) => this.#freeSteps((one) => !left.has(one), observed));
+    const others = (one: TrackedCircuit) => !left.has(one);
+    const free = this.#freeSteps(others, 'automatic');
+    const freeOfAll = this.#freeSteps(others, 'observe_only');
     for (const tracked of waiting) {
-      const { circuit, tool, mode } = tracked;
-      const observed = mode === 'observe_only';
-      const steps = observed ? freeOfAll : free;
-      tracked.circuit = restage(circuit, tool.policy, now, steps && ((step) => steps.from(step)));
+      const { circuit, tool } = tracked;
+      const isObserved = tracked.mode === 'observe_only';
+      const steps = isObserved ? freeOfAll : free;
+      tracked.circuit = restage(circuit, tool.policy, now, (step) => steps.from(step));
       const due = tracked.circuit.state === 'open' ? tracked.circuit.outage.ladder?.dueStep : undefined;
       if (due === undefined) continue;
-      freeOfAll?.take(due);
-      if (!observed) free?.take(due);
+      freeOfAll.take(due);
+      if (!isObserved) free.take(due);
     }
     const { event } = this.ledgers;
-    this.ledgers.resolve(observedOnly);
-    if (event === undefined || observedOnly) return;
+    this.ledgers.resolve(mode);
+    if (event === undefined || mode === 'observe_only') return;
     this.box.prechecks.forget();
     this.#reports.add({ is: 'resolved', event, by });
   }
 
   /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
-  #freeSteps(counts: (one: TrackedCircuit) => boolean, observed: boolean): FreeSteps {
+  #freeSteps(counts: (one: TrackedCircuit) => boolean, of: CircuitMode): FreeSteps {
     const taken: number[] = [];
     for (const one of this.store.circuits.values()) {
       const { circuit, tool, mode } = one;
-      if (!counts(one) || (mode === 'observe_only' && !observed)) continue;
+      if (!counts(one) || (mode === 'observe_only' && of !== mode)) continue;
       if (circuit.state !== 'open' || circuit.outage.ladder === undefined) continue;
       const due = dueStep(circuit.outage, tool.policy);
       if (due !== undefined) taken.push(due);
@@ -221,9 +224,9 @@ export class CircuitRegistry implements CircuitChanges {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;
-    const { name } = tracked.tool;
-    const observed = tracked.mode === 'observe_only';
-    if (next.state === 'closed') this.ledgers.closed(observed, name);
+    const { mode, tool } = tracked;
+    const { name } = tool;
+    if (next.state === 'closed') this.ledgers.closed(mode, name);
     const isMember = this.box.group(name) && this.#absorbs(tracked);
     const fromClosed = before.state === 'closed';
     if (fromClosed && isMember !== undefined) this.#absorb(isMember);
@@ -231,7 +234,7 @@ export class CircuitRegistry implements CircuitChanges {
       opens &&
       next.state === 'open' &&
       this.ledgers.opened(
-        observed,
+        mode,
         { tool: name, category: next.outage.category, at, unixMs: this.box.clock.unixNow() },
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );

@@ -23,8 +23,8 @@ const shared = () => {
   const store = circuitStore(memory, { step: 0, stepMs: 0 });
   const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, new Reports());
   const open = (tool: string, ms: number) =>
-    ledgers.opened(false, { tool, category: 'network', at: at(ms), unixMs: 0 }, { fromClosed: true });
-  const isAffected = (tool: string) => ledgers.isAffected(ledgers.correlationOf(false), tool);
+    ledgers.opened('automatic', { tool, category: 'network', at: at(ms), unixMs: 0 }, { fromClosed: true });
+  const isAffected = (tool: string) => ledgers.isAffected(ledgers.sideOf('automatic').failures, tool);
   const declare = () => {
     version += 1;
   };
@@ -48,7 +48,7 @@ test('S2: affected tools are computed once, and again when the event grows or a 
 
 test('S5: an event has a gate that waits from its latest opening, and no gate once it is over', () => {
   const { ledgers, open } = shared();
-  const gate = () => ledgers.correlationOf(false).gate?.circuit;
+  const gate = () => ledgers.sideOf('automatic').failures.gate?.circuit;
   open('a', 0);
   expect(gate()).toBeUndefined();
   open('b', 10);

@@ -4,8 +4,8 @@ import type { CircuitMode, Lease } from './circuit/circuit.ts';
 export interface Pass {
   /** The circuit's subject. That of an event is its gate (S5). */
   readonly of: 'event' | 'group' | 'key' | 'tool';
-  /** Of an event of the dry run (C1). Left out: false. */
-  readonly isObserved?: boolean;
+  /** The mode of the tool that passes the gate of an event. A tool that is only observed passes that of the dry run (C1). */
+  readonly mode?: CircuitMode;
   /** The hash of the key (C14). */
   readonly key?: string;
   readonly generation: number;

@@ -124,7 +124,7 @@ class Session implements SessionApi {
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
     this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
     this.#beganMs = box.clock.now();
-    this.#observer.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state(false) });
+    this.#observer.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
     this.#observer.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
     applyOverrides(box.overrides, this, []);
@@ -386,7 +386,7 @@ class Session implements SessionApi {
     const { id, agent } = this;
     const { real: ledger, event } = ledgers;
     const circuits = viewCircuits(store, at, this.#box);
-    return viewSession({ id, agent, state: ledgers.state(false), step: at.step, ledger, event, circuits });
+    return viewSession({ id, agent, state: ledgers.state, step: at.step, ledger, event, circuits });
   }
 
   /**

@@ -181,7 +181,7 @@ export const answer = (circuits: CircuitRegistry, permit: SessionPermit, judged:
     chargeCall(circuits, permit, category, at, { tokens, isProbe: probesMoreThanKey(permit) });
   }
   if (outcome === 'success' && counts && answers) {
-    circuits.ledgers.succeeded(circuits.modeOf(entry) === 'observe_only', entry.tool, entry.group?.tool.name);
+    circuits.ledgers.succeeded(circuits.modeOf(entry), entry.tool, entry.group?.tool.name);
   }
   for (const barrier of CIRCUITS) {
     const ticket = answers ? ticketOf(permit, barrier) : undefined;

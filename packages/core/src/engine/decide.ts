@@ -75,16 +75,13 @@ export class Decider {
    * through, for the reason that it would not be (C1).
    */
   #reason(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason {
-    const reason = objectionTo(this.#engine, asked, mode, call, at) ?? this.#repeat(asked, call);
+    // A probe may repeat an earlier call, so the loop guard is asked last.
+    const reason =
+      objectionTo(this.#engine, asked, mode, call, at) ?? this.#engine.history.objectionTo(asked.tool, call.input);
     if (reason === undefined) return asked.spec === undefined ? 'undeclared' : this.#noObjection;
     const decision = decisionOf(reason, this.#systemic);
     if (mode !== 'observe_only' || isExecuted(reason)) return reason;
     return decision === 'pause' ? 'would_pause' : 'would_skip';
-  }
-
-  /** O5. A probe may repeat an earlier call, so this is asked last. */
-  #repeat({ tool }: Asked, { input }: AskedCall): Reason | undefined {
-    return input !== undefined && this.#engine.history.isRepeat(tool, input) ? 'repeat' : undefined;
   }
 
   /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
@@ -148,7 +145,7 @@ export class Decider {
     const isKey =
       call.key !== undefined &&
       this.#reason(asked, mode, call, at) !== this.#reason(asked, mode, { ...call, key: undefined }, at);
-    const { correlation, gate } = this.#ledgers.correlationOf(mode === 'observe_only');
+    const { correlation, gate } = this.#ledgers.sideOf(mode).failures;
     const policy = this.#box.systemic?.gate;
     return {
       group: group && { name: group.tool.name, mode: group.mode, circuit: group.circuit, policy: group.tool.policy },

@@ -12,9 +12,9 @@ export const eventBarrier: Barrier = {
 
   ask: ({ box, circuits }, asked, mode, _call, at) => {
     const { ledgers } = circuits;
-    const observed = mode === 'observe_only';
-    const isExhausted = ledgers.isExhausted(observed);
-    const state = ledgers.correlationOf(observed);
+    const side = ledgers.sideOf(mode);
+    const isExhausted = ledgers.isExhausted(side);
+    const state = side.failures;
     if (state.correlation.event === undefined) return isExhausted ? 'budget_exhausted' : undefined;
     // An event that pauses the session comes before the budget. One that skips its tools comes after it.
     const pausesAll = box.systemic?.decision !== 'skip';
@@ -32,7 +32,7 @@ export const eventBarrier: Barrier = {
     gate.circuit = admission.circuit;
     return {
       of: 'event',
-      isObserved: mode === 'observe_only',
+      mode,
       generation: gate.circuit.generation,
       lease: admission.lease,
     };
@@ -49,7 +49,7 @@ export const eventBarrier: Barrier = {
     else if (outcome === 'failure') {
       const failure = { durationMs: 0, tokens, category, retryAfterMs, tool: permit.tool };
       gate.circuit = fail(gate.circuit, ticket, failure, policy, at);
-    } else circuits.recovered('probe', at, state !== circuits.ledgers.correlationOf(false));
+    } else circuits.recovered('probe', at, (ticket as Pass).mode);
   },
 
   release: (circuits, _permit, ticket) => {
@@ -60,7 +60,7 @@ export const eventBarrier: Barrier = {
 
 /** The gate of the event that concerns a tool. */
 const gateFor = ({ ledgers }: CircuitRegistry, tool: string, mode: CircuitMode): Gate | undefined => {
-  const state = ledgers.correlationOf(mode === 'observe_only');
+  const state = ledgers.sideOf(mode).failures;
   return state.gate !== undefined && ledgers.isAffected(state, tool) ? state.gate : undefined;
 };
 
@@ -73,5 +73,5 @@ const admitsAtGate = (circuits: CircuitRegistry, { tool, spec }: Asked, mode: Ci
 };
 
 /** The correlation state of the event whose gate a call has passed. */
-const stateOf = ({ ledgers }: CircuitRegistry, { isObserved = false }: Pass): CorrelationState =>
-  ledgers.correlationOf(isObserved);
+const stateOf = ({ ledgers }: CircuitRegistry, { mode = 'automatic' }: Pass): CorrelationState =>
+  ledgers.sideOf(mode).failures;

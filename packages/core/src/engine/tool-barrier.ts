@@ -85,7 +85,7 @@ export const chargeCall = (
   const mayWait = tracked?.tool.policy.failureThreshold ?? 0;
   const group = entry.group?.tool.name;
   const failure = { tool, category, tokens, at, hasCircuit: tracked !== undefined, isProbe, mayWait, group };
-  circuits.ledgers.failed(circuits.modeOf(entry) === 'observe_only', failure, circuits.box.clock.unixNow(), ofKeys);
+  circuits.ledgers.failed(circuits.modeOf(entry), failure, circuits.box.clock.unixNow(), ofKeys);
 };
 
 /** C8: the circuit after a call that is ignored. `retreats`: its answer said nothing about the tool's health. */

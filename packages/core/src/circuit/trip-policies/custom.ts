@@ -67,6 +67,7 @@ const asWritten: Check = (path, value) =>
 /** A trip policy from the configuration. */
 export const customTrip = {
   name: 'custom',
+  setting: 'trip',
   checks: { trip: check },
   resolve: ({ trip }) => ({ trip }),
   record: (kept, call, { trip }, ms) => {

@@ -157,6 +157,7 @@ const rateTrip = <const Setting extends string, Config extends RateConfig>(
   isHit: (call: CountedCall, policy: Omit<Config, keyof RateConfig>) => boolean,
   more?: Readonly<Record<string, Check>>,
 ): RateTrip<Setting, Config> => ({
+  setting,
   checks: { [setting]: checkRate(like, more) } as Readonly<Record<Setting, Check>>,
   resolve: ({ [setting]: config }) => ({ [setting]: config && resolveRate(config) }) as RatePolicies<Setting, Config>,
   record: (window, call, { [setting]: policy }, ms) =>

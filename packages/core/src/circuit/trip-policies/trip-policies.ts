@@ -52,7 +52,9 @@ export const recordCall = (
 ): Counts | undefined => {
   let next: Record<string, unknown> | undefined;
   for (const one of TRIP_POLICIES) {
-    const kept = isFor(one, call) ? one.record(counts?.[one.name], call, policy, ms) : counts?.[one.name];
+    const before = counts?.[one.name];
+    let kept = before;
+    if (isFor(one, call)) kept = isSet(one, policy) ? one.record(before, call, policy, ms) : undefined;
     if (kept === undefined) continue;
     next ??= {};
     next[one.name] = kept;
@@ -65,6 +67,10 @@ export const trippedBy = (counts: Counts = {}, call: CountedCall, policy: Resolv
   TRIP_POLICIES.find(
     (one) => isFor(one, call) && counts[one.name] !== undefined && one.tripped(counts[one.name], call, policy, ms),
   );
+
+/** Most tools set one policy, which costs them no other. */
+const isSet = ({ setting }: TripPolicy, policy: ResolvedTrips): boolean =>
+  setting === undefined || policy[setting as keyof ResolvedTrips] !== undefined;
 
 /** C14: failures that blame their keys count in no other policy. */
 const isFor = ({ countsOfKey }: TripPolicy, { ofKey }: CountedCall): boolean => !ofKey || countsOfKey === true;

@@ -34,6 +34,8 @@ export interface TripPolicy<Settings = object, Policy = object, Counts = unknown
   readonly name: string;
   /** The category of an opening by a call that succeeded. Default: the category of the latest failure. */
   readonly category?: ErrorCategory;
+  /** The setting without which it counts nothing, and is not asked. Default: it always counts. */
+  readonly setting?: string;
   /** Whether it counts calls that blame their keys too (C14). */
   readonly countsOfKey?: true;
   /** How to check its settings (E6). */

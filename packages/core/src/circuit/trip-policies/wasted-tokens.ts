@@ -31,6 +31,7 @@ const check: Check = (path, value) => {
 
 export const wastedTokens = {
   name: 'wasted_tokens',
+  setting: 'wastedTokens',
   checks: { wastedTokens: check },
   resolve: ({ wastedTokens: config }) => ({ wastedTokens: config && { windowMs: 600_000, ...config } }),
   record: (kept, { category, tokens = 0 }, { wastedTokens: policy }, ms) => {
