@@ -52,6 +52,7 @@ const SLOW = [
   'test/hostile-telemetry/otlp.test.ts',
   'test/console-{actions,alert,view}.browser.test.ts',
   'test/fleet/faults.test.ts',
+  'test/models/{cut,faults}.test.ts',
   PREVIEW,
 ];
 
@@ -70,7 +71,7 @@ export default defineConfig({
             'packages/control/console/src/*.test.ts',
             'test/{mcp-servers,outages}.*.ts',
             'scripts/*.test.mjs',
-            '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile-telemetry,test/secrets}/**/*.test.ts',
+            '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile-telemetry,test/models,test/secrets}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, ...SLOW],
           maxWorkers,

@@ -20,7 +20,7 @@ import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
 import { type BoxInternals, INTERNALS } from './session-internals.ts';
 import { freshMemory } from './session-memory.ts';
-import { agentSeries, followProviders } from './telemetry/otel-binding.ts';
+import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
 import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
@@ -243,6 +243,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       return links > 1 ? (config.chainBackoffMs ?? CHAIN_BACKOFF_MS) / links : undefined;
     },
     otherSeries: () => toolSeries(series, OTHER_TOOL, maxTools),
+    tracer: currentTracer,
   };
 
   // All at once: they were checked together and may name each other in any order.

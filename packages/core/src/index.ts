@@ -29,6 +29,7 @@ export type {
   Classifier,
   GroupConfig,
   KeyOf,
+  ModelConfig,
   ResultJudge,
   SessionOptions,
   Share,
@@ -78,6 +79,7 @@ export {
   GROUP_PREFIX,
   METRIC,
   type MetricDefinition,
+  MODEL_PREFIX,
   OTHER_TOOL,
   SCOPE_NAME,
 } from './telemetry/semconv.ts';

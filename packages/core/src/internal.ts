@@ -11,6 +11,7 @@ export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { groupReturned } from './group-returned.ts';
 export { hashOfText } from './loop-guard/digest.ts';
+export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { dropAlternative, extendLease } from './permit.ts';
 export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';

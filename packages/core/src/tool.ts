@@ -1,11 +1,5 @@
 import type { CircuitMode } from './circuit/circuit.ts';
-import {
-  type CircuitPolicy,
-  groupNameOf,
-  resolveGroupPolicy,
-  resolveKeyPolicy,
-  resolvePolicy,
-} from './circuit/policy.ts';
+import { type CircuitPolicy, resolveGroupPolicy, resolveKeyPolicy, resolvePolicy } from './circuit/policy.ts';
 import { DEFAULT_JUDGEMENT, type ErrorCategory, type Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
 import {
@@ -16,11 +10,11 @@ import {
   type ResultJudge,
   type ToolConfig,
 } from './config/config.ts';
-import { isBlank, shortened, visible } from './config/names.ts';
+import { isBlank, reservedPrefix, shortened, visible, whyReserved } from './config/names.ts';
 import type { Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
 import { type Route, routeOf } from './routing/route.ts';
-import { GROUP_PREFIX, OTHER_TOOL } from './telemetry/semconv.ts';
+import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSeries } from './telemetry/series.ts';
 import { warnOnce } from './warnings/warnings.ts';
 
@@ -101,12 +95,13 @@ export const boundedDeclare = ({
 }: Owner): ((name: string, group: string | undefined) => void) => {
   const most = Math.max(LEAST_SEEN, SEEN_PER_SERIES * maxTools);
   return (name, group) => {
-    if (groupNameOf(typeof name === 'string' ? name : undefined) !== undefined) {
+    const prefix = reservedPrefix(name);
+    if (prefix !== undefined) {
       return warnOnce(
         'BREAKERBOX_RESERVED_NAME',
         agent,
         () =>
-          `Agent '${agent}': tool ${show(name)} has no circuit, because names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
+          `Agent '${agent}': tool ${show(name)} has no circuit, because names that begin with ${whyReserved(prefix)} Its calls pass, and are counted as '${OTHER_TOOL}'. Rename the tool.`,
       );
     }
     if (typeof name === 'string' && isBlank(name)) {

@@ -18,5 +18,14 @@ export {
 export { type GuardAllOptions, type GuardedFunctions, guardAll, type ToolFunction } from './guard-all.ts';
 export { type HookedCall, type HookedCalls, type HookedCallsOptions, hookedCalls } from './hooked-calls.ts';
 export type { JudgingOptions } from './judging.ts';
+export type { GuardModelsOptions } from './models/candidates.ts';
+export {
+  type GuardedModels,
+  type GuardFunctionsOptions,
+  guardModels,
+  type ModelFunction,
+} from './models/guard-models.ts';
+export type { ModelLimits } from './models/model-limits.ts';
+export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from './models/models-unavailable.ts';
 export type { CallEnd } from './settlement.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

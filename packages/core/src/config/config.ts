@@ -83,6 +83,20 @@ export interface GroupConfig extends GroupPolicyConfig {
   readonly telemetry?: TelemetryLevel;
 }
 
+/** Settings of a model's circuit (L2). A model takes nothing from `defaults`. */
+export interface ModelConfig
+  extends Pick<
+    CircuitConfig,
+    'profile' | 'probes' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs'
+  > {
+  /** The circuit's mode: who decides (C1). Default `automatic`. */
+  readonly mode?: CircuitMode;
+  /**
+   * Failures in a row that open the circuit. Whole number ≥ 1. Default 2 for a model that has another one behind it, otherwise 5.
+   */
+  readonly failureThreshold?: number;
+}
+
 /** Options of `createBreakerbox`. */
 export interface BreakerboxConfig {
   /**
@@ -96,6 +110,11 @@ export interface BreakerboxConfig {
   readonly defaults?: ToolConfig;
   /** Settings of groups by name, as tools or adapters name them (C13). */
   readonly groups?: Readonly<Record<string, GroupConfig>>;
+  /**
+   * Settings of models by name, `PROVIDER/MODEL`, as `guardModels` of `@breakerbox/instrumentation` names them (L2). You need not list
+   * the models that it guards.
+   */
+  readonly models?: Readonly<Record<string, ModelConfig>>;
   /**
    * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
    * Default: 5 failures in a sliding window of 20 steps. In a session that never calls `step()`: of 20 calls, at most 10 minutes.

@@ -1,3 +1,5 @@
+import { GROUP_PREFIX, MODEL_PREFIX } from '../telemetry/semconv.ts';
+
 /** Most characters of a name, because a model may make up a very long one. */
 const LONGEST = 256;
 
@@ -125,3 +127,13 @@ export const isSlip = (one: string, other: string): boolean => {
 
 /** The name of a group as an adapter gives it. The name of an MCP server may be very long, or empty. */
 export const groupHint = (group: string): string => shortened(group.trim() || 'unnamed', 240);
+
+/** The prefix of a name that no tool may have, because the circuits of groups or models have it. */
+export const reservedPrefix = (name: unknown): string | undefined =>
+  typeof name === 'string' ? [GROUP_PREFIX, MODEL_PREFIX].find((prefix) => name.startsWith(prefix)) : undefined;
+
+/** Whose prefix it is. Follows 'names that begin with'. */
+export const whyReserved = (prefix: string): string =>
+  prefix === GROUP_PREFIX
+    ? `'${prefix}' are reserved for the circuits of groups.`
+    : `'${prefix}' are reserved for the circuits of models, whose settings are in models.`;

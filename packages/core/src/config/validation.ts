@@ -1,7 +1,7 @@
 import type { BudgetOptions } from '../budget/budget.ts';
 import { recoveryChecks } from '../budget/recovery.ts';
 import { CIRCUIT_MODES } from '../circuit/circuit.ts';
-import { type CircuitConfig, groupNameOf, PROFILES, resolvePolicy } from '../circuit/policy.ts';
+import { type CircuitConfig, PROFILES, resolvePolicy } from '../circuit/policy.ts';
 import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
@@ -29,12 +29,13 @@ import {
 import {
   type BreakerboxConfig,
   type GroupConfig,
+  type ModelConfig,
   mergeTool,
   type RestoreOptions,
   type SessionOptions,
   type ToolConfig,
 } from './config.ts';
-import { isBlank } from './names.ts';
+import { isBlank, reservedPrefix, whyReserved } from './names.ts';
 
 /** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => reject(checkConfig('', config));
@@ -53,7 +54,7 @@ export const validateTool = (
   { defaults, fleet }: BreakerboxConfig,
   others: () => Readonly<Record<string, Capability>>,
 ): void => {
-  reject([...name('tool', tool), ...notAGroup('tool', tool)]);
+  reject([...name('tool', tool), ...notReserved('tool', tool)]);
   const tools = { [tool]: config };
   reject([...checkTools(defaults)('tools', tools), ...checkShare(fleet, { tools })]);
   // A tool that points to no other tool closes no cycle. This keeps declaring thousands of tools one by one fast.
@@ -184,6 +185,7 @@ const checkConfig: Check = (path, value) => {
     agent: shortName,
     tools: checkTools(sound),
     groups: checkGroups,
+    models: checkModels,
     defaults: checkDefaults,
     budget: checkBudget,
     systemic: checkSystemic,
@@ -213,12 +215,13 @@ const aFunction =
       ? []
       : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
-/** Names that begin with `group:` are reserved for groups (C13). */
-const notAGroup: Check = (path, value) =>
-  groupNameOf(typeof value === 'string' ? value : undefined) === undefined ? [] : [{ path, message: reserved(value) }];
-
-const reserved = (value: unknown): string =>
-  `is ${show(value)}. Names that begin with '${GROUP_PREFIX}' are reserved for the circuits of groups. Rename the tool.`;
+/** Names that begin with `group:` or `model:` are reserved (C13, L2). */
+const notReserved: Check = (path, value) => {
+  const prefix = reservedPrefix(value);
+  return prefix === undefined
+    ? []
+    : [{ path, message: `is ${show(value)}. Names that begin with ${whyReserved(prefix)} Rename the tool.` }];
+};
 
 /** The group's name becomes a part of a longer name. */
 const groupName: Check = (path, value) =>
@@ -327,7 +330,7 @@ export const checkTools =
     if (!isRecord(value)) return object({}, "{ web_search: { profile: 'fast' } }")(path, value);
     return gather(Object.entries(value), ([tool, config]) => [
       ...toolName(`${path}['${tool}']`, tool),
-      ...notAGroup(`${path}['${tool}']`, tool),
+      ...notReserved(`${path}['${tool}']`, tool),
       ...checkTool(defaults)(`${path}.${tool}`, config),
     ]);
   };
@@ -341,17 +344,33 @@ const groupChecks = {
   ...waits,
 } satisfies Record<keyof GroupConfig, Check>;
 
-const checkGroups: Check = (path, value) => {
-  if (!isRecord(value)) return object({}, '{ github: { cooldownMs: 30000 } }')(path, value);
-  return gather(Object.entries(value), ([group, config]) => {
-    const at = `${path}.${group}`;
-    const issues = [
-      ...groupName(`${path}['${group}']`, group),
-      ...object(groupChecks, "{ profile: 'fast' }")(at, config),
-    ];
-    return issues.length > 0 ? issues : checkWaits(at, config as GroupConfig);
-  });
-};
+const modelChecks = {
+  profile: shared.profile,
+  mode: shared.mode,
+  failureThreshold: number(1, orLeaveOut('The circuit of the model opens after this many failures in a row.'), {
+    whole: true,
+  }),
+  probes: waits.probes,
+  cooldownMs: waits.cooldownMs,
+  maxCooldownMs: waits.maxCooldownMs,
+  probeLeaseMs: waits.probeLeaseMs,
+  maxRetryAfterMs: waits.maxRetryAfterMs,
+} satisfies Record<keyof ModelConfig, Check>;
+
+/** Settings of circuits by the names of their owners. */
+const checkNamed =
+  (checks: Readonly<Record<string, Check>>, nameOf: Check, example: string): Check =>
+  (path, value) => {
+    if (!isRecord(value)) return object({}, example)(path, value);
+    return gather(Object.entries(value), ([owner, config]) => {
+      const at = `${path}.${owner}`;
+      const issues = [...nameOf(`${path}['${owner}']`, owner), ...object(checks, "{ profile: 'fast' }")(at, config)];
+      return issues.length > 0 ? issues : checkWaits(at, config as GroupConfig);
+    });
+  };
+
+const checkGroups = checkNamed(groupChecks, groupName, '{ github: { cooldownMs: 30000 } }');
+const checkModels = checkNamed(modelChecks, toolName, "{ 'openai/gpt-5': { cooldownMs: 30000 } }");
 
 /** Rejects a mode that does not exist, and a tool without a circuit. */
 export const checkControl = (

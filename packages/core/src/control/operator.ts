@@ -5,6 +5,7 @@ import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
 import { boxListeners } from '../made-boxes.ts';
+import { modelContexts } from '../models/model-contexts.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { sendPending } from '../telemetry/logs.ts';
@@ -135,7 +136,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       return overrides.version;
     },
     scope,
-    knows: (tool) => context.tool(tool) !== undefined || context.group(tool) !== undefined,
+    knows: (tool) => isDeclared(context, tool),
     modes: () => current().map(view),
     sessions: () => roster.all().map(operatedSession),
     session: (id) => {
@@ -158,13 +159,17 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
   };
 };
 
+/** Tools, groups, and the circuits of models (L2). */
+const isDeclared = (box: BoxContext, name: string): boolean =>
+  box.tool(name) !== undefined || box.group(name) !== undefined || modelContexts.get(box)?.knows(name) === true;
+
 /** With a misspelt name, the tool that was meant would stay as it is. */
 const circuitName = (
   given: unknown,
   call: string,
   box: BoxContext,
   scope: BoxInternals['scope'],
-  isDeclared = true,
+  mustExist = true,
 ): string => {
   const tool = typeof given === 'string' ? shortened(given) : show(given);
   if (scope === 'none') {
@@ -172,7 +177,7 @@ const circuitName = (
       `operate(box).${call}(${show(given)}, …): this box keeps no circuits (scope 'none'), so the mode would have no effect. Give the box another scope.`,
     );
   }
-  if (!isDeclared || box.tool(tool) !== undefined || box.group(tool) !== undefined) return tool;
+  if (!mustExist || isDeclared(box, tool)) return tool;
   throw new BreakerboxUsageError(
     `operate(box).${call}(${show(given)}, …): no tool or group of that name is declared in the box of agent '${box.agent}'. Correct the name (box.tools lists the tools; groups are 'group:NAME'), or declare the tool before.`,
   );

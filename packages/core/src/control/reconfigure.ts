@@ -6,6 +6,7 @@ import { groupNameOf } from '../circuit/policy.ts';
 import { type ConfigIssue, isRecord, reject } from '../config/checks.ts';
 import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
+import { modelContexts } from '../models/model-contexts.ts';
 import type { CircuitChanges } from '../overrides.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
@@ -37,7 +38,7 @@ export interface ReconfigureOptions {
 /**
  * Changes the settings of a living box (A10). `change` gets the settings as they are, and returns all settings as they should be.
  *
- * `tools`, `defaults` and `groups` take effect from the next use of each session. Circuits keep their state and their counts: an open one
+ * `tools`, `defaults`, `groups` and `models` take effect from the next use of each session. Circuits keep their state and their counts: an open one
  * stays open. A circuit whose `mode` changes starts again, as by `session.control()`; a mode that was set by `session.control()` stays.
  * `budget` and `allowedTools` are for sessions that begin later. All else, and the group of a tool and who shares its circuit, cannot
  * change.
@@ -70,6 +71,7 @@ export const reconfigure = (
   Object.assign(context.undeclared, toolSettings(next.defaults, {}, scope));
   for (const [name, own] of Object.entries(tools)) put(name, own);
   for (const spec of groupsOf(context)) Object.assign(spec, groupSettings(next, groupNameOf(spec.name) ?? '', scope));
+  modelContexts.get(context)?.reconfigure(next);
   followProviders();
   context.overrides.version += 1;
 };

@@ -145,6 +145,9 @@ export const AGENT_READINGS = {
   fleetUp: (agent): Iterable<Series> => agent.fleetUp.values(),
   fleetReadTime: (agent): Iterable<Series> => agent.fleetReadTime.values(),
   fleetIgnored: (agent): Iterable<Series> => agent.fleetIgnored.values(),
+  modelAnswers: (agent): Iterable<Series> => agent.modelAnswers.values(),
+  modelTokens: (agent): Iterable<Series> => agent.modelTokens.values(),
+  modelFailures: (agent): Iterable<Series> => agent.modelFailures.values(),
 } as const satisfies Readonly<Record<AgentKey, (agent: AgentSeries) => Iterable<Series>>>;
 
 const NONE: readonly Series[] = [];

@@ -10,6 +10,13 @@
 export const ATTR = {
   agent: 'gen_ai.agent.name',
   tool: 'gen_ai.tool.name',
+  provider: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  responseModel: 'gen_ai.response.model',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  tokenType: 'gen_ai.token.type',
+  httpStatus: 'http.response.status_code',
   operation: 'gen_ai.operation.name',
   callId: 'gen_ai.tool.call.id',
   toolType: 'gen_ai.tool.type',
@@ -53,10 +60,14 @@ export const ATTR = {
   /** How many calls a session ran, and how many it rejected. */
   calls: 'breakerbox.calls',
   rejected: 'breakerbox.rejected',
+  /** `primary` or `fallback`: the place of the model that answered (L5). */
+  position: 'breakerbox.model.position',
+  /** The first model of the list that was asked, `model:PROVIDER/MODEL`. */
+  primary: 'breakerbox.model.primary',
 } as const;
 
-/** Values of {@link ATTR.operation}. With the agent's or the tool's name after it, each is the name of a span. */
-export const OPERATION = { session: 'invoke_agent', call: 'execute_tool' } as const;
+/** Values of {@link ATTR.operation}. With the agent's, the tool's or the model's name after it, each is the name of a span. */
+export const OPERATION = { session: 'invoke_agent', call: 'execute_tool', model: 'chat' } as const;
 
 /** Values of {@link ATTR.toolType}, as OpenTelemetry defines them. */
 export const TOOL_TYPES = ['function', 'extension', 'datastore'] as const;
@@ -325,6 +336,33 @@ export const METRIC = {
     attributes: [ATTR.availability],
     prometheus: 'breakerbox_prechecks_total',
   },
+  modelAnswers: {
+    name: 'breakerbox.model.answers',
+    unit: '{answer}',
+    kind: 'counter',
+    description: 'Answers of models, by whether the first model of the list answered or a later one',
+    scope: 'agent',
+    attributes: [ATTR.tool, ATTR.position, ATTR.primary],
+    prometheus: 'breakerbox_model_answers_total',
+  },
+  modelTokens: {
+    name: 'breakerbox.model.tokens',
+    unit: '{token}',
+    kind: 'counter',
+    description: 'Tokens of the answers of models, as the provider counts them',
+    scope: 'agent',
+    attributes: [ATTR.tool, ATTR.tokenType],
+    prometheus: 'breakerbox_model_tokens_total',
+  },
+  modelFailures: {
+    name: 'breakerbox.model.failures',
+    unit: '{call}',
+    kind: 'counter',
+    description: 'Calls that no model of the list answered',
+    scope: 'agent',
+    attributes: [ATTR.tool],
+    prometheus: 'breakerbox_model_failures_total',
+  },
   duration: {
     name: 'gen_ai.execute_tool.duration',
     unit: 's',
@@ -358,6 +396,9 @@ export const GROUP_PREFIX = 'group:';
 /** How much of a tool is exported: every series, those of its state, or none. */
 export const TELEMETRY_LEVELS = ['full', 'state', 'none'] as const;
 export type TelemetryLevel = (typeof TELEMETRY_LEVELS)[number];
+
+/** A model's circuit has a tool name of its own, `model:PROVIDER/MODEL` (L2). No tool's name may begin with it. */
+export const MODEL_PREFIX = 'model:';
 
 /** The tool name under which everything beyond `maxTools`, and every undeclared name, is counted. */
 export const OTHER_TOOL = '_OTHER';

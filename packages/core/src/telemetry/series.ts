@@ -130,6 +130,12 @@ export interface AgentSeries {
   readonly fleetReadTime: SeriesBy<''>;
   /** Empty until a record is ignored. */
   readonly fleetIgnored: SeriesBy<''>;
+  /** By model and position. Empty without guarded models, as the next two. */
+  readonly modelAnswers: SeriesBy<string>;
+  /** By model and token type. */
+  readonly modelTokens: SeriesBy<string>;
+  /** By the first model of the list. */
+  readonly modelFailures: SeriesBy<string>;
 }
 
 /** A series at zero. */
@@ -176,6 +182,9 @@ export const createAgentSeries = (agent: string): AgentSeries => {
     fleetUp: new Map(),
     fleetReadTime: new Map(),
     fleetIgnored: new Map(),
+    modelAnswers: new Map(),
+    modelTokens: new Map(),
+    modelFailures: new Map(),
   };
   systemicSeries(made, { category: undefined, layer: 'unknown', dependency: undefined, group: undefined });
   return made;
@@ -296,6 +305,19 @@ export const createPrecheckSeries = (series: ToolSeries): void => {
 /** Counts planned tasks. */
 export const countTasks = ({ tasks, agent }: AgentSeries, disposition: Disposition, count: number): void => {
   if (count > 0) seriesOf(tasks, { [ATTR.agent]: agent }, ATTR.disposition, disposition).value += count;
+};
+
+/** Counts what a model answered (L7). `base` has the attributes of the model; `more` is in the name of the series. */
+export const countModel = (
+  family: SeriesBy<string>,
+  { base }: Pick<ToolSeries, 'base'>,
+  more: Attributes = {},
+  count = 1,
+): void => {
+  const key = [base[ATTR.tool], ...Object.values(more)].join(' ');
+  const found = family.get(key) ?? newSeries({ ...base, ...more });
+  family.set(key, found);
+  found.value += count;
 };
 
 /** Counts an action of an operator. */

@@ -18,7 +18,7 @@ import type { NamedSession } from '../warnings/mistakes.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import type { SessionObserver } from './observer.ts';
-import { currentTracer, delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
+import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
 import {
   type AgentSeries,
   countAvoided,
@@ -60,6 +60,8 @@ export interface TelemetryContext {
   readonly emitter: Emitter<BreakerboxEvents>;
   /** The series that count undeclared tools. */
   otherSeries(): ToolSeries;
+  /** Undefined: no span is made for a decision. */
+  tracer(): Tracer | undefined;
 }
 
 /** The numbers of a budget in the metrics. */
@@ -226,7 +228,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
     if (permit.executes) this.#calls += 1;
     else this.#rejected += 1;
-    const tracer = currentTracer();
+    const tracer = this.#box.tracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options, step);
     if (this.#pending !== undefined) this.flush();
   }

@@ -41,8 +41,12 @@ export {
 import { checkVersion } from '../versions.ts';
 import { ownLimit } from './own-limit.ts';
 
+export type { GuardModelsOptions } from '../models/candidates.ts';
+export type { ModelLimits } from '../models/model-limits.ts';
+export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './breaker-telemetry.ts';
+export { type AiModel, type GuardAiModelsOptions, guardModels, type ModelEntry } from './guard-models.ts';
 
 /** Options of {@link guardTools}. */
 export interface GuardToolsOptions extends JudgingOptions {

@@ -1,0 +1,138 @@
+import { expect, test, vi } from 'vitest';
+import { createBreakerbox } from '../breakerbox.ts';
+import type { BreakerboxConfig } from '../config/config.ts';
+import { operate } from '../control/operator.ts';
+import { reconfigure } from '../control/reconfigure.ts';
+import { openSeries } from '../telemetry/readers.ts';
+import { ATTR, METRIC } from '../telemetry/semconv.ts';
+import { failOnce, manualClock, succeedOnce, watchWarnings } from '../test-support.ts';
+import { boxModels } from './model-session.ts';
+
+const bench = (config: Partial<BreakerboxConfig> = {}) => {
+  const clock = manualClock();
+  const box = createBreakerbox({ agent: 'models', tools: { search: {} }, clock, ...config });
+  const models = boxModels(box);
+  models.declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: true });
+  models.declare({ name: 'openai/gpt-5-mini', group: 'openai', hasFallback: true });
+  models.declare({ name: 'anthropic/claude', group: 'anthropic', hasFallback: false });
+  return { box, clock, models: models.session };
+};
+
+const GPT = 'model:openai/gpt-5';
+const MINI = 'model:openai/gpt-5-mini';
+const CLAUDE = 'model:anthropic/claude';
+
+test('L2: a model opens after 2 failures with another one behind it, after 5 without, and waits 60 s', () => {
+  const { models, clock } = bench();
+  const failures = (model: string) => {
+    let count = 0;
+    while (failOnce(models, model, 'server') === 'call') count += 1;
+    return count;
+  };
+  expect(failures(GPT)).toBe(2);
+  expect(failures(CLAUDE)).toBe(5);
+  clock.advance(59_999);
+  expect(models.acquire(GPT).decision).toBe('skip');
+  clock.advance(1);
+  expect(succeedOnce(models, GPT)).toBe('probe');
+  expect(models.acquire(GPT).decision).toBe('call');
+});
+
+test.each(['session', 'process', 'none'] as const)('L2: the box owns the circuits of models in scope %s', (scope) => {
+  const { box } = bench({ scope });
+  failOnce(boxModels(box).session, GPT);
+  failOnce(boxModels(box).session, GPT);
+  expect(boxModels(box).session.acquire(GPT).decision).toBe('skip');
+});
+
+test('L2: what blames the provider opens the circuit of all its models at once', () => {
+  const { models } = bench();
+  models.acquire(GPT).settle({ outcome: 'failure', category: 'permission', blames: 'group' });
+  expect(models.acquire(MINI)).toMatchObject({ decision: 'skip', reason: 'group_open' });
+  expect(models.acquire(CLAUDE).decision).toBe('call');
+});
+
+test('L2: a model is no tool: in no list, no note, no budget, and no evidence for a correlated failure', () => {
+  const { box, models } = bench({ budget: { failures: 2 } });
+  const session = box.session();
+  const detected = vi.fn<() => void>();
+  box.on('systemic.detected', detected);
+  for (const model of [GPT, MINI, CLAUDE]) for (let i = 0; i < 6; i += 1) failOnce(models, model, 'network');
+  expect(box.tools).toEqual(['search']);
+  expect(session.unavailable()).toEqual([]);
+  expect(session.note()).toBe('');
+  expect(session.view().state).toBe('active');
+  expect(session.acquire('search').decision).toBe('call');
+  expect(detected).not.toHaveBeenCalled();
+});
+
+test('L2: a pause of the session does not stop models, and models do not pause', () => {
+  const { box, models } = bench({ budget: { failures: 1 }, systemic: false });
+  const session = box.session();
+  failOnce(session, 'search');
+  expect(session.acquire('search').decision).toBe('pause');
+  for (let i = 0; i < 50; i += 1) failOnce(models, CLAUDE, 'server');
+  expect(models.acquire(GPT).decision).toBe('call');
+});
+
+test('L2: settings of models are like those of tools, and can change while the box lives', () => {
+  const { box, models } = bench({ models: { 'openai/gpt-5': { failureThreshold: 1, cooldownMs: 5_000 } } });
+  failOnce(models, GPT);
+  expect(models.acquire(GPT).decision).toBe('skip');
+  reconfigure(box, (config) => ({ ...config, models: { 'openai/gpt-5-mini': { mode: 'disabled' } } }));
+  for (let i = 0; i < 9; i += 1) failOnce(models, MINI, 'rate_limit');
+  expect(models.acquire(MINI).reason).toBe('disabled');
+});
+
+test('L2: wrong settings of models are faults', () => {
+  const config = { agent: 'a', models: { 'openai/gpt-5': { failureThreshold: 0, group: 'x' } } };
+  expect(() => createBreakerbox(config as never)).toThrow(/models\.openai\/gpt-5\.(?:failureThreshold|group)/);
+});
+
+test('E6: a tool whose name begins with model: is a fault, and one that a server lists has no circuit', () => {
+  const tools = { 'model:gpt': {} };
+  expect(() => createBreakerbox({ agent: 'a', tools })).toThrow(/Names that begin with 'model:' are reserved/);
+  const warnings = watchWarnings();
+  const box = createBreakerbox({ agent: 'a' });
+  expect(() => box.declare('model:gpt')).toThrow(/reserved/);
+  box.session().declare('model:gpt');
+  expect(box.tools).toEqual([]);
+  expect(warnings().join()).toContain('BREAKERBOX_RESERVED_NAME');
+});
+
+test('L2: operators force the mode of a model, and find its session', () => {
+  const { box, models } = bench();
+  const operator = operate(box);
+  expect(operator.knows(GPT)).toBe(true);
+  operator.force(GPT, { mode: 'forced_open', owner: 'ada', reason: 'costs' });
+  expect(models.acquire(GPT).reason).toBe('forced_open');
+  operator.release(GPT, { owner: 'ada' });
+  expect(models.acquire(GPT).decision).toBe('call');
+  expect(operator.session('models')?.view.circuits.map(({ tool }) => tool)).toContain(GPT);
+});
+
+test('L7: circuits and calls of models are exported, their session is not', () => {
+  const reader = openSeries({ insteadOfSdk: false, exemplars: false });
+  const { box } = bench({ agent: 'counted' });
+  const { session, declare } = boxModels(box);
+  const handle = declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: true });
+  failOnce(session, GPT);
+  failOnce(session, GPT);
+  handle.answered({ position: 'fallback', primary: CLAUDE, input: 11, output: 7 });
+  handle.unanswered();
+  const read = (metric: keyof typeof METRIC) =>
+    [...reader.numbers(METRIC[metric])]
+      .filter(({ attributes, value }) => attributes[ATTR.agent] === 'counted' && value !== 0)
+      .map(({ attributes: { [ATTR.agent]: _, ...rest }, value }) => ({ ...rest, value }));
+  const model = { [ATTR.tool]: GPT };
+  expect(read('sessions')).toEqual([]);
+  expect(read('budgetConsumed')).toEqual([]);
+  expect(read('circuits')).toContainEqual({ ...model, [ATTR.state]: 'open', value: 1 });
+  expect(read('modelAnswers')).toEqual([{ ...model, [ATTR.position]: 'fallback', [ATTR.primary]: CLAUDE, value: 1 }]);
+  expect(read('modelTokens')).toEqual([
+    { ...model, [ATTR.tokenType]: 'input', value: 11 },
+    { ...model, [ATTR.tokenType]: 'output', value: 7 },
+  ]);
+  expect(read('modelFailures')).toEqual([{ ...model, value: 1 }]);
+  reader.close();
+});

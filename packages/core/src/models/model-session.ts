@@ -1,0 +1,192 @@
+import type { BoxContext } from '../box-context.ts';
+import type { Breakerbox } from '../breakerbox.ts';
+import { createBudget } from '../budget/budget.ts';
+import { NO_CORRELATION } from '../budget/systemic.ts';
+import { circuitNameOf, groupNameOf, PROFILES } from '../circuit/policy.ts';
+import type { CustomTripPolicy } from '../circuit/trip-policies/custom.ts';
+import { circuitStore } from '../circuit-store.ts';
+import type { BreakerboxConfig, ModelConfig } from '../config/config.ts';
+import { createResultPool } from '../freshness/last-good.ts';
+import type { Overrides } from '../overrides.ts';
+import { createSession } from '../session.ts';
+import type { Session } from '../session-api.ts';
+import { boxInternals } from '../session-internals.ts';
+import { freshMemory } from '../session-memory.ts';
+import { followProviders } from '../telemetry/otel-binding.ts';
+import { ATTR, MODEL_PREFIX } from '../telemetry/semconv.ts';
+import { countModel, createAgentSeries, groupSeries, toolSeries } from '../telemetry/series.ts';
+import { type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from '../tool.ts';
+import { noEvidence } from '../warnings/mistakes.ts';
+import { type ModelContext, modelContexts } from './model-contexts.ts';
+
+/** The id of the session that has the circuits of models, on events and in `ctl`. */
+const SESSION_ID = 'models';
+
+/** A model that was declared. */
+export interface ModelHandle {
+  /** `model:PROVIDER/MODEL`: the name to acquire. */
+  readonly name: string;
+  /** The wait of a circuit that opens because its provider has no credit left, in milliseconds. */
+  readonly longestWaitMs: () => number;
+  /** Counts an answer and its tokens (L7). `primary`: the name of the first model of the list. */
+  answered(answer: {
+    readonly position: 'primary' | 'fallback';
+    readonly primary: string;
+    readonly input?: number | undefined;
+    readonly output?: number | undefined;
+  }): void;
+  /** Counts a call that neither this model, the first of its list, nor another one answered (L7). */
+  unanswered(): void;
+}
+
+/** The models of a box. */
+export interface BoxModels {
+  /**
+   * Decides for models. It has their circuits whatever the scope of the box is, no budget, no correlated failures, no loop guard, no tools
+   * and no spans (L2).
+   */
+  readonly session: Session;
+  /** Gives a model a circuit. A model that was declared before keeps its settings and its group. */
+  declare(model: { readonly name: string; readonly group: string; readonly hasFallback: boolean }): ModelHandle;
+}
+
+const made = new WeakMap<BoxContext, BoxModels>();
+
+/**
+ * The models of a box: the same engine, with a list of its own, so that a model is in no note, no tool list and no plan (L2). All calls
+ * for one box return the same object.
+ *
+ * @throws BreakerboxUsageError if `box` is not a box.
+ */
+export const boxModels = (box: Breakerbox): BoxModels => {
+  const { context, config } = boxInternals(box, 'guardModels(box, options)');
+  const known = made.get(context) ?? createModels(context, config);
+  made.set(context, known);
+  return known;
+};
+
+const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels => {
+  const specs = new Map<string, ToolSpec>();
+  const groups = new Map<string, CircuitSpec>();
+  const fallbacks = new Map<string, boolean>();
+  const { clock, series } = context;
+  const { maxTools = 200 } = config;
+  const box: BoxContext = {
+    ...context,
+    systemic: undefined,
+    recoveryWatch: () => undefined,
+    shared: circuitStore(
+      { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined },
+      { step: 0, stepMs: clock.now() },
+    ),
+    keepsCircuits: true,
+    repeats: undefined,
+    overrides: operatorsOf(context.overrides),
+    results: createResultPool(),
+    undeclared: toolSettings({}, {}, 'process'),
+    // Circuits and calls are exported, the session and its budget are not: it is not a run.
+    series: { ...createAgentSeries(series.agent), tools: series.tools },
+    configured: new Set(),
+    unused: new Set(),
+    evidence: noEvidence(),
+    tool: (name) => specs.get(name),
+    group: (name) => groups.get(name),
+    declare: () => {},
+    tools: () => specs.keys(),
+    capMs: () => undefined,
+    tracer: () => undefined,
+  };
+  const settingsOf = (name: string, by: BreakerboxConfig) => modelSettings(by, name, fallbacks.get(name) === true);
+  const groupOf = (group: string): CircuitSpec => {
+    const name = circuitNameOf(`${MODEL_PREFIX}${group}`);
+    const known = groups.get(name);
+    if (known !== undefined) return known;
+    const spec = { name, ...modelGroupSettings(config, name), series: groupSeries(series, name, maxTools) };
+    groups.set(name, spec);
+    return spec;
+  };
+  const owner: ModelContext = {
+    knows: (name) => specs.has(name) || groups.has(name),
+    reconfigure: (next) => {
+      for (const [name, spec] of specs) Object.assign(spec, settingsOf(name, next));
+      for (const [name, spec] of groups) Object.assign(spec, modelGroupSettings(next, name));
+    },
+  };
+  modelContexts.set(context, owner);
+  // Two windows of one call: nothing that fails is kept, and the budget never ends.
+  const budget = createBudget({ failures: Number.MAX_SAFE_INTEGER, windowCalls: 1, windowMs: 1 });
+  const session = createSession(box, {
+    id: SESSION_ID,
+    memory: freshMemory(budget, clock.now()),
+    allowed: undefined,
+    span: undefined,
+    named: undefined,
+  });
+  return {
+    session,
+    declare: ({ name: short, group, hasFallback }) => {
+      const name = `${MODEL_PREFIX}${short}`;
+      fallbacks.set(name, fallbacks.get(name) ?? hasFallback);
+      const spec = specs.get(name) ?? {
+        name,
+        ...settingsOf(name, config),
+        group: groupOf(group),
+        series: toolSeries(series, name, maxTools),
+      };
+      specs.set(name, spec);
+      followProviders();
+      const count = spec.series;
+      return {
+        name,
+        longestWaitMs: () => spec.group?.policy.maxCooldownMs ?? spec.policy.maxCooldownMs,
+        answered: ({ position, primary, input, output }) => {
+          const found = specs.get(primary)?.series.base[ATTR.tool] ?? primary;
+          countModel(series.modelAnswers, count, { [ATTR.position]: position, [ATTR.primary]: found });
+          if (input) countModel(series.modelTokens, count, { [ATTR.tokenType]: 'input' }, input);
+          if (output) countModel(series.modelTokens, count, { [ATTR.tokenType]: 'output' }, output);
+        },
+        unanswered: () => countModel(series.modelFailures, count),
+      };
+    },
+  };
+};
+
+const DAY_MS = 86_400_000;
+
+/** L2: a model that has another one behind it opens earlier, because a failure costs its user only time. */
+const modelSettings = ({ models }: BreakerboxConfig, name: string, hasFallback: boolean) => {
+  const own: ModelConfig = models?.[name.slice(MODEL_PREFIX.length)] ?? {};
+  const failureThreshold = hasFallback ? 2 : PROFILES.provider.failureThreshold;
+  const trip = hasFallback ? {} : { trip: SECOND_REFUSAL };
+  return toolSettings({ profile: 'provider', failureThreshold, maxRetryAfterMs: DAY_MS, ...trip }, own, 'process');
+};
+
+/** L3: a model that this key may not use. One such answer may be about the request, so the second one in a row counts. */
+const SECOND_REFUSAL: CustomTripPolicy<number> = {
+  name: 'second refusal',
+  record: (refusals = 0, { category }) => (category === 'permission' ? refusals + 1 : 0),
+  tripped: (refusals) => refusals >= 2,
+};
+
+const modelGroupSettings = (config: BreakerboxConfig, name: string) =>
+  groupSettings({ agent: config.agent, groups: config.groups ?? {} }, groupNameOf(name) ?? '', 'process');
+
+/** The modes that operators force hold for models too. Settings, fleet and grants of the box are about its tools. */
+const operatorsOf = (all: Overrides): Overrides => ({
+  get version() {
+    return all.version;
+  },
+  set version(version) {
+    all.version = version;
+  },
+  get untilMs() {
+    return all.untilMs;
+  },
+  set untilMs(ms) {
+    all.untilMs = ms;
+  },
+  get operators() {
+    return all.operators as NonNullable<Overrides['operators']>;
+  },
+  ended: () => {},
+});

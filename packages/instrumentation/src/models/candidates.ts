@@ -1,0 +1,107 @@
+import { type Breakerbox, BreakerboxConfigError, type Session } from '@breakerbox/core';
+import { boxModels, type ModelHandle } from '@breakerbox/core/internal';
+import { type Limits, limitsOf, type ModelLimits } from './model-limits.ts';
+import type { ModelVerdict } from './model-verdict.ts';
+
+/** A model as an adapter knows it. */
+export interface NamedModel<Model> {
+  readonly model: Model;
+  /** `PROVIDER/MODEL`. */
+  readonly name: string;
+  /** The circuit that it shares with the other models of the same provider and key. */
+  readonly group: string;
+  readonly provider: string;
+  readonly modelId: string;
+}
+
+/** A model of a list. */
+export interface Candidate<Model> {
+  readonly given: Model;
+  /** `PROVIDER/MODEL`. */
+  readonly model: string;
+  readonly provider: string;
+  readonly modelId: string;
+  /** Its place in the list. 0: the primary. */
+  readonly index: number;
+  readonly handle: ModelHandle;
+  /** The name of the first model's circuit. */
+  readonly primary: string;
+}
+
+/** A model that was tried before another one answered. */
+export interface TriedModel {
+  readonly model: string;
+  readonly why: 'failed' | 'skipped' | 'unsupported';
+  readonly category?: ModelVerdict['category'] | undefined;
+  readonly status?: number | undefined;
+}
+
+/** Options that every form of `guardModels` has. */
+export interface GuardModelsOptions extends ModelLimits {
+  /**
+   * Whose run it is: its id is on the spans of the calls. A pause of the session does not stop models, so that the run can report. Default:
+   * the session of the active `withSession`, otherwise none.
+   */
+  readonly session?: Session;
+  /**
+   * What to do if the first model says that the prompt is too long: give the caller the error, or ask the next model. Default: the error.
+   */
+  readonly onContextTooLong?: 'next';
+}
+
+/** The models of a list, with their circuits. */
+export interface ModelList<Model> {
+  readonly agent: string;
+  readonly session: Session;
+  readonly candidates: readonly Candidate<Model>[];
+  readonly limits: Limits;
+  readonly options: GuardModelsOptions;
+}
+
+/**
+ * Gives each model of a list its circuit in the box (L2).
+ *
+ * @throws BreakerboxConfigError if there is no model, or if two have the same name.
+ */
+export const listModels = <Model>(
+  box: Breakerbox,
+  models: readonly NamedModel<Model>[],
+  options: GuardModelsOptions,
+  where: string,
+): ModelList<Model> => {
+  const { session, declare } = boxModels(box);
+  const issues = models.flatMap(({ name }, index) =>
+    models.findIndex((one) => one.name === name) === index ? [] : [sameName(name, index, where)],
+  );
+  if (models.length === 0) {
+    issues.push({ path: `${where} options.models`, message: 'has no model. Give at least one.' });
+  }
+  if (issues.length > 0) throw new BreakerboxConfigError(issues);
+  const handles = models.map(({ name, group }, index) =>
+    declare({ name, group, hasFallback: index < models.length - 1 }),
+  );
+  const primary = handles[0]?.name ?? '';
+  return {
+    agent: box.agent,
+    session,
+    limits: limitsOf(options),
+    options,
+    candidates: models.map(({ model, name, provider, modelId }, index) => ({
+      given: model,
+      model: name,
+      provider,
+      modelId,
+      index,
+      handle: handles[index] as ModelHandle,
+      primary,
+    })),
+  };
+};
+
+const sameName = (name: string, index: number, where: string) => ({
+  path: `${where} options.models[${index}]`,
+  message: `has the name '${name}', as a model before it. Each circuit needs a name of its own. Set name, such as { model, name: '${name}@eu' }.`,
+});
+
+/** The provider of an id such as `openai.responses`: the part before the first dot. */
+export const providerOf = (id: string): string => id.split('.', 1)[0] || 'unknown';

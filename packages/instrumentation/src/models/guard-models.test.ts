@@ -1,0 +1,215 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { boxModels } from '@breakerbox/core/internal';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { guardModels } from './guard-models.ts';
+import { ModelStreamError, ModelsUnavailableError } from './models-unavailable.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const status = (code: number, headers: Record<string, string> = {}) =>
+  Object.assign(new Error('no'), { status: code, headers });
+
+type Call = (request: string, options: { signal: AbortSignal }) => unknown;
+
+const guardTwo = (one: Call, two: Call = async () => 'two', options: object = {}) => {
+  const box = createBreakerbox({ agent: 'functions' });
+  const models = [
+    { name: 'a/one', call: one },
+    { name: 'b/two', call: two },
+  ];
+  return { box, ask: guardModels(box, { models, ...options }), models: boxModels(box).session };
+};
+
+const fails =
+  (code: number, headers?: Record<string, string>): Call =>
+  async () => {
+    throw status(code, headers);
+  };
+
+const parts = async (answer: unknown): Promise<string[]> => {
+  const read: string[] = [];
+  for await (const part of answer as AsyncIterable<string>) read.push(part);
+  return read;
+};
+
+test('L5: the first model answers while it can, and the next one while it cannot', async () => {
+  const one = vi.fn<Call>().mockResolvedValueOnce('one').mockRejectedValue(status(503));
+  const { ask, models } = guardTwo(one);
+  expect(await ask('q')).toBe('one');
+  for (let i = 0; i < 5; i += 1) expect(await ask('q')).toBe('two');
+  expect(one).toHaveBeenCalledTimes(3);
+  expect(models.acquire('model:a/one').decision).toBe('skip');
+});
+
+test('L5: a model that is due is probed by a real call, and closes', async () => {
+  const one = vi
+    .fn<Call>()
+    .mockRejectedValueOnce(status(503))
+    .mockRejectedValueOnce(status(503))
+    .mockResolvedValue('one');
+  const { ask } = guardTwo(one);
+  for (let i = 0; i < 3; i += 1) await ask('q');
+  vi.advanceTimersByTime(60_001);
+  expect(await ask('q')).toBe('one');
+  expect(await ask('q')).toBe('one');
+});
+
+test('L3: what is about the request is no failure, and no other model is asked', async () => {
+  const two = vi.fn<Call>();
+  const { ask, models } = guardTwo(fails(400), two);
+  for (let i = 0; i < 4; i += 1) await expect(ask('q')).rejects.toMatchObject({ status: 400 });
+  expect(two).not.toHaveBeenCalled();
+  expect(models.acquire('model:a/one').decision).toBe('call');
+});
+
+test("L3: a fallback that refuses the request says nothing: the first model's error is the cause", async () => {
+  const { ask, models } = guardTwo(fails(503), fails(400));
+  const error = await ask('q').catch((one: unknown) => one);
+  expect(error).toBeInstanceOf(ModelsUnavailableError);
+  expect(error).toMatchObject({ cause: { status: 503 }, models: [{ status: 503 }, { status: 400 }] });
+  expect(models.peek('model:b/two')?.failures).toBe(0);
+});
+
+test('L3: a prompt that is too long goes to the next model only if you say so', async () => {
+  const tooLong: Call = async () => {
+    throw Object.assign(status(400), { error: { code: 'context_length_exceeded' } });
+  };
+  await expect(guardTwo(tooLong).ask('q')).rejects.toMatchObject({ status: 400 });
+  expect(await guardTwo(tooLong, undefined, { onContextTooLong: 'next' }).ask('q')).toBe('two');
+});
+
+test('L3: a dead key opens the provider at once, and a missing model only itself', async () => {
+  const box = createBreakerbox({ agent: 'keys' });
+  const names = ['a/one', 'a/two', 'b/three'];
+  const calls: Record<string, ReturnType<typeof vi.fn<Call>>> = {};
+  const models = names.map((name) => {
+    const call = vi.fn<Call>().mockImplementation(name === 'a/one' ? fails(401) : async () => name);
+    calls[name] = call;
+    return { name, call };
+  });
+  const ask = guardModels(box, { models });
+  expect(await ask('q')).toBe('b/three');
+  expect(await ask('q')).toBe('b/three');
+  expect([calls['a/one']?.mock.calls.length, calls['a/two']?.mock.calls.length]).toEqual([1, 0]);
+  const gone = guardTwo(fails(404));
+  await gone.ask('q');
+  expect(gone.models.acquire('model:a/one').decision).toBe('skip');
+});
+
+test('L3: the wait that the provider asks for is kept', async () => {
+  const one = vi.fn<Call>().mockImplementation(fails(429, { 'retry-after': '900' }));
+  const { ask } = guardTwo(one);
+  for (let i = 0; i < 3; i += 1) await ask('q');
+  vi.advanceTimersByTime(899_000);
+  await ask('q');
+  expect(one).toHaveBeenCalledTimes(2);
+  vi.advanceTimersByTime(2_000);
+  await ask('q');
+  expect(one).toHaveBeenCalledTimes(3);
+});
+
+test('L4: a stream that fails before its first visible part is replaced, and one that fails after it is an error', async () => {
+  const before: Call = async function* () {
+    yield '';
+    throw status(503);
+  };
+  const after: Call = async function* () {
+    yield 'half ';
+    throw status(503);
+  };
+  const whole: Call = async function* () {
+    yield '';
+    yield 'whole';
+  };
+  expect(await parts(await guardTwo(before, whole).ask('q'))).toEqual(['', 'whole']);
+  const { ask, models } = guardTwo(after, whole);
+  const read: string[] = [];
+  const answer = (await ask('q')) as AsyncIterable<string>;
+  await expect(
+    (async () => {
+      for await (const part of answer) read.push(part);
+    })(),
+  ).rejects.toMatchObject({ status: 503 });
+  expect(read).toEqual(['half ']);
+  expect(models.peek('model:a/one')?.failures).toBe(1);
+});
+
+test('L3: with isLast, a stream that ends too early is an error', async () => {
+  const cut: Call = async function* () {
+    yield 'half ';
+  };
+  const { ask } = guardTwo(cut, undefined, { isLast: (part: unknown) => part === 'end' });
+  await expect(parts(await ask('q'))).rejects.toBeInstanceOf(ModelStreamError);
+});
+
+test('L4: the limits of streams and calls stop a model that is silent, and the next one answers', async () => {
+  const never = () => new Promise<never>(() => {});
+  const aborted: boolean[] = [];
+  const silent: Call = (_, { signal }) => {
+    signal.addEventListener('abort', () => aborted.push(true));
+    return never();
+  };
+  const whole = guardTwo(silent);
+  const answer = whole.ask('q');
+  await vi.advanceTimersByTimeAsync(300_001);
+  expect(await answer).toBe('two');
+  expect(aborted).toEqual([true]);
+  expect(whole.models.peek('model:a/one')?.failures).toBe(1);
+
+  const stalls: Call = async function* () {
+    yield 'half ';
+    await never();
+  };
+  const stream = (await guardTwo(stalls).ask('q')) as AsyncIterable<string>;
+  const read = parts(stream).catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(120_001);
+  expect(await read).toMatchObject({ name: 'ModelStreamError', model: 'a/one' });
+});
+
+test('L4: a reader that takes its time is not a silent model', async () => {
+  const one: Call = async function* () {
+    yield 'a';
+    yield 'b';
+  };
+  const iterator = ((await guardTwo(one).ask('q')) as AsyncIterable<string>)[Symbol.asyncIterator]();
+  expect((await iterator.next()).value).toBe('a');
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  expect((await iterator.next()).value).toBe('b');
+  expect((await iterator.next()).done).toBe(true);
+});
+
+test('L3: a time limit of the caller blames a model that was silent for 5 s, and a person who leaves blames none', async () => {
+  const never: Call = () => new Promise(() => {});
+  const failuresAfter = async (reason: unknown, ms: number) => {
+    const { ask, models } = guardTwo(never);
+    const controller = new AbortController();
+    const answer = ask('q', { signal: controller.signal }).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(ms);
+    controller.abort(reason);
+    expect(await answer).toBe(controller.signal.reason);
+    return models.peek('model:a/one')?.failures;
+  };
+  const timeout = new DOMException('time is over', 'TimeoutError');
+  expect(await failuresAfter(timeout, 6_000)).toBe(1);
+  expect(await failuresAfter(timeout, 1_000)).toBe(0);
+  expect(await failuresAfter(undefined, 60_000)).toBe(0);
+});
+
+test('L5: one model alone is a circuit: its error is unchanged, and an open circuit says until when', async () => {
+  const box = createBreakerbox({ agent: 'single' });
+  const ask = guardModels(box, { models: [{ name: 'a/one', call: fails(500) }] });
+  for (let i = 0; i < 5; i += 1) await expect(ask('q')).rejects.toMatchObject({ status: 500 });
+  const error = (await ask('q').catch((one: unknown) => one)) as ModelsUnavailableError;
+  expect(error.message).toMatch(
+    /^No model answered\. a\/one is unavailable: its provider answers with errors\. It is skipped until /,
+  );
+  expect(error.cause).toBeUndefined();
+});
+
+test('E6: wrong options are faults', () => {
+  const box = createBreakerbox({ agent: 'options' });
+  expect(() => guardModels(box, { models: [{ name: '', call: async () => 1 }] })).toThrow(/has no valid model at 0/);
+  expect(() => guardModels(box, {} as never)).toThrow(/models: is null/);
+  expect(() => guardModels({} as never, { models: [{ name: 'a', call: async () => 1 }] })).toThrow(/is not a box/);
+});

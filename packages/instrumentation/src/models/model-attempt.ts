@@ -1,0 +1,188 @@
+import type { Permit } from '@breakerbox/core';
+import type { Candidate, TriedModel } from './candidates.ts';
+import type { Limits } from './model-limits.ts';
+import type { ModelSpan } from './model-span.ts';
+import { judgeModelError, LEFT, type ModelVerdict, TOO_SLOW } from './model-verdict.ts';
+import { ModelStreamError } from './models-unavailable.ts';
+
+/** What an answer says of itself. */
+export interface AnswerFacts {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** The name of the model, as the provider answered it. */
+  readonly responseModel?: string | undefined;
+}
+
+/** An error whose verdict is known already. */
+export class JudgedError extends Error {
+  readonly error: unknown;
+  readonly verdict: ModelVerdict;
+
+  constructor(error: unknown, verdict: ModelVerdict) {
+    super();
+    this.error = error;
+    this.verdict = verdict;
+  }
+}
+
+/** O10: an abort by a time limit of the caller blames the model only if it had this long. */
+const LEAST_RUN_MS = 5_000;
+
+/** One call of one model, from its permit to the end of its answer. */
+export class ModelAttempt {
+  readonly candidate: Candidate<unknown>;
+  readonly limits: Limits;
+  /** The models that were tried before. */
+  readonly tried: readonly TriedModel[];
+  readonly #permit: Permit;
+  readonly #caller: AbortSignal | undefined;
+  readonly #controller = new AbortController();
+  readonly #span: ModelSpan;
+  #timer: NodeJS.Timeout | undefined;
+  #timerMs = 0;
+  #reject: ((reason: unknown) => void) | undefined;
+  #expired: ModelStreamError | undefined;
+  #waitsSinceMs: number;
+  /** How long the model had been silent when the caller stopped the call. */
+  #silentMs = 0;
+  #isVisible = false;
+  #isSettled = false;
+
+  constructor(
+    permit: Permit,
+    candidate: Candidate<unknown>,
+    limits: Limits,
+    tried: readonly TriedModel[],
+    caller: AbortSignal | undefined,
+    span: ModelSpan,
+  ) {
+    this.candidate = candidate;
+    this.limits = limits;
+    this.tried = tried;
+    this.#permit = permit;
+    this.#caller = caller;
+    this.#span = span;
+    this.#waitsSinceMs = performance.now();
+    caller?.addEventListener('abort', this.#leave);
+  }
+
+  /** The signal to call the model with: the caller's, and the limits. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  readonly #leave = (): void => {
+    if (this.#reject !== undefined) this.#silentMs = performance.now() - this.#waitsSinceMs;
+    this.#stop(this.#caller?.reason);
+  };
+
+  #stop(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#reject?.(reason);
+  }
+
+  /** Waits for the model, at most `ms`. Rejects when the time is over or the caller leaves, even if the model ignores its signal. */
+  wait<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
+    this.#waitsSinceMs = performance.now();
+    this.#startTimer(ms);
+    return new Promise<Value>((resolve, reject) => {
+      this.#reject = reject;
+      promise.then(
+        (value) => {
+          this.#reject = undefined;
+          resolve(value);
+        },
+        (error) => {
+          this.#reject = undefined;
+          reject(error);
+        },
+      );
+      if (this.#controller.signal.aborted) reject(this.#controller.signal.reason);
+    });
+  }
+
+  /** One timer for all parts of a stream: starting it again is far cheaper than a new one. */
+  #startTimer(ms: number): void {
+    if (this.#timer !== undefined && this.#timerMs === ms && typeof this.#timer.refresh === 'function') {
+      this.#timer.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#timerMs = ms;
+    this.#timer = setTimeout(this.#expire, ms);
+    this.#timer.unref?.();
+  }
+
+  readonly #expire = (): void => {
+    if (this.#reject === undefined) return; // The reader of the stream takes its time, not the model.
+    const what = `sent nothing for ${Math.round(this.#timerMs)} ms, so the call was stopped.`;
+    this.#expired = new ModelStreamError(this.candidate.model, what);
+    this.#stop(this.#expired);
+  };
+
+  /** L4: from now on no other model can answer. */
+  visible(): void {
+    this.#isVisible = true;
+  }
+
+  succeeded(facts: AnswerFacts = {}): void {
+    if (!this.#end()) return;
+    const { handle, index, primary } = this.candidate;
+    this.#permit.settle({ outcome: 'success' });
+    const position = index === 0 ? 'primary' : 'fallback';
+    handle.answered({ position, primary, input: facts.inputTokens, output: facts.outputTokens });
+    this.#span.answered(this.candidate, facts);
+  }
+
+  /** The caller reads no further. */
+  left(): void {
+    if (this.#end()) this.#settle(LEFT);
+    this.#span.ended(undefined);
+    this.#controller.abort();
+  }
+
+  /** Settles an error, and returns what it means. */
+  failed(error: unknown): { readonly verdict: ModelVerdict; readonly error: unknown } {
+    const known = error instanceof JudgedError ? error : undefined;
+    const thrown = known?.error ?? error;
+    const expired = this.#expired;
+    const verdict = this.#ofAbort() ?? known?.verdict ?? judgeModelError(thrown, Date.now());
+    if (this.#end()) this.#settle(verdict);
+    if (!this.#controller.signal.aborted) this.#controller.abort();
+    if (this.#isVisible) this.#span.ended(verdict);
+    return { verdict, error: expired ?? asError(this.candidate.model, thrown) };
+  }
+
+  /** L3: the verdict if the call was stopped from outside, or by a limit. */
+  #ofAbort(): ModelVerdict | undefined {
+    if (this.#expired !== undefined) return TOO_SLOW;
+    if (this.#caller?.aborted !== true) return undefined;
+    const isTimeout = (this.#caller.reason as { readonly name?: unknown } | undefined)?.name === 'TimeoutError';
+    return isTimeout && this.#silentMs >= LEAST_RUN_MS ? { ...TOO_SLOW, next: 'never' } : LEFT;
+  }
+
+  #settle({ outcome, category, blames, wait }: ModelVerdict): void {
+    const { handle } = this.candidate;
+    const retryAfterMs = wait === 'longest' ? handle.longestWaitMs() : wait;
+    this.#permit.settle({
+      outcome,
+      category,
+      ...(blames !== undefined && { blames }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+
+  #end(): boolean {
+    const isFirst = !this.#isSettled;
+    this.#isSettled = true;
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#leave);
+    return isFirst;
+  }
+}
+
+/** Streams tell of errors by plain objects. */
+const asError = (model: string, thrown: unknown): unknown =>
+  thrown instanceof Error || (typeof thrown === 'object' && thrown !== null && 'stack' in thrown)
+    ? thrown
+    : new ModelStreamError(model, 'sent an error within its answer.', thrown);

@@ -1,0 +1,152 @@
+import { type AnswerFacts, JudgedError, type ModelAttempt } from './model-attempt.ts';
+import { CUT, EMPTY, type ModelVerdict } from './model-verdict.ts';
+import { ModelStreamError } from './models-unavailable.ts';
+
+/** What a part of a stream means (L4). `held`: it is not visible, so another model can still answer. */
+export type PartMeaning =
+  | 'held'
+  | 'visible'
+  | { readonly error: unknown }
+  | {
+      /** The model has finished. */
+      readonly facts: AnswerFacts;
+      /** `empty`: a success only if something visible came before. */
+      readonly end: 'complete' | 'empty' | 'cut' | 'error';
+    };
+
+/** The parts of a stream, one by one. */
+export interface PartSource<Part> {
+  next(): Promise<{ readonly done: boolean; readonly value?: Part | undefined }>;
+  cancel(reason?: unknown): void;
+}
+
+/** How an adapter reads and writes the parts of its framework. */
+export interface PartFormat<Part> {
+  meaning(part: Part): PartMeaning;
+  /** Whether an end without a part that says so is a cut. */
+  readonly mustFinish: boolean;
+  /** The last part, with who answered. */
+  finished(part: Part, attempt: ModelAttempt): Part;
+  /** An error after the first visible part; undefined: it is thrown. */
+  failed(error: unknown): Part | undefined;
+}
+
+/** A stream whose first visible part is there. */
+export interface OpenedStream<Part> {
+  /** The next part for the caller. Rejects where the format has no part for errors. */
+  next(): Promise<IteratorResult<Part, undefined>>;
+  /** The caller reads no further. */
+  cancel(reason?: unknown): void;
+}
+
+const END: IteratorResult<never, undefined> = { done: true, value: undefined };
+
+const CUT_WORDS = 'ended its stream before the answer was complete.';
+
+/**
+ * Reads a stream up to its first visible part (L4). What comes before is held back: if the stream fails there, it rejects, and another
+ * model can answer. Afterwards nothing is replayed: a failure is an error for the caller, and ends the stream.
+ */
+export const openStream = async <Part>(
+  source: PartSource<Part>,
+  format: PartFormat<Part>,
+  attempt: ModelAttempt,
+): Promise<OpenedStream<Part>> => {
+  const { limits } = attempt;
+  const head: Part[] = [];
+  const beganMs = performance.now();
+  let limitMs = limits.firstByteMs;
+  let meaning: PartMeaning = 'held';
+  try {
+    while (meaning === 'held') {
+      const { done, value } = await attempt.wait(source.next(), limitMs);
+      if (done) {
+        if (format.mustFinish) throw cut(attempt, CUT);
+        break;
+      }
+      meaning = format.meaning(value as Part);
+      throwIfFailed(meaning, attempt, false);
+      head.push(value as Part);
+      limitMs = limits.stallMs;
+      if (limits.firstChunkMs !== undefined) {
+        limitMs = Math.max(1, Math.min(limitMs, limits.firstChunkMs - (performance.now() - beganMs)));
+      }
+    }
+  } catch (error) {
+    source.cancel();
+    throw error;
+  }
+  attempt.visible();
+  return meaning === 'held' ? ended(head, attempt) : handOut(head, source, format, attempt);
+};
+
+/** A stream that ended without anything visible, where that is no error. */
+const ended = <Part>(head: readonly Part[], attempt: ModelAttempt): OpenedStream<Part> => {
+  const parts = head.values();
+  attempt.succeeded();
+  return { next: async () => parts.next() as IteratorResult<Part, undefined>, cancel: () => {} };
+};
+
+const handOut = <Part>(
+  head: readonly Part[],
+  source: PartSource<Part>,
+  format: PartFormat<Part>,
+  attempt: ModelAttempt,
+): OpenedStream<Part> => {
+  let at = 0;
+  let isOver = false;
+  const fail = (error: unknown): Part => {
+    isOver = true;
+    source.cancel();
+    const failed = attempt.failed(error);
+    const part = format.failed(failed.error);
+    if (part === undefined) throw failed.error;
+    return part;
+  };
+  const told = (part: Part): Part => {
+    const meaning = format.meaning(part);
+    if (typeof meaning === 'string') return part;
+    throwIfFailed(meaning, attempt, true);
+    if (!('facts' in meaning)) return part;
+    isOver = true;
+    source.cancel();
+    const last = format.finished(part, attempt);
+    attempt.succeeded(meaning.facts);
+    return last;
+  };
+  return {
+    next: async () => {
+      if (isOver) return END;
+      try {
+        if (at < head.length) return { done: false, value: told(head[at++] as Part) };
+        const { done, value } = await attempt.wait(source.next(), attempt.limits.stallMs);
+        if (!done) return { done: false, value: told(value as Part) };
+        if (format.mustFinish) throw cut(attempt, CUT);
+        isOver = true;
+        attempt.succeeded();
+        return END;
+      } catch (error) {
+        return { done: false, value: fail(error) };
+      }
+    },
+    cancel: (reason) => {
+      if (isOver) return;
+      isOver = true;
+      source.cancel(reason);
+      attempt.left();
+    },
+  };
+};
+
+const cut = (attempt: ModelAttempt, verdict: ModelVerdict): JudgedError =>
+  new JudgedError(new ModelStreamError(attempt.candidate.model, CUT_WORDS), verdict);
+
+const throwIfFailed = (meaning: PartMeaning, attempt: ModelAttempt, isVisible: boolean): void => {
+  if (typeof meaning === 'string') return;
+  if ('error' in meaning) throw meaning.error;
+  const { end } = meaning;
+  if (end === 'complete' || (end === 'empty' && isVisible)) return;
+  if (end === 'cut') throw cut(attempt, CUT);
+  const what = end === 'empty' ? 'gave an empty answer.' : 'stopped its answer because of an error.';
+  throw new JudgedError(new ModelStreamError(attempt.candidate.model, what), EMPTY);
+};

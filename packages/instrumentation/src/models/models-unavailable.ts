@@ -1,0 +1,78 @@
+import type { ErrorCategory } from '@breakerbox/core';
+
+/** A model that did not answer. */
+export interface UnansweredModel {
+  /** `PROVIDER/MODEL`. */
+  readonly model: string;
+  /** `failed`: it was called. `skipped`: its circuit is open, or that of its provider. `unsupported`: it cannot carry a tool of the call. */
+  readonly why: 'failed' | 'skipped' | 'unsupported';
+  /** What it failed with, now or when its circuit opened. */
+  readonly category?: ErrorCategory | undefined;
+  /** HTTP status of its answer. */
+  readonly status?: number | undefined;
+  /** Unix milliseconds from which it may be called again; undefined if it may be called now. */
+  readonly untilUnixMs?: number | undefined;
+}
+
+/**
+ * No model of the list answered (L5). The message says which models are unavailable, why, and until when. `cause` is the error of the
+ * first model that was called; undefined if all were skipped. SDKs do not retry it, because a retry would be skipped as well.
+ *
+ * @example
+ * ```ts
+ * try {
+ *   return await generateText({ model, maxRetries: 0, prompt });
+ * } catch (error) {
+ *   if (error instanceof ModelsUnavailableError) return reportOutage(error.models);
+ *   throw error;
+ * }
+ * ```
+ */
+export class ModelsUnavailableError extends Error {
+  override readonly name = 'ModelsUnavailableError';
+  readonly code = 'BREAKERBOX_MODELS_UNAVAILABLE';
+  /** For retries of SDKs that ask. */
+  readonly isRetryable = false;
+  readonly models: readonly UnansweredModel[];
+
+  constructor(models: readonly UnansweredModel[], cause?: unknown) {
+    super(`No model answered. ${models.map(sentence).join(' ')}`, ...(cause === undefined ? [] : [{ cause }]));
+    this.models = models;
+  }
+}
+
+const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
+  network: 'it cannot be reached or its answer was cut off',
+  timeout: 'it did not answer in time',
+  rate_limit: 'its rate limit is reached',
+  permission: 'its key is missing, wrong or not allowed to use it',
+  resource: 'its credit or quota is used up',
+  server: 'its provider answers with errors',
+  unusable: 'its provider does not have this model',
+  invalid_input: 'it does not accept this request',
+};
+
+const sentence = ({ model, why, category, status, untilUnixMs }: UnansweredModel): string => {
+  if (why === 'unsupported') return `${model} was skipped, because it cannot carry a tool of another provider.`;
+  const code = status === undefined ? '' : ` (HTTP ${status})`;
+  const words = (category && WORDS[category]) ?? 'it fails';
+  const until = untilUnixMs === undefined ? '' : ` It is skipped until ${new Date(untilUnixMs).toISOString()}.`;
+  return `${model} ${why === 'failed' ? 'failed' : 'is unavailable'}: ${words}${code}.${until}`;
+};
+
+/**
+ * The answer of a model ended too early, took too long, was empty, or had an error in it (L3, L4). `cause`: the error that the provider sent, if
+ * it did.
+ */
+export class ModelStreamError extends Error {
+  override readonly name = 'ModelStreamError';
+  readonly code = 'BREAKERBOX_MODEL_STREAM';
+  /** `PROVIDER/MODEL`. */
+  readonly model: string;
+  readonly isRetryable = false;
+
+  constructor(model: string, what: string, cause?: unknown) {
+    super(`${model} ${what}`, ...(cause === undefined ? [] : [{ cause }]));
+    this.model = model;
+  }
+}
