@@ -205,6 +205,9 @@ describe('names', () => {
       'breakerbox.tasks',
       'breakerbox.freshness',
       'breakerbox.prechecks',
+      'breakerbox.model.answers',
+      'breakerbox.model.tokens',
+      'breakerbox.model.failures',
     ]);
   });
 

@@ -56,9 +56,12 @@ const LAYERS = [
     'permits, stores and views',
     'permit probes circuit-store view session-api warnings/ call-history overrides telemetry/spans telemetry/failure-spans engine/reports',
   ],
-  ['ledgers, the registry and telemetry', 'failure-ledgers ledger-side telemetry/ box-context circuit-registry'],
+  [
+    'ledgers, the registry and telemetry',
+    'failure-ledgers ledger-side telemetry/ box-context circuit-registry models/model-contexts',
+  ],
   ['barriers', 'engine/'],
-  ['sessions and boxes', 'session-internals session end-pause group-returned breakerbox tool-history'],
+  ['sessions and boxes', 'session-internals session end-pause group-returned breakerbox tool-history models/'],
   ['functions over sessions and boxes', 'report/ snapshot/ scope/ control/ fleet/'],
   ['entries', 'index internal'],
 ];

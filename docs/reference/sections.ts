@@ -33,6 +33,7 @@ export const SECTIONS: readonly Section[] = [
   core('What a trip policy sees', 'TripCall'),
   core('An alternative', 'Alternative'),
   core('A group', 'GroupConfig'),
+  core('A model', 'ModelConfig'),
   core('The failure budget', 'BudgetOptions'),
   core('The end of a systemic failure', 'RecoveryPolicy'),
   core('A clock', 'Clock'),
@@ -66,6 +67,10 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('hookedCalls', 'HookedCallsOptions'),
   instrumentation('A hooked call', 'HookedCall'),
   instrumentation('classifyError', 'ReadContext'),
+  instrumentation('guardModels', 'GuardFunctionsOptions'),
+  instrumentation('A model as a function', 'ModelFunction'),
+  instrumentation('AI SDK: guardModels', 'GuardAiModelsOptions', 'ai-sdk'),
+  instrumentation('AI SDK: a model with settings', 'ModelEntry', 'ai-sdk'),
   instrumentation('AI SDK: guardTools', 'GuardToolsOptions', 'ai-sdk'),
   instrumentation('AI SDK: breakerPrepareStep', 'BreakerPrepareStepOptions', 'ai-sdk'),
   instrumentation('AI SDK: breakerTelemetry', 'BreakerTelemetryOptions', 'ai-sdk'),
@@ -92,6 +97,7 @@ export const PARTS_OF_OTHERS: readonly string[] = [
   'CircuitConfig',
   'GroupPolicyConfig',
   'JudgingOptions',
+  'GuardModelsOptions',
 ];
 
 /** What functions and methods take that is no choice of the user's: what a package gave before. */

@@ -50,7 +50,7 @@ test('L7: the result says who answered, and who was tried', async () => {
   expect((await streamed.providerMetadata)?.breakerbox).toEqual(answer);
 });
 
-test('L5: without a model left, the call fails at once with an error that the AI SDK does not retry', async () => {
+test('L5, L6, L8: without a model left, the call fails at once with an error that the AI SDK does not retry', async () => {
   const { model, primary, fallback } = await pairOf('messages');
   for (const provider of [primary, fallback]) provider.behave(overloaded);
   const ask = () => generateText({ model, prompt: 'My secret', maxRetries: 5 }).catch((error: unknown) => error);

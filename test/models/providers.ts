@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
 import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
-import { type GuardModelsOptions, guardModels } from '@breakerbox/instrumentation/ai-sdk';
+import { type AiModel, type GuardModelsOptions, guardModels } from '@breakerbox/instrumentation/ai-sdk';
 import { createAnthropic as createAnthropic5 } from 'ai-5-anthropic';
 import { createOpenAI as createOpenAI5 } from 'ai-5-openai';
 import { createAnthropic as createAnthropic6 } from 'ai-6-anthropic';
@@ -17,7 +17,11 @@ export interface Wire {
 }
 
 /** A model of the AI SDK 7 that speaks a wire format. */
-export const modelOf = (format: WireFormat, { url = 'http://localhost', fetch }: Wire, id = 'primary') => {
+export const modelOf = (
+  format: WireFormat,
+  { url = 'http://localhost', fetch }: Wire,
+  id = 'primary',
+): ReturnType<ReturnType<typeof createOpenAI>['chat']> => {
   const settings = { baseURL: `${url}/v1`, apiKey: 'test-key', ...(fetch && { fetch }) };
   if (format === 'chat') return createOpenAI(settings).chat(id);
   if (format === 'responses') return createOpenAI(settings).responses(id);
@@ -26,16 +30,18 @@ export const modelOf = (format: WireFormat, { url = 'http://localhost', fetch }:
 };
 
 /** Models of the AI SDK 5 and 6. */
-export const OLDER = {
+export const OLDER: Readonly<
+  Record<5 | 6, Readonly<Record<'chat' | 'messages', (url: string, id: string) => AiModel>>>
+> = {
   5: {
-    chat: (url: string, id: string) => createOpenAI5({ baseURL: `${url}/v1`, apiKey: 'k' }).chat(id),
-    messages: (url: string, id: string) => createAnthropic5({ baseURL: `${url}/v1`, apiKey: 'k' })(id),
+    chat: (url, id) => createOpenAI5({ baseURL: `${url}/v1`, apiKey: 'k' }).chat(id),
+    messages: (url, id) => createAnthropic5({ baseURL: `${url}/v1`, apiKey: 'k' })(id),
   },
   6: {
-    chat: (url: string, id: string) => createOpenAI6({ baseURL: `${url}/v1`, apiKey: 'k' }).chat(id),
-    messages: (url: string, id: string) => createAnthropic6({ baseURL: `${url}/v1`, apiKey: 'k' })(id),
+    chat: (url, id) => createOpenAI6({ baseURL: `${url}/v1`, apiKey: 'k' }).chat(id),
+    messages: (url, id) => createAnthropic6({ baseURL: `${url}/v1`, apiKey: 'k' })(id),
   },
-} as const;
+};
 
 /** Two guarded models of one wire format, each with a provider of its own. */
 export interface Pair {

@@ -46,7 +46,12 @@ export type { ModelLimits } from '../models/model-limits.ts';
 export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './breaker-telemetry.ts';
-export { type AiModel, type GuardAiModelsOptions, guardModels, type ModelEntry } from './guard-models.ts';
+export {
+  type AiModel,
+  type GuardAiModelsOptions,
+  guardAiModels as guardModels,
+  type ModelEntry,
+} from './guard-ai-models.ts';
 
 /** Options of {@link guardTools}. */
 export interface GuardToolsOptions extends JudgingOptions {

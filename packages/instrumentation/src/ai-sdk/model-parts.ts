@@ -56,7 +56,7 @@ const HELD: ReadonlySet<string> = new Set([
 const DELTAS: ReadonlySet<string> = new Set(['text-delta', 'reasoning-delta']);
 
 /** L3: how an answer ended. */
-export const endOf = (reason: FinishReason, isEmpty: boolean): 'complete' | 'empty' | 'cut' | 'error' => {
+export const finishOf = (reason: FinishReason, isEmpty: boolean): 'complete' | 'empty' | 'cut' | 'error' => {
   const { unified, raw } = typeof reason === 'string' ? { unified: reason, raw: undefined } : reason;
   if (raw === 'MALFORMED_FUNCTION_CALL') return 'complete';
   if (unified === 'unknown' || unified === 'interrupted') return 'cut';
@@ -102,7 +102,7 @@ export const partsOf = (modelId: string): PartFormat<AiPart> => {
       if (type === 'response-metadata') responseModel = part.modelId ?? responseModel;
       if (type === 'finish') {
         // After something visible, an end for another reason is an end.
-        return { facts: factsOf(usage, responseModel ?? modelId), end: endOf(finishReason, true) };
+        return { facts: factsOf(usage, responseModel ?? modelId), end: finishOf(finishReason, true) };
       }
       return HELD.has(type) ? 'held' : 'visible';
     },

@@ -14,7 +14,7 @@ import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 import { checkOptions, type OptionCheck, show, text } from '../options.ts';
 import { checkVersion } from '../versions.ts';
-import { type AiOptions, type AiPart, type AiResult, endOf, factsOf, partsOf, withAnswerer } from './model-parts.ts';
+import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
 import { type AiUrls, commonUrls } from './model-urls.ts';
 
 /** A language model of the AI SDK 5, 6 or 7. */
@@ -81,7 +81,7 @@ const modelList: OptionCheck = (value) => {
  * await generateText({ model, maxRetries: 0, prompt });
  * ```
  */
-export const guardModels = <Model extends AiModel>(box: Breakerbox, options: GuardAiModelsOptions<Model>): Model => {
+export const guardAiModels = <Model extends AiModel>(box: Breakerbox, options: GuardAiModelsOptions<Model>): Model => {
   checkOptions(
     'guardModels()',
     { ...options, models: options?.models ?? null },
@@ -163,7 +163,7 @@ const generate = async (
 ): Promise<AiResult> => {
   const result = (await attempt.wait(given.model.doGenerate(own as never), attempt.limits.attemptMs)) as AiResult;
   const isEmpty = !result.content.some((part) => part.type !== 'text' || part.text !== '');
-  const end = endOf(result.finishReason, isEmpty);
+  const end = finishOf(result.finishReason, isEmpty);
   if (end !== 'complete') {
     const what = end === 'empty' ? 'gave an empty answer.' : 'stopped before its answer was complete.';
     throw new JudgedError(new ModelStreamError(model, what), end === 'cut' ? CUT : EMPTY);
