@@ -30,7 +30,7 @@ describe.each(FORMATS)('L3, L4: %s', (format) => {
       .map((of) => [`${fault.name} (${of})`, of === 'stream', fault] as const),
   );
 
-  test('there are at least 60 ways to fail', () => {
+  test('L3, L4: there are at least 60 ways to fail', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
   });
 
