@@ -75,7 +75,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 12;
+export const SHAPE = 13;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
