@@ -69,7 +69,7 @@ describe('configuration.md', () => {
   });
 
   test('shows no type that it explains nowhere', () => {
-    const LANGUAGE = 'AbortSignal Error NoInfer Partial PromiseLike Record Name Output Result Input Counts'.split(' ');
+    const LANGUAGE = 'AbortSignal Error NoInfer Partial PromiseLike Record Name Output Result Input Counts Request Answer Model Readonly'.split(' ');
     const UNIONS = [
       'ErrorCategory',
       'Judgement',
@@ -77,6 +77,7 @@ describe('configuration.md', () => {
       'ToolKind',
       'Listen',
       'Breakerbox',
+      'Session',
       'FileSettings',
       'BoxFleet',
       'FleetClient',

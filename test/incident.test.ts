@@ -253,7 +253,7 @@ describe('the pages of an incident', () => {
     }
   });
 
-  test('H1: several tools that fail as one event: the tools, the category, the suspected cause, and what to do', () => {
+  test('several tools that fail as one event: the tools, the category, the suspected cause, and what to do', () => {
     expect(told.get('gateway-agent')?.events).toMatchObject([{ category: 'network', suspect: 'dependency egress' }]);
     expect(told.get('gateway-agent')?.openings).toEqual([]);
     expect(paged('gateway-agent')).toEqual([
@@ -308,7 +308,7 @@ describe('the pages of an incident', () => {
     ]);
   });
 
-  test('M5, M11: a tool of several agents, and several tools of one agent', () => {
+  test('a tool of several agents, and several tools of one agent', () => {
     const since = minute(Math.min(...[1, 2, 3].map((index) => openingOf(`crm-agent-${index}`))));
     expect(paged('crm_api')).toEqual([
       `Critical: crm_api opened on several agents together (network)

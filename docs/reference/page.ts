@@ -117,6 +117,7 @@ const CHAPTERS: Readonly<Record<string, string>> = {
   Q: 'q-reports',
   A: 'a-control',
   G: 'g-fleet',
+  L: 'l-models',
 };
 
 /** Links of comments as code, rules as links. */

@@ -114,5 +114,6 @@ export const NO_OPTIONS: readonly string[] = [
   'Role',
   'SessionReport',
   'SessionSource',
+  'UnansweredModel',
   'SharedPolicy',
 ];
