@@ -1,6 +1,7 @@
 import { type Breakerbox, BreakerboxConfigError } from '@breakerbox/core';
 import { askModels } from '../models/ask-models.ts';
 import {
+  type AnswerFacts,
   type Candidate,
   type GuardModelsOptions,
   listModels,
@@ -8,7 +9,7 @@ import {
   providerOf,
 } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
-import { type AnswerFacts, JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
+import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
 import { openStream } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';

@@ -1,4 +1,5 @@
-import type { AnswerFacts, ModelAttempt } from '../models/model-attempt.ts';
+import type { AnswerFacts } from '../models/candidates.ts';
+import type { ModelAttempt } from '../models/model-attempt.ts';
 import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
 
 /** The part of the AI SDK's call options that is read or changed. */

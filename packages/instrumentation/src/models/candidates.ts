@@ -36,6 +36,14 @@ export interface TriedModel {
   readonly status?: number | undefined;
 }
 
+/** What an answer says of itself. */
+export interface AnswerFacts {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** The name of the model, as the provider answered it. */
+  readonly responseModel?: string | undefined;
+}
+
 /** Options that every form of `guardModels` has. */
 export interface GuardModelsOptions extends ModelLimits {
   /**

@@ -1,17 +1,9 @@
 import type { Permit } from '@breakerbox/core';
-import type { Candidate, TriedModel } from './candidates.ts';
+import type { AnswerFacts, Candidate, TriedModel } from './candidates.ts';
 import type { Limits } from './model-limits.ts';
 import type { ModelSpan } from './model-span.ts';
 import { judgeModelError, LEFT, type ModelVerdict, TOO_SLOW } from './model-verdict.ts';
 import { ModelStreamError } from './models-unavailable.ts';
-
-/** What an answer says of itself. */
-export interface AnswerFacts {
-  readonly inputTokens?: number | undefined;
-  readonly outputTokens?: number | undefined;
-  /** The name of the model, as the provider answered it. */
-  readonly responseModel?: string | undefined;
-}
 
 /** An error whose verdict is known already. */
 export class JudgedError extends Error {

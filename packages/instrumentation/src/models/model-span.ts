@@ -2,8 +2,7 @@ import { ATTR, SCOPE_NAME } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { activeSession } from '../active-session.ts';
-import type { Candidate, ModelList, TriedModel } from './candidates.ts';
-import type { AnswerFacts } from './model-attempt.ts';
+import type { AnswerFacts, Candidate, ModelList, TriedModel } from './candidates.ts';
 
 /** Tells a trace who answered (L7). It never has prompts, answers or headers (L8). */
 export interface ModelSpan {

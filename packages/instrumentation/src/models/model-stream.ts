@@ -1,4 +1,5 @@
-import { type AnswerFacts, JudgedError, type ModelAttempt } from './model-attempt.ts';
+import type { AnswerFacts } from './candidates.ts';
+import { JudgedError, type ModelAttempt } from './model-attempt.ts';
 import { CUT, EMPTY, type ModelVerdict } from './model-verdict.ts';
 import { ModelStreamError } from './models-unavailable.ts';
 
