@@ -24,7 +24,7 @@ export interface Framework {
   readonly protections: readonly Protection[];
 }
 
-/** AI SDK and OpenAI Agents retry no tool, so their own protection is none. */
+/** AI SDK and OpenAI Agents retry no tool, so they have no protection of their own. */
 export const FRAMEWORKS: readonly Framework[] = [
   {
     id: 'ai-sdk',

@@ -9,7 +9,7 @@ export interface SimulatedTime {
   now(): number;
   /** Runs until the promise ends. One run at a time. */
   play<Result>(run: () => Promise<Result>): Promise<Result>;
-  /** Counts real input and output as under way: time stands still until it ends. */
+  /** Counts real input and output as under way: time does not advance until it ends. */
   whileWaiting<Result>(work: () => Promise<Result>): Promise<Result>;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   end(): void;

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
-/** What stands between a client and Redis. `spoil` changes one answer of an open connection, and `drop` loses all that comes later. */
+/** The way between a client and Redis. `spoil` changes one answer of an open connection, and `drop` loses all that comes later. */
 const startNetwork = async () => {
   let spoilt: string | undefined;
   const open = new Set<{ isDropped: boolean; readonly sockets: readonly Socket[] }>();

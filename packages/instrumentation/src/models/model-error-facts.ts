@@ -3,7 +3,7 @@ import { orUndefined } from '../untrusted.ts';
 
 /** What an error of a model's provider says, in whichever wire format. Kept for one judgement only, because texts may quote the prompt. */
 export interface ModelErrorFacts {
-  /** HTTP status of the answer, or the one that an error event stands for. */
+  /** HTTP status of the answer, or the one that an error event means. */
   readonly status: number | undefined;
   /** Whether {@link status} is that of a real answer. */
   readonly isHttp: boolean;

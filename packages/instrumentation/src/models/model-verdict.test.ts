@@ -158,7 +158,7 @@ describe('L3: the request, and no failure', () => {
     ['another 400', apiError(400, anthropic('invalid_request_error', 'temperature: range: 0..1')), 'as fallback'],
     ['422', apiError(422, { detail: 'Unprocessable' }), 'as fallback'],
     ['an unsupported feature', Object.assign(new Error(), { name: 'AI_UnsupportedFunctionalityError' }), 'as fallback'],
-    ['a prompt that is none', Object.assign(new Error(), { name: 'AI_InvalidPromptError' }), 'never'],
+    ['an invalid prompt', Object.assign(new Error(), { name: 'AI_InvalidPromptError' }), 'never'],
   ])('%s', (_, error, next) => {
     expect(judged(error)).toMatchObject({ outcome: 'ignored', next });
   });
