@@ -63,6 +63,9 @@ describe('M8: the settings of a relay', () => {
     const permit = session.acquire('search');
     expect(permit.reason).toBe('budget_exhausted');
     expect(textOf(permit)).toContain('at most 1 minute.');
+    expect(textOf(permit)).toContain('Calls of the tools of this MCP server are paused:');
+    expect(textOf(permit)).toContain('Tools of other servers are not affected.');
+    expect(textOf(permit)).not.toMatch(/Do not call any tools|this run/);
     ms += 60_001;
     beforeDecision();
     expect(session.acquire('search').decision).toBe('call');

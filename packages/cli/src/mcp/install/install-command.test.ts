@@ -498,6 +498,9 @@ describe('servers with an address', () => {
   test.each([
     [{ type: 'sse', url: 'https://a.test/sse' }, 'it uses the SSE transport'],
     [{ url: 'https://a.test/sse' }, 'it uses the SSE transport'],
+    [{ url: 'https://a.test/v1/sse?tenant=a', headers: {} }, 'it uses the SSE transport'],
+    [{ url: 'https://a.test/sse/abc', headers: {} }, 'it uses the SSE transport'],
+    [{ type: 'http', url: 'https://a.test/sse', headers: {} }, 'it uses the SSE transport'],
     [{ type: 'ws', url: 'https://a.test/mcp' }, "does not speak its transport, 'ws'"],
     [{ type: 'http', url: 'https://a.test/mcp' }, 'may log in by OAuth'],
     [{ type: 'http', url: 'https://a.test/mcp', headers: {}, oauth: {} }, 'it logs in by OAuth'],
@@ -522,6 +525,21 @@ describe('servers with an address', () => {
     expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('mcpServers.a stays as it is: ') });
     expect(out).toContain(reason);
     expect(at.read(CODE)).toBe(source);
+  });
+
+  test.each([
+    ['.gemini/settings.json', { url: 'https://a.test/mcp', headers: {} }, true],
+    ['cline_mcp_settings.json', { url: 'https://a.test/mcp', headers: {} }, true],
+    ['cline_mcp_settings.json', { type: 'streamableHttp', url: 'https://a.test/mcp', headers: {} }, false],
+    ['mcp.json', { url: 'https://a.test/mcp?to=/sse', headers: {} }, false],
+    ['mcp.json', { url: 'https://a.test/assets', headers: {} }, false],
+    ['mcp.json', { type: 'streamable-http', url: 'https://a.test/sse', headers: {} }, false],
+  ])('M8: in %s, %j means SSE: %s', async (path, entry, isSse) => {
+    const at = machine();
+    const file = at.put(path, JSON.stringify({ mcpServers: { a: entry } }));
+    const { out } = await at.run('install', '--client', 'cursor', '--file', file);
+    expect(out.includes('mcpServers.a stays as it is: it uses the SSE transport')).toBe(isSse);
+    expect(out.includes('@@ mcpServers.a @@')).toBe(!isSse);
   });
 
   test('M8: an address without headers is wrapped if the person names it', async () => {

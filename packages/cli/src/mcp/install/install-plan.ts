@@ -7,6 +7,7 @@ import { faultInRelay, type GivenOptions, optionsFor } from './relay-words.ts';
 import {
   type HttpServer,
   labelOf,
+  meansSse,
   propertiesOf,
   propertyOf,
   type ReadServer,
@@ -16,6 +17,7 @@ import {
   type StdioServer,
   serversIn,
   treeOf,
+  USES_SSE,
 } from './server-entry.ts';
 import { type Original, unwrapped } from './unwrap-entry.ts';
 import { indentBefore, rewrap, type Wrapping, wrapHttp, wrapStdio } from './wrap-entry.ts';
@@ -74,6 +76,7 @@ export const planInstall = (
         : { source: jsonc.applyEdits(source, [...rewrap(source, server, wrapping)]) };
     if (server.kind === 'stdio' && installing.isWindows && isScript(server)) return { left: ON_WINDOWS };
     if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
+    if (server.type === undefined && meansSse(file.path)) return { left: USES_SSE };
     if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
     return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
   };

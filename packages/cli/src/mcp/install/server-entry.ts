@@ -134,6 +134,15 @@ const NEEDS_CLIENT: Readonly<Record<string, string>> = {
   env: "it has both 'url' and 'env'. Remove 'env', which clients do not read beside 'url'.",
 };
 
+export const USES_SSE = 'it uses the SSE transport. The relay speaks streamable HTTP only.';
+
+/** Addresses of SSE servers say so in a part of their path. Of `type: http`, VS Code tries SSE too. */
+const hasSsePath = (address: string): boolean => new URL(address).pathname.toLowerCase().split('/').includes('sse');
+
+/** Whether a `url` without a `type` means SSE in this file, as it does for Gemini CLI and Cline. */
+export const meansSse = (path: string): boolean =>
+  /(?:^|[\\/])(?:\.gemini[\\/]settings|cline_mcp_settings)\.json$/.test(path);
+
 const HTTP_TYPES = ['http', 'streamable-http', 'streamableHttp'];
 
 const readUrl = (node: Node, url: Property): ReadServer => {
@@ -143,8 +152,7 @@ const readUrl = (node: Node, url: Property): ReadServer => {
   const named = type === undefined ? 'http' : (text(type) ?? '');
   if (address === undefined || !/^https?:\/\//i.test(address) || !URL.canParse(address))
     return left("its 'url' is not an http(s) address.");
-  if (named === 'sse' || (type === undefined && /\/sse\/?$/.test(address)))
-    return left('it uses the SSE transport. The relay speaks streamable HTTP only.');
+  if (named === 'sse' || (named === 'http' && hasSsePath(address))) return left(USES_SSE);
   if (!HTTP_TYPES.includes(named)) return left(`the relay does not speak its transport, '${named}'.`);
   for (const [member, reason] of Object.entries(NEEDS_CLIENT)) if (propertyOf(node, member)) return left(reason);
   if (propertyOf(node, 'args')) return left("it has both 'url' and 'args'. Remove 'args'.");
