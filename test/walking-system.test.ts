@@ -283,9 +283,14 @@ const CONTRACT = Object.values(METRIC)
   .sort();
 
 /** Created with their first use, and left out of a scrape when their time is over. */
-const FIRST_USE: readonly string[] = [METRIC.unavailableTime, METRIC.retryAfterTime, METRIC.fleetIgnored].map(
-  ({ prometheus: name }) => name,
-);
+const FIRST_USE: readonly string[] = [
+  METRIC.unavailableTime,
+  METRIC.retryAfterTime,
+  METRIC.fleetIgnored,
+  METRIC.modelAnswers,
+  METRIC.modelTokens,
+  METRIC.modelFailures,
+].map(({ prometheus: name }) => name);
 
 describe('the scrape text', () => {
   test('has exactly the names of the telemetry contract, and so do the pushed metrics', async () => {
