@@ -142,7 +142,8 @@ const tasks = {
     for (const name of tarballs()) rmSync(join(root, name)); // Older ones would be installed too.
     const pnpm = join(root, 'scripts/pnpm/pnpm.mjs');
     return [
-      [pnpm, ...filters('...'), 'run', 'build'], // With all that they are built from.
+      [pnpm, ...filters('^...'), 'run', 'build'], // All that they are built from comes first.
+      [pnpm, ...filters(), 'run', 'build'],
       [pnpm, '--reporter=silent', ...filters(), 'pack'],
     ];
   },

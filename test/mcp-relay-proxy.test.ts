@@ -122,7 +122,8 @@ test('M3: a proxy that rejects the tunnel is a failure of the server', async () 
   expect(await call(1)).toMatch(
     /The connection to the MCP server \(mcp\.example\.invalid\) failed \(ERR_PROXY_TUNNEL\)/,
   );
-  expect(await call(2)).toMatch(/^Tool 'a' is unavailable/);
+  const later = [await call(2), await call(3), await call(4)];
+  expect(later.at(-1)).toMatch(/^Tool 'a' is unavailable/);
   child.stdin?.end();
   await expect.poll(() => child.exitCode, PATIENT).toBe(0);
 });

@@ -114,7 +114,13 @@ export const ENTRIES: Readonly<Record<string, Call>> = {
 
 /** Entries that read no error and no result of a tool, with what they read. */
 export const NO_OUTSIDE_INPUT: Readonly<Record<string, string>> = {
+  'ai-sdk ModelStreamError': 'an error of ours',
+  'ai-sdk ModelsUnavailableError': 'an error of ours',
+  'index ModelStreamError': 'an error of ours',
+  'index ModelsUnavailableError': 'an error of ours',
+  'index guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'ai-sdk breakerPrepareStep': 'names of tools, which the developer gives',
+  'ai-sdk guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'ai-sdk breakerTelemetry': 'the events of a run, without errors and results',
   'claude-agent guardQuery': 'the control of a query',
   'claude-agent mergeHooks': 'hooks, which the developer gives',

@@ -32,6 +32,16 @@ const TEXT_LIMIT: Limit = { characters: 4_096, name: 'TEXT_LIMIT', file: 'packag
 const LIMITED: Readonly<Record<string, Limit>> = {
   'packages/core/src/classify/': TEXT_LIMIT,
   'packages/instrumentation/src/classify/': TEXT_LIMIT,
+  'packages/instrumentation/src/models/model-verdict.ts': {
+    characters: 4_000,
+    name: 'LONGEST',
+    file: 'packages/instrumentation/src/models/model-error-facts.ts',
+  },
+  'packages/instrumentation/src/models/model-wait.ts': {
+    characters: 64,
+    name: 'LONGEST_WAIT',
+    file: 'packages/instrumentation/src/models/model-wait.ts',
+  },
   'packages/instrumentation/src/claude-agent/result-text.ts': {
     characters: 32_000,
     name: 'LONGEST_ERROR',

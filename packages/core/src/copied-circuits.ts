@@ -34,19 +34,19 @@ export class CopiedCircuits implements Circuits {
   }
 
   /** A circuit that only the look ahead uses is last. */
-  keys() {
+  keys(): ReturnType<Circuits['keys']> {
     const names = [...this.#originals.keys()];
     for (const name of this.#copies.keys()) if (!this.#originals.has(name)) names.push(name);
     return names.values();
   }
 
-  values() {
+  values(): ReturnType<Circuits['values']> {
     const all: TrackedCircuit[] = [];
     for (const name of this.keys()) all.push(this.get(name) as TrackedCircuit);
     return all.values();
   }
 
-  [Symbol.iterator]() {
+  [Symbol.iterator](): ReturnType<Circuits[typeof Symbol.iterator]> {
     const all: [string, TrackedCircuit][] = [];
     for (const name of this.keys()) all.push([name, this.get(name) as TrackedCircuit]);
     return all.values();

@@ -47,9 +47,13 @@ const resetIn = (value: string | undefined, unixMs: number): number | undefined 
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: DAY_MS };
 
+/** A wait that is longer as a text is not a provider's. */
+const LONGEST_WAIT = 64;
+
 /** `200ms`, `34.5s` and `1m30s`, in milliseconds. */
 const duration = (value: unknown): number | undefined => {
-  if (typeof value !== 'string' || !/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(value)) return undefined;
+  if (typeof value !== 'string' || value.length > LONGEST_WAIT) return undefined;
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhd]))+$/.test(value)) return undefined;
   let sum = 0;
   for (const [, count, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)) {
     sum += Number(count) * (UNITS[unit as string] ?? 0);
