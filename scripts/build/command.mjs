@@ -31,6 +31,7 @@ const writeCode = async () => {
   const bundle = await rolldown({
     input: { main: 'src/main.ts' },
     platform: 'node',
+  mainFields: ['module', 'main'],
     external: EXTERNAL,
     experimental: { attachDebugInfo: 'none' },
   });
