@@ -31,7 +31,7 @@ const writeCode = async () => {
   const bundle = await rolldown({
     input: { main: 'src/main.ts' },
     platform: 'node',
-  mainFields: ['module', 'main'],
+    resolve: { mainFields: ['module', 'main'] }, // A UMD file cannot be bundled: it asks for its parts while it runs.
     external: EXTERNAL,
     experimental: { attachDebugInfo: 'none' },
   });
