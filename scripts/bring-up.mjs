@@ -138,12 +138,12 @@ const tasks = {
   // Builds the packages that are named, such as core, or all, and makes a tarball of each.
   pack: (args) => {
     const wanted = args.length === 0 ? PACKAGES : args.map(packageNamed);
-    const filters = wanted.flatMap((one) => ['--filter', `./${one}`]);
+    const filters = (after = '') => wanted.flatMap((one) => ['--filter', `{./${one}}${after}`]); // A path without braces takes no dots.
     for (const name of tarballs()) rmSync(join(root, name)); // Older ones would be installed too.
     const pnpm = join(root, 'scripts/pnpm/pnpm.mjs');
     return [
-      [pnpm, ...PACKAGES.flatMap((one) => ['--filter', `./${one}`]), 'run', 'build'], // The command is built from all others.
-      [pnpm, '--reporter=silent', ...filters, 'pack'],
+      [pnpm, ...filters('...'), 'run', 'build'], // With all that they are built from.
+      [pnpm, '--reporter=silent', ...filters(), 'pack'],
     ];
   },
 };

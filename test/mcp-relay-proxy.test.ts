@@ -100,10 +100,11 @@ test('M1: a server behind HTTPS and a proxy; a call may take long, and the tunne
   const { port, cert } = await secureServer();
   const { seen, url } = await proxied(port);
   const env = { https_proxy: url.replace('http://', ''), NODE_EXTRA_CA_CERTS: cert };
-  const { call } = started('https://mcp.example.invalid/mcp?wait=5000', env);
+  const { call } = started('https://mcp.example.invalid/mcp?wait=7000', env);
   expect(await call(1)).toContain('"id":1');
   expect(await call(2)).toContain('"id":2');
-  expect(seen).toEqual(['CONNECT mcp.example.invalid:443']);
+  // One for both calls, and one for the ping during the first (M6).
+  expect(seen).toEqual(Array(2).fill('CONNECT mcp.example.invalid:443'));
 });
 
 test('M1: NO_PROXY and servers on this machine', async () => {
@@ -122,8 +123,7 @@ test('M3: a proxy that rejects the tunnel is a failure of the server', async () 
   expect(await call(1)).toMatch(
     /The connection to the MCP server \(mcp\.example\.invalid\) failed \(ERR_PROXY_TUNNEL\)/,
   );
-  const later = [await call(2), await call(3), await call(4)];
-  expect(later.at(-1)).toMatch(/^Tool 'a' is unavailable/);
+  expect(await call(2)).toMatch(/^Tool 'a' is unavailable/);
   child.stdin?.end();
   await expect.poll(() => child.exitCode, PATIENT).toBe(0);
 });

@@ -67,7 +67,7 @@ test.each([
   [['bundle', '--list-settings'], 0, 'The longest gap that is bridged'],
   [['bundle', '--out', 'bundle', '--data-source', 'prometheus'], 0, 'grafana/alerting'],
   [['mcp', '--prometheus', '0', '--control', '--', 'sleep', '1'], 0, 'breakerbox ctl finds this relay at'],
-  [['mcp', 'install', '--file', 'missing.json'], 1, 'missing.json'],
+  [['mcp', 'install', '--client', 'vscode', '--file', 'package.json'], 0, 'no server'],
   [['demo'], 1, 'npm run demo'],
 ])('every command is there: breakerbox %j', async (args, code, says) => {
   const ended = await breakerbox(...args);

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
 import { writeNames } from './bundled-names.mjs';
 
@@ -27,11 +27,22 @@ const checkTypes = () => {
   if (status !== 0) process.exit(status ?? 1);
 };
 
+/** The main file of jsonc-parser asks for its parts while it runs, so it cannot be bundled. Its ES modules can, and have no default export. */
+const wholeJsonc = {
+  name: 'whole-jsonc-parser',
+  resolveId: (id) => (id === 'jsonc-parser' ? `\0${id}` : null),
+  load: (id) => {
+    if (id !== '\0jsonc-parser') return null;
+    const modules = createRequire(resolve('package.json')).resolve('jsonc-parser/lib/esm/main.js');
+    return `import * as whole from ${JSON.stringify(modules)}; export default whole;`;
+  },
+};
+
 const writeCode = async () => {
   const bundle = await rolldown({
     input: { main: 'src/main.ts' },
     platform: 'node',
-    resolve: { mainFields: ['module', 'main'] }, // A UMD file cannot be bundled: it asks for its parts while it runs.
+    plugins: [wholeJsonc],
     external: EXTERNAL,
     experimental: { attachDebugInfo: 'none' },
   });

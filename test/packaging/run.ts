@@ -18,7 +18,8 @@ export const run = async (
   const child = spawn(file, args, {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', HOME: cwd, NO_COLOR: '1', ...env },
+    // npm tells of a new version of itself once a day.
+    env: { PATH: process.env.PATH ?? '', HOME: cwd, NO_COLOR: '1', npm_config_update_notifier: 'false', ...env },
   });
   const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -27,7 +27,7 @@ const MOST_CONNECT_MS = 10_000;
 
 /** Errors by which no connection was made, so that no tool of the server can be reached. */
 const UNREACHABLE =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|ENOENT)$|CERT|^ERR_(?:TLS|SSL)/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ETIMEDOUT|ENOENT)$|CERT|^ERR_(?:TLS|SSL|PROXY)/;
 
 /** How a request on a connection fails that the server was just closing. */
 const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
