@@ -39,7 +39,7 @@ const appOf = (box: Breakerbox, write: Audit['write'] = async () => {}) => {
     modes,
     tokens: undefined,
     hosts: [],
-    audit: { promise: '', write },
+    audit: { promise: '', write, close: async () => {} },
   });
   return Object.assign(app, { boxes });
 };
@@ -158,6 +158,25 @@ test('A3: a mode for an agent is for the boxes that it makes later too, until it
     'call',
     'call',
   ]);
+});
+
+test('A3: one release ends the modes of all owners, those for later boxes too', () => {
+  const boxes = operatedBoxes(createChanges(), createAgentModes());
+  const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  boxes.add(box);
+  for (const owner of ['x0', 'x1'])
+    operate(box).force('search', { mode: 'forced_open', owner, reason: 'x', isRemote: true });
+  const modes = createAgentModes();
+  modes.forced('a', 'search', { mode: 'disabled', owner: 'ada', reason: 'x', expiresInMs: 1_000 });
+  const acting = { boxes: boxes.list('a'), version: 0, modes };
+  const release = { action: 'release', agent: 'a', tool: 'search', allOwners: true } as const;
+  expect(act(acting, { ...release, allOwners: undefined }, 'root').result).toBe('unknown');
+  expect(act(acting, release, 'root')).toEqual({
+    result: 'done',
+    message: 'Each mode that one of 3 owners forced on search has ended.',
+  });
+  expect([box.session().acquire('search').decision, modes.ownersOf('a', 'search')]).toEqual(['call', []]);
+  expect(act(acting, release, 'root').message).toMatch(/^No owner has forced a mode on search for all sessions/);
 });
 
 test('A6: an action on two boxes counts once, and one that no box can do changes none', async () => {

@@ -130,16 +130,27 @@ const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>
 };
 
 const release = (acting: Acting, request: Of<'release'>, who: string): Acted => {
-  const { agent, tool, session, owner = who, version } = request;
+  const { agent, tool, session, owner = who, allOwners, version } = request;
   if (isStale(acting, version)) return STALE;
-  const isKept = session === undefined && acting.modes.released(agent, tool, owner);
-  const released = having(acting.boxes, tool).filter(({ operator }) =>
-    operator.release(tool, { owner, session, isCounted }),
-  );
-  return released.length > 0 || isKept
-    ? { result: 'done', message: `The mode that ${owner} forced on ${tool} has ended.` }
-    : {
-        result: 'unknown',
-        message: `${owner} has forced no mode on ${tool} for ${session === undefined ? 'all sessions' : `session ${session}`}. breakerbox ctl list shows each mode with its owner and session. Give that owner, and the session unless the mode is for all sessions.`,
-      };
+  const boxes = having(acting.boxes, tool);
+  const ended = (allOwners ? ownersOf(acting, request) : [owner]).filter((one) => {
+    const isKept = session === undefined && acting.modes.released(agent, tool, one);
+    const released = boxes.filter(({ operator }) => operator.release(tool, { owner: one, session, isCounted }));
+    return released.length > 0 || isKept;
+  });
+  if (ended.length > 0) return { result: 'done', message: `${whose(ended)} on ${tool} has ended.` };
+  const forWhom = session === undefined ? 'all sessions' : `session ${session}`;
+  return {
+    result: 'unknown',
+    message: `${allOwners ? 'No owner has forced a' : `${owner} has forced no`} mode on ${tool} for ${forWhom}. breakerbox ctl list shows each mode with its owner and session. Give that owner, and the session unless the mode is for all sessions.`,
+  };
 };
+
+const ownersOf = ({ boxes, modes }: Acting, { agent, tool, session }: Of<'release'>): readonly string[] => {
+  const forced = having(boxes, tool).flatMap(({ operator }) => operator.modes());
+  const ofTool = forced.filter((one) => one.tool === tool && one.session === session).map(({ owner }) => owner);
+  return [...new Set([...ofTool, ...(session === undefined ? modes.ownersOf(agent, tool) : [])])];
+};
+
+const whose = (owners: readonly string[]): string =>
+  owners.length === 1 ? `The mode that ${owners[0]} forced` : `Each mode that one of ${owners.length} owners forced`;

@@ -14,6 +14,8 @@ export interface AgentModes {
   forced(agent: string, tool: string, options: Options): void;
   /** Whether there was such a mode. */
   released(agent: string, tool: string, owner: string): boolean;
+  /** Who has forced such a mode. */
+  ownersOf(agent: string, tool: string): readonly string[];
   /** Forces on a new box what is in force for its agent. */
   applyTo(one: OperatedBox): void;
 }
@@ -33,6 +35,7 @@ export const createAgentModes = (now = () => performance.now()): AgentModes => {
       kept = [...kept, { ...options, agent, tool, untilMs: now() + expiresInMs }];
     },
     released: drop,
+    ownersOf: (agent, tool) => kept.filter((one) => one.agent === agent && one.tool === tool).map(({ owner }) => owner),
     applyTo: ({ box, operator }) => {
       const ms = now();
       kept = kept.filter(({ untilMs }) => untilMs > ms);

@@ -14,6 +14,8 @@ export interface AuditTarget {
   readonly isSynced: boolean;
   /** Resolves when the promise is kept. */
   append(line: string): Promise<void>;
+  /** Lets go of what it holds open. */
+  close(): Promise<void>;
 }
 
 /** Descriptors that the process has already. A socket, which journald gives, cannot be opened again by its name. */
@@ -71,17 +73,44 @@ const openedTarget = async (path: string): Promise<AuditTarget> => {
   if (found !== undefined && !found.isFile()) {
     // A pipe without a reader would otherwise hang, and one with a full buffer too.
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
-    const append = (line: string) => using(open(path, flags), ({ fd }) => writeLine(fd, line));
-    await append('');
-    return unsynced(path, kindOf(found), append);
+    const held = heldOpen(() => open(path, flags));
+    await held.use(async () => {});
+    return unsynced(path, kindOf(found), (line) => held.use(({ fd }) => writeLine(fd, line)), held.close);
   }
   return fileTarget(path);
 };
 
-const unsynced = (path: string, kind: string, append: AuditTarget['append']): AuditTarget => ({
+/** Keeps a pipe open: its reader ends when the last writer closes it. Opens it again for a new reader. */
+const heldOpen = (opened: () => Promise<FileHandle>) => {
+  let handle: FileHandle | undefined;
+  const close = async (): Promise<void> => {
+    const closing = handle;
+    handle = undefined;
+    await closing?.close();
+  };
+  const use = async (run: (opened: FileHandle) => Promise<void>, isNew = handle === undefined): Promise<void> => {
+    handle ??= await opened();
+    try {
+      await run(handle);
+    } catch (error) {
+      if (isNew || (error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+      await close();
+      await use(run);
+    }
+  };
+  return { use, close };
+};
+
+const unsynced = (
+  path: string,
+  kind: string,
+  append: AuditTarget['append'],
+  close = async (): Promise<void> => {},
+): AuditTarget => ({
   promise: `Audit lines go to ${path}, which is ${kind}. Each is written there before its action takes effect, but not synced to a disk: what reads it has to keep it.`,
   isSynced: false,
   append,
+  close,
 });
 
 const kindOf = (found: Stats): string => {
@@ -121,6 +150,7 @@ const fileTarget = async (path: string): Promise<AuditTarget> => {
         promise: `Audit lines go to ${path}. Each is synced to the disk before its action takes effect.`,
         isSynced,
         append,
+        close: async () => {},
       }
     : unsynced(path, 'on a file system that does not sync files', append);
 };

@@ -19,6 +19,7 @@ import {
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createBreakerbox } from '@breakerbox/core';
@@ -106,6 +107,28 @@ test('A6: after a line that a full pipe has cut off, the next one begins a line 
   closeSync(reader);
 });
 
+test('A6: a reader that ends with its last writer gets each line of a pipe, and so does the next reader', async () => {
+  const pipe = join(folderOf(), 'pipe');
+  await once(spawn('mkfifo', [pipe]), 'exit');
+  const cat = () => spawn('cat', [pipe], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const first = cat();
+  const read = text(first.stdout);
+  const audit = await vi.waitFor(() => openAudit(pipe), 5_000);
+  const line = (result: string) => ({ phase: 'ended', id: 'i', at: 'now', result, after: {} }) as const;
+  for (const result of ['one', 'two']) {
+    await audit.write(line(result));
+    await setTimeout(50); // A reader that sees the end of the pipe ends now.
+  }
+  expect(first.exitCode).toBe(null);
+  first.kill();
+  await once(first, 'exit');
+  const second = cat();
+  await vi.waitFor(() => audit.write(line('three')), 5_000);
+  await audit.close();
+  expect(await text(second.stdout)).toContain('three');
+  expect((await read).match(/one|two/g)).toEqual(['one', 'two']);
+});
+
 test('A6: a file is synced, and a pipe without a reader is an error at the start', async () => {
   const file = join(folderOf(), 'audit.jsonl');
   const { promise } = await openAudit(file);
@@ -166,9 +189,13 @@ test.skipIf(userInfo().uid !== 0)('A6: a file or a folder of another user is an 
   await expect(openAudit(join(foreign, 'audit.jsonl'))).rejects.toThrow(`${foreign} belongs to another user`);
 });
 
+/** Control does not keep a box alive. */
+const alive: unknown[] = [];
+
 const served = async (agent = 'a', tools: readonly string[] = ['search']) => {
   const folder = folderOf();
   const box = createBreakerbox({ agent, tools: Object.fromEntries(tools.map((tool) => [tool, {}])) });
+  alive.push(box);
   const control = await startControl({ boxes: [box], listen: { socket: join(folder, 'a.sock') } });
   onTestFinished(() => control.close());
   return { url: control.url, audit: () => readFileSync(join(folder, 'audit.jsonl'), 'utf8') };

@@ -36,6 +36,8 @@ export interface Audit {
   readonly promise: string;
   /** Appends a line and waits until the promise is kept. Rejects if that failed: then nothing may be done. */
   write(line: AuditLine): Promise<void>;
+  /** Lets go of what it holds open. */
+  close(): Promise<void>;
 }
 
 /**
@@ -44,8 +46,8 @@ export interface Audit {
  * @throws Error if the file cannot be opened or written, or if another user could replace or change it.
  */
 export const openAudit = async (file: string): Promise<Audit> => {
-  const { promise, isSynced, append } = await openTarget(file);
+  const { promise, isSynced, append, close } = await openTarget(file);
   if (isSynced) diag.info(`@breakerbox/control: ${promise}`);
   else warnOnce('BREAKERBOX_AUDIT_NOT_SYNCED', file, () => promise);
-  return { promise, write: (line) => append(`${safeJson(line)}\n`) };
+  return { promise, write: (line) => append(`${safeJson(line)}\n`), close };
 };

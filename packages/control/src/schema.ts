@@ -62,6 +62,10 @@ export const ActionRequest = z
       owner: name('The owner of the mode. Default: the caller.')
         .regex(/\S/, 'Give a name that is not empty.')
         .optional(),
+      allOwners: z
+        .literal(true)
+        .optional()
+        .describe('The modes of all owners, such as those that somebody wrote into the store of a fleet.'),
       version: version.optional(),
     }),
   ])

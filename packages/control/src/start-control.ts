@@ -7,7 +7,7 @@ import { getRequestListener } from '@hono/node-server';
 import { diag } from '@opentelemetry/api';
 import { createAgentModes } from './agent-modes.ts';
 import { createApp } from './app.ts';
-import { openAudit } from './audit.ts';
+import { type Audit, openAudit } from './audit.ts';
 import { createChanges } from './changes.ts';
 import { openServer, PLACES, STREAMS } from './control-server.ts';
 import { checkListen, isTcp, type Listen } from './listen-address.ts';
@@ -84,13 +84,14 @@ export const startControl = async ({
     stop();
     all.close();
   };
+  let audit: Audit | undefined;
   try {
     if (given !== undefined) {
       await mkdir(dirname(given), { recursive: true, mode: 0o700 });
       checkFolder(dirname(given), 'listen.socket (BREAKERBOX_CONTROL_LISTEN)');
     }
     if (given === undefined && (!isTcp(listen) || auditFile === undefined)) makeRuntimeFolder();
-    const audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
+    audit = await openAudit(auditFile ?? join(dirname(socket), 'audit.jsonl'));
     const admission = createAdmission(PLACES);
     const app = createApp({
       admission,
@@ -111,10 +112,12 @@ export const startControl = async ({
       auditPromise: audit.promise,
       close: async () => {
         await server.close();
+        await audit?.close();
         forget();
       },
     };
   } catch (error) {
+    await audit?.close();
     forget();
     throw error;
   }

@@ -111,12 +111,13 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
     'release <agent> <tool>',
     'end a forced mode; the circuit returns to its earlier state',
     (invocation, agent, tool) => {
-      const { session, owner } = invocation.flags;
-      return everywhere({ action: 'release', agent, tool, session, owner }, invocation);
+      const { session, owner, allOwners } = invocation.flags;
+      return everywhere({ action: 'release', agent, tool, session, owner, allOwners }, invocation);
     },
   )
     .option('--session <id>', 'the session, if the mode was forced for one session; default: a mode for all sessions')
-    .option('--owner <name>', 'the owner of the mode; default: you');
+    .option('--owner <name>', 'the owner of the mode; default: you')
+    .option('--all-owners', 'the modes of all owners');
   ctl.addCommand(tokenCommand(io));
   return ctl;
 };

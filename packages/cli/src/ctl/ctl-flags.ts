@@ -13,6 +13,7 @@ export interface Flags extends TargetFlags {
   readonly reason?: string;
   readonly for?: number;
   readonly owner?: string;
+  readonly allOwners?: true;
 }
 
 /** What a command of `ctl` is given. */

@@ -241,6 +241,28 @@ describe('a process', () => {
     expect(await redis.client.hLen(one.key)).toBe(3);
   });
 
+  test('G8: calls again, and so does another process, after the modes that others wrote were deleted and released here', async () => {
+    const [one, other] = [member('written'), member('written')];
+    await Promise.all([upAt(one), upAt(other)]);
+    const until = Date.now() + 600_000;
+    const written = many(20, (at) => {
+      const body = { do: 'force', agent: 'written', tool: 'search', owner: `x${at}`, mode: 'forced_open', reason: 'r' };
+      const action = { i: `i${at}`, m: Date.now(), o: until, u: until, b: JSON.stringify(body) };
+      return [`a:${JSON.stringify(['written', 'search', `x${at}`])}`, `100 ${JSON.stringify(action)}`];
+    });
+    await put(one.key, { e: 'e1', v: '100', ...written });
+    const operator = operate(one.box);
+    await vi.waitFor(
+      () => expect([operator, operate(other.box)].map((at) => at.modes().length)).toEqual([20, 20]),
+      5_000,
+    );
+    await redis.client.unlink(one.key);
+    for (const { owner } of operator.modes()) operator.release('search', { owner });
+    await vi.waitFor(() => expect([one, other].map(calls)).toEqual([true, true]), 5_000);
+    await wait(2_500);
+    expect([one, other].map(calls)).toEqual([true, true]);
+  });
+
   test('A4: has room for a mode that is forced here, whatever modes other processes force', async () => {
     const one = member('crowded');
     await upAt(one);
