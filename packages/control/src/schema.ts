@@ -65,7 +65,7 @@ export const ActionRequest = z
       allOwners: z
         .literal(true)
         .optional()
-        .describe('The modes of all owners, such as those that somebody wrote into the store of a fleet.'),
+        .describe('The modes of all owners, such as those that another program wrote into the store of a fleet.'),
       version: version.optional(),
     }),
   ])
