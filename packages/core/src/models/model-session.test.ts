@@ -118,8 +118,8 @@ test('L7: circuits and calls of models are exported, their session is not', () =
   const handle = declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: true });
   failOnce(session, GPT);
   failOnce(session, GPT);
-  handle.answered({ position: 'fallback', primary: CLAUDE, input: 11, output: 7 });
-  handle.unanswered();
+  handle?.answered({ position: 'fallback', primary: CLAUDE, input: 11, output: 7 });
+  handle?.unanswered();
   const read = (metric: keyof typeof METRIC) =>
     [...reader.numbers(METRIC[metric])]
       .filter(({ attributes, value }) => attributes[ATTR.agent] === 'counted' && value !== 0)

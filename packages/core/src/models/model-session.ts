@@ -8,6 +8,7 @@ import { circuitStore } from '../circuit-store.ts';
 import type { BreakerboxConfig, ModelConfig } from '../config/config.ts';
 import { createResultPool } from '../freshness/last-good.ts';
 import type { Overrides } from '../overrides.ts';
+import { extendLease, type Permit } from '../permit.ts';
 import { createSession } from '../session.ts';
 import type { Session } from '../session-api.ts';
 import { boxInternals } from '../session-internals.ts';
@@ -26,6 +27,8 @@ const SESSION_ID = 'models';
 export interface ModelHandle {
   /** `model:PROVIDER/MODEL`: the name to acquire. */
   readonly name: string;
+  /** C9: gives a probe so many milliseconds from now, if it has less. */
+  readonly extend: (permit: Permit, ms: number) => void;
   /** The wait of a circuit that opens because its provider has no credit left, in milliseconds. */
   readonly longestWaitMs: () => number;
   /** Counts an answer and its tokens (L7). `primary`: the name of the first model of the list. */
@@ -46,8 +49,15 @@ export interface BoxModels {
    * and no spans (L2).
    */
   readonly session: Session;
-  /** Gives a model a circuit. A model that was declared before keeps its settings and its group. */
-  declare(model: { readonly name: string; readonly group: string; readonly hasFallback: boolean }): ModelHandle;
+  /**
+   * Gives a model a circuit, which has the threshold of a model with a fallback if it has one in any list. Undefined if it was declared with
+   * another group: it cannot be in two.
+   */
+  declare(model: {
+    readonly name: string;
+    readonly group: string;
+    readonly hasFallback: boolean;
+  }): ModelHandle | undefined;
 }
 
 const made = new WeakMap<BoxContext, BoxModels>();
@@ -71,6 +81,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   const fallbacks = new Map<string, boolean>();
   const { clock, series } = context;
   const { maxTools = 200 } = config;
+  let current = config;
   const box: BoxContext = {
     ...context,
     systemic: undefined,
@@ -108,6 +119,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   const owner: ModelContext = {
     knows: (name) => specs.has(name) || groups.has(name),
     reconfigure: (next) => {
+      current = next;
       for (const [name, spec] of specs) Object.assign(spec, settingsOf(name, next));
       for (const [name, spec] of groups) Object.assign(spec, modelGroupSettings(next, name));
     },
@@ -126,18 +138,23 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
     session,
     declare: ({ name: short, group, hasFallback }) => {
       const name = `${MODEL_PREFIX}${short}`;
-      fallbacks.set(name, fallbacks.get(name) ?? hasFallback);
-      const spec = specs.get(name) ?? {
+      const known = specs.get(name);
+      if (known !== undefined && known.group !== groupOf(group)) return undefined;
+      const isNew = hasFallback && fallbacks.get(name) !== true;
+      if (isNew || known === undefined) fallbacks.set(name, hasFallback);
+      const spec: ToolSpec = known ?? {
         name,
-        ...settingsOf(name, config),
+        ...settingsOf(name, current),
         group: groupOf(group),
         series: toolSeries(series, name, maxTools),
       };
+      if (isNew) Object.assign(spec, settingsOf(name, current));
       specs.set(name, spec);
       followProviders();
       const count = spec.series;
       return {
         name,
+        extend: (permit, ms) => extendLease(permit, clock.now() + ms),
         longestWaitMs: () => spec.group?.policy.maxCooldownMs ?? spec.policy.maxCooldownMs,
         answered: ({ position, primary, input, output }) => {
           const found = specs.get(primary)?.series.base[ATTR.tool] ?? primary;

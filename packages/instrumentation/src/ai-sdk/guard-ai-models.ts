@@ -179,8 +179,8 @@ const generate = async (
 };
 
 const stream = async ({ given }: Candidate<ModelEntry<AiModel>>, own: AiOptions, attempt: ModelAttempt) => {
-  const { limits } = attempt;
-  const answer = await attempt.wait(given.model.doStream(own as never), limits.firstByteMs);
+  const { firstByteMs, firstChunkMs = firstByteMs } = attempt.limits;
+  const answer = await attempt.wait(given.model.doStream(own as never), Math.min(firstByteMs, firstChunkMs));
   const reader = (answer.stream as ReadableStream<AiPart>).getReader();
   const source = {
     next: () => reader.read() as Promise<{ done: boolean; value?: AiPart }>,

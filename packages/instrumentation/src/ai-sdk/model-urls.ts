@@ -5,7 +5,10 @@ export type AiUrls = Readonly<Record<string, readonly RegExp[]>>;
 export const commonUrls = (all: readonly (AiUrls | PromiseLike<AiUrls>)[]): AiUrls | Promise<AiUrls> => {
   const [only] = all;
   if (all.length === 1) return only as AiUrls;
-  return Promise.all(all).then((known) => known.reduce(common));
+  // A model whose addresses cannot be read reads none: the SDK then downloads the files.
+  return Promise.allSettled(all).then((known) =>
+    known.map((one) => (one.status === 'fulfilled' ? one.value : {})).reduce(common),
+  );
 };
 
 const common = (one: AiUrls, other: AiUrls): AiUrls =>

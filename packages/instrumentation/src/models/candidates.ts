@@ -88,6 +88,10 @@ export const listModels = <Model>(
   const handles = models.map(({ name, group }, index) =>
     declare({ name, group, hasFallback: index < models.length - 1 }),
   );
+  const moved = models.flatMap(({ name }, index) =>
+    handles[index] === undefined ? [otherKey(name, index, where)] : [],
+  );
+  if (moved.length > 0) throw new BreakerboxConfigError(moved);
   const primary = handles[0]?.name ?? '';
   return {
     agent: box.agent,
@@ -109,6 +113,11 @@ export const listModels = <Model>(
 const sameName = (name: string, index: number, where: string) => ({
   path: `${where} options.models[${index}]`,
   message: `has the name '${name}', as a model before it. Each circuit needs a name of its own. Set name, such as { model, name: '${name}@eu' }.`,
+});
+
+const otherKey = (name: string, index: number, where: string) => ({
+  path: `${where} options.models[${index}]`,
+  message: `has the name '${name}', which this box knows with another provider or key. A circuit belongs to one key, so that a bad key of one tenant stops no other. Set name, such as { model, name: '${name}@tenant-b', key: 'tenant-b' }.`,
 });
 
 /** The provider of an id such as `openai.responses`: the part before the first dot. */

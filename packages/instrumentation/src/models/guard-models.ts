@@ -137,7 +137,7 @@ export const sourceOf = <Part>(parts: AsyncIterable<Part>): PartSource<Part> => 
   const iterator = parts[Symbol.asyncIterator]();
   return {
     next: () => Promise.resolve(iterator.next()) as Promise<{ done: boolean; value?: Part }>,
-    cancel: () => void Promise.resolve(iterator.return?.()).catch(() => {}),
+    cancel: () => void (async () => iterator.return?.())().catch(() => {}),
   };
 };
 

@@ -1,8 +1,10 @@
 import type { Permit } from '@breakerbox/core';
+import { read } from '@breakerbox/core/internal';
+import { orUndefined } from '../untrusted.ts';
 import type { AnswerFacts, Candidate, TriedModel } from './candidates.ts';
 import type { Limits } from './model-limits.ts';
 import type { ModelSpan } from './model-span.ts';
-import { judgeModelError, LEFT, type ModelVerdict, TOO_SLOW } from './model-verdict.ts';
+import { judgeModelError, LEFT, type ModelVerdict, TOO_SLOW, UNREADABLE } from './model-verdict.ts';
 import { ModelStreamError } from './models-unavailable.ts';
 
 /** An error whose verdict is known already. */
@@ -20,6 +22,9 @@ export class JudgedError extends Error {
 /** O10: an abort by a time limit of the caller blames the model only if it had this long. */
 const LEAST_RUN_MS = 5_000;
 
+/** C9: how long the reader of a stream may take between two parts, until the model's probe counts as failed. */
+const READER_MS = 60_000;
+
 /** One call of one model, from its permit to the end of its answer. */
 export class ModelAttempt {
   readonly candidate: Candidate<unknown>;
@@ -32,6 +37,7 @@ export class ModelAttempt {
   readonly #span: ModelSpan;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
+  readonly #beganMs = performance.now();
   #reject: ((reason: unknown) => void) | undefined;
   #expired: ModelStreamError | undefined;
   #waitsSinceMs: number;
@@ -58,14 +64,21 @@ export class ModelAttempt {
     caller?.addEventListener('abort', this.#leave);
   }
 
+  /** Milliseconds since the call began. */
+  get ranMs(): number {
+    return performance.now() - this.#beganMs;
+  }
+
   /** The signal to call the model with: the caller's, and the limits. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   readonly #leave = (): void => {
-    if (this.#reject !== undefined) this.#silentMs = performance.now() - this.#waitsSinceMs;
+    const isRead = this.#reject !== undefined;
+    if (isRead) this.#silentMs = performance.now() - this.#waitsSinceMs;
     this.#stop(this.#caller?.reason);
+    if (!isRead && this.#isVisible) this.left(); // The stream may never be read the stream again.
   };
 
   #stop(reason: unknown): void {
@@ -95,6 +108,7 @@ export class ModelAttempt {
 
   /** One timer for all parts of a stream: starting it again is far cheaper than a new one. */
   #startTimer(ms: number): void {
+    this.candidate.handle.extend(this.#permit, ms + READER_MS);
     if (this.#timer !== undefined && this.#timerMs === ms && typeof this.#timer.refresh === 'function') {
       this.#timer.refresh();
       return;
@@ -133,23 +147,32 @@ export class ModelAttempt {
     this.#controller.abort();
   }
 
-  /** Settles an error, and returns what it means. */
+  /** Settles an error, and returns what it means. The error may be anything, also one that cannot be read. */
   failed(error: unknown): { readonly verdict: ModelVerdict; readonly error: unknown } {
-    const known = error instanceof JudgedError ? error : undefined;
-    const thrown = known?.error ?? error;
-    const expired = this.#expired;
-    const verdict = this.#ofAbort() ?? known?.verdict ?? judgeModelError(thrown, Date.now());
+    const known = orUndefined(() => (error instanceof JudgedError ? error : undefined));
+    const thrown = known === undefined ? error : known.error;
+    const verdict =
+      this.#ofAbort() ?? known?.verdict ?? orUndefined(() => judgeModelError(thrown, Date.now())) ?? UNREADABLE;
     if (this.#end()) this.#settle(verdict);
     if (!this.#controller.signal.aborted) this.#controller.abort();
     if (this.#isVisible) this.#span.ended(verdict);
-    return { verdict, error: expired ?? asError(this.candidate.model, thrown) };
+    return { verdict, error: this.#expired ?? this.#errorFor(thrown) };
+  }
+
+  /** Streams tell of errors by plain objects. What the caller has aborted with is its own. */
+  #errorFor(thrown: unknown): unknown {
+    if (this.#caller?.aborted === true && thrown === this.#caller.reason) return thrown;
+    const isError = orUndefined(
+      () => thrown instanceof Error || (typeof thrown === 'object' && thrown !== null && 'stack' in thrown),
+    );
+    return isError ? thrown : new ModelStreamError(this.candidate.model, 'sent an error within its answer.', thrown);
   }
 
   /** L3: the verdict if the call was stopped from outside, or by a limit. */
   #ofAbort(): ModelVerdict | undefined {
     if (this.#expired !== undefined) return TOO_SLOW;
     if (this.#caller?.aborted !== true) return undefined;
-    const isTimeout = (this.#caller.reason as { readonly name?: unknown } | undefined)?.name === 'TimeoutError';
+    const isTimeout = read(this.#caller.reason, 'name') === 'TimeoutError';
     return isTimeout && this.#silentMs >= LEAST_RUN_MS ? { ...TOO_SLOW, next: 'never' } : LEFT;
   }
 
@@ -172,9 +195,3 @@ export class ModelAttempt {
     return isFirst;
   }
 }
-
-/** Streams tell of errors by plain objects. */
-const asError = (model: string, thrown: unknown): unknown =>
-  thrown instanceof Error || (typeof thrown === 'object' && thrown !== null && 'stack' in thrown)
-    ? thrown
-    : new ModelStreamError(model, 'sent an error within its answer.', thrown);

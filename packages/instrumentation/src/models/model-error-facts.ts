@@ -65,7 +65,7 @@ export const readModelError = (error: unknown): ModelErrorFacts => {
   const chain = chainOf(error);
   const bodies = chain.flatMap(bodiesOf);
   const objects = [...chain, ...bodies];
-  const own = first(chain, (one) => statusIn(read(one, 'statusCode')) ?? statusIn(read(one, 'status')));
+  const own = first(chain, ownStatus);
   const codes = new Set(objects.flatMap(codesOf));
   const event = first(objects, (one) => statusIn(read(one, 'code')) ?? statusIn(read(one, 'status')));
   const meant = [...codes].map((code) => STATUS_OF[code]).find((status) => status !== undefined);
@@ -81,6 +81,14 @@ export const readModelError = (error: unknown): ModelErrorFacts => {
     names: new Set(chain.flatMap(readNames)),
   };
 };
+
+/** `status_code` is Ollama's, and `$metadata` that of AWS. */
+const ownStatus = (one: unknown): number | undefined =>
+  statusIn(read(one, 'statusCode')) ??
+  statusIn(read(one, 'status')) ??
+  statusIn(read(one, 'status_code')) ??
+  statusIn(read(read(one, '$metadata'), 'httpStatusCode')) ??
+  statusIn(read(read(one, 'response'), 'status'));
 
 /** A client may give 400 to an error that came with another status, so that the error's own type says more. */
 const statusOf = (own: number | undefined, said: number | undefined): number | undefined =>
@@ -104,6 +112,7 @@ const bodiesOf = (error: unknown): readonly unknown[] => {
     parsed(read(error, 'responseBody')),
     parsed(read(error, 'error')),
     read(error, 'response'),
+    parsed(read(read(error, 'response'), 'data')), // axios
     typeof error === 'string' ? parsed(error) : undefined,
   ];
   const bodies = given.filter(isObject);
@@ -137,10 +146,17 @@ const textsOf = (one: unknown): readonly string[] => {
 };
 
 const headerIn = (error: unknown, name: string): string | undefined => {
-  const headers = read(error, 'responseHeaders') ?? read(error, 'headers');
-  const get = read(headers, 'get');
-  const value = typeof get === 'function' ? orUndefined(() => (headers as Headers).get(name)) : read(headers, name);
-  return typeof value === 'string' ? value : undefined;
+  const own = read(error, 'responseHeaders') ?? read(error, 'headers') ?? read(read(error, 'response'), 'headers');
+  if (!isObject(own)) return undefined;
+  const get = read(own, 'get');
+  const value = typeof get === 'function' ? orUndefined(() => (own as unknown as Headers).get(name)) : read(own, name);
+  const found =
+    value ??
+    read(
+      own,
+      name.replaceAll(/(?:^|-)[a-z]/g, (letter) => letter.toUpperCase()),
+    );
+  return typeof found === 'string' || typeof found === 'number' ? `${found}` : undefined;
 };
 
 const statusIn = (value: unknown): number | undefined => {

@@ -24,6 +24,8 @@ export interface Limits {
   readonly firstByteMs: number;
   readonly firstChunkMs: number | undefined;
   readonly stallMs: number;
+  /** Between two parts of which none is visible yet. */
+  readonly heldMs: number;
   readonly attemptMs: number;
 }
 
@@ -36,12 +38,13 @@ export const limitsOf = ({
   firstChunkMs,
   stallMs = 120_000,
   attemptMs = 300_000,
-}: ModelLimits): Limits => ({ firstByteMs, firstChunkMs, stallMs, attemptMs });
+}: ModelLimits): Limits => ({ firstByteMs, firstChunkMs, stallMs, heldMs: stallMs, attemptMs });
 
 /** The limits of a probe behind which another model can answer. */
 export const probeLimits = ({ firstByteMs, firstChunkMs, stallMs, attemptMs }: Limits): Limits => ({
   firstByteMs: firstByteMs / PROBE_SHARE,
   firstChunkMs: firstChunkMs && firstChunkMs / PROBE_SHARE,
   stallMs, // After a visible part, no other model can answer.
+  heldMs: stallMs / PROBE_SHARE,
   attemptMs: attemptMs / PROBE_SHARE,
 });

@@ -55,8 +55,9 @@ export const openStream = async <Part>(
 ): Promise<OpenedStream<Part>> => {
   const { limits } = attempt;
   const head: Part[] = [];
-  const beganMs = performance.now();
-  let limitMs = limits.firstByteMs;
+  const shortened = (ms: number): number =>
+    limits.firstChunkMs === undefined ? ms : Math.max(1, Math.min(ms, limits.firstChunkMs - attempt.ranMs));
+  let limitMs = shortened(limits.firstByteMs);
   let meaning: PartMeaning = 'held';
   try {
     while (meaning === 'held') {
@@ -68,10 +69,7 @@ export const openStream = async <Part>(
       meaning = format.meaning(value as Part);
       throwIfFailed(meaning, attempt, false);
       head.push(value as Part);
-      limitMs = limits.stallMs;
-      if (limits.firstChunkMs !== undefined) {
-        limitMs = Math.max(1, Math.min(limitMs, limits.firstChunkMs - (performance.now() - beganMs)));
-      }
+      limitMs = shortened(limits.heldMs);
     }
   } catch (error) {
     source.cancel();

@@ -1,4 +1,5 @@
 import type { ErrorCategory } from '@breakerbox/core';
+import { read, readText } from '@breakerbox/core/internal';
 import { readThrown } from '../classify/classify.ts';
 import { type ModelErrorFacts, readModelError } from './model-error-facts.ts';
 import { modelWait } from './model-wait.ts';
@@ -86,7 +87,7 @@ const RULES: readonly Rule[] = [
   function rateLimit(facts, unixMs) {
     if (facts.status !== 429) return false;
     const wait = modelWait(facts, unixMs);
-    const isOfDay = facts.details.some((detail) => JSON.stringify(detail)?.includes('PerDay') === true);
+    const isOfDay = facts.details.some(isPerDay);
     return isOfDay ? fails('resource', { wait: wait ?? 'longest' }) : fails('rate_limit', { wait });
   },
   function forbidden(facts) {
@@ -122,7 +123,16 @@ const RULES: readonly Rule[] = [
 const TOO_LONG =
   /prompt is too long|maximum context length|context window|context length|too many (?:input )?tokens|token count .*exceeds|input is too long|reduce the length/;
 
-/** L3: what an error of a model's provider means. Never throws. `unixMs` is the time now. */
+/** Google names the quota: `violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }]`. */
+const isPerDay = (detail: unknown): boolean => {
+  const violations = read(detail, 'violations');
+  const quotas = Array.isArray(violations) ? violations.slice(0, 100) : [];
+  return quotas.some((one) =>
+    ['quotaId', 'quotaMetric', 'subject'].some((key) => /PerDay/.test(`${readText(one, key)}`)),
+  );
+};
+
+/** L3: what an error of a model's provider means. May throw for an error that cannot be read. `unixMs` is the time now. */
 export const judgeModelError = (error: unknown, unixMs: number): ModelVerdict => {
   const facts = readModelError(error);
   const { status } = facts;
@@ -150,6 +160,9 @@ export const TOO_SLOW: ModelVerdict = { ...fails('timeout'), status: undefined }
 
 /** L3: an answer that has nothing in it. */
 export const EMPTY: ModelVerdict = { ...fails('server'), status: undefined };
+
+/** L3: an error that cannot be read, such as a revoked proxy. */
+export const UNREADABLE: ModelVerdict = { ...fails('unknown'), status: undefined };
 
 /** The caller left. Nothing is known about the model. */
 export const LEFT: ModelVerdict = { ...ignored('never', 'cancelled'), status: undefined };
