@@ -52,7 +52,7 @@ const SLOW = [
   'test/hostile-telemetry/otlp.test.ts',
   'test/console-{actions,alert,view}.browser.test.ts',
   'test/fleet/faults.test.ts',
-  'test/models/{cut,faults}.test.ts',
+  'test/models/{cut,faults,*.faults}.test.ts',
   PREVIEW,
 ];
 

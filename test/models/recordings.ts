@@ -186,3 +186,64 @@ export const failedResponse = (code: string): string =>
     sequence_number: 3,
     response: { ...responseOf('failed', []), error: { code, message: 'The model failed.' } },
   });
+
+/** An answer that calls a tool, whole and as a stream. */
+export const toolCall = (
+  format: WireFormat,
+  name: string,
+  input: object,
+): { readonly whole: object; readonly events: readonly string[] } => {
+  const text = JSON.stringify(input);
+  const usage = { input_tokens: 11, output_tokens: 7 };
+  if (format === 'chat') {
+    const calls = [{ index: 0, id: 'call_1', type: 'function', function: { name, arguments: text } }];
+    const called = { role: 'assistant', content: null, tool_calls: calls };
+    const choice = { index: 0, message: called, finish_reason: 'tool_calls' };
+    return {
+      whole: { ...WHOLE.chat, choices: [choice] },
+      events: [chunk(called), chunk({}, 'tool_calls'), event('[DONE]')],
+    };
+  }
+  if (format === 'responses') {
+    const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: text, status: 'completed' };
+    const at = { output_index: 0, item_id: 'fc_1' };
+    return {
+      whole: responseOf('completed', [item]),
+      events: [
+        typed({ type: 'response.created', sequence_number: 0, response: responseOf('in_progress', []) }),
+        typed({
+          type: 'response.output_item.added',
+          sequence_number: 1,
+          output_index: 0,
+          item: { ...item, arguments: '' },
+        }),
+        typed({ type: 'response.function_call_arguments.delta', sequence_number: 2, ...at, delta: text }),
+        typed({ type: 'response.function_call_arguments.done', sequence_number: 3, ...at, name, arguments: text }),
+        typed({ type: 'response.output_item.done', sequence_number: 4, output_index: 0, item }),
+        typed({ type: 'response.completed', sequence_number: 5, response: responseOf('completed', [item]) }),
+      ],
+    };
+  }
+  if (format === 'messages') {
+    const block = { type: 'tool_use', id: 'toolu_1', name, input };
+    const delta = { stop_reason: 'tool_use', stop_sequence: null };
+    return {
+      whole: { ...messageStart, content: [block], stop_reason: 'tool_use', usage },
+      events: [
+        typed({ type: 'message_start', message: messageStart }),
+        typed({ type: 'content_block_start', index: 0, content_block: { ...block, input: {} } }),
+        typed({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: text } }),
+        typed({ type: 'content_block_stop', index: 0 }),
+        typed({ type: 'message_delta', delta, usage: { output_tokens: 7 } }),
+        typed({ type: 'message_stop' }),
+      ],
+    };
+  }
+  const parts = [{ functionCall: { name, args: input } }];
+  const called = {
+    candidates: [{ content: { parts, role: 'model' }, index: 0, finishReason: 'STOP' }],
+    modelVersion: 'wire-model',
+    usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 },
+  };
+  return { whole: called, events: [event(called)] };
+};

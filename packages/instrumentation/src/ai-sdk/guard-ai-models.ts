@@ -14,7 +14,7 @@ import { openStream } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 import { checkOptions, type OptionCheck, show, text } from '../options.ts';
-import { checkVersion } from '../versions.ts';
+import { checkVersion, type Framework } from '../versions.ts';
 import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
 import { type AiUrls, commonUrls } from './model-urls.ts';
 
@@ -82,13 +82,22 @@ const modelList: OptionCheck = (value) => {
  * await generateText({ model, maxRetries: 0, prompt });
  * ```
  */
-export const guardAiModels = <Model extends AiModel>(box: Breakerbox, options: GuardAiModelsOptions<Model>): Model => {
+export const guardAiModels = <Model extends AiModel>(box: Breakerbox, options: GuardAiModelsOptions<Model>): Model =>
+  aiModelOf(box, options, 'ai', 'ai-sdk');
+
+/** The same, for a framework that takes models of the AI SDK. */
+export const aiModelOf = <Model extends AiModel>(
+  box: Breakerbox,
+  options: GuardAiModelsOptions<Model>,
+  framework: Framework,
+  entry: string,
+): Model => {
   checkOptions(
     'guardModels()',
     { ...options, models: options?.models ?? null },
     { ...MODEL_CHECKS, models: modelList },
   );
-  checkVersion('ai', 'guardModels() of @breakerbox/instrumentation/ai-sdk');
+  checkVersion(framework, `guardModels() of @breakerbox/instrumentation/${entry}`);
   const entries = options.models.map((one) => (isModel(one) ? { model: one as Model } : (one as ModelEntry<Model>)));
   const list = listModels(box, entries.map(namedModel), options, 'guardModels()');
   const [primary] = list.candidates as readonly [Candidate<ModelEntry<Model>>];

@@ -22,7 +22,12 @@ import { ToolUnavailableError } from '../unavailable.ts';
 import { checkVersion } from '../versions.ts';
 import { type CallContext, endOf, knownEnd, permitOf, watchedSuspend } from './call-context.ts';
 
+export type { AiModel, GuardAiModelsOptions, ModelEntry } from '../ai-sdk/guard-ai-models.ts';
+export type { GuardModelsOptions } from '../models/candidates.ts';
+export type { ModelLimits } from '../models/model-limits.ts';
+export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
+export { guardMastraModels as guardModels } from './guard-mastra-models.ts';
 export { type BreakerProcessor, type BreakerProcessorOptions, breakerProcessor } from './processor.ts';
 
 /** The tool hooks of an agent, in Mastra's form. */

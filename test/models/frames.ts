@@ -1,0 +1,175 @@
+import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
+import { boxModels } from '@breakerbox/core/internal';
+import type { GuardModelsOptions } from '@breakerbox/instrumentation/ai-sdk';
+import { describe, expect, test } from 'vitest';
+import { faultsOf } from './faults.ts';
+import {
+  answers,
+  type Behaviour,
+  hangs,
+  type LoopbackProvider,
+  loopbackProvider,
+  refuses,
+  SSE,
+  sends,
+} from './loopback-provider.ts';
+import { newBox } from './providers.ts';
+import { EVENTS, errorBody, FORMATS, TEXT, toolCall, type WireFormat } from './recordings.ts';
+
+/** What a caller gets: the text that it saw, and the error that it was told. */
+export interface Seen {
+  readonly text: string;
+  readonly error: unknown;
+}
+
+/** How the models of a framework are guarded and asked. */
+export interface Frame<Model> {
+  readonly formats: readonly WireFormat[];
+  /** Two models of one provider that speak a format; the second has the key `second`. */
+  guard(box: Breakerbox, format: WireFormat, urls: readonly [string, string], options: GuardModelsOptions): Model;
+  ask(model: Model, isStream: boolean, signal?: AbortSignal): Promise<Seen>;
+  /** Runs an agent with the tool `weather`, which answers `sunny`. Gives its last text. */
+  loop(model: Model): Promise<string>;
+}
+
+export const overloaded = (format: WireFormat): Behaviour =>
+  refuses(529, errorBody(format, 529, 'overloaded_error', 'Overloaded'));
+
+interface Pair<Model> {
+  readonly box: Breakerbox;
+  readonly model: Model;
+  readonly primary: LoopbackProvider;
+  readonly fallback: LoopbackProvider;
+}
+
+/** Starts two providers, and guards a model on each. */
+export const pairFor = async <Model>(
+  frame: Frame<Model>,
+  format: WireFormat,
+  { box = newBox(), ...options }: GuardModelsOptions & { readonly box?: Breakerbox } = {},
+): Promise<Pair<Model>> => {
+  const [primary, fallback] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  return { box, primary, fallback, model: frame.guard(box, format, [primary.url, fallback.url], options) };
+};
+
+/** What every framework's models must do. */
+export const modelContract = <Model>(frame: Frame<Model>): void => {
+  describe.each(frame.formats)('%s', (format) => {
+    test.each([false, true])(
+      'L1, L5: 4 requests in an outage of the primary are 4 answers (stream: %s)',
+      async (isStream) => {
+        const { model, primary, fallback } = await pairFor(frame, format);
+        expect(await frame.ask(model, isStream)).toEqual({ text: TEXT, error: undefined });
+        expect([primary.calls.length, fallback.calls.length]).toEqual([1, 0]);
+        primary.behave(overloaded(format));
+        for (let request = 0; request < 4; request += 1) {
+          expect(await frame.ask(model, isStream)).toEqual({ text: TEXT, error: undefined });
+        }
+        expect([primary.calls.length, fallback.calls.length]).toEqual([1 + 2, 4]);
+      },
+    );
+
+    test('L5: a probe that fails costs its user time and no answer', async () => {
+      let ms = 1_000;
+      const box = createBreakerbox({ agent: `probed-${format}`, clock: { now: () => ms, unixNow: () => ms } });
+      const { model, primary } = await pairFor(frame, format, { box, attemptMs: 900, firstByteMs: 900 });
+      primary.behave(overloaded(format));
+      for (let request = 0; request < 3; request += 1) await frame.ask(model, false);
+      expect(primary.calls.length).toBe(2);
+      for (const isStream of [false, true]) {
+        ms += 300_000;
+        primary.behave(hangs);
+        expect(await frame.ask(model, isStream)).toEqual({ text: TEXT, error: undefined });
+      }
+      expect(primary.calls.length).toBe(4);
+    });
+
+    test('L5: a loop of tools changes models in the middle, and ends well', async () => {
+      const { model, primary, fallback } = await pairFor(frame, format);
+      let asked = 0;
+      primary.behave((call) => {
+        asked += 1;
+        if (asked > 1) return overloaded(format)(call);
+        const { whole, events } = toolCall(format, 'weather', { city: 'Bern' });
+        if (call.isStream) call.response.writeHead(200, SSE).end(events.join(''));
+        else refuses(200, whole)(call);
+      });
+      expect(await frame.loop(model)).toBe(TEXT);
+      expect(primary.calls.length).toBe(2);
+      expect(JSON.stringify(fallback.calls[0]?.body)).toContain('sunny');
+    });
+
+    test('L5, L6: without a model left, the call fails once, and says why', async () => {
+      const { model, primary, fallback } = await pairFor(frame, format);
+      for (const one of [primary, fallback]) one.behave(overloaded(format));
+      for (const isStream of [false, true]) {
+        const { error } = await frame.ask(model, isStream);
+        expect(`${(error as Error).message}`).toMatch(/No model answered\..*primary failed: .*HTTP 529/);
+      }
+      expect([primary.calls.length, fallback.calls.length]).toEqual([2, 2]);
+    });
+
+    test.each([false, true])("L3: an abort is the caller's, and blames no model (stream: %s)", async (isStream) => {
+      const { model, box, primary, fallback } = await pairFor(frame, format);
+      primary.behave(hangs);
+      await frame.ask(model, isStream, AbortSignal.timeout(150)).catch(() => {});
+      expect([primary.calls.length, fallback.calls.length]).toEqual([1, 0]);
+      expect(failures(box)).toBe(0);
+    });
+  });
+};
+
+const failures = (box: Breakerbox): number =>
+  boxModels(box)
+    .session.view()
+    .circuits.reduce((sum, one) => sum + one.failures, 0);
+
+/** Short enough for a test, and long enough for the other model to answer on a busy machine. */
+const LIMITS = { firstByteMs: 1_000, firstChunkMs: 1_000, stallMs: 1_000, attemptMs: 1_000 };
+
+/** Every way to fail of a wire format, and streams that are cut in many places. */
+export const faultContract = <Model>(frame: Frame<Model>, stepBytes: number): void => {
+  describe.each(frame.formats)('%s', (format) => {
+    const cases = faultsOf(format).flatMap((fault) =>
+      (['whole', 'stream'] as const)
+        .filter((of) => (fault.of ?? of) === of)
+        .map((of) => [`${fault.name} (${of})`, of === 'stream', fault] as const),
+    );
+
+    test.concurrent.each(cases)('L3, L4: %s', async (_, isStream, { ends, isSilent, counts = true, behaviour }) => {
+      const { model, primary, fallback, box } = await pairFor(frame, format, isSilent ? LIMITS : {});
+      primary.behave(behaviour);
+      const { text, error } = await frame.ask(model, isStream);
+      if (ends === 'next') {
+        expect({ text, error }).toEqual({ text: TEXT, error: undefined });
+      } else {
+        expect(error).toBeInstanceOf(Error);
+        expect(fallback.calls).toEqual([]);
+      }
+      expect(primary.calls.length).toBe(1); // Nothing beneath the guard calls again (L6).
+      const circuits = boxModels(box)
+        .session.view()
+        .circuits.filter(({ tool }) => !tool.includes('fallback') && !tool.includes('second'));
+      expect(circuits.some(({ failures: count, state }) => count > 0 || state === 'open')).toBe(counts);
+    });
+
+    test('L4: a stream that is cut gives one whole answer or an error', async () => {
+      const whole = Buffer.from(EVENTS[format].join(''));
+      const seen = { error: 0, answer: 0 };
+      for (let length = 0; length <= whole.length; length += stepBytes) {
+        for (const end of ['end', 'reset'] as const) {
+          const { model, primary, fallback } = await pairFor(frame, format);
+          primary.behave(sends(whole.subarray(0, length), end));
+          fallback.behave(answers);
+          const { text, error } = await frame.ask(model, true);
+          if (error === undefined) expect(text).toBe(TEXT);
+          else expect(TEXT.startsWith(text)).toBe(true);
+          seen[error === undefined ? 'answer' : 'error'] += 1;
+        }
+      }
+      expect(Math.min(seen.answer, seen.error)).toBeGreaterThan(0);
+    });
+  });
+};
+
+export { FORMATS };
