@@ -5,7 +5,7 @@ export type ToolKind = 'runner' | 'fetch' | 'browser';
 const KINDS: Readonly<Record<ToolKind, RegExp>> = {
   browser: /\b(?:browser|playwright|puppeteer|selenium|chromium)\b/,
   runner:
-    /^(?:runner|bash|shell|terminal|powershell|repl|jupyter|sandbox|python)(?: tool)?$|\b(?:code|python|js|javascript|bash|shell) (?:interpreter|runner|repl|executor|sandbox)\b|\b(?:run|execute|exec|eval) (?:(?:python|js|javascript|node|bash|shell|terminal|user|the) )?(?:code|commands?|cmd|python|javascript|js|scripts?|program|cell|shell|bash)\b/,
+    /^(?:runner|bash|shell|terminal|powershell|repl|jupyter|sandbox|python)(?: tool)?$|\b(?:code|python|js|javascript|bash|shell) (?:interpreter|runner|repl|executor|sandbox)\b|\b(?:run|execute|exec|eval) (?:(?:python|js|javascript|node|bash|shell|terminal|user|the) )?(?:code|commands?|cmd|python|javascript|js|scripts?|program|cell|shell|bash)\b|\b(?:run|execute|exec) (?:(?:the|all|unit|integration|e2e|npm|go|cargo) )*(?:tests?|specs?|pytest|jest|vitest|rspec|build|lint(?:er)?)\b|^(?:pytest|jest|vitest|mocha|rspec|phpunit|(?:npm|go|cargo) test|test runner)$/,
   fetch:
     /\b(?:fetch(?:$| (?:urls?|page|web|webpage|website|html|markdown|txt|json)\b)|scrape|crawl|http (?:request|get)|(?:read|get|open|visit) (?:url|web ?page|website)|web ?fetch)\b/,
 };

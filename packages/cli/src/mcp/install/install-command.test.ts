@@ -14,7 +14,7 @@ import jsonc from 'jsonc-parser';
 import { describe, expect, test } from 'vitest';
 import { ChangedBetween, readConfig, replaceConfig } from './config-file.ts';
 import { faultInFile } from './file-faults.ts';
-import { type Machine, machine } from './test-support-install.ts';
+import { folderWithCommand, type Machine, machine } from './test-support-install.ts';
 
 const DESKTOP = '.config/Claude/claude_desktop_config.json';
 const CODE = '.claude.json';
@@ -230,7 +230,7 @@ describe('what is written', () => {
     await runAs(node('v24'));
     expect(entry()).toEqual({ command: '/nvm/v24/bin/node', args: [main('v24'), ...words] });
     expect((await runAs(node('v24'))).out).toContain('Nothing was changed.');
-    await runAs({}, '--launcher', 'breakerbox');
+    await runAs({ path: folderWithCommand(at) }, '--launcher', 'breakerbox');
     expect(entry()).toEqual({ command: 'breakerbox', args: words });
     expect((await runAs(node('v24'))).out).toContain('Nothing was changed.');
     expect(at.read(`${path}.breakerbox-backup`)).toBe(FILES);
@@ -269,7 +269,8 @@ describe('what is written', () => {
     at.put(CODE, source);
     expect((await install(at, 'claude-code')).out).toContain('Nothing was changed.');
     expect(at.read(CODE)).toBe(source);
-    await install(at, 'claude-code', '--launcher', 'breakerbox');
+    const installed = machine({ home: at.home, path: folderWithCommand(at) });
+    await install(installed, 'claude-code', '--launcher', 'breakerbox');
     const made = Object.values(JSON.parse(at.read(CODE)).mcpServers);
     expect(made).toEqual(written.map(() => ({ command: 'breakerbox', args: ['mcp', '--', 's'] })));
   });
@@ -640,6 +641,7 @@ describe('the files of the clients', () => {
     const at = machine();
     const bin = join(at.home, 'bin');
     const main = at.put('lib/node_modules/breakerbox/dist/main.js', '');
+    chmodSync(main, 0o755); // As npm does.
     mkdirSync(bin);
     symlinkSync(main, join(bin, 'breakerbox'));
     const installed = machine({ main, path: `${join(at.home, 'node_modules/.bin')}:${bin}` });
@@ -652,6 +654,68 @@ describe('the files of the clients', () => {
     await uninstall(installed, 'claude-code');
     await install(installed, 'claude-code', '--launcher', 'node');
     expect(read(CODE)).toEqual({ command: '/usr/bin/node', args: [main, 'mcp', '--restart', '--', 'x'] });
+  });
+});
+
+describe('M8: a launcher that cannot be run is not written', () => {
+  const source = '{"mcpServers":{"a":{"command":"x"}}}';
+  const commandIn = (at: Machine, path = CODE) => JSON.parse(at.read(path)).mcpServers.a;
+
+  test('M8: npx, while npm does not have this version', async () => {
+    const asked: string[] = [];
+    const main = '/opt/lib/node_modules/breakerbox/dist/main.js';
+    const at = machine({ main, npmHas: async (name) => asked.push(name) < 0 });
+    at.put(CODE, source);
+    const project = at.put(join(at.project, '.mcp.json'), source);
+    expect(await install(at, 'claude-code', '--launcher', 'npx')).toMatchObject({
+      code: 1,
+      err: 'breakerbox mcp: --launcher npx: npm does not have breakerbox@1.2.3. Leave --launcher out, or give --launcher breakerbox or --launcher node. Nothing was changed.\n',
+    });
+    expect([at.read(CODE), at.read(project)]).toEqual([source, source]);
+    await install(at, 'claude-code');
+    expect([commandIn(at).command, commandIn(at, project).command]).toEqual(['/usr/bin/node', '/usr/bin/node']);
+    expect(new Set(asked)).toEqual(new Set(['breakerbox@1.2.3']));
+  });
+
+  test('M8: npx in a file of a project, where the command is installed', async () => {
+    const folders = folderWithCommand(machine());
+    const at = machine({ npmHas: async () => false, path: folders });
+    const project = at.put(join(at.project, '.mcp.json'), source);
+    await install(at, 'claude-code');
+    expect(commandIn(at, project).command).toBe('breakerbox');
+  });
+
+  test('M8: npx, which has started this command or cannot be asked, is written', async () => {
+    const main = '/home/me/.npm/_npx/1f/node_modules/breakerbox/dist/main.js';
+    for (const host of [{ main, npmHas: async () => false }, { npmHas: async () => undefined }]) {
+      const at = machine(host);
+      at.put(CODE, source);
+      expect(await install(at, 'claude-code', '--launcher', 'npx')).toMatchObject({ code: 0 });
+      expect(commandIn(at).command).toBe('npx');
+    }
+  });
+
+  test('M8: breakerbox, while PATH has it only in a folder of npx', async () => {
+    const bin = 'node_modules/.bin';
+    const at = machine();
+    chmodSync(at.put(`${bin}/breakerbox`, ''), 0o755);
+    const other = machine({ home: at.home, path: join(at.home, bin) });
+    other.put(CODE, source);
+    expect(await install(other, 'claude-code', '--launcher', 'breakerbox')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("--launcher breakerbox: no folder of PATH has a command 'breakerbox'. Install it"),
+    });
+    expect(other.read(CODE)).toBe(source);
+  });
+
+  test('M8: an entry that works keeps the version that npm has', async () => {
+    const at = machine();
+    at.put(CODE, source);
+    await install(at, 'claude-code');
+    const before = at.read(CODE);
+    const packed = machine({ home: at.home, version: '2.0.0', npmHas: async () => false });
+    expect((await install(packed, 'claude-code')).out).toContain('Nothing was changed.');
+    expect(at.read(CODE)).toBe(before);
   });
 });
 

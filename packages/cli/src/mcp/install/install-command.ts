@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Command, Option } from 'commander';
 import { type CommandIo, documentOf, processIo } from '../../command-io.ts';
 import { printable } from '../../plain-table.ts';
@@ -18,6 +19,7 @@ import {
   writtenLauncher,
 } from './launcher.ts';
 import { checkRelayOptions, withFullPaths } from './relay-words.ts';
+import { faultOfLauncher, npmHas } from './runnable.ts';
 
 interface Flags {
   readonly client: McpClient;
@@ -49,6 +51,7 @@ export const processInstallHost = (version: string): InstallHost => ({
   execPath: process.execPath,
   execArgv: process.execArgv,
   path: process.env.PATH ?? '',
+  npmHas,
 });
 
 /** `breakerbox mcp install` and `breakerbox mcp uninstall` (M8). The relay itself is another command, so that it loads none of this. */
@@ -101,15 +104,14 @@ const INSTALL = (host: InstallHost, options: readonly string[]): Work => ({
   nothing: 'Every server that can have the relay has it.',
   check: () => checkRelayOptions(options),
   plan: (file, { isShared }, flags) => {
-    const first = flags.launcher ?? (isShared && !isInClone(host) ? 'npx' : defaultLauncher(host));
+    const choice = launcherChoice(host, flags.launcher, isShared);
     return planInstall(
       file,
       rootsOf(flags),
       {
-        launcherFor: (present) => {
-          if (present === undefined || flags.launcher !== undefined) return launcherWords(first, host);
-          const written = writtenLauncher(present);
-          return written === undefined ? present : launcherWords(written, host);
+        launcherFor: async (present) => {
+          if (present === undefined || flags.launcher !== undefined) return launcherWords(await choice(), host);
+          return repairedWords(present, host);
         },
         options: { words: withFullPaths(options, host.cwd), restarts: flags.restart !== false },
         env: host.env,
@@ -119,6 +121,36 @@ const INSTALL = (host: InstallHost, options: readonly string[]): Work => ({
     );
   },
 });
+
+/** Which launcher new entries get. It is looked up once, when the first entry needs it. @throws Error if the given one cannot be run */
+const launcherChoice = (
+  host: InstallHost,
+  given: Launcher | undefined,
+  isShared: boolean,
+): (() => Promise<Launcher>) => {
+  const find = async (): Promise<Launcher> => {
+    const preferred = isShared && !isInClone(host) ? (['npx', 'breakerbox'] as const) : [defaultLauncher(host)];
+    for (const one of given === undefined ? preferred : [given]) {
+      const fault = await faultOfLauncher(one, host);
+      if (fault === undefined) return one;
+      if (given !== undefined) throw new Error(`--launcher ${given}: ${fault} Nothing was changed.`);
+    }
+    return 'node';
+  };
+  let found: Promise<Launcher> | undefined;
+  return () => {
+    found ??= find();
+    return found;
+  };
+};
+
+/** The launcher of an entry with the present version and paths. What cannot be run does not replace what may work. */
+const repairedWords = async (present: readonly string[], host: InstallHost): Promise<readonly string[]> => {
+  const written = writtenLauncher(present);
+  const words = written === undefined ? present : launcherWords(written, host);
+  if (written === undefined || isDeepStrictEqual(words, present)) return present;
+  return (await faultOfLauncher(written, host)) === undefined ? words : present;
+};
 
 const UNINSTALL: Work = {
   keepsBackup: false,

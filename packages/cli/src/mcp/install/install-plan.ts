@@ -53,7 +53,7 @@ type Step = (source: string, entry: ServerEntry) => Stepped | Promise<Stepped>;
 /** How `install` puts the relay before servers. */
 export interface Installing {
   /** The words that start the relay, in the place of those that an entry may have already. */
-  launcherFor(present: readonly string[] | undefined): readonly string[];
+  launcherFor(present: readonly string[] | undefined): Promise<readonly string[]>;
   readonly options: GivenOptions;
   readonly env: NodeJS.ProcessEnv;
   readonly isWindows: boolean;
@@ -66,22 +66,18 @@ export const planInstall = (
   installing: Installing,
   named: Named | undefined,
 ): Promise<FilePlan> => {
-  const wrap = (source: string, entry: ServerEntry): Stepped => {
+  const wrap = async (source: string, entry: ServerEntry): Promise<Stepped> => {
     const server = readServer(entry);
-    const wrapping = wrappingFor(server, installing);
     if (server.kind === 'left' || server.kind === 'unreadable') return { left: server.reason };
-    if (server.kind === 'relayed')
-      return isWrapped(server, wrapping)
-        ? { unchanged: 'it starts the relay already.' }
-        : { source: jsonc.applyEdits(source, [...rewrap(source, server, wrapping)]) };
     if (server.kind === 'stdio' && installing.isWindows && isScript(server)) return { left: ON_WINDOWS };
-    if (server.kind === 'stdio') return { source: jsonc.applyEdits(source, [...wrapStdio(source, server, wrapping)]) };
-    if (server.type === undefined && meansSse(file.path)) return { left: USES_SSE };
-    if (named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
-    return { source: jsonc.applyEdits(source, [...wrapHttp(source, server, wrapping)]) };
+    if (server.kind === 'http' && server.type === undefined && meansSse(file.path)) return { left: USES_SSE };
+    if (server.kind === 'http' && named === undefined && mayLogIn(server)) return { left: MAY_LOG_IN };
+    const wrapping = await wrappingFor(server, installing);
+    if (server.kind === 'relayed' && isWrapped(server, wrapping)) return { unchanged: 'it starts the relay already.' };
+    return { source: jsonc.applyEdits(source, [...wrapped(source, server, wrapping)]) };
   };
   const checked: Step = async (source, entry) => {
-    const made = wrap(source, entry);
+    const made = await wrap(source, entry);
     if (!('source' in made)) return made;
     const isGiven = installing.options.words.length > 0;
     // Options that an entry had before may use variables which only the client has.
@@ -97,10 +93,21 @@ export const planInstall = (
   return plan(file, roots, named, checked, (entry) => readServer(entry).kind === 'relayed');
 };
 
-const wrappingFor = (server: ReadServer, { launcherFor, options }: Installing): Wrapping => {
+const wrappingFor = async (server: ReadServer, { launcherFor, options }: Installing): Promise<Wrapping> => {
   const relay = server.kind === 'relayed' ? server.relay : undefined;
   const isHttp = relay?.isHttp ?? server.kind === 'http';
-  return { launcher: launcherFor(relay?.launcher), options: optionsFor(options, isHttp, relay) };
+  return { launcher: await launcherFor(relay?.launcher), options: optionsFor(options, isHttp, relay) };
+};
+
+const wrapped = (source: string, server: StdioServer | HttpServer | RelayedServer, wrapping: Wrapping) => {
+  switch (server.kind) {
+    case 'relayed':
+      return rewrap(source, server, wrapping);
+    case 'stdio':
+      return wrapStdio(source, server, wrapping);
+    case 'http':
+      return wrapHttp(source, server, wrapping);
+  }
 };
 
 const isWrapped = ({ relay }: RelayedServer, { launcher, options }: Wrapping): boolean =>

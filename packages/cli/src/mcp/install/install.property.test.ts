@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import jsonc from 'jsonc-parser';
 import { expect, test } from 'vitest';
-import { machine } from './test-support-install.ts';
+import { folderWithCommand, machine } from './test-support-install.ts';
 
 /** White space and comments between any two tokens. */
 const gap = fc.oneof(
@@ -105,7 +105,7 @@ const config = fc
 const again = fc.subarray(['--launcher breakerbox', '--no-restart', '-- --agent desk --observe'], { minLength: 1 });
 
 test('M8: after install, another install and uninstall every byte is as it was, whatever the layout', async () => {
-  const at = machine();
+  const at = machine({ path: folderWithCommand(machine()) });
   await fc.assert(
     fc.asyncProperty(config, fc.option(again), async (source, more) => {
       const path = at.put('.claude.json', source);

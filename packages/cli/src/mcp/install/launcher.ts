@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { foldersOf } from './runnable.ts';
 
 /** How a client starts `breakerbox mcp`. */
 export const LAUNCHERS = ['npx', 'breakerbox', 'node'] as const;
@@ -14,6 +15,8 @@ export interface Running {
   readonly execArgv: readonly string[];
   readonly path: string;
   readonly platform: NodeJS.Platform;
+  /** Whether npm's registry has a version of a package, such as `breakerbox@1.0.0`. Undefined if that cannot be found out. */
+  npmHas(name: string): Promise<boolean | undefined>;
 }
 
 /**
@@ -40,8 +43,7 @@ const IN_CLONE = /[\\/]packages[\\/]cli[\\/](?:src|dist)[\\/]main\.[jt]s$/;
 export const defaultLauncher = ({ path, main, platform }: Running): Launcher => {
   if (isInClone({ main })) return 'node';
   if (platform === 'win32') return 'npx'; // PATH leads to a script of cmd there, which does not tell what it runs.
-  const folders = path.split(delimiter).filter((folder) => folder !== '' && basename(folder) !== '.bin');
-  for (const folder of folders) {
+  for (const folder of foldersOf(path)) {
     try {
       return realpathSync(join(folder, 'breakerbox')) === realpathSync(main) ? 'breakerbox' : 'npx';
     } catch {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -14,6 +14,12 @@ export interface Machine {
   read(path: string): string;
   run(...args: readonly string[]): Promise<Run>;
 }
+
+/** A folder of PATH with a command `breakerbox`, in an absolute folder. */
+export const folderWithCommand = (at: Machine): string => {
+  chmodSync(at.put('bin/breakerbox', '#!/bin/sh\n'), 0o755);
+  return join(at.home, 'bin');
+};
 
 export const machine = (given: Partial<InstallHost> = {}): Machine => {
   const root = mkdtempSync(join(tmpdir(), 'breakerbox-install-'));
@@ -31,18 +37,20 @@ export const machine = (given: Partial<InstallHost> = {}): Machine => {
     execPath: '/usr/bin/node',
     execArgv: [],
     path: '',
+    npmHas: async () => true,
     ...given,
   };
+  const inHome = (path: string): string => (path.startsWith('/') ? path : join(host.home, path));
   return {
-    home,
+    home: host.home,
     project,
     put: (path, content) => {
-      const full = path.startsWith('/') ? path : join(home, path);
+      const full = inHome(path);
       mkdirSync(dirname(full), { recursive: true });
       writeFileSync(full, content);
       return full;
     },
-    read: (path) => readFileSync(path.startsWith('/') ? path : join(home, path), 'utf8'),
+    read: (path) => readFileSync(inHome(path), 'utf8'),
     run: (...args) => runCommand((io) => mcpInstallCommand(host, io), args),
   };
 };
