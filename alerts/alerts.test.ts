@@ -205,9 +205,7 @@ describe('names', () => {
       'breakerbox.tasks',
       'breakerbox.freshness',
       'breakerbox.prechecks',
-      'breakerbox.model.answers',
       'breakerbox.model.tokens',
-      'breakerbox.model.failures',
     ]);
   });
 

@@ -139,6 +139,17 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
     },
   ],
   [
+    'no model left mutes that a fallback answers, and tools that fail together mute no model',
+    {
+      sources: [
+        agentAlert('BreakerboxSystemicFailure', 'speaker'),
+        { ...tool('BreakerboxModelsDown', 'speaker', 'model:a/b'), severity: 'critical' },
+      ],
+      muted: [tool('BreakerboxModelOnFallback', 'speaker', 'model:a/b')],
+      heard: [tool('BreakerboxModelOnFallback', 'speaker', 'model:c/d')],
+    },
+  ],
+  [
     'sessions that have run out mute the burn of the same agent',
     {
       sources: [agentAlert('BreakerboxBudgetExhausted', 'broke')],

@@ -98,6 +98,8 @@ describe('a resolved alert has its own words', () => {
     ['BudgetExhausted', `no session ${of} is reported as paused for lack of failure budget`],
     ['SystemicFailure', `the tools ${of} are no longer reported as failing together`],
     ['CorrelatedOpenings', `the tools ${of} that opened together are no longer reported as out of use together`],
+    ['ModelsDown', 'a model answers agent ops-agent again, or it no longer asks'],
+    ['ModelOnFallback', 'the first models of agent ops-agent answer again, or it no longer asks'],
     ['TelemetryAbsent', 'agent ops-agent reports again, or is no longer expected to'],
   ])('Breakerbox%s', async (name, words) => {
     const labels = { alertname: `Breakerbox${name}`, gen_ai_agent_name: 'ops-agent' };

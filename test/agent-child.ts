@@ -2,6 +2,7 @@ import { startTelemetry } from '@breakerbox/telemetry';
 import { type AgentOrders, type Message, READY } from './agent-process.ts';
 import { startAgent } from './agents.ts';
 import { startMoody } from './moody.ts';
+import { startSpeaker } from './speaker.ts';
 import { startSpender } from './spender.ts';
 
 /** One agent in a process of its own. The test that started it sends it orders: see agent-process.ts. */
@@ -17,6 +18,7 @@ const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } 
 const startWork = async () => {
   if (nature === 'spender') return startSpender(agent);
   if (nature === 'moody') return startMoody(agent);
+  if (nature === 'speaker') return startSpeaker(agent);
   const duties = Object.entries(tools ?? {}).map(([tool, url]) => {
     const group = groups?.[tool];
     return [tool, { url, config: () => (group === undefined ? {} : { group }) }] as const;
@@ -35,6 +37,7 @@ process.on('message', (message: Message) => {
   if (message.do === 'stop') void leave();
   else if (message.do === 'heal' && 'heal' in work) work.heal();
   else if (message.do === 'spend' && 'spend' in work) work.spend(message.failures);
+  else if (message.do === 'refuse' && 'refuse' in work) work.refuse(message.models);
   else if (message.do === 'resume' && 'resume' in work) work.resume();
   else throw new Error(`${agent} does not know the order ${message.do}`);
 });

@@ -13,15 +13,17 @@ export interface AgentOrders {
   readonly tools?: Readonly<Record<string, string>>;
   /** The group of each of these tools that has one. */
   readonly groups?: Readonly<Record<string, string>>;
-  /** Another kind of agent: spender.ts, moody.ts. */
-  readonly nature?: 'spender' | 'moody';
+  /** Another kind of agent: spender.ts, moody.ts, speaker.ts. */
+  readonly nature?: 'spender' | 'moody' | 'speaker';
 }
 
 /** The messages to a running agent. */
 export type Message =
   | { readonly do: 'heal' | 'resume' | 'stop' }
   /** Failures of each session from now on. Before this message a spender is idle. */
-  | { readonly do: 'spend'; readonly failures: number };
+  | { readonly do: 'spend'; readonly failures: number }
+  /** How many models refuse the key of a speaker. */
+  | { readonly do: 'refuse'; readonly models: number };
 
 /** The agent has started, and exports telemetry. */
 export const READY = 'ready';

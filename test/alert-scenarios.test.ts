@@ -177,6 +177,22 @@ describe('alerts that are delivered', { retry: 0 }, () => {
     await endsWith(about, [open]);
   });
 
+  test.concurrent('L7: a dead key that a fallback covers sends a warning within 6 minutes, no model left a page, and tools none', async () => {
+    const about = /agent=speaker-agent/;
+    const speaker = await run.start('speaker', { agent: 'speaker-agent', job: 'speaker', nature: 'speaker' });
+    await run.reports('speaker', 3);
+    const of = 'agent=speaker-agent job=speaker tool=model:anthropic/claude';
+    const [onFallback, down] = [`BreakerboxModelOnFallback warning ${of}`, `BreakerboxModelsDown critical ${of}`];
+    speaker.send({ do: 'refuse', models: 1 });
+    await expectDelivered(about, [onFallback]);
+    const answers = 'breakerbox_model_answers_total{breakerbox_model_position="primary"}';
+    expect(await run.minutesUntil('alertname="BreakerboxModelOnFallback"', answers)).toBeLessThan(6);
+    speaker.send({ do: 'refuse', models: 2 });
+    await expectDelivered(about, [onFallback, down]);
+    speaker.send({ do: 'refuse', models: 0 });
+    await endsWith(about, [onFallback, down], run.inhibited(about));
+  });
+
   test.concurrent('tools that fail sometimes, in turns, or unnoticed each send a warning of their own', async () => {
     const about = /agent=moody-agent/;
     const moody = await run.start('moody', { agent: 'moody-agent', job: 'moody', nature: 'moody' });

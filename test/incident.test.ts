@@ -15,6 +15,7 @@ import { type Counts, type EventCounts, followEvents, seriesName } from './event
 import { type IncidentAgent, startIncidentAgent, TROUBLES } from './incident-agents.ts';
 import { type PrometheusClient, prometheusClient } from './prometheus.ts';
 import { type Servers, startServers } from './servers.ts';
+import { type Speaker, startSpeaker } from './speaker.ts';
 import { BUDGET, type Spender, startSpender } from './spender.ts';
 
 /** A minute of the rules, in milliseconds. */
@@ -43,6 +44,7 @@ let watch: AlertWatch;
 let servers: Servers;
 let prometheus: PrometheusClient;
 let spender: Spender;
+let speakers: readonly Speaker[];
 let vanished: AgentProcess;
 let watching: Promise<void>;
 const ended = new AbortController();
@@ -120,12 +122,14 @@ beforeAll(async () => {
   }
   spender = startSpender('burner-agent');
   listen(spender.box);
+  speakers = ['covered-agent', 'silent-agent'].map(startSpeaker);
   // Their alerts look back for longest.
   agents['ocr-agent'].begin();
   agents['key-agent'].begin();
   // The least time of a telemetry that can be missed is the longest.
   await wait(19 * MINUTE_MS);
   for (const one of Object.values(agents)) one.begin();
+  for (const [index, speaker] of speakers.entries()) speaker.refuse(index + 1);
   spender.spend(BUDGET - 1);
   storeIsLost = true;
   lostMs = Date.now();
@@ -136,7 +140,12 @@ beforeAll(async () => {
 afterAll(async () => {
   ended.abort();
   await watching;
-  await Promise.all([vanished?.kill(), spender?.stop(), ...Object.values(agents).map((one) => one.stop())]);
+  await Promise.all([
+    vanished?.kill(),
+    spender?.stop(),
+    ...(speakers ?? []).map((one) => one.stop()),
+    ...Object.values(agents).map((one) => one.stop()),
+  ]);
   await fleet?.close();
   await servers?.stop();
   await telemetry?.shutdown();
@@ -222,11 +231,13 @@ const due = (): { readonly pages: readonly string[]; readonly muted: readonly st
       (isShared ? muted : pages).push(`BreakerboxCircuitOpen ${agent} ${tool}`);
     }
   }
-  // These are in no event: a share of calls or of sessions, the circuits of keys, and what a process cannot tell itself.
+  // These are in no event of these boxes: a share of calls or of sessions, models, the circuits of keys, and what a process cannot tell itself.
   pages.push(
     'BreakerboxBudgetBurnFast burner-agent',
     'BreakerboxCircuitOpen key-agent read_page',
     'BreakerboxFleetDegraded fleet-agent',
+    'BreakerboxModelOnFallback covered-agent model:anthropic/claude',
+    'BreakerboxModelsDown silent-agent model:anthropic/claude',
     'BreakerboxTelemetryAbsent vanish-agent',
     'BreakerboxToolErrorRateHigh ocr-agent ocr',
   );

@@ -21,6 +21,7 @@ const PLACES = {
   lookup: ['lookup'],
   spender: ['spender'],
   moody: ['moody'],
+  speaker: ['speaker'],
   desk: ['desk'],
   mail: ['mail'],
   shop: ['shop-orders', 'shop-tickets'],
@@ -105,6 +106,17 @@ export const startScenarios = async () => {
       );
       agents.push(process);
       return process;
+    },
+    /** Minutes of the rules from the last growth of a counter to the first time that an alert fired. */
+    minutesUntil: async (alert: string, counter: string): Promise<number> => {
+      const timesOf = async (query: string) =>
+        (await prometheus.range(query, from)).flatMap((one) => one.values.map(([second]) => second));
+      const [grown, fired] = await Promise.all([
+        timesOf(`increase(${counter}[${4 * INTERVAL_MS}ms]) > 0`),
+        timesOf(`ALERTS{alertstate="firing", ${alert}}`),
+      ]);
+      const first = Math.min(...fired);
+      return ((first - Math.max(...grown.filter((second) => second < first))) * 1000) / MINUTE_MS;
     },
     /** Waits until Prometheus has had series of a job for so many minutes. */
     reports: (job: string, minutes = 2) =>

@@ -66,6 +66,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'job_agent_error:breakerbox_correlated_tools_held:count': SCENARIOS,
   'job_agent:breakerbox_sessions_come_and_go:count': 'it needs hours of history, see alerts/tests',
   'job_instance_agent_tool:breakerbox_openings_taken_back:max': 'no group opens here, see alerts/tests/groups.test.ts',
+  BreakerboxModelOnFallback: SCENARIOS,
+  BreakerboxModelsDown: SCENARIOS,
   BreakerboxFleetDegraded: 'the store always answers here, see alerts/tests/fleet-degraded.test.ts',
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,

@@ -76,6 +76,8 @@ describe('settings', () => {
       starvedFor: '11m',
       absentFor: '6m',
       degradedFor: '6m',
+      onFallbackFor: '6m',
+      modelsDownFor: '6m',
       systemicWithin: '6m',
       exhaustedWithin: '6m',
       correlatedRecent: '6m',

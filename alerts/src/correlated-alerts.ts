@@ -1,8 +1,7 @@
 import type { AlertDefinition, TextGround } from './alert.ts';
 import type { AlertLabel, Dialect } from './dialect.ts';
 import { inWords } from './duration.ts';
-import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, TOOL } from './promql.ts';
-import { NO_OTHER } from './recording-correlation.ts';
+import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
 import type { RuleSettings } from './settings.ts';
 
 const COMMENT =
@@ -61,7 +60,7 @@ const names = (
 };
 
 const OF_TOOL = `${TOOL}=%q`;
-const OF_AGENT = `job=%q, ${AGENT}=%q, ${NO_OTHER}`;
+const OF_AGENT = `job=%q, ${AGENT}=%q, ${ONLY_TOOLS}`;
 
 const toolsThatOpened = (dialect: Dialect, andSelector: string, before: string, otherwise?: string): string =>
   names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, before, otherwise);

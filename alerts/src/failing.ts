@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts';
-import { AGENT, ATTR, ERROR, label, METRIC, SUSPECT, TOOL } from './promql.ts';
+import { AGENT, ATTR, ERROR, label, METRIC, ONLY_TOOLS, PRIMARY, SUSPECT, TOOL } from './promql.ts';
 import { WINDOW } from './settings.ts';
 
 /*
@@ -22,7 +22,7 @@ const OF_AGENT = `job=%q, ${AGENT}=%q`;
 export const failingTools = (dialect: Dialect, andSelector: string): string =>
   dialect.query({
     before: ' Failed within the last 15 minutes: ',
-    query: `topk(8, ${grewBy(`${TOOL}, ${ERROR}`, failures(OF_AGENT, andSelector))})`,
+    query: `topk(8, ${grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector))})`,
     args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
     list: 'tool',
     detail: 'error',
@@ -38,6 +38,20 @@ export const failingWith = (dialect: Dialect, andSelector: string): string => {
     args: [...args, ...args, ...args],
     list: 'error',
     after: ')',
+  });
+};
+
+/** The model that has answered most instead of the first one of a list: `model:openai/gpt-5`. */
+export const otherModel = (dialect: Dialect, andSelector: string): string => {
+  const args = ['job', 'agent', 'tool'] as const;
+  const of = `${OF_AGENT}, ${PRIMARY}=%q, ${label(ATTR.position)}="fallback"${andSelector}`;
+  return dialect.query({
+    before: '',
+    query: `topk(1, ${grewBy(TOOL, `${METRIC.modelAnswers.prometheus}{${of}}`)})`,
+    args: [...args, ...args, ...args],
+    list: 'tool',
+    after: '',
+    otherwise: 'another model',
   });
 };
 
@@ -72,7 +86,7 @@ export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =
  * The tools that failed with the category of an event. Events of several categories have no common one: then all tools that failed.
  */
 export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
-  const failed = grewBy(`${TOOL}, ${ERROR}`, failures(OF_AGENT, andSelector));
+  const failed = grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector));
   const args = ['job', 'agent', 'job', 'agent', 'job', 'agent'] as const;
   return dialect.query({
     before: '',

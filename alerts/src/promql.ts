@@ -1,7 +1,10 @@
 import {
   ATTR,
+  GROUP_PREFIX,
   METRIC,
   type MetricDefinition,
+  MODEL_PREFIX,
+  OTHER_TOOL,
   type Outcome,
   type Reason,
   type ReportedState,
@@ -19,6 +22,13 @@ export const AGENT = label(ATTR.agent);
 export const TOOL = label(ATTR.tool);
 export const ERROR = label(ATTR.errorType);
 export const SUSPECT = label(ATTR.suspect);
+export const PRIMARY = label(ATTR.primary);
+
+const MODEL_NAMES = `(?:${GROUP_PREFIX})?${MODEL_PREFIX}.+`;
+/** L7: models, and the groups of their providers. Their circuits have names of tools. */
+export const MODELS = `${TOOL}=~"${MODEL_NAMES}"`;
+/** `_OTHER` collects all tools without a name of their own, so it is not a tool. Neither is a model (L7). */
+export const ONLY_TOOLS = `${TOOL}!~"${OTHER_TOOL}|${MODEL_NAMES}"`;
 
 /** The labels that series are grouped by. Naming them keeps instances and library versions from splitting a series. */
 export const BY_AGENT = `job, ${AGENT}`;
@@ -33,6 +43,7 @@ interface Values {
   readonly [ATTR.reason]: Reason;
   readonly [ATTR.decision]: 'call' | 'probe' | 'skip' | 'pause';
   readonly [ATTR.sessionState]: SessionState;
+  readonly [ATTR.position]: 'primary' | 'fallback';
 }
 export type Matchers = { readonly [Key in keyof Values]?: readonly Values[Key][] };
 

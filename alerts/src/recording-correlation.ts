@@ -11,6 +11,7 @@ import {
   indented,
   joined,
   METRIC,
+  ONLY_TOOLS,
   TOOL,
 } from './promql.ts';
 import type { Ground, Recording, RecordKey } from './record.ts';
@@ -21,9 +22,6 @@ import { WINDOW } from './settings.ts';
  * scale in a faster demonstration.
  */
 export const asSeconds = (duration: string): string => `${seconds(duration) / 60} * 60`;
-
-/** `_OTHER` collects all tools without a name of their own, so it is not a tool. */
-export const NO_OTHER = `${TOOL}!="${OTHER_TOOL}"`;
 
 /** How many of `members` opened at most this long before the latest of their group. */
 const together = (by: string, members: string, within: string): string =>
@@ -57,7 +55,7 @@ const held = (
   members: string,
   least: number,
 ): string => {
-  const opened = `last_over_time(${series(METRIC.openedTime, {}, NO_OTHER)}[${settings.gap}])`;
+  const opened = `last_over_time(${series(METRIC.openedTime, {}, ONLY_TOOLS)}[${settings.gap}])`;
   const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
   const before = recorded
     ? `last_over_time(${read.over(key.held, settings.gap)})`
@@ -74,7 +72,7 @@ const BY_OWN_TOOL = `job, instance, ${AGENT}, ${TOOL}`;
  * gauge has no value or 0. The newest value counts, because 0 is lower than the earlier time.
  */
 const remembered = ({ series, read, settings: { correlatedMemory } }: Ground): string => {
-  const opened = series(METRIC.openedTime, {}, NO_OTHER);
+  const opened = series(METRIC.openedTime, {}, ONLY_TOOLS);
   const takenBack = read.over('takenBack', correlatedMemory);
   return [
     `last_over_time(${opened}[${correlatedMemory}])`,
@@ -91,8 +89,8 @@ export const CORRELATION: readonly Recording[] = [
     comment:
       'Openings of a process that its gauge no longer shows, although its counter counted them. A series of its own, because there are few: otherwise the rule below would read all counters at 20 points in time.',
     expr: ({ series }) => {
-      const ever = series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }, NO_OTHER);
-      const now = `${series(METRIC.openedTime, {}, NO_OTHER)} > 0`;
+      const ever = series(METRIC.transitions, { [ATTR.stateFrom]: ['closed'], [ATTR.stateTo]: ['open'] }, ONLY_TOOLS);
+      const now = `${series(METRIC.openedTime, {}, ONLY_TOOLS)} > 0`;
       return aggregated('max', BY_OWN_TOOL, `${ever} > 0\nunless on (${BY_OWN_TOOL}) ${now}`);
     },
   },

@@ -4,6 +4,7 @@ import { checkSettings } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
 import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
 import { checkedLevels, type Level, textWithLevels } from './levels.ts';
+import { MODEL_ALERTS } from './model-alerts.ts';
 import { seriesWith } from './promql.ts';
 import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
@@ -83,7 +84,12 @@ export const groundOf = ({ settings, selector }: Resolved, read: Reader = BY_NAM
 });
 
 /** Every alert, in the order of the lists. Two rules may share a name and differ by `scope`. */
-export const ALERT_DEFINITIONS: readonly AlertDefinition[] = [...TOOL_ALERTS, ...AGENT_ALERTS, ...CORRELATED_ALERTS];
+export const ALERT_DEFINITIONS: readonly AlertDefinition[] = [
+  ...TOOL_ALERTS,
+  ...AGENT_ALERTS,
+  ...MODEL_ALERTS,
+  ...CORRELATED_ALERTS,
+];
 
 /** The texts of an alert. */
 export interface Annotations {

@@ -46,6 +46,16 @@ const PAIRS: readonly Pair[] = [
     why: 'a process that loses the store and then ends would always fire the alert',
   },
   {
+    long: 'onFallbackFor',
+    short: 'gap',
+    why: 'with a missed scrape, no answer would be seen in that time',
+  },
+  {
+    long: 'modelsDownFor',
+    short: 'gap',
+    why: 'with a missed scrape, no answer would be seen in that time',
+  },
+  {
     long: 'starvedFor',
     short: 'gap',
     twice: true,

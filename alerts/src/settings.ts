@@ -107,6 +107,18 @@ export interface RuleSettings {
   readonly absentHabitShare: number;
   /** FleetDegraded: how long the shared store must not have answered a process. Longer than `gap`, and than a restart or failover of Redis takes. */
   readonly degradedFor: string;
+  /** ModelOnFallback: the time in which the first model of a list has given no answer. */
+  readonly onFallbackFor: string;
+  /** ModelOnFallback: the least number of answers of other models in that time, or in an hour. */
+  readonly onFallbackLeastAnswers: number;
+  /** ModelOnFallback: how long it is kept after it was last true. Some agents ask a model only now and then. */
+  readonly onFallbackKeep: string;
+  /** ModelsDown: the time in which no model of a list has given an answer. */
+  readonly modelsDownFor: string;
+  /** ModelsDown: the least number of calls that failed in that time, or in an hour. */
+  readonly modelsDownLeastCalls: number;
+  /** ModelsDown: how long it is kept after it was last true. */
+  readonly modelsDownKeep: string;
 }
 
 /** The default thresholds. */
@@ -154,6 +166,12 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   absentHabit: '2d',
   absentHabitShare: 0.5,
   degradedFor: '5m',
+  onFallbackFor: '5m',
+  onFallbackLeastAnswers: 3,
+  onFallbackKeep: '5m',
+  modelsDownFor: '5m',
+  modelsDownLeastCalls: 3,
+  modelsDownKeep: '5m',
 };
 
 /** Windows that are part of the names of recorded series, so that no setting changes them. */

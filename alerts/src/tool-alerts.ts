@@ -16,6 +16,7 @@ import {
   label,
   type Matchers,
   METRIC,
+  MODELS,
   matching,
   TOOL,
 } from './promql.ts';
@@ -237,6 +238,20 @@ const toolSlow: AlertDefinition = {
     `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,
 };
 
+/** Models, also for as long as other alerts still see those of a process that ended. */
+const models = ({ series, read, recorded }: Ground): string => {
+  const circuits = recorded
+    ? `${read.now('circuits')}{${MODELS}}`
+    : series(METRIC.circuits, { [ATTR.state]: ['closed'] }, MODELS);
+  return `last_over_time(${circuits}[${WINDOW.hour}])`;
+};
+
+/** L7: models have alerts of their own. */
+const ofTools = (alert: AlertDefinition): AlertDefinition => ({
+  ...alert,
+  expr: (ground) => `${alert.expr(ground)}\nunless on (${BY_TOOL}) ${models(ground)}`,
+});
+
 /** Alerts about one tool of one agent. */
 export const TOOL_ALERTS: readonly AlertDefinition[] = [
   circuitOpen,
@@ -244,4 +259,4 @@ export const TOOL_ALERTS: readonly AlertDefinition[] = [
   probeStarved,
   toolErrorRateHigh,
   toolSlow,
-];
+].map(ofTools);

@@ -49,6 +49,8 @@ const burnt = (one: SimulatedProcess, now: number, low: number): void => {
 const between = (now: number, from: number, to: number): boolean => now > from && now < to;
 const fleet = agents(['1', '2', '3']);
 
+const MODELS = ['model:anthropic/claude', 'model:openai/gpt'] as const;
+
 /** Each scenario fails after about half an hour, and recovers. One to three agents, because promtool holds 10,000 samples per query. */
 const CASES: readonly Case[] = [
   {
@@ -136,6 +138,24 @@ const CASES: readonly Case[] = [
     second: (now, one) => {
       if (now === 605) one.store('degraded');
       if (now === 2005) one.store('up');
+    },
+  },
+  {
+    alert: 'ModelOnFallback',
+    lasts: HOUR,
+    processes: [new SimulatedProcess({ tools: MODELS })],
+    second: (now, one) => {
+      if (now % 10 === 0) one.answer(MODELS[between(now, 600, 2000) ? 1 : 0], MODELS[0]);
+    },
+  },
+  {
+    alert: 'ModelsDown',
+    lasts: HOUR,
+    processes: [new SimulatedProcess({ tools: MODELS })],
+    second: (now, one) => {
+      if (now % 10 !== 0) return;
+      if (between(now, 600, 2000)) one.unanswered(MODELS[0]);
+      else one.answer(MODELS[0], MODELS[0]);
     },
   },
   {

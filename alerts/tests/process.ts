@@ -83,6 +83,18 @@ export class SimulatedProcess {
     this.#set(METRIC.fleetUp, {}, state === 'up' ? 1 : 0);
   }
 
+  /** A model answers, in a list with this first model. */
+  answer(model: string, primary: string, answers = 1): void {
+    const position = model === primary ? 'primary' : 'fallback';
+    const of = { [ATTR.tool]: model, [ATTR.position]: position, [ATTR.primary]: primary };
+    this.#add(METRIC.modelAnswers, of, answers);
+  }
+
+  /** No model of a list answers. */
+  unanswered(primary: string, calls = 1): void {
+    this.#add(METRIC.modelFailures, { [ATTR.tool]: primary }, calls);
+  }
+
   #declare(tool: string): void {
     const on = { [ATTR.tool]: tool };
     for (const state of ['closed', 'open', 'half_open']) this.#set(METRIC.circuits, { ...on, [ATTR.state]: state }, 0);

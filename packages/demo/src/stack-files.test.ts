@@ -40,7 +40,7 @@ test('keeps everything but addresses and times', async () => {
   expect(alerting.alert_relabel_configs).toEqual([{ action: 'labeldrop', regex: 'grafana_url|console_url' }]);
   const { route, inhibit_rules, receivers } = await read(files.alertmanager);
   expect(route.group_by).toEqual(['alertname', 'gen_ai_agent_name', 'job']);
-  expect(inhibit_rules).toHaveLength(6);
+  expect(inhibit_rules).toHaveLength(7);
   expect(receivers).toEqual([
     {
       name: 'default',

@@ -1,0 +1,74 @@
+import type { AlertDefinition } from './alert.ts';
+import { inWords } from './duration.ts';
+import { failingWith, otherModel } from './failing.ts';
+import { gained } from './gained.ts';
+import { AGENT, ATTR, BY_TOOL, bracketed, indented, joined, METRIC, PRIMARY, TOOL } from './promql.ts';
+import type { Ground } from './record.ts';
+import { WINDOW } from './settings.ts';
+
+const common = { dashboard: 'breakerbox-tool-detail', labels: ['job', 'agent', 'tool'] } as const;
+
+const BY_PRIMARY = `job, ${AGENT}, ${PRIMARY}`;
+
+/** The first model of the list takes the place of the tool, so that links and the console lead to it. */
+const ofPrimary = (expr: string): string =>
+  `sum by (${BY_TOOL}) (\n  label_replace(\n${indented(indented(expr))},\n    "${TOOL}", "$1", "${PRIMARY}", "(.+)"\n  )\n)`;
+
+const answers = (ground: Ground, window: string, position?: 'primary' | 'fallback'): string =>
+  gained(
+    ground,
+    ground.series(METRIC.modelAnswers, position === undefined ? {} : { [ATTR.position]: [position] }),
+    BY_PRIMARY,
+    window,
+  );
+
+/** In the last minutes, and for agents that ask a model rarely in the last hour. */
+const inEither = (recent: string, condition: (window: string) => string): string =>
+  joined('or', ...[recent, WINDOW.hour].map((window) => bracketed(condition(window))));
+
+const onFallback: AlertDefinition = {
+  ...common,
+  name: 'BreakerboxModelOnFallback',
+  severity: 'warning',
+  says: ({ onFallbackFor, onFallbackLeastAnswers }) =>
+    `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour`,
+  comment:
+    'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool.',
+  expr: (ground) =>
+    inEither(ground.settings.onFallbackFor, (window) =>
+      [
+        `${ofPrimary(answers(ground, window, 'fallback'))} >= ${ground.settings.onFallbackLeastAnswers}`,
+        `unless ${ofPrimary(answers(ground, window, 'primary'))} > 0`,
+      ].join('\n'),
+    ),
+  keepFiringFor: ({ onFallbackKeep }) => onFallbackKeep,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: ${otherModel(dialect, andSelector)} answers for ${dialect.label('tool')}${failingWith(dialect, andSelector)}`,
+  description: ({ dialect, settings }) =>
+    `${dialect.label('tool')}, the first model of agent ${dialect.label('agent')} (job ${dialect.label('job')}), has answered nothing for ${inWords(settings.onFallbackFor)}. Other models of its list answer, so users see no error. Check its key, its credit and the status page of its provider. It is probed by real calls, and answers again by itself. To see why and when the next probe is due: npx breakerbox ctl list.`,
+};
+
+const modelsDown: AlertDefinition = {
+  ...common,
+  name: 'BreakerboxModelsDown',
+  severity: 'critical',
+  says: ({ modelsDownFor, modelsDownLeastCalls }) =>
+    `no model of a list has answered for ${inWords(modelsDownFor)} while at least ${modelsDownLeastCalls} calls failed, or the same for an hour`,
+  comment:
+    'The agent cannot work at all. Failed calls are counted under the first model of the list that was asked, and its answers by the same name.',
+  expr: (ground) =>
+    inEither(ground.settings.modelsDownFor, (window) =>
+      [
+        `${gained(ground, ground.series(METRIC.modelFailures), BY_TOOL, window)} >= ${ground.settings.modelsDownLeastCalls}`,
+        `unless ${ofPrimary(answers(ground, window))} > 0`,
+      ].join('\n'),
+    ),
+  keepFiringFor: ({ modelsDownKeep }) => modelsDownKeep,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: neither ${dialect.label('tool')} nor another model answers${failingWith(dialect, andSelector)}`,
+  description: ({ dialect, settings }) =>
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has had no answer of ${dialect.label('tool')} or of the models behind it for ${inWords(settings.modelsDownFor)}. Its runs fail. Check keys, credit and the status pages of the providers, and the way to them. Each model is probed by real calls. To see why each is unavailable and until when: npx breakerbox ctl list.`,
+};
+
+/** Alerts about the models of one agent. */
+export const MODEL_ALERTS: readonly AlertDefinition[] = [modelsDown, onFallback];
