@@ -13,7 +13,7 @@ import { createResultPool } from './freshness/last-good.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { announce } from './made-boxes.ts';
 import { noOverrides } from './overrides.ts';
-import { createPrecheckCache, type Precheck } from './precheck.ts';
+import { AVAILABILITIES, createPrecheckCache, type Precheck } from './precheck.ts';
 import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
 import { createSession } from './session.ts';
@@ -22,7 +22,7 @@ import { type BoxInternals, INTERNALS } from './session-internals.ts';
 import { freshMemory } from './session-memory.ts';
 import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
-import { createPrecheckSeries, groupSeries, precheckSeries, toolSeries } from './telemetry/series.ts';
+import { seriesOf, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
 import {
@@ -110,7 +110,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
   const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
     const treated = toolSettings(config.defaults, toolConfig, scope);
     const ownSeries = toolSeries(series, name, maxTools);
-    if (treated.precheck !== undefined) createPrecheckSeries(ownSeries);
+    if (treated.precheck !== undefined) for (const one of AVAILABILITIES) seriesOf(ownSeries, 'prechecks', one);
     const tool: ToolSpec = Object.assign(tools.get(name) ?? { name, group: undefined, series: ownSeries }, treated);
     tools.set(name, tool);
     if (Object.keys(toolConfig).length > 0) configured.add(name);
@@ -149,7 +149,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     const name = circuitNameOf(group);
     const known = groups.get(name);
     if (known !== undefined) return known;
-    const made = { name, ...groupSettings(config, group, scope), series: groupSeries(series, name, maxTools) };
+    const made = { name, ...groupSettings(config, group, scope), series: toolSeries(series, name, maxTools, true) };
     if (made.series.isGroup) made.series.level = levelOf(group);
     groups.set(name, made);
     return made;
@@ -185,7 +185,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     maxAgeMs: config.precheckMaxAgeMs ?? 30_000,
     onScore: (tool, availability) => {
       const series = tools.get(tool)?.series;
-      if (series !== undefined) precheckSeries(series, availability).value += 1;
+      if (series !== undefined) seriesOf(series, 'prechecks', availability).value += 1;
     },
   });
 
@@ -289,7 +289,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       const { id = crypto.randomUUID(), allowedTools } = options;
       const budget = { ...budgetOptions(config.budget), ...budgetOptions(options.budget) };
       if (options.budget !== undefined) checkBudget(budget, tools.values());
-      series.sessionsStarted.value += 1;
+      seriesOf(series, 'sessionsStarted').value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
       const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
       return createSession(shared, { id, memory, allowed: allowedBy(allowedTools), span: spanOf(id, options), named });

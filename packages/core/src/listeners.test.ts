@@ -91,10 +91,10 @@ describe('listeners that make sessions', () => {
     session.end();
     expect(made).toBe(150);
     expect(error).toHaveBeenCalledTimes(3);
-    const { sessions, tools } = agentSeries(agent);
-    expect(sessions.active.value).toBe(0);
-    expect(tools.get('a')?.circuits.get('closed')?.value).toBe(0);
-    expect(tools.get('a')?.outcomes.success.value).toBe(153);
+    const { families, tools } = agentSeries(agent);
+    expect(families.sessions?.get('active')?.value).toBe(0);
+    expect(tools.get('a')?.families.circuits?.get('closed')?.value).toBe(0);
+    expect(tools.get('a')?.succeeded.value).toBe(153);
   });
 });
 

@@ -31,7 +31,6 @@ import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './se
 import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './session-tools.ts';
-import type { SessionObserver } from './telemetry/observer.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
@@ -78,8 +77,6 @@ class Session implements SessionApi {
   readonly agent: string;
   readonly #box: BoxContext;
   readonly #telemetry: SessionTelemetry;
-  /** The same, as far as deciding is concerned: the session asks it nothing. */
-  readonly #observer: SessionObserver;
   /** Changes that are not reported yet. Between two calls of the session it is empty. */
   readonly #reports = new Reports();
   readonly #recovery: RecoveryWatch | undefined;
@@ -117,15 +114,14 @@ class Session implements SessionApi {
     this.#allowed = allowed;
     this.#recovery = box.recoveryWatch();
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
-    this.#observer = this.#telemetry;
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#reports);
     this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#reports, this.#recovery, this);
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
     this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
     this.#beganMs = box.clock.now();
-    this.#observer.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
-    this.#observer.used(this.#beganMs, false);
+    this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
+    this.#telemetry.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
     applyOverrides(box.overrides, this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
@@ -151,14 +147,14 @@ class Session implements SessionApi {
       entry.tracked.rejectedMs = at.ms;
     }
     if (this.#reports.pending !== undefined) this.#report();
-    this.#observer.decided(permit, options, at.step);
+    this.#telemetry.decided(permit, options, at.step);
     return permit;
   }
 
   /** The start of every public call that changes something: it first settles what time and other sessions have changed. */
   #arrive(decides = false): Moment {
     const at = this.#now();
-    this.#observer.used(at.ms, decides);
+    this.#telemetry.used(at.ms, decides);
     this.#circuits.settleDue(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
     if (this.#reports.pending !== undefined) this.#report();
     return at;
@@ -166,12 +162,12 @@ class Session implements SessionApi {
 
   /** Tells what has changed, in the order in which it did. Before a call's own report, and before listeners get their events. */
   #report(): void {
-    for (const report of this.#reports.take()) this.#observer.changed(report);
+    for (const report of this.#reports.take()) this.#telemetry.changed(report);
   }
 
   #flush(): void {
     this.#report();
-    this.#observer.flush();
+    this.#telemetry.flush();
   }
 
   #now(ms = this.#box.clock.now()): Moment {
@@ -217,7 +213,7 @@ class Session implements SessionApi {
       this.#settled += 1;
       this.#judge(permit, settlement, at);
     }
-    this.#observer.flush();
+    this.#telemetry.flush();
   };
 
   #judge(permit: SessionPermit, settlement: Settlement, at: Moment): void {
@@ -253,7 +249,7 @@ class Session implements SessionApi {
     const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
     tallyOutcome(entry.tally, judged, permit.freshness);
-    this.#observer.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
+    this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
     else {
       const { evidence } = this.#box;
@@ -269,7 +265,7 @@ class Session implements SessionApi {
   /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice (C12). */
   readonly #lapse: LapseHandler = (permit, atMs, noticedBy) => {
     if (permit.close()) this.#conclude(permit, lapseOf(permit), undefined, this.#now(atMs));
-    if (noticedBy !== this) this.#observer.flush();
+    if (noticedBy !== this) this.#telemetry.flush();
   };
 
   declare(tool: string, options?: DeclareOptions): void {
@@ -330,7 +326,7 @@ class Session implements SessionApi {
 
   end(): void {
     this.#look(true);
-    this.#observer.ended();
+    this.#telemetry.ended();
     this.#box.overrides.ended(this);
   }
 
@@ -425,7 +421,7 @@ class Session implements SessionApi {
       plan: this.#plan,
       lookAhead: () => this.#lookAhead(),
       tallies: () => this.#entries.tallies(),
-      wasKept: () => this.#observer.wasKept(),
+      wasKept: () => this.#telemetry.wasKept(),
       endPause: () => {
         const endMs = this.#ledgers.endPause(this.#arrive());
         this.#flush();
@@ -436,7 +432,7 @@ class Session implements SessionApi {
         const at = this.#arrive();
         const plan = make(this.#decider, at);
         this.#plan = plan;
-        this.#observer.planned(plan);
+        this.#telemetry.planned(plan);
         this.#flush();
         return plan;
       },

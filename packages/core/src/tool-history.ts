@@ -2,6 +2,7 @@ import type { Breakerbox } from './breakerbox.ts';
 import { boxInternals } from './session-internals.ts';
 import { isMostlyIgnored } from './session-tools.ts';
 import { ATTR } from './telemetry/semconv.ts';
+import { allSeries, type Series } from './telemetry/series.ts';
 
 const evidenceOf = (box: Breakerbox) => boxInternals(box, 'the history of a box').context.evidence;
 
@@ -24,14 +25,17 @@ export const uncountedTools = (box: Breakerbox): readonly UncountedTool[] => {
   return box.tools.flatMap((tool) => {
     const series = context.tool(tool)?.series;
     if (series?.base[ATTR.tool] !== tool) return [];
-    const calls = Object.values(series.outcomes).reduce((sum, { value }) => sum + value, 0);
-    const errors = [...series.errors].reduce(
-      (sum, [key, { value }]) => (/^ignored\/(?!denied|cancelled)/.test(key) ? sum + value : sum),
-      0,
+    const calls = sumOf(allSeries(series, 'outcomes'));
+    const ignored = [...allSeries(series, 'errors')].filter(
+      ({ attributes: { [ATTR.outcome]: outcome, [ATTR.errorType]: category, [ATTR.blames]: blames } }) =>
+        outcome === 'ignored' && blames === undefined && category !== 'denied' && category !== 'cancelled',
     );
+    const errors = sumOf(ignored);
     return isMostlyIgnored(errors, calls) ? [{ tool, errors, calls }] : [];
   });
 };
+
+const sumOf = (some: Iterable<Series>): number => [...some].reduce((sum, { value }) => sum + value, 0);
 
 /** Whether an error with this digest is one of an unusable tool (O8). */
 export const isUnusableWith = (box: Breakerbox, tool: string, digest: string): boolean => {

@@ -9,7 +9,7 @@ import { modelContexts } from '../models/model-contexts.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { sendPending } from '../telemetry/logs.ts';
-import { countAction } from '../telemetry/series.ts';
+import { seriesOf } from '../telemetry/series.ts';
 import {
   cover,
   FORCED_MODES,
@@ -220,7 +220,7 @@ const reportAction = (
   { agent, clock, series, emitter }: BoxContext,
   { action, result, tool, session }: ReportedAction,
 ): void => {
-  countAction(series, action, result);
+  seriesOf(series, 'operatorActions', action, result).value += 1;
   const event: OperatorActionEvent = { agent, session, unixMs: clock.unixNow(), action, result, tool };
   sendPending([{ name: 'operator.action', event }], emitter);
 };

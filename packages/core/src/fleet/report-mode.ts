@@ -1,8 +1,7 @@
 import type { BoxContext } from '../box-context.ts';
 import type { FleetEvent } from '../events.ts';
 import { sendPending } from '../telemetry/logs.ts';
-import { ATTR } from '../telemetry/semconv.ts';
-import type { AgentSeries, Series } from '../telemetry/series.ts';
+import { seriesOf } from '../telemetry/series.ts';
 
 type Mode = 'up' | 'degraded';
 
@@ -31,11 +30,4 @@ export const reportHeard = ({ clock, series }: BoxContext): void => {
 /** Records of the store that do not fit. */
 export const reportIgnored = ({ series }: BoxContext, records: number): void => {
   seriesOf(series, 'fleetIgnored').value += records;
-};
-
-/** Made with the first use, because an agent without a fleet has none. */
-const seriesOf = (series: AgentSeries, metric: 'fleetUp' | 'fleetReadTime' | 'fleetIgnored'): Series => {
-  const made = series[metric].get('') ?? { attributes: { [ATTR.agent]: series.agent }, value: 0 };
-  series[metric].set('', made);
-  return made;
 };

@@ -15,7 +15,7 @@ import { boxInternals } from '../session-internals.ts';
 import { freshMemory } from '../session-memory.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
 import { ATTR, MODEL_PREFIX } from '../telemetry/semconv.ts';
-import { countModel, createAgentSeries, groupSeries, toolSeries } from '../telemetry/series.ts';
+import { createAgentSeries, seriesOf, toolSeries } from '../telemetry/series.ts';
 import { type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from '../tool.ts';
 import { noEvidence } from '../warnings/mistakes.ts';
 import { type ModelContext, modelContexts } from './model-contexts.ts';
@@ -112,7 +112,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
     const name = circuitNameOf(`${MODEL_PREFIX}${group}`);
     const known = groups.get(name);
     if (known !== undefined) return known;
-    const spec = { name, ...modelGroupSettings(config, name), series: groupSeries(series, name, maxTools) };
+    const spec = { name, ...modelGroupSettings(config, name), series: toolSeries(series, name, maxTools, true) };
     groups.set(name, spec);
     return spec;
   };
@@ -151,18 +151,22 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
       if (isNew) Object.assign(spec, settingsOf(name, current));
       specs.set(name, spec);
       followProviders();
-      const count = spec.series;
+      const labelOf = (one: ToolSpec | undefined, otherwise: string) =>
+        String(one?.series.base[ATTR.tool] ?? otherwise);
+      const model = labelOf(spec, name);
       return {
         name,
         extend: (permit, ms) => extendLease(permit, clock.now() + ms),
         longestWaitMs: () => spec.group?.policy.maxCooldownMs ?? spec.policy.maxCooldownMs,
         answered: ({ position, primary, input, output }) => {
-          const found = specs.get(primary)?.series.base[ATTR.tool] ?? primary;
-          countModel(series.modelAnswers, count, { [ATTR.position]: position, [ATTR.primary]: found });
-          if (input) countModel(series.modelTokens, count, { [ATTR.tokenType]: 'input' }, input);
-          if (output) countModel(series.modelTokens, count, { [ATTR.tokenType]: 'output' }, output);
+          const first = labelOf(specs.get(primary), primary);
+          seriesOf(series, 'modelAnswers', model, position, first).value += 1;
+          if (input) seriesOf(series, 'modelTokens', model, 'input').value += input;
+          if (output) seriesOf(series, 'modelTokens', model, 'output').value += output;
         },
-        unanswered: () => countModel(series.modelFailures, count),
+        unanswered: () => {
+          seriesOf(series, 'modelFailures', model).value += 1;
+        },
       };
     },
   };

@@ -1,9 +1,8 @@
 import { expect } from 'vitest';
 import { METRIC } from '../index.ts';
 import { agentSeries } from '../telemetry/otel-binding.ts';
-import { AGENT_READINGS, TOOL_READINGS } from '../telemetry/readers.ts';
 import { ATTR } from '../telemetry/semconv.ts';
-import type { Series } from '../telemetry/series.ts';
+import { allSeries, type Series } from '../telemetry/series.ts';
 import type { Model } from './model.ts';
 import { modelMetrics, withdrawn } from './model-metrics.ts';
 
@@ -59,9 +58,9 @@ const sorted = (counts: Record<string, number>) =>
 export const costsBefore = (): Model['costs'] => {
   const { tools } = agentSeries(AGENT);
   return new Map(
-    [...tools].map(([tool, { tokensWasted, costedFailures }]) => [
+    [...tools].map(([tool, series]) => [
       tool,
-      { tokens: tokensWasted.get('')?.value ?? 0, calls: costedFailures },
+      { tokens: [...allSeries(series, 'tokensWasted')][0]?.value ?? 0, calls: series.costedFailures },
     ]),
   );
 };
@@ -80,14 +79,12 @@ const keyOf = (name: keyof typeof METRIC, series: Series): string => {
 
 /** What the real series behind the metrics say. */
 export const readSeries = (): Map<string, number> => {
-  const series = agentSeries(AGENT);
+  const agent = agentSeries(AGENT);
   const all = new Map<string, number>();
-  const read = (name: keyof typeof METRIC, some: Iterable<Series>) => {
-    for (const series of some) all.set(keyOf(name, series), series.value);
-  };
-  for (const [name, of] of Object.entries(AGENT_READINGS)) read(name as keyof typeof AGENT_READINGS, of(series));
-  for (const tool of series.tools.values()) {
-    for (const [name, of] of Object.entries(TOOL_READINGS)) read(name as keyof typeof TOOL_READINGS, of(tool));
+  for (const owner of [agent, ...agent.tools.values()]) {
+    for (const name of Object.keys(owner.families) as (keyof typeof METRIC)[]) {
+      for (const series of allSeries(owner, name)) all.set(keyOf(name, series), series.value);
+    }
   }
   return all;
 };

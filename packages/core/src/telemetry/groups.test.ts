@@ -1,9 +1,9 @@
 import { metrics } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, trip, UNIX_START } from '../test-support.ts';
-import { openSeries, type SeriesReader, scrapedNumbers, TOOL_READINGS } from './readers.ts';
+import { openSeries, type SeriesReader, scrapedNumbers } from './readers.ts';
 import { METRIC } from './semconv.ts';
-import { circuitSeries, createAgentSeries, decisionSeries, groupSeries, toolSeries } from './series.ts';
+import { allSeries, createAgentSeries, seriesOf as ownSeries, toolSeries } from './series.ts';
 import { newAgent, registerMetrics, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
@@ -62,21 +62,21 @@ describe('C13: the metrics of a group', () => {
 
   test('they share maxTools and _OTHER with tools', () => {
     const series = createAgentSeries(agent);
-    const first = groupSeries(series, 'group:one', 2);
+    const first = toolSeries(series, 'group:one', 2, true);
     const tool = toolSeries(series, 'a', 2);
-    const second = groupSeries(series, 'group:two', 2);
+    const second = toolSeries(series, 'group:two', 2, true);
     expect([...series.tools.keys()]).toEqual(['group:one', 'a', '_OTHER']);
-    expect(groupSeries(series, 'group:one', 2)).toBe(first);
+    expect(toolSeries(series, 'group:one', 2, true)).toBe(first);
     expect(toolSeries(series, 'b', 2)).toBe(second);
     expect([first, tool, second].map(({ isGroup }) => isGroup)).toEqual([true, false, false]);
   });
 
   test('C1: a mode that an operator sets has a series from its first use on', () => {
-    const series = groupSeries(createAgentSeries(agent), 'group:one', 1);
-    const states = () => [...TOOL_READINGS.circuits(series)].map(({ attributes }) => attributes['breakerbox.state']);
+    const series = toolSeries(createAgentSeries(agent), 'group:one', 1, true);
+    const states = () => [...allSeries(series, 'circuits')].map(({ attributes }) => attributes['breakerbox.state']);
     expect(states()).toEqual(['closed', 'open', 'half_open']);
-    circuitSeries(series, 'forced_open').value += 1;
-    expect(circuitSeries(series, 'forced_open').value).toBe(1);
+    ownSeries(series, 'circuits', 'forced_open').value += 1;
+    expect(ownSeries(series, 'circuits', 'forced_open').value).toBe(1);
     expect(states()).toEqual(['closed', 'open', 'half_open', 'forced_open']);
   });
 });
@@ -115,9 +115,9 @@ describe('C15: when a group opens, the opening of its tool is withdrawn', () => 
 test('S2: a reason with an unusual decision has its own series, from its first use on', () => {
   const series = toolSeries(createAgentSeries(agent), 'a', 1);
   const systemic = () =>
-    [...TOOL_READINGS.decisions(series)].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');
+    [...allSeries(series, 'decisions')].filter(({ attributes }) => attributes['breakerbox.reason'] === 'systemic');
   expect(systemic().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause']);
-  decisionSeries(series, 'skip', 'systemic').value += 1;
-  expect(decisionSeries(series, 'skip', 'systemic').value).toBe(1);
+  ownSeries(series, 'decisions', 'skip', 'systemic').value += 1;
+  expect(ownSeries(series, 'decisions', 'skip', 'systemic').value).toBe(1);
   expect(systemic().map(({ attributes }) => attributes['breakerbox.decision'])).toEqual(['pause', 'skip']);
 });

@@ -2,9 +2,17 @@ import { metrics, type Span, TraceFlags, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bench, failOnce, manualClock, succeedOnce } from '../test-support.ts';
 import { agentSeries } from './otel-binding.ts';
-import { AGENT_READINGS, openSeries, processState, type SeriesReader, TOOL_READINGS } from './readers.ts';
+import { openSeries, processState, type SeriesReader } from './readers.ts';
 import { DURATION_BUCKETS, METRIC } from './semconv.ts';
-import { addDuration, countOf, createDurationSeries, type Exemplars, keepExemplars, type Series } from './series.ts';
+import {
+  addDuration,
+  countOf,
+  createDurationSeries,
+  type Exemplars,
+  keepExemplars,
+  seriesOf as ownSeries,
+  type Series,
+} from './series.ts';
 import { newAgent, registerMetrics, registerTraces, seriesOf } from './test-support.telemetry.ts';
 
 let agent = '';
@@ -28,11 +36,6 @@ const isMeasuring = (): boolean => processState().keepsDurations || processState
 
 const durationsOf = (series: SeriesReader) =>
   [...series.histograms(METRIC.duration)].filter(({ attributes }) => attributes['gen_ai.agent.name'] === agent);
-
-test('every metric of the contract except the histogram has its series', () => {
-  const known = [...Object.keys(AGENT_READINGS), ...Object.keys(TOOL_READINGS), 'duration'];
-  expect(known.sort()).toEqual(Object.keys(METRIC).sort());
-});
 
 test('E5: a clock that throws keeps no other session in the gauges, and its own session leaves them', () => {
   let broken = false;
@@ -131,9 +134,9 @@ test('idle sessions leave at the request of a reader', () => {
   const { session, clock } = bench({ agent, tools: { a: {} } });
   succeedOnce(session, 'a');
   clock.advance(30 * 60_000);
-  expect(agentSeries(agent).sessions.active.value).toBe(1);
+  expect(ownSeries(agentSeries(agent), 'sessions', 'active').value).toBe(1);
   series.retireIdle();
-  expect(agentSeries(agent).sessions.active.value).toBe(0);
+  expect(ownSeries(agentSeries(agent), 'sessions', 'active').value).toBe(0);
 });
 
 const spanOf = (traceFlags: number) =>

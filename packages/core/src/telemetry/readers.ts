@@ -4,6 +4,7 @@ import { noticeCopy } from '../warnings/warnings.ts';
 import { DURATION_BUCKETS, METRIC, type MetricDefinition } from './semconv.ts';
 import {
   type AgentSeries,
+  allSeries,
   countOf,
   type DurationSeries,
   type Exemplar,
@@ -11,8 +12,8 @@ import {
   isWithdrawn,
   plainDecisionSeries,
   type Series,
+  seriesOf,
   type ToolSeries,
-  transitionSeries,
 } from './series.ts';
 
 /** A session that counts in the gauges until it ends or goes idle. */
@@ -75,7 +76,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 13;
+export const SHAPE = 14;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -124,69 +125,18 @@ export interface HistogramSeries {
 
 type MetricKey = keyof typeof METRIC;
 
-/** The metrics of a scope. One without a reading below is a type error. */
-type KeyIn<Scope> = { [Key in MetricKey]: (typeof METRIC)[Key]['scope'] extends Scope ? Key : never }[MetricKey];
-type AgentKey = KeyIn<'agent'>;
-type ToolKey = Exclude<KeyIn<'tool'>, 'duration'>;
-
-/** The series behind the metrics that an agent has once. */
-export const AGENT_READINGS = {
-  budgetLimit: (agent) => [agent.budgetLimit],
-  budgetRemaining: (agent) => [agent.budgetRemaining],
-  budgetConsumed: (agent) => [agent.budgetConsumed],
-  budgetLow: (agent) => [agent.budgetLow],
-  budgetExhaustions: (agent) => [agent.budgetExhaustions],
-  sessions: (agent) => Object.values(agent.sessions),
-  sessionsStarted: (agent) => [agent.sessionsStarted],
-  systemicActive: (agent) => [agent.systemicActive],
-  systemicEvents: (agent): Iterable<Series> => agent.systemicEvents.values(),
-  tasks: (agent): Iterable<Series> => agent.tasks.values(),
-  operatorActions: (agent): Iterable<Series> => agent.operatorActions.values(),
-  fleetUp: (agent): Iterable<Series> => agent.fleetUp.values(),
-  fleetReadTime: (agent): Iterable<Series> => agent.fleetReadTime.values(),
-  fleetIgnored: (agent): Iterable<Series> => agent.fleetIgnored.values(),
-  modelAnswers: (agent): Iterable<Series> => agent.modelAnswers.values(),
-  modelTokens: (agent): Iterable<Series> => agent.modelTokens.values(),
-  modelFailures: (agent): Iterable<Series> => agent.modelFailures.values(),
-} as const satisfies Readonly<Record<AgentKey, (agent: AgentSeries) => Iterable<Series>>>;
-
-const NONE: readonly Series[] = [];
-
-/** Skips groups, which have no such series. */
-const ofTools =
-  (read: (tool: ToolSeries) => Iterable<Series>) =>
-  (tool: ToolSeries): Iterable<Series> =>
-    tool.isGroup ? NONE : read(tool);
-
-/** The series behind the metrics that each tool has. Iterables by name: TypeScript before 5.6 has no `MapIterator`. */
-export const TOOL_READINGS = {
-  decisions: ofTools((tool) => tool.decisions.values()),
-  outcomes: ofTools((tool) => Object.values(tool.outcomes)),
-  errors: ofTools((tool) => [...tool.errors.values(), ...tool.keyErrors.values()]),
-  transitions: (tool): Iterable<Series> => tool.transitions.values(),
-  circuits: (tool): Iterable<Series> => tool.circuits.values(),
-  openedTime: (tool): Iterable<Series> => tool.openedTime.values(),
-  unavailableTime: (tool): Iterable<Series> => tool.unavailableTime.values(),
-  retryAfterTime: ofTools((tool) => tool.retryAfterTime.values()),
-  tokensWasted: ofTools((tool) => tool.tokensWasted.values()),
-  tokensAvoided: ofTools((tool) => tool.tokensAvoided.values()),
-  routes: ofTools((tool) => tool.routes.values()),
-  freshness: ofTools((tool) => tool.freshness.values()),
-  prechecks: ofTools((tool) => tool.prechecks.values()),
-} as const satisfies Readonly<Record<ToolKey, (tool: ToolSeries) => Iterable<Series>>>;
-
-/** All that is exported of a tool at the level `state`. */
-const STATE_READINGS: Partial<Readonly<Record<ToolKey, (tool: ToolSeries) => Iterable<Series>>>> = {
-  decisions: ofTools((tool) => [plainDecisionSeries(tool, 'call'), plainDecisionSeries(tool, 'skip')]),
-  outcomes: ofTools((tool) => [tool.outcomes.failure]),
-  transitions: (tool) => [transitionSeries(tool, 'closed', 'open')],
-  circuits: (tool): Iterable<Series> => tool.circuits.values(),
+/** What is exported of a tool at the level `state`, beside all of its circuits. */
+const STATE_READINGS: Partial<Readonly<Record<MetricKey, (tool: ToolSeries) => Iterable<Series>>>> = {
+  decisions: (tool) => [plainDecisionSeries(tool, 'call'), plainDecisionSeries(tool, 'skip')],
+  outcomes: (tool) => [seriesOf(tool, 'outcomes', 'failure')],
+  transitions: (tool) => [seriesOf(tool, 'transitions', 'closed', 'open')],
 };
 
 /** The series behind a metric of a tool, at the tool's level. */
-const readTool = (tool: ToolSeries, key: ToolKey): Iterable<Series> => {
-  if (tool.level === 'full') return TOOL_READINGS[key](tool);
-  return tool.level === 'state' ? (STATE_READINGS[key]?.(tool) ?? NONE) : NONE;
+const readTool = (tool: ToolSeries, key: MetricKey): Iterable<Series> => {
+  if (tool.level === 'full' || (tool.level === 'state' && key === 'circuits')) return allSeries(tool, key);
+  const isOfCalls = key === 'decisions' || key === 'outcomes';
+  return (tool.level === 'state' && !(tool.isGroup && isOfCalls) && STATE_READINGS[key]?.(tool)) || [];
 };
 
 const KEYS: ReadonlyMap<string, MetricKey> = new Map(
@@ -207,8 +157,8 @@ export function* readNumbers({ name }: Pick<ExportedMetric, 'name'>): Iterable<S
   const key = KEYS.get(name);
   if (key === undefined || key === 'duration') return;
   for (const agent of state.agents.values()) {
-    if (key in AGENT_READINGS) yield* AGENT_READINGS[key as AgentKey](agent);
-    else for (const tool of agent.tools.values()) yield* readTool(tool, key as ToolKey);
+    if (METRIC[key].scope === 'agent') yield* allSeries(agent, key);
+    else for (const tool of agent.tools.values()) yield* readTool(tool, key);
   }
 }
 

@@ -5,7 +5,7 @@ import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
-import { AVAILABILITIES, type Availability } from '../precheck.ts';
+import type { Availability } from '../precheck.ts';
 import type { Decision, Reason } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { Route } from '../routing/route.ts';
@@ -64,203 +64,136 @@ export const createDurationSeries = (attributes: Attributes): DurationSeries => 
   max: Number.NEGATIVE_INFINITY,
 });
 
-const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
-
-type RouteKey = Exclude<Route['kind'], 'alternative'> | `alternative/${Degradation}`;
 type Disposition = 'achievable' | 'deferred';
-type Final = Exclude<Outcome, 'success'>;
+type MetricKey = keyof typeof METRIC;
 
-/** The series of one metric. A series that no alert reads appears with its first use, because each one costs its user money. */
-export type SeriesBy<Key> = Map<Key, Series>;
+/** The values of a metric's attributes, in the order of {@link METRIC}. A metric that is not here has no attributes. */
+interface MetricValues {
+  decisions: [Decision, Reason];
+  outcomes: [Outcome];
+  /** Ignored by the tool and of a key: it counts for the key (C14). */
+  errors: [Exclude<Outcome, 'success'>, ErrorCategory, 'key'?];
+  transitions: [ReportedState, ReportedState];
+  circuits: [ReportedState];
+  openedTime: [ErrorCategory];
+  routes: [Route['kind'], Degradation?];
+  freshness: [FreshnessKind];
+  prechecks: [Availability];
+  sessions: [SessionState];
+  systemicEvents: [category: string, suspect: string];
+  operatorActions: [OperatorAction, OperatorResult];
+  tasks: [Disposition];
+  modelAnswers: [model: string, position: 'primary' | 'fallback', primary: string];
+  modelTokens: [model: string, type: 'input' | 'output'];
+  modelFailures: [model: string];
+}
+type ValuesOf<Key extends MetricKey> = Key extends keyof MetricValues ? MetricValues[Key] : [];
 
-/** The series of one tool of one agent. */
-export interface ToolSeries {
+/** What has series: an agent or a tool. */
+interface SeriesOwner {
   /** The attributes that all of them have. */
   readonly base: Attributes;
-  /** The circuit of a group has a state but no calls: only `circuits`, `transitions`, `openedTime` and `unavailableTime` are exported. */
+  /** By metric, then by the values of its attributes. A series that no alert reads appears with its first use, because each one costs its user money. */
+  readonly families: { [Key in MetricKey]?: Map<string, Series> };
+}
+
+/** The series of one tool of one agent. */
+export interface ToolSeries extends SeriesOwner {
+  /** The circuit of a group has a state but no calls. */
   readonly isGroup: boolean;
   /** What readers see of it. Everything is counted. */
   level: TelemetryLevel;
   /** Decisions without reasons, for the level `state`. */
-  readonly plainDecisions: SeriesBy<Decision>;
-  readonly decisions: SeriesBy<`${Decision}/${Reason}`>;
-  /** The one of `decisions` that counts nearly every call. */
+  readonly plainDecisions: Map<Decision, Series>;
+  /** The one of the decisions, and the one of the outcomes, that counts nearly every call. */
   readonly closed: Series;
-  readonly outcomes: Readonly<Record<Outcome, Series>>;
-  readonly errors: SeriesBy<`${Final}/${ErrorCategory}`>;
-  /** Ignored by the tool, because they count for a key (C14). */
-  readonly keyErrors: SeriesBy<ErrorCategory>;
-  readonly transitions: SeriesBy<`${ReportedState}/${ReportedState}`>;
-  readonly circuits: SeriesBy<ReportedState>;
-  /** Unix seconds. */
-  readonly openedTime: SeriesBy<ErrorCategory>;
-  /** Unix seconds; 0 while no circuit is unavailable. */
-  readonly unavailableTime: SeriesBy<''>;
-  /** Unix seconds; 0 once a call has succeeded. */
-  readonly retryAfterTime: SeriesBy<''>;
-  readonly tokensWasted: SeriesBy<''>;
-  readonly tokensAvoided: SeriesBy<''>;
+  readonly succeeded: Series;
   /** Failed calls that reported their cost, for the mean behind `tokensAvoided`. */
   costedFailures: number;
-  readonly routes: SeriesBy<RouteKey>;
-  readonly freshness: SeriesBy<FreshnessKind>;
-  readonly prechecks: SeriesBy<Availability>;
   /** Series of the duration histogram: of calls that succeeded, and of all others. */
   readonly duration: Map<'success' | typeof OTHER_CATEGORY, DurationSeries>;
 }
 
 /** The series of one agent. */
-export interface AgentSeries {
+export interface AgentSeries extends SeriesOwner {
   readonly agent: string;
   readonly tools: Map<string, ToolSeries>;
-  readonly budgetLimit: Series;
-  readonly budgetRemaining: Series;
-  readonly budgetConsumed: Series;
-  readonly budgetLow: Series;
-  readonly budgetExhaustions: Series;
-  readonly sessions: Readonly<Record<SessionState, Series>>;
-  readonly sessionsStarted: Series;
-  readonly systemicActive: Series;
-  readonly systemicEvents: SeriesBy<`${ErrorCategory | typeof MIXED_CATEGORY}/${string}`>;
-  readonly tasks: SeriesBy<Disposition>;
-  readonly operatorActions: SeriesBy<`${OperatorAction}/${OperatorResult}`>;
-  /** Empty without a fleet. */
-  readonly fleetUp: SeriesBy<''>;
-  /** Unix seconds. */
-  readonly fleetReadTime: SeriesBy<''>;
-  /** Empty until a record is ignored. */
-  readonly fleetIgnored: SeriesBy<''>;
-  /** By model and position. Empty without guarded models, as the next two. */
-  readonly modelAnswers: SeriesBy<string>;
-  /** By model and token type. */
-  readonly modelTokens: SeriesBy<string>;
-  /** By the first model of the list. */
-  readonly modelFailures: SeriesBy<string>;
 }
 
-/** A series at zero. */
-const newSeries = (attributes: Attributes): Series => ({ attributes, value: 0 });
-
-/** The series in `family` with the value of one or two attributes beyond `base`. It is made with its first use. */
-const seriesOf = <Key extends string>(
-  family: SeriesBy<Key>,
-  base: Attributes,
-  name: string,
-  value: string,
-  otherName = '',
-  other?: string,
-): Series => {
-  const key = (other === undefined ? value : `${value}/${other}`) as Key;
+/** The series of a metric with these values of its attributes. It is made with its first use. Times are Unix seconds; 0: they no longer apply. */
+export const seriesOf = <Key extends MetricKey>(owner: SeriesOwner, metric: Key, ...values: ValuesOf<Key>): Series => {
+  const family = owner.families[metric] ?? new Map<string, Series>();
+  owner.families[metric] = family;
+  const key = values.join('/');
   let found = family.get(key);
   if (found === undefined) {
-    found = newSeries({ ...base, [name]: value, ...(other !== undefined && { [otherName]: other }) });
+    const names: readonly string[] = METRIC[metric].attributes;
+    const own = names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]]]));
+    found = { attributes: { ...owner.base, ...Object.fromEntries(own) }, value: 0 };
     family.set(key, found);
   }
   return found;
 };
 
-const record = <K extends string>(keys: readonly K[], make: (key: K) => Series): Record<K, Series> =>
-  Object.fromEntries(keys.map((key) => [key, make(key)])) as Record<K, Series>;
+/** All series that a metric has so far. */
+export const allSeries = ({ families }: SeriesOwner, metric: MetricKey): Iterable<Series> =>
+  families[metric]?.values() ?? NONE;
+
+const NONE: readonly Series[] = [];
 
 /** The series of an agent, those that alerts read at zero. */
 export const createAgentSeries = (agent: string): AgentSeries => {
-  const base = { [ATTR.agent]: agent };
-  const made: AgentSeries = {
-    agent,
-    tools: new Map(),
-    budgetLimit: newSeries(base),
-    budgetRemaining: newSeries(base),
-    budgetConsumed: newSeries(base),
-    budgetLow: newSeries(base),
-    budgetExhaustions: newSeries(base),
-    sessions: record(SESSION_STATES, (state) => newSeries({ ...base, [ATTR.sessionState]: state })),
-    sessionsStarted: newSeries(base),
-    systemicActive: newSeries(base),
-    systemicEvents: new Map(),
-    tasks: new Map(),
-    operatorActions: new Map(),
-    fleetUp: new Map(),
-    fleetReadTime: new Map(),
-    fleetIgnored: new Map(),
-    modelAnswers: new Map(),
-    modelTokens: new Map(),
-    modelFailures: new Map(),
-  };
+  const made: AgentSeries = { agent, base: { [ATTR.agent]: agent }, tools: new Map(), families: {} };
+  seriesOf(made, 'budgetLimit');
+  seriesOf(made, 'budgetRemaining');
+  seriesOf(made, 'budgetConsumed');
+  seriesOf(made, 'budgetLow');
+  seriesOf(made, 'budgetExhaustions');
+  for (const state of ['active', 'paused_budget', 'paused_systemic'] as const) seriesOf(made, 'sessions', state);
+  seriesOf(made, 'sessionsStarted');
+  seriesOf(made, 'systemicActive');
   systemicSeries(made, { category: undefined, layer: 'unknown', dependency: undefined, group: undefined });
   return made;
 };
 
-const withoutSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
-  const base = { [ATTR.agent]: agent, [ATTR.tool]: tool };
-  const decisions: ToolSeries['decisions'] = new Map();
+/** The series of a tool or a group, those that alerts read at zero. */
+const createToolSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
+  const owner: SeriesOwner = { base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {} };
+  seriesOf(owner, 'transitions', 'closed', 'open');
+  for (const state of ['closed', 'open', 'half_open'] as const) seriesOf(owner, 'circuits', state);
+  const ofCalls = isGroup ? { ...owner, families: {} } : owner;
   const made: ToolSeries = {
-    base,
+    ...owner,
     isGroup,
     level: 'full',
     plainDecisions: new Map(),
-    decisions,
-    closed: decisionSeries({ decisions, base }, 'call', 'closed'),
-    outcomes: record(['success', 'failure', 'ignored'], (one) => newSeries({ ...base, [ATTR.outcome]: one })),
-    errors: new Map(),
-    keyErrors: new Map(),
-    transitions: new Map(),
-    circuits: new Map(),
-    openedTime: new Map(),
-    unavailableTime: new Map(),
-    retryAfterTime: new Map(),
-    tokensWasted: new Map(),
-    tokensAvoided: new Map(),
+    closed: seriesOf(ofCalls, 'decisions', 'call', 'closed'),
+    succeeded: seriesOf(ofCalls, 'outcomes', 'success'),
     costedFailures: 0,
-    routes: new Map(),
-    freshness: new Map(),
-    prechecks: new Map(),
     duration: new Map(),
   };
-  transitionSeries(made, 'closed', 'open');
-  for (const state of ['closed', 'open', 'half_open'] as const) circuitSeries(made, state);
+  seriesOf(ofCalls, 'outcomes', 'failure');
+  seriesOf(ofCalls, 'outcomes', 'ignored');
+  seriesOf(ofCalls, 'decisions', 'probe', 'probe_due');
+  seriesOf(ofCalls, 'decisions', 'skip', 'open');
+  seriesOf(ofCalls, 'decisions', 'pause', 'budget_exhausted');
+  seriesOf(ofCalls, 'decisions', 'pause', 'systemic');
   return made;
 };
-
-/** The series of a tool, those that alerts read at zero. */
-const createToolSeries = (agent: string, tool: string): ToolSeries => {
-  const made = withoutSeries(agent, tool, false);
-  decisionSeries(made, 'probe', 'probe_due');
-  decisionSeries(made, 'skip', 'open');
-  decisionSeries(made, 'pause', 'budget_exhausted');
-  decisionSeries(made, 'pause', 'systemic');
-  return made;
-};
-
-/** The series of a decision. */
-export const decisionSeries = (
-  { decisions, base }: Pick<ToolSeries, 'decisions' | 'base'>,
-  decision: Decision,
-  reason: Reason,
-): Series => seriesOf(decisions, base, ATTR.decision, decision, ATTR.reason, reason);
-
-/** The series of the category of a call that did not succeed. */
-export const errorSeries = ({ errors, base }: ToolSeries, outcome: Final, category: ErrorCategory): Series =>
-  seriesOf(errors, base, ATTR.outcome, outcome, ATTR.errorType, category);
-
-/** The same for a call that blames its key. */
-export const keyErrorSeries = ({ keyErrors, base }: ToolSeries, category: ErrorCategory): Series =>
-  seriesOf(keyErrors, { ...base, [ATTR.outcome]: 'ignored', [ATTR.blames]: 'key' }, ATTR.errorType, category);
 
 /** The decisions of one kind for any reason. The sum is made when it is read. */
-export const plainDecisionSeries = ({ plainDecisions, decisions, base }: ToolSeries, decision: Decision): Series => {
-  const found = seriesOf(plainDecisions, base, ATTR.decision, decision);
+export const plainDecisionSeries = (tool: ToolSeries, decision: Decision): Series => {
+  const found = tool.plainDecisions.get(decision) ?? {
+    attributes: { ...tool.base, [ATTR.decision]: decision },
+    value: 0,
+  };
+  tool.plainDecisions.set(decision, found);
   found.value = 0;
-  for (const [key, { value }] of decisions) if (key.startsWith(`${decision}/`)) found.value += value;
+  for (const { attributes, value } of allSeries(tool, 'decisions')) {
+    if (attributes[ATTR.decision] === decision) found.value += value;
+  }
   return found;
 };
-
-/** The series of a change of state. */
-export const transitionSeries = ({ transitions, base }: ToolSeries, from: ReportedState, to: ReportedState): Series =>
-  seriesOf(transitions, base, ATTR.stateFrom, from, ATTR.stateTo, to);
-
-/** The series of the circuits in a state. */
-export const circuitSeries = ({ circuits, base }: ToolSeries, state: ReportedState): Series =>
-  seriesOf(circuits, base, ATTR.state, state);
 
 /** The states in which a circuit keeps calls from its tool. */
 const UNAVAILABLE: readonly ReportedState[] = ['open', 'half_open', 'forced_open'];
@@ -275,109 +208,47 @@ export const countCircuits = (
   change: number,
   { unixNow }: { unixNow(): number },
 ): void => {
-  circuitSeries(tool, state).value += change;
+  seriesOf(tool, 'circuits', state).value += change;
   if (!UNAVAILABLE.includes(state)) return;
-  const { circuits, unavailableTime, base } = tool;
-  const unavailable = UNAVAILABLE.reduce((sum, one) => sum + (circuits.get(one)?.value ?? 0), 0);
-  const since = onlySeries(unavailableTime, base);
+  const circuits = tool.families.circuits;
+  const unavailable = UNAVAILABLE.reduce((sum, one) => sum + (circuits?.get(one)?.value ?? 0), 0);
+  const since = seriesOf(tool, 'unavailableTime');
   if (unavailable <= 0) since.value = 0;
   else if (since.value === 0) since.value = unixNow() / 1000;
 };
 
-/** O3: the tool asked to wait until this Unix time in seconds. The latest answer counts. */
-export const noteRetryAfter = ({ retryAfterTime, base }: ToolSeries, untilSeconds: number): void => {
-  onlySeries(retryAfterTime, base).value = untilSeconds;
-};
-
-/** The series of the results with a freshness label. */
-export const freshnessSeries = ({ freshness, base }: ToolSeries, kind: FreshnessKind): Series =>
-  seriesOf(freshness, base, ATTR.freshnessLabel, kind);
-
-/** The series of the answers of a tool's pre-check. */
-export const precheckSeries = ({ prechecks, base }: ToolSeries, availability: Availability): Series =>
-  seriesOf(prechecks, base, ATTR.availability, availability);
-
-/** A tool with a pre-check has the series of all answers at zero. */
-export const createPrecheckSeries = (series: ToolSeries): void => {
-  for (const one of AVAILABILITIES) precheckSeries(series, one);
-};
-
-/** Counts planned tasks. */
-export const countTasks = ({ tasks, agent }: AgentSeries, disposition: Disposition, count: number): void => {
-  if (count > 0) seriesOf(tasks, { [ATTR.agent]: agent }, ATTR.disposition, disposition).value += count;
-};
-
-/** Counts what a model answered (L7). `base` has the attributes of the model; `more` is in the name of the series. */
-export const countModel = (
-  family: SeriesBy<string>,
-  { base }: Pick<ToolSeries, 'base'>,
-  more: Attributes = {},
-  count = 1,
-): void => {
-  const key = [base[ATTR.tool], ...Object.values(more)].join(' ');
-  const found = family.get(key) ?? newSeries({ ...base, ...more });
-  family.set(key, found);
-  found.value += count;
-};
-
-/** Counts an action of an operator. */
-export const countAction = (
-  { operatorActions, agent }: AgentSeries,
-  action: OperatorAction,
-  result: OperatorResult,
-): void => {
-  seriesOf(operatorActions, { [ATTR.agent]: agent }, ATTR.action, action, ATTR.result, result).value += 1;
-};
-
-/** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. */
-const seriesNamed = (
-  series: AgentSeries,
-  name: string,
-  maxTools: number,
-  make: (agent: string, name: string) => ToolSeries,
-): ToolSeries => {
+/** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. Groups and tools share both. */
+export const toolSeries = (series: AgentSeries, name: string, maxTools: number, isGroup = false): ToolSeries => {
   const known = series.tools.get(name);
   if (known !== undefined) return known;
   const others = series.tools.has(OTHER_TOOL) ? 1 : 0;
   const label = series.tools.size - others < maxTools ? name : OTHER_TOOL;
-  const made = series.tools.get(label) ?? (label === name ? make : createToolSeries)(series.agent, label);
+  const made = series.tools.get(label) ?? createToolSeries(series.agent, label, isGroup && label === name);
   series.tools.set(label, made);
   return made;
 };
-
-/** The series of a tool: its own while there are fewer than `maxTools`, otherwise those of `_OTHER`. */
-export const toolSeries = (series: AgentSeries, tool: string, maxTools: number): ToolSeries =>
-  seriesNamed(series, tool, maxTools, createToolSeries);
-
-/** The series of a group, whose name begins with `group:`. Groups and tools share `maxTools` and `_OTHER`. */
-export const groupSeries = (series: AgentSeries, group: string, maxTools: number): ToolSeries =>
-  seriesNamed(series, group, maxTools, (agent, name) => withoutSeries(agent, name, true));
 
 /** Most series of an agent's events. Dependencies and groups are declared by code, which may name them after a tenant. */
 const MOST_EVENT_SERIES = 100;
 
 /** The series of a systemic event. Beyond the limit, it names the layer only. */
 export const systemicSeries = (
-  { systemicEvents, agent }: AgentSeries,
+  agent: AgentSeries,
   event: Pick<SystemicEvent, 'category' | 'layer' | 'dependency' | 'group'>,
 ): Series => {
   const category = event.category ?? MIXED_CATEGORY;
   const suspect = suspectOf(event);
-  const isOver = systemicEvents.size >= MOST_EVENT_SERIES && !systemicEvents.has(`${category}/${suspect}`);
-  const told = isOver ? event.layer : suspect;
-  return seriesOf(systemicEvents, { [ATTR.agent]: agent }, ATTR.errorType, category, ATTR.suspect, told);
+  const known = agent.families.systemicEvents;
+  const isOver = known !== undefined && known.size >= MOST_EVENT_SERIES && !known.has(`${category}/${suspect}`);
+  return seriesOf(agent, 'systemicEvents', category, isOver ? event.layer : suspect);
 };
-
-/** The series of the last opening with this category. */
-export const openedTimeSeries = ({ openedTime, base }: ToolSeries, category: ErrorCategory): Series =>
-  seriesOf(openedTime, base, ATTR.errorType, category);
 
 /**
  * Times that no longer apply. The series stay at 0, because an SDK keeps exporting the last value of a series that is no longer observed.
  * A scrape leaves them out.
  */
-export const withdraw = (times: SeriesBy<unknown>): void => {
-  for (const time of times.values()) time.value = 0;
+export const withdraw = (tool: ToolSeries, metric: 'openedTime' | 'retryAfterTime'): void => {
+  for (const time of allSeries(tool, metric)) time.value = 0;
 };
 
 const TIMES: readonly string[] = [METRIC.openedTime, METRIC.unavailableTime, METRIC.retryAfterTime].map(
@@ -388,35 +259,18 @@ const TIMES: readonly string[] = [METRIC.openedTime, METRIC.unavailableTime, MET
 export const isWithdrawn = (metric: string, { value }: Pick<Series, 'value'>): boolean =>
   value === 0 && TIMES.includes(metric);
 
-/** Counts the fallback of a rejected call. */
-export const countRoute = ({ routes, base }: ToolSeries, route: Route): void => {
-  const degradation = route.kind === 'alternative' ? route.degradation : undefined;
-  seriesOf(routes, base, ATTR.route, route.kind, ATTR.degradation, degradation).value += 1;
-};
-
-/** The one series of a metric without attributes of its own. It is made with its first use. */
-const onlySeries = (family: SeriesBy<''>, base: Attributes): Series => {
-  const found = family.get('') ?? newSeries(base);
-  family.set('', found);
-  return found;
-};
-
-const countTokens = (family: SeriesBy<''>, base: Attributes, tokens: number): void => {
-  if (tokens === 0) return;
-  onlySeries(family, base).value += tokens;
-};
-
 /** O4: counts the tokens of a failed call. */
 export const countWasted = (series: ToolSeries, tokens: number): void => {
   if (tokens === 0) return;
-  countTokens(series.tokensWasted, series.base, tokens);
+  seriesOf(series, 'tokensWasted').value += tokens;
   series.costedFailures += 1;
 };
 
 /** Estimates the tokens of a skipped call as the mean of the failed ones. */
-export const countAvoided = ({ tokensWasted, costedFailures, tokensAvoided, base }: ToolSeries): void => {
-  const wasted = tokensWasted.get('')?.value ?? 0;
-  if (costedFailures > 0) countTokens(tokensAvoided, base, Math.round(wasted / costedFailures));
+export const countAvoided = (series: ToolSeries): void => {
+  if (series.costedFailures === 0) return;
+  const mean = Math.round(seriesOf(series, 'tokensWasted').value / series.costedFailures);
+  if (mean > 0) seriesOf(series, 'tokensAvoided').value += mean;
 };
 
 /**

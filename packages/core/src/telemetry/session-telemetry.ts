@@ -17,25 +17,16 @@ import type { ToolSpec } from '../tool.ts';
 import type { NamedSession } from '../warnings/mistakes.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
-import type { SessionObserver } from './observer.ts';
 import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
 import {
   type AgentSeries,
   countAvoided,
   countCircuits,
-  countRoute,
-  countTasks,
   countWasted,
-  decisionSeries,
-  errorSeries,
-  freshnessSeries,
-  keyErrorSeries,
-  noteRetryAfter,
-  openedTimeSeries,
   type Series,
+  seriesOf,
   systemicSeries,
   type ToolSeries,
-  transitionSeries,
   withdraw,
 } from './series.ts';
 import {
@@ -80,8 +71,11 @@ const countsOf = ({ budget }: Ledger): BudgetCounts => ({
 
 const isLow = ({ limit, remaining: left }: BudgetCounts): boolean => left <= 1 && left < limit;
 
-/** Puts what a session does into metrics, spans, log and listeners. It decides nothing. */
-export class SessionTelemetry implements SessionObserver, LiveSession {
+/**
+ * Puts what a session does into metrics, spans, log and listeners. It decides nothing, and while a session decides and settles, it asks this
+ * nothing: decisions are the same without telemetry.
+ */
+export class SessionTelemetry implements LiveSession {
   readonly #box: TelemetryContext;
   readonly #id: string;
   readonly #store: CircuitStore;
@@ -129,7 +123,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#isLow = isLow(this.#counts);
   }
 
-  /** A session that ended enters the gauges again only with its next decision (E7). */
+  /** The session is in use at `ms` (monotonic). One that ended enters the gauges again only with its next decision (E7). */
   used(ms: number, decides: boolean): void {
     followProviders();
     this.#lastUsedMs = ms;
@@ -147,6 +141,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     );
   }
 
+  /** The run is over. */
   ended(): void {
     this.#ended = true;
     this.#wasEnded = true;
@@ -155,6 +150,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     delist(this);
   }
 
+  /** A snapshot was taken. */
   wasKept(): void {
     this.#named?.kept();
   }
@@ -182,6 +178,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     }));
   }
 
+  /** Circuits or ledgers have changed. */
   changed(report: Report): void {
     switch (report.is) {
       case 'tracked':
@@ -196,7 +193,7 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
         break;
       }
       case 'absorbed':
-        withdraw(report.tool.series.openedTime); // C15: its openings are those of its group now.
+        withdraw(report.tool.series, 'openedTime'); // C15: its openings are those of its group now.
         break;
       case 'wrote':
         this.#wrote(report.ledger, report.state);
@@ -221,11 +218,14 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     return this.#store.steps !== undefined || this.#counted !== undefined;
   }
 
+  /** A decision was made in a step of the session. `permit` may be given a span. */
   decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
-    const { entry, reason } = permit;
+    const { entry, tool, decision, reason, route } = permit;
     if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.closed.value += 1;
     else this.#countDecision(permit);
-    if (this.#box.emitter.heard.decision === true) this.#noteDecision(permit);
+    if (this.#box.emitter.heard.decision === true) {
+      this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
+    }
     if (permit.executes) this.#calls += 1;
     else this.#rejected += 1;
     const tracer = this.#box.tracer();
@@ -234,16 +234,12 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   }
 
   #countDecision({ entry, decision, reason, route }: SessionPermit): void {
-    const series = this.#toolSeries(entry.spec);
-    decisionSeries(series, decision, reason).value += 1;
+    const series = entry.spec?.series ?? this.#box.otherSeries();
+    seriesOf(series, 'decisions', decision, reason).value += 1;
     if (route === undefined) return;
-    countRoute(series, route);
-    if (route.kind === 'stale') freshnessSeries(series, 'stale').value += 1;
+    seriesOf(series, 'routes', route.kind, route.kind === 'alternative' ? route.degradation : undefined).value += 1;
+    if (route.kind === 'stale') seriesOf(series, 'freshness', 'stale').value += 1;
     if (decision === 'skip') countAvoided(series);
-  }
-
-  #noteDecision({ tool, decision, reason, route }: SessionPermit): void {
-    this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
   }
 
   #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
@@ -253,51 +249,51 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     if (!permit.executes) endSpan(span);
   }
 
+  /** A call is over. `late`: its circuit has moved on, so the result changes no circuit and no budget (C7). */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void {
-    const { entry, span, freshness } = permit;
+    const { entry, tool, span, freshness } = permit;
     const { outcome, category, tokens } = judged;
     const series = entry.spec?.series ?? this.#box.otherSeries();
-    series.outcomes[outcome].value += 1;
     const isOfKey = judged.blames === 'key';
     let failed: Series | undefined;
-    if (outcome !== 'success' && category !== undefined) {
-      failed = isOfKey ? keyErrorSeries(series, category) : errorSeries(series, outcome, category);
+    if (outcome === 'success') series.succeeded.value += 1;
+    else {
+      seriesOf(series, 'outcomes', outcome).value += 1;
+      failed = seriesOf(series, 'errors', outcome, category ?? 'unknown', isOfKey ? 'key' : undefined);
       failed.value += 1;
     }
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
-    const waits = judged.retryAfterMs !== undefined || series.retryAfterTime.size > 0;
+    const waits = judged.retryAfterMs !== undefined || series.families.retryAfterTime !== undefined;
     if (waits && entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     if (span !== undefined) {
       if (outcome === 'failure' || isOfKey) noteFailure(permit, span);
       endSpan(span, judged);
     }
-    if (freshness !== undefined) freshnessSeries(series, freshness.kind).value += 1;
-    if (this.#box.emitter.heard.outcome === true) this.#noteOutcome(permit, judged, late);
-  }
-
-  /** O3: a wait that the tool asked for, and its end. */
-  #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
-    if (outcome === 'success') withdraw(series.retryAfterTime);
-    else if (outcome === 'failure' && retryAfterMs !== undefined) {
-      const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
-      noteRetryAfter(series, untilMs / 1000);
+    if (freshness !== undefined) seriesOf(series, 'freshness', freshness.kind).value += 1;
+    if (this.#box.emitter.heard.outcome === true) {
+      this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
     }
   }
 
-  #noteOutcome({ tool, freshness }: SessionPermit, { outcome, category, tokens }: Judged, late: boolean): void {
-    this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
+  /** O3: a wait that the tool asked for, and its end. The latest answer counts. */
+  #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
+    if (outcome === 'success') withdraw(series, 'retryAfterTime');
+    else if (outcome === 'failure' && retryAfterMs !== undefined) {
+      const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
+      seriesOf(series, 'retryAfterTime').value = untilMs / 1000;
+    }
   }
 
   #moved({ tool, from, to, category }: Extract<Report, { is: 'moved' }>): void {
     const { series, name } = tool;
-    transitionSeries(series, from, to).value += 1;
+    seriesOf(series, 'transitions', from, to).value += 1;
     if (this.#countsCircuits) {
       countCircuits(series, to, 1, this.#box.clock);
       countCircuits(series, from, -1, this.#box.clock);
     }
     if (from === 'closed' && category !== undefined) {
-      openedTimeSeries(series, category).value = this.#box.clock.unixNow() / 1000;
+      seriesOf(series, 'openedTime', category).value = this.#box.clock.unixNow() / 1000;
     }
     this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
   }
@@ -306,9 +302,8 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     this.#state = state;
     if (next !== this.#ledger) this.#countBudget(next);
     if (this.#counted === undefined || this.#counted === state) return;
-    const { sessions } = this.#box.series;
-    sessions[this.#counted].value -= 1;
-    sessions[state].value += 1;
+    seriesOf(this.#box.series, 'sessions', this.#counted).value -= 1;
+    seriesOf(this.#box.series, 'sessions', state).value += 1;
     this.#counted = state;
   }
 
@@ -318,18 +313,18 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
     const now = countsOf(next);
     this.#ledger = next;
     this.#counts = now;
-    series.budgetConsumed.value += now.consumed - before.consumed;
-    if (this.#counted !== undefined) series.budgetRemaining.value += now.remaining - before.remaining;
+    seriesOf(series, 'budgetConsumed').value += now.consumed - before.consumed;
+    if (this.#counted !== undefined) seriesOf(series, 'budgetRemaining').value += now.remaining - before.remaining;
     if (now.remaining === now.limit) this.#isLow = false;
     else if (!this.#isLow && isLow(now)) {
       this.#isLow = true;
-      series.budgetLow.value += 1;
+      seriesOf(series, 'budgetLow').value += 1;
     }
   }
 
   #exhausted(): void {
     const { limit, cycle } = this.#ledger.budget;
-    this.#box.series.budgetExhaustions.value += 1;
+    seriesOf(this.#box.series, 'budgetExhaustions').value += 1;
     this.#note('budget.exhausted', { limit, cycle });
   }
 
@@ -341,25 +336,31 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
 
   #detected(event: SystemicEvent): void {
     systemicSeries(this.#box.series, event).value += 1;
-    if (this.#countsCircuits) this.#box.series.systemicActive.value += 1;
+    if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value += 1;
     this.#note('systemic.detected', { event });
   }
 
   #resolved(event: SystemicEvent, by: RecoveredBy): void {
-    if (this.#countsCircuits) this.#box.series.systemicActive.value -= 1;
+    if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value -= 1;
     if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });
   }
 
+  /** Tasks were planned (W2). */
   planned(plan: ScopePlan): void {
     const { achievable, deferred } = plan;
-    countTasks(this.#box.series, 'achievable', achievable.length);
-    countTasks(this.#box.series, 'deferred', deferred.length);
+    const counts = { achievable: achievable.length, deferred: deferred.length };
+    for (const one of ['achievable', 'deferred'] as const) {
+      if (counts[one] > 0) seriesOf(this.#box.series, 'tasks', one).value += counts[one];
+    }
     const isReduced = deferred.length > 0 || achievable.some(({ degraded }) => degraded.length > 0);
     if (isReduced) this.#note('scope.reduced', { plan });
   }
 
-  /** A listener may call the session: events from that are sent after the earlier ones. */
+  /**
+   * The state of the session is complete: listeners and log may now get the events. A listener may call the session: events from that are
+   * sent after the earlier ones.
+   */
   flush(): void {
     if (this.#pending !== undefined && !this.#isSending) this.#sendAll(this.#pending);
   }
@@ -372,10 +373,6 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
       this.#isSending = false;
       this.#pending = undefined;
     }
-  }
-
-  #toolSeries(spec: ToolSpec | undefined): ToolSeries {
-    return spec?.series ?? this.#box.otherSeries();
   }
 
   #enterGauges(): void {
@@ -393,13 +390,13 @@ export class SessionTelemetry implements SessionObserver, LiveSession {
   #countBy(change: 1 | -1, state: SessionState): void {
     const { series } = this.#box;
     const { limit, remaining: left } = this.#counts;
-    series.sessions[state].value += change;
-    series.budgetLimit.value += change * limit;
-    series.budgetRemaining.value += change * left;
+    seriesOf(series, 'sessions', state).value += change;
+    seriesOf(series, 'budgetLimit').value += change * limit;
+    seriesOf(series, 'budgetRemaining').value += change * left;
     // Shared circuits belong to their box, and stay in its gauges (C12).
     const { steps, circuits, correlations } = this.#store;
     if (steps !== undefined) return;
-    if (correlations.real.correlation.event !== undefined) series.systemicActive.value += change;
+    if (correlations.real.correlation.event !== undefined) seriesOf(series, 'systemicActive').value += change;
     for (const { tool, mode, circuit } of circuits.values()) {
       countCircuits(tool.series, reportedState(mode, circuit), change, this.#box.clock);
     }
