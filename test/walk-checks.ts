@@ -10,8 +10,14 @@ const RULES = new URL('../alerts/rules/', import.meta.url);
 
 const SEVERAL = 'it needs several processes of one agent, see dashboards/src/values-fleet-row.test.ts';
 
+const MODELS = 'no model is guarded here, see dashboards/src/values-models.test.ts';
+
 /** Panels that need conditions which do not happen here, and the test that has them. */
 const PANELS_ELSEWHERE: Readonly<Record<string, string>> = {
+  Models: MODELS,
+  'Who answered': MODELS,
+  'Calls that no model answered': MODELS,
+  'Tokens of models': MODELS,
   'Tools that are open in several processes': SEVERAL,
   'Probes by process': SEVERAL,
 };

@@ -1,6 +1,6 @@
 import { type Level, RUNBOOK_URL, withLevels } from '@breakerbox/alerts';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
-import { ATTR, JOB, label, METRIC, type MetricDefinition } from './names.ts';
+import { ATTR, JOB, label, METRIC, type MetricDefinition, MODEL_NAMES } from './names.ts';
 
 /*
  * Adapts a finished dashboard to your installation. It works on the JSON, so that it reaches everything that any builder made: panels,
@@ -20,6 +20,16 @@ const onTexts = (value: Json, change: (text: string) => string): Json => {
   if (Array.isArray(value)) return value.map((one) => onTexts(one, change));
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, onTexts(one, change)]));
+};
+
+const OF_TOOLS = `${label(ATTR.tool)}=~"$tool"`;
+
+/** L7: models have the metrics of tools, and are not counted as tools, nor offered as such. */
+export const withoutModels = (dashboard: DashboardJson): DashboardJson => {
+  const no = `${label(ATTR.tool)}!~"${MODEL_NAMES}"`;
+  return onTexts(dashboard, (text) =>
+    text.replaceAll(OF_TOOLS, `${OF_TOOLS}, ${no}`).replace(/(?=\}, gen_ai_tool_name\)$)/, `, ${no}`),
+  ) as DashboardJson;
 };
 
 /** Every selector of the dashboards begins like this: see `series()` in promql.ts and variables.ts. */

@@ -1,5 +1,5 @@
 import type { ReportedState } from '@breakerbox/core';
-import { ATTR, type GroupKey, JOB, label, MANUAL_STATES, METRIC, OPEN_STATES } from './names.ts';
+import { ATTR, type GroupKey, JOB, label, MANUAL_STATES, METRIC, MODEL_NAMES, OPEN_STATES } from './names.ts';
 import { CALM, COLOUR } from './palette.ts';
 import { highest, series, sumBy } from './promql.ts';
 import { either, recorded } from './recorded.ts';
@@ -27,12 +27,19 @@ export const CIRCUIT_STATES_IN_TABLE: readonly StateName[] = CIRCUIT_STATES.map(
 const WORST = sumBy(AGENT_TOOL, recorded('worstState'));
 const CIRCUITS = sumBy(AGENT_TOOL, recorded('circuits'));
 
-const worstOfSeries = (by: readonly GroupKey[]): string => {
+type Circuits = (states: readonly ReportedState[]) => string;
+const ofTools: Circuits = (states) => series(METRIC.circuits, { [ATTR.state]: states });
+/** Without the dashboard's tools, which are no models. */
+const ofModels: Circuits = (states) =>
+  series({ ...METRIC.circuits, scope: 'agent' }, { [ATTR.state]: states }, '', [
+    `${label(ATTR.tool)}=~"${MODEL_NAMES}"`,
+  ]);
+
+const worstOfSeries = (by: readonly GroupKey[], circuits = ofTools): string => {
   // Dropping zeros before the sum makes this several times faster in a fleet of 500 agents.
-  const anyIn = (states: readonly ReportedState[]): string =>
-    sumBy(by, `${series(METRIC.circuits, { [ATTR.state]: states })} > 0`);
+  const anyIn = (states: readonly ReportedState[]): string => sumBy(by, `${circuits(states)} > 0`);
   const [open, halfOpen, byHand] = [anyIn(OPEN_STATES), anyIn(['half_open']), anyIn(MANUAL_STATES)];
-  const all = sumBy(by, series(METRIC.circuits, { [ATTR.state]: ['closed'] }));
+  const all = sumBy(by, circuits(['closed']));
   return `5 * (${open} and ${halfOpen}) ^ 0 or 3 * ${open} ^ 0 or 2 * ${halfOpen} ^ 0 or ${byHand} ^ 0 or ${all} * 0`;
 };
 
@@ -44,6 +51,9 @@ export const worstState = (by: readonly GroupKey[] = AGENT_TOOL): string => {
   if (by !== AGENT_TOOL) return worstOfSeries(by);
   return either('byAgent', `${WORST} or ${CIRCUITS} * 0`, worstOfSeries(by));
 };
+
+/** {@link worstState} of models and of their providers. */
+export const worstOfModels = (): string => worstOfSeries(AGENT_TOOL, ofModels);
 
 /** When each tool of an agent last opened, as a Unix time. */
 const OPENED = `max by (${AGENT_TOOL.map(label).join(', ')}) (${series(METRIC.openedTime)})`;

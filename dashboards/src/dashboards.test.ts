@@ -51,6 +51,8 @@ const EMPTY = [
   [/^Tools that are open in several/, 'No such tool'],
   [/^Probes by process/, 'No probes'],
   [/^Latency heatmap$/, 'No calls'],
+  [/^(Models|Who answered|Tokens of models)$/, 'No models'],
+  [/^Calls that no model answered$/, 'None'],
 ] as const;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
@@ -114,7 +116,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
       {
         variable: 'tool',
         label: 'gen_ai_tool_name',
-        selector: 'breakerbox_circuits{job=~"$job", instance=~"$instance", gen_ai_agent_name=~"$agent"}',
+        selector: `breakerbox_circuits{job=~"$job", instance=~"$instance", gen_ai_agent_name=~"$agent"${uid === UID.toolDetail ? '' : ', gen_ai_tool_name!~"(group:)?model:.+"'}}`,
       },
     ]);
   });

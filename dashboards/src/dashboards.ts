@@ -1,4 +1,5 @@
 import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
+import { withoutModels } from './adapt.ts';
 import { correlatedFailures } from './correlated-failures.ts';
 import { failureBudget } from './failure-budget.ts';
 import { type DashboardJson, finished } from './finish.ts';
@@ -26,4 +27,8 @@ export interface BuiltDashboard {
  * @param settings the thresholds of the alerts
  */
 export const builtDashboards = (settings: RuleSettings = DEFAULT_SETTINGS): readonly BuiltDashboard[] =>
-  SOURCES.map(({ uid, build }) => ({ uid, json: finished(build(settings)) }));
+  SOURCES.map(({ uid, build }) => {
+    const json = finished(build(settings));
+    // One model or tool is chosen there.
+    return { uid, json: uid === UID.toolDetail ? json : withoutModels(json) };
+  });

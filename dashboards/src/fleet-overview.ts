@@ -6,6 +6,7 @@ import { alerts } from './rows/fleet-overview/alerts.ts';
 import { agents } from './rows/fleet-overview/fleet-agents.ts';
 import { decisionsByKind, failureRates, whyNotMade } from './rows/fleet-overview/fleet-calls.ts';
 import { now } from './rows/fleet-overview/fleet-now.ts';
+import { whoAnswered } from './rows/fleet-overview/models.ts';
 import { health, states } from './rows/fleet-overview/tools.ts';
 
 /** Is anything wrong, and where? One screen without headings, red only if a person must act. */
@@ -20,6 +21,7 @@ export const fleetOverview = (settings: RuleSettings = DEFAULT_SETTINGS): Dashbo
       { panels: [health(), alerts()] },
       { panels: [states(), agents(absent)] },
       { panels: [decisionsByKind(), failureRates(settings.errorRatio), whyNotMade()] },
+      { title: 'Models: who answered', collapsed: true, panels: whoAnswered() },
     ],
   });
 };

@@ -63,6 +63,7 @@ const EMITTED: Readonly<Record<string, readonly string[]>> = {
   [label(ATTR.freshnessLabel)]: LABELS,
   [label(ATTR.availability)]: AVAILABILITIES,
   [label(ATTR.blames)]: ['', 'key'],
+  [label(ATTR.position)]: ['primary', 'fallback'],
 };
 
 interface Matcher {
@@ -121,6 +122,7 @@ describe('the matchers of the dashboards', () => {
           ATTR.route,
           ATTR.disposition,
           ATTR.blames,
+          ATTR.position,
         ].map(label),
       ),
     );

@@ -5,8 +5,10 @@ import {
   type Degradation,
   type ErrorCategory,
   type FreshnessKind,
+  GROUP_PREFIX,
   METRIC,
   type MetricDefinition,
+  MODEL_PREFIX,
   type Outcome,
   type Reason,
   type ReportedState,
@@ -62,7 +64,11 @@ export interface AttributeValues {
   readonly [ATTR.availability]: Availability;
   /** Empty: the series has no such label. */
   readonly [ATTR.blames]: '' | 'key';
+  readonly [ATTR.position]: 'primary' | 'fallback';
 }
+
+/** Models, and the groups of their providers, whose circuits have names of tools (L7). */
+export const MODEL_NAMES = `(${GROUP_PREFIX})?${MODEL_PREFIX}.+`;
 
 /** The states that reject calls. */
 export const OPEN_STATES: readonly ReportedState[] = ['open', 'forced_open'];

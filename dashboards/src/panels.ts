@@ -36,6 +36,9 @@ export const NO_TELEMETRY = 'No telemetry';
 /** The same for panels about circuits that processes share. */
 export const NO_FLEET = 'No fleet';
 
+/** The same for panels about models. */
+export const NO_MODELS = 'No models';
+
 /** A panel of a row. The row arranges its panels from left to right. */
 export type PanelSource = Builder<Panel>;
 

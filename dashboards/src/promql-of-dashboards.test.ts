@@ -148,8 +148,7 @@ describe('the queries together', () => {
     ].join('\n');
     const unused = definitions.filter((metric) => !text.includes(metric.prometheus));
     // Alerts read the wait that a service asked for. The message of BreakerboxCircuitOpen says it.
-    const ofModels = ['breakerbox.model.answers', 'breakerbox.model.tokens', 'breakerbox.model.failures'];
-    expect(unused.map(({ name }) => name)).toEqual(['breakerbox.retry_after.time', ...ofModels]);
+    expect(unused.map(({ name }) => name)).toEqual(['breakerbox.retry_after.time']);
   });
 
   it('use every window of the type', () => {

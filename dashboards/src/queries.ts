@@ -90,6 +90,13 @@ const FLEET_PANELS = [
   ['Probes by process', 'B'],
 ] as const;
 
+const MODEL_PANELS = [
+  ...['A', 'B', 'C', 'D'].map((refId) => ['Models', refId] as const),
+  ['Who answered', 'A'],
+  ['Calls that no model answered', 'A'],
+  ['Tokens of models', 'A'],
+] as const;
+
 /** All such queries. */
 export const QUIET_QUERIES: readonly QuietQuery[] = [
   { ...FLEET, panel: 'Vanished', refId: 'A', why: 'the agents of the fleet report to the end' },
@@ -97,6 +104,7 @@ export const QUIET_QUERIES: readonly QuietQuery[] = [
   { ...FLEET, panel: 'Firing alerts', refId: 'B', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts of a shared cause', refId: 'A', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts over time', refId: 'A', why: ALERTS_TAKE_TIME },
+  ...MODEL_PANELS.map(([panel, refId]) => ({ ...FLEET, panel, refId, why: 'only some agents guard their models' })),
   ...FLEET_PANELS.map(([panel, refId]) => ({
     ...CORRELATED,
     panel,
