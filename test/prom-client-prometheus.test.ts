@@ -7,7 +7,9 @@ import { trace } from '@opentelemetry/api';
 import { TracerProvider } from '@opentelemetry/sdk-trace';
 import { openMetricsContentType, Registry, type RegistryContentType } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { dashboardPanels, substitute } from '../dashboards/src/queries.ts';
 import { type RunningAgent, startAgent, startSeller } from './agents.ts';
+import { dashboards } from './panels.ts';
 import { type PrometheusClient, prometheusClient, type Series } from './prometheus.ts';
 import { type Servers, startServers } from './servers.ts';
 import { INTERVAL_MS, SCALE } from './walk.ts';
@@ -164,6 +166,22 @@ describe('exemplars', () => {
       });
     },
   );
+
+  test('L2: are what the panel of latencies asks for', async () => {
+    const asked = dashboards
+      .flatMap((one) => dashboardPanels(one))
+      .filter(({ title }) => title === 'Latency percentiles')
+      .flatMap(({ targets }) => targets as readonly { readonly exemplar?: boolean; readonly expr: string }[])
+      .filter(({ exemplar }) => exemplar);
+    expect(asked).toHaveLength(1);
+    const variables = { job: 'openmetrics' };
+    const query = substitute(asked[0]?.expr ?? '', { rateInterval: '4s', range: '1m', variables });
+    await eventually(async () => {
+      const found = (await run.exemplars(query)).flatMap(({ exemplars }) => exemplars);
+      expect(found.length).toBeGreaterThan(0);
+      for (const { labels } of found) expect(run.traceIds).toContain(labels.trace_id);
+    });
+  });
 
   test('are only on failures among errors', async () => {
     const found = await run.exemplars(`${METRIC.errors.prometheus}{job="openmetrics"}`);

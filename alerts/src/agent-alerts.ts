@@ -1,5 +1,6 @@
 import type { SessionState } from '@breakerbox/core';
 import type { AlertDefinition } from './alert.ts';
+import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts';
 import type { Dialect } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { categoryOfEvents, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
@@ -21,6 +22,7 @@ const burnFast: AlertDefinition = {
     'The comment above the recorded series says how the share is measured. One dead tool costs a session one failure, so it does not fire this alert.',
   expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
+  began: fallingLowSince,
   summary: ({ dialect }) => `${dialect.label('agent')}: sessions use up their failure budgets`,
   description: ({ dialect, settings, andSelector }) =>
     `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
@@ -45,6 +47,7 @@ const burnSlow: AlertDefinition = {
     );
     return `round(${read.now('burn6h')}, 0.01)\nand ${bracketed(either)}`;
   },
+  began: fallingLowSince,
   summary: ({ dialect }) => `${dialect.label('agent')}: sessions have been short of failure budget for hours`,
   description: ({ dialect, settings, andSelector }) =>
     `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
@@ -103,6 +106,7 @@ const budgetExhausted: AlertDefinition = {
     return isOrWas(ground, paused, METRIC.budgetExhaustions, ground.settings.exhaustedWithin);
   },
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
+  began: outOfBudgetSince,
   summary: ({ dialect }) => `${dialect.label('agent')}: sessions are out of failure budget`,
   description: ({ dialect, settings, andSelector }) => {
     const within = inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)));
@@ -131,6 +135,7 @@ const systemicFailure: AlertDefinition = {
   expr: (ground) =>
     isOrWas(ground, ground.series(METRIC.systemicActive), METRIC.systemicEvents, ground.settings.systemicWithin),
   keepFiringFor: ({ systemicKeep }) => systemicKeep,
+  began: failTogetherSince,
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: ${toolsOfEvents(dialect, andSelector)} fail together${categoryOfEvents(dialect, andSelector)}`,
   description: ({ dialect, andSelector }) => {

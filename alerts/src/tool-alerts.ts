@@ -1,5 +1,6 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition, TextGround } from './alert.ts';
+import { toolTroubleSince, unavailableSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { failingWith, failuresOfKeys } from './failing.ts';
 import { gained } from './gained.ts';
@@ -20,7 +21,7 @@ import {
   matching,
   TOOL,
 } from './promql.ts';
-import { type Ground, RECORDED, type RecordKey } from './record.ts';
+import type { Ground } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
@@ -35,23 +36,6 @@ const title =
 
 const OF_TOOL = ['job', 'agent', 'tool'] as const;
 const MATCH_TOOL = `job=%q, ${AGENT}=%q, ${TOOL}=%q`;
-
-/** When the trouble of the tool began. No selector: the recorded series has it. */
-const began = ({ dialect }: TextGround, before = '', otherwise = ''): string =>
-  dialect.time(before, { query: `${RECORDED.unavailableSince}{${MATCH_TOOL}}`, args: OF_TOOL }, '', otherwise);
-
-/** How far back the beginning of a condition is looked for. */
-const LOOKED_BACK = '6h';
-
-/**
- * When a condition on recorded series of the tool began: the last minute at which it was not true, or the first one with calls.
- * @param of a series that the tool has whenever it has calls
- */
-const lastedSince = ({ dialect }: TextGround, of: RecordKey, condition: RecordKey, compared = ''): string => {
-  const [all, bad] = [of, condition].map((key) => `${RECORDED[key]}{${MATCH_TOOL}}`);
-  const query = `max_over_time(timestamp(${all} unless ${bad}${compared})[${LOOKED_BACK}:1m]) or min_over_time(timestamp(${all} > 0)[${LOOKED_BACK}:1m])`;
-  return dialect.time('', { query, args: [...OF_TOOL, ...OF_TOOL, ...OF_TOOL] }, '');
-};
 
 /** What an operator runs to see more, for alerts of a tool. */
 const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
@@ -104,7 +88,7 @@ const circuitOpen: AlertDefinition = {
     });
     return `${dialect.label('agent')}: ${dialect.label('tool')} is out of use${openedBy}`;
   },
-  began: (ground) => began(ground),
+  began: unavailableSince,
   description: (ground) => {
     const { dialect, andSelector, settings } = ground;
     const of = `${MATCH_TOOL}${andSelector}`;
@@ -125,7 +109,7 @@ const circuitOpen: AlertDefinition = {
       ' (Retry-After), so no probe is made before that.',
     );
     const skipped = dialect.ofGroup('Calls of all tools of the group are skipped.', 'Its calls are skipped.');
-    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${began(ground, ' since ', ` for ${inWords(settings.openFor)}`)}, and still was at most ${inWords(settings.openKeep)} ago: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
+    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${unavailableSince(ground, ' since ', ` for ${inWords(settings.openFor)}`)}, and still was at most ${inWords(settings.openKeep)} ago: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
   },
 };
 
@@ -140,6 +124,7 @@ const circuitFlapping: AlertDefinition = {
   expr: (ground) =>
     `${ground.read.now('openingsPerCircuit')} >= ${ground.settings.flappingOpenings}\n${unlessOpen(ground)}`,
   keepFiringFor: ({ flappingKeep }) => flappingKeep,
+  began: (ground) => toolTroubleSince(ground, 'circuits', 'openingsPerCircuit'),
   summary: title('opens again and again'),
   description: (ground) =>
     `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. ${LOOK}`,
@@ -191,9 +176,9 @@ const probeStarved: AlertDefinition = {
     ].join('\n');
   },
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
-  began: (ground) => began(ground),
+  began: unavailableSince,
   description: (ground) =>
-    `Tool ${SUBJECT(ground)} has been open for ${inWords(ground.settings.starvedFor)}${began(ground, ', out of use since ')} (${ground.dialect.counted('circuit', 'circuits')}). The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
+    `Tool ${SUBJECT(ground)} has been open for ${inWords(ground.settings.starvedFor)}${unavailableSince(ground, ', out of use since ')} (${ground.dialect.counted('circuit', 'circuits')}). The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
 };
 
 const toolErrorRateHigh: AlertDefinition = {
@@ -216,7 +201,7 @@ const toolErrorRateHigh: AlertDefinition = {
     ].join('\n');
   },
   for: ({ errorFor }) => errorFor,
-  began: (ground) => lastedSince(ground, 'executions5m', 'errorRatio5m', ` > ${ground.settings.errorRatio}`),
+  began: (ground) => toolTroubleSince(ground, 'executions5m', 'errorRatio5m', ` > ${ground.settings.errorRatio}`),
   summary: title('fails too often'),
   description: (ground) =>
     `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.`,
@@ -232,7 +217,7 @@ const toolSlow: AlertDefinition = {
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => `${ground.read.now('slow')}\n${unlessOpen(ground)}`,
   for: ({ slowFor }) => slowFor,
-  began: (ground) => lastedSince(ground, 'p95', 'slow'),
+  began: (ground) => toolTroubleSince(ground, 'p95', 'slow'),
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is much slower than usual`,
   description: (ground) =>
     `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,

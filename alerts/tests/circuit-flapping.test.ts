@@ -90,7 +90,7 @@ it.concurrent('BreakerboxCircuitFlapping counts processes of one session each, w
   });
 });
 
-it.concurrent('BreakerboxCircuitFlapping says the number of openings', () => {
+it.concurrent('BreakerboxCircuitFlapping says the number of openings, and the minute before the first', () => {
   const says = {
     at: 660,
     alert: 'CircuitFlapping',
@@ -99,6 +99,7 @@ it.concurrent('BreakerboxCircuitFlapping says the number of openings', () => {
     description:
       'Circuits of tool t of agent a (job fleet) have opened 4 times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
+    began: 'Jan 1 00:00 UTC',
   };
   const firing = [{ alert, after: 600, by: 630 }];
   return run({ interval: 15, of: [alert], lasts: 900, firing, says: [says] }, (now, one) => {

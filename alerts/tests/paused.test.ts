@@ -17,6 +17,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
       description:
         'Agent a (job fleet): 3 sessions are paused, because their failure budgets are used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.',
       dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:00 UTC',
     };
     const firing = [{ alert, after: 60, by: 60 + 2 * interval, until: 1295, gone: 1300 + 2 * interval }];
     const processes = instances(['1', '2']);
@@ -63,6 +64,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       description:
         'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:00 UTC',
     };
     const open = { alert: 'CircuitOpen', count: 2, after: 360, by: 435 + 2 * interval, until: 479 };
     const firing = [

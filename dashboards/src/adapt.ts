@@ -1,19 +1,12 @@
 import { type Level, RUNBOOK_URL, withLevels } from '@breakerbox/alerts';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition, MODEL_NAMES } from './names.ts';
+import type { DataSource } from './variables.ts';
 
 /*
  * Adapts a finished dashboard to your installation. It works on the JSON, so that it reaches everything that any builder made: panels,
  * variables, annotations.
  */
-
-/** A data source of Grafana. */
-export interface DataSource {
-  /** As in its address, `/connections/datasources/edit/<uid>`. */
-  readonly uid: string;
-  /** The displayed name. Default: the uid, until Grafana looks up the name. */
-  readonly name?: string;
-}
 
 const onTexts = (value: Json, change: (text: string) => string): Json => {
   if (typeof value === 'string') return change(value);

@@ -7,7 +7,8 @@ import {
 import { annotations } from './annotations.ts';
 import { type DashboardUid, TAG, topLinks } from './links.ts';
 import type { Row } from './panels.ts';
-import { variables } from './variables.ts';
+import { logsRow } from './rows/logs.ts';
+import { type DataSource, variables } from './variables.ts';
 
 /** The options of a dashboard. */
 export interface DashboardSource {
@@ -19,10 +20,12 @@ export interface DashboardSource {
   readonly rows: readonly Row[];
   /** Opens with one tool, and offers no All for tools: it would cost too much in a large fleet. Default: false. */
   readonly oneTool?: boolean;
+  /** A Loki with the agents' logs: the last row shows them. Default: no such row. */
+  readonly logs?: DataSource | undefined;
 }
 
 /** A dashboard as built with the SDK. `finished()` turns it into Grafana's format. */
-export const assembled = ({ uid, title, description, rows, oneTool = false }: DashboardSource): Dashboard => {
+export const assembled = ({ uid, title, description, rows, oneTool = false, logs }: DashboardSource): Dashboard => {
   const builder = new DashboardBuilder(`Breakerbox · ${title}`)
     .uid(uid)
     .description(description)
@@ -33,9 +36,9 @@ export const assembled = ({ uid, title, description, rows, oneTool = false }: Da
     .refresh('1m')
     .tooltip(DashboardCursorSync.Crosshair)
     .links(topLinks())
-    .variables(variables(oneTool))
+    .variables(variables(oneTool, logs))
     .annotations(annotations());
-  return rows.reduce(added, builder).build();
+  return [...rows, ...(logs === undefined ? [] : [logsRow()])].reduce(added, builder).build();
 };
 
 const added = (built: DashboardBuilder, { title, collapsed, panels }: Row): DashboardBuilder => {

@@ -7,14 +7,16 @@ import { fleetOverview } from './fleet-overview.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
 import { type DashboardUid, UID } from './links.ts';
 import { toolDetail } from './tool-detail.ts';
+import type { DataSource } from './variables.ts';
 
 /** Every dashboard: first the one to open first, then the details. */
-const SOURCES: readonly { readonly uid: DashboardUid; build(settings: RuleSettings): Dashboard }[] = [
-  { uid: UID.fleetOverview, build: fleetOverview },
-  { uid: UID.toolDetail, build: toolDetail },
-  { uid: UID.failureBudget, build: failureBudget },
-  { uid: UID.correlatedFailures, build: correlatedFailures },
-];
+const SOURCES: readonly { readonly uid: DashboardUid; build(settings: RuleSettings, logs?: DataSource): Dashboard }[] =
+  [
+    { uid: UID.fleetOverview, build: fleetOverview },
+    { uid: UID.toolDetail, build: toolDetail },
+    { uid: UID.failureBudget, build: failureBudget },
+    { uid: UID.correlatedFailures, build: correlatedFailures },
+  ];
 
 /** A dashboard in Grafana's format. */
 export interface BuiltDashboard {
@@ -25,10 +27,14 @@ export interface BuiltDashboard {
 /**
  * All dashboards in Grafana's format.
  * @param settings the thresholds of the alerts
+ * @param logs a Loki with the agents' logs. Default: no panel of logs
  */
-export const builtDashboards = (settings: RuleSettings = DEFAULT_SETTINGS): readonly BuiltDashboard[] =>
+export const builtDashboards = (
+  settings: RuleSettings = DEFAULT_SETTINGS,
+  logs?: DataSource,
+): readonly BuiltDashboard[] =>
   SOURCES.map(({ uid, build }) => {
-    const json = finished(build(settings));
+    const json = finished(build(settings, logs));
     // One model or tool is chosen there.
     return { uid, json: uid === UID.toolDetail ? json : withoutModels(json) };
   });

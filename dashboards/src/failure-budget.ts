@@ -7,11 +7,13 @@ import { burnRow } from './rows/failure-budget/burn.ts';
 import { deferredRow, tokensRow } from './rows/failure-budget/left-out.ts';
 import { sessionsRow } from './rows/failure-budget/sessions.ts';
 import { spendersRow } from './rows/failure-budget/spenders.ts';
+import type { DataSource } from './variables.ts';
 
 /** The cost of failures: budgets, paused sessions, tokens. */
-export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS): Dashboard =>
+export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS, logs?: DataSource): Dashboard =>
   assembled({
     uid: UID.failureBudget,
+    logs,
     title: 'Failure budget',
     description:
       'The cost of failures: how fast budgets burn and what burns them, which sessions are paused, which work was deferred, and tokens. Budgets belong to agents, so Tool filters only failures, routes and tokens.',

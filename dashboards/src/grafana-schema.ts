@@ -1,6 +1,8 @@
 import type * as bargauge from '@grafana/grafana-foundation-sdk/bargauge';
 import type * as dashboard from '@grafana/grafana-foundation-sdk/dashboard';
 import type * as heatmap from '@grafana/grafana-foundation-sdk/heatmap';
+import type * as logs from '@grafana/grafana-foundation-sdk/logs';
+import type * as loki from '@grafana/grafana-foundation-sdk/loki';
 import type * as prometheus from '@grafana/grafana-foundation-sdk/prometheus';
 import type * as stat from '@grafana/grafana-foundation-sdk/stat';
 import type * as statetimeline from '@grafana/grafana-foundation-sdk/statetimeline';
@@ -22,10 +24,12 @@ export interface GrafanaSchema {
   readonly row: dashboard.RowPanel;
   readonly panel: Omit<dashboard.Panel, 'targets'>;
   readonly target: prometheus.Dataquery;
+  readonly logs: loki.dataquery;
   /** The types of `options` and `fieldConfig.defaults.custom` of a panel, by panel type. */
   readonly panels: {
     readonly bargauge: { readonly options: bargauge.Options; readonly custom: None };
     readonly heatmap: { readonly options: heatmap.Options; readonly custom: heatmap.FieldConfig };
+    readonly logs: { readonly options: logs.Options; readonly custom: None };
     readonly stat: { readonly options: stat.Options; readonly custom: None };
     readonly 'state-timeline': { readonly options: statetimeline.Options; readonly custom: statetimeline.FieldConfig };
     readonly table: { readonly options: table.Options; readonly custom: table.FieldConfig };

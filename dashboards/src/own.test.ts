@@ -1,12 +1,14 @@
 import { RUNBOOK_URL, RuleOptionsError } from '@breakerbox/alerts';
+import { SCOPE_NAME } from '@breakerbox/core';
 import { parser } from '@prometheus-io/lezer-promql';
 import { describe, expect, it } from 'vitest';
 import { narrowed } from './adapt.ts';
 import { builtDashboards } from './dashboards.ts';
-import { rendered } from './finish.ts';
+import { type DashboardJson, rendered } from './finish.ts';
+import { UID } from './links.ts';
 import { METRIC, type MetricDefinition } from './names.ts';
 import { dashboards } from './own.ts';
-import { dashboardQueries, substitute, variableQueries } from './queries.ts';
+import { dashboardPanels, dashboardQueries, substitute, variableQueries } from './queries.ts';
 
 const REPORTED = new Set(
   Object.values<MetricDefinition>(METRIC).flatMap(({ prometheus, kind }) =>
@@ -118,6 +120,41 @@ describe('dashboards()', () => {
   it('rejects the options that the rules reject', () => {
     expect(() => dashboards({ selector: 'job=a' })).toThrow(RuleOptionsError);
     expect(() => dashboards({ settings: { openFor: 'soon' } })).toThrow(RuleOptionsError);
+  });
+});
+
+describe('logs', () => {
+  const panelsOf = (json: DashboardJson) => dashboardPanels(json).filter(({ type }) => type === 'logs');
+
+  it('L3: are a panel of all dashboards but the overview, from a Loki that users can replace', () => {
+    for (const { uid, json, text } of dashboards({ logs: { uid: 'loki-eu', name: 'Loki EU' } })) {
+      const { list } = json.templating as { list: readonly { name: string; type: string; query: string }[] };
+      const variable = list.find(({ name }) => name === 'logs');
+      if (uid === UID.fleetOverview) {
+        expect(variable).toBeUndefined();
+        expect(panelsOf(json)).toEqual([]);
+        continue;
+      }
+      expect(variable).toMatchObject({
+        type: 'datasource',
+        query: 'loki',
+        current: { selected: true, text: 'Loki EU', value: 'loki-eu' },
+      });
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable.
+      const datasource = { type: 'loki', uid: '${logs}' };
+      const expr = `{service_name=~".+"} | scope_name="${SCOPE_NAME}" | gen_ai_agent_name=~"$agent" | gen_ai_tool_name=~"$tool|"`;
+      expect(panelsOf(json)).toMatchObject([{ title: 'Events', datasource, targets: [{ datasource, expr }] }]);
+      expect(text.match(/loki-eu/g)).toHaveLength(1);
+      const ids = dashboardPanels(json).map(({ id }) => id);
+      expect(new Set(ids).size).toBe(ids.length);
+    }
+  });
+
+  it('are not there without a Loki', () => {
+    for (const { json, text } of dashboards()) {
+      expect(panelsOf(json)).toEqual([]);
+      expect(text).not.toMatch(/loki/i);
+    }
   });
 });
 

@@ -7,9 +7,10 @@ import {
   RUNBOOK_URL,
   type RuleSettings,
 } from '@breakerbox/alerts';
-import { atLevels, type DataSource, narrowed, withConsole, withDataSource, withRunbooks } from './adapt.ts';
+import { atLevels, narrowed, withConsole, withDataSource, withRunbooks } from './adapt.ts';
 import { type BuiltDashboard, builtDashboards } from './dashboards.ts';
 import { type DashboardJson, rendered } from './finish.ts';
+import type { DataSource } from './variables.ts';
 
 /** Options that adapt the dashboards to your installation. */
 export interface DashboardOptions {
@@ -20,6 +21,11 @@ export interface DashboardOptions {
   readonly selector?: string;
   /** The data source that is selected first. Users can select another one. Default: Grafana's default. */
   readonly dataSource?: DataSource;
+  /**
+   * A Loki that receives the agents' logs by OTLP. Then all dashboards but the overview have a panel of the log records. Users can select
+   * another one. Default: no such panel.
+   */
+  readonly logs?: DataSource;
   /**
    * Address of the operators' console (`breakerbox console`), such as `https://console.example.com`. Lines and rows of an agent link to it.
    * Default: no links.
@@ -51,6 +57,7 @@ export interface DashboardFile extends BuiltDashboard {
 export const dashboards = ({
   selector = '',
   dataSource,
+  logs,
   consoleUrl,
   runbookUrl = RUNBOOK_URL,
   levels,
@@ -61,7 +68,7 @@ export const dashboards = ({
     consoleUrl === undefined ? undefined : checkedUrl(consoleUrl, 'consoleUrl', 'https://console.example.com');
   const apart = checkedLevels(levels);
   const runbooks = checkedUrl(runbookUrl, 'runbookUrl', RUNBOOK_URL);
-  return builtDashboards(checkSettings(settings)).map(({ uid, json }) => {
+  return builtDashboards(checkSettings(settings), logs).map(({ uid, json }) => {
     const built = withRunbooks(json, runbooks);
     const chosen = dataSource === undefined ? built : withDataSource(built, dataSource);
     const narrow = matchers === '' ? chosen : narrowed(chosen, matchers);

@@ -12,7 +12,19 @@ import { LEVELS, RECORDED } from './recorded.ts';
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
 export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 
+/** The Loki that the user selected, on dashboards with a panel of logs. */
+// biome-ignore lint/suspicious/noTemplateCurlyInString: as above.
+export const LOKI = { type: 'loki', uid: '${logs}' } as const;
+
 const ALL = { selected: true, text: ['All'], value: ['$__all'] };
+
+/** A data source of Grafana. */
+export interface DataSource {
+  /** As in its address, `/connections/datasources/edit/<uid>`. */
+  readonly uid: string;
+  /** The displayed name. Default: the uid, until Grafana looks up the name. */
+  readonly name?: string;
+}
 
 /** No value: Grafana selects the first one. */
 const FIRST = { selected: false, text: [], value: [] };
@@ -64,8 +76,12 @@ const loaded = (name: string, series: string, matchers: readonly string[]): Quer
 /**
  * The variables at the top of the dashboard. Each offers only values that match the variables before it.
  * @param oneTool whether the dashboard opens with one tool, and offers no All for tools
+ * @param logs the Loki that is selected first. Default: no variable for it
  */
-export const variables = (oneTool: boolean): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
+export const variables = (
+  oneTool: boolean,
+  logs?: DataSource,
+): (DatasourceVariableBuilder | QueryVariableBuilder)[] => [
   new DatasourceVariableBuilder('datasource').label('Data source').type('prometheus'),
   chained('job', 'Job', sessions.prometheus, ['job=~".+"'], 'job'),
   // Recorded series have no instance, and all of them must match.
@@ -77,6 +93,14 @@ export const variables = (oneTool: boolean): (DatasourceVariableBuilder | QueryV
     .current(oneTool ? FIRST : ALL),
   // Only for links: without a Tempo it is empty, and nothing else uses it.
   new DatasourceVariableBuilder('traces').label('Traces').type('tempo'),
+  ...(logs === undefined
+    ? []
+    : [
+        new DatasourceVariableBuilder('logs')
+          .label('Logs')
+          .type('loki')
+          .current({ selected: true, text: logs.name ?? logs.uid, value: logs.uid }),
+      ]),
   loaded(LEVELS.byAgent, RECORDED.sessions, [job, instance]),
   loaded(LEVELS.byTool, RECORDED.circuitsOfTool, [job, instance, agent]),
 ];

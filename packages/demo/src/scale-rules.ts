@@ -45,8 +45,8 @@ export const scaleDuration = (text: string, factor: number): string => {
   return prometheusDuration(ms * factor);
 };
 
-/** Seconds in an annotation's query. The rules write them as minutes, `5 * 60`, as in expressions. */
-const MINUTES_AGO = /\btime\(\) - (\d+(?:\.\d+)?) \* 60\b/g;
+/** A query in an annotation. */
+const QUERY = /(?<=printf `)[^`]*(?=`)/g;
 
 /** Strings and comments match first, so that nothing in them counts as a range. */
 const PROMQL =
@@ -85,14 +85,11 @@ const scaleWords = (text: string, factor: number): string =>
   });
 
 /** Scales the queries in annotations, and the times in their words. */
-const scaleAnnotations = (annotations: Rule['annotations'] = {}, factor: number): Rule['annotations'] =>
+const scaleAnnotations = (annotations: Rule['annotations'] = {}, scale: Scale): Rule['annotations'] =>
   Object.fromEntries(
     Object.entries(annotations).map(([name, text]) => [
       name,
-      scaleWords(text, factor).replace(
-        MINUTES_AGO,
-        (_, minutes: string) => `time() - ${scaleMinutes(minutes, factor)}`,
-      ),
+      scaleWords(text, scale.factor).replace(QUERY, (query) => scaleExpression(query, scale)),
     ]),
   );
 
@@ -104,7 +101,7 @@ export const scaleRules = <File extends RuleFile>(file: File, scale: Scale): Fil
     rules: group.rules.map((rule) => ({
       ...scaleKeys(rule, ['for', 'keep_firing_for'], scale.factor),
       expr: scaleExpression(rule.expr, scale),
-      ...(rule.annotations && { annotations: scaleAnnotations(rule.annotations, scale.factor) }),
+      ...(rule.annotations && { annotations: scaleAnnotations(rule.annotations, scale) }),
     })),
   })),
 });

@@ -53,7 +53,7 @@ export const suspects = () =>
     {
       title: 'Suspected causes',
       description: `Systemic events in the time range shown, by agent, error and what the agent suspects behind them: a dependency or a group that all of the tools have, or else the layer that the errors point to. The ${ROWS} with the most events.`,
-      ...sized(24, 6, 'none'),
+      ...sized(10, 7, 'none'),
     },
     [
       {

@@ -68,12 +68,12 @@ const byCategory = () =>
   );
 
 /** Failures by agent, tool and error category, for a dashboard that says in `why` what they tell. */
-export const failuresTable = (title: string, why: string) =>
+export const failuresTable = (title: string, why: string, size = sized(24, 8, 'none')) =>
   table(
     {
       title,
       description: `Failures in the time range shown by agent, tool and error category: the ${ROWS} with the most. The bars are relative to the first row. ${why}`,
-      ...sized(24, 8, 'none'),
+      ...size,
     },
     [
       {

@@ -28,6 +28,7 @@ export const bundleCommand = (io: CommandIo = processIo): Command => {
     .option('--out <dir>', 'the folder to write to; created if it does not exist')
     .option('--selector <matchers>', `PromQL matchers for every query, such as 'job=~"agents-.+"'. Default: all jobs`)
     .option('--data-source <uid[:name]>', 'the Prometheus data source in Grafana, for dashboards and alerts')
+    .option('--logs <uid[:name]>', "a Loki data source with the agents' logs; dashboards have a panel of them then")
     .option('--folder <title>', "Grafana's folder for dashboards and alerts", DEFAULT_FOLDER)
     .option('--grafana-url <url>', 'makes links from alerts to dashboards absolute')
     .option(

@@ -60,8 +60,8 @@ const PARTS: Readonly<Record<Part, (options: BundleOptions) => readonly BundleFi
   runbooks: () => below('runbooks', runbooks()),
 };
 
-const ownDashboards = ({ selector, dataSource, consoleUrl, runbookUrl, settings, levels }: BundleOptions) =>
-  dashboards({ settings, ...given({ selector, dataSource, consoleUrl, runbookUrl, levels }) });
+const ownDashboards = ({ selector, dataSource, logs, consoleUrl, runbookUrl, settings, levels }: BundleOptions) =>
+  dashboards({ settings, ...given({ selector, dataSource, logs, consoleUrl, runbookUrl, levels }) });
 
 const ruleOptions = ({ selector, settings, levels, grafanaUrl, consoleUrl, runbookUrl }: BundleOptions) => ({
   settings,

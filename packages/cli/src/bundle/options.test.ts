@@ -17,6 +17,7 @@ describe('the flags of a bundle', () => {
     const { options, issues } = read({
       selector: "{job='a'}",
       dataSource: 'prom-1:Prometheus: main',
+      logs: 'loki-1',
       folder: ' AI agents ',
       grafanaUrl: 'https://grafana.example.com/sub/',
       runbookUrl: 'http://wiki/runbooks',
@@ -26,6 +27,7 @@ describe('the flags of a bundle', () => {
     expect(options).toEqual({
       selector: 'job="a"',
       dataSource: { uid: 'prom-1', name: 'Prometheus: main' },
+      logs: { uid: 'loki-1' },
       folder: 'AI agents',
       grafanaUrl: 'https://grafana.example.com/sub',
       runbookUrl: 'http://wiki/runbooks',
@@ -42,6 +44,7 @@ describe('the flags of a bundle', () => {
     [{ dataSource: '' }, /^--data-source "" is not a valid data source uid/],
     [{ dataSource: 'my prometheus' }, /"my prometheus" is not a valid .*as in prometheus-eu:Prometheus/],
     [{ dataSource: 'uid:' }, /no valid name after the colon/],
+    [{ logs: 'my loki' }, /^--logs "my loki" is not a valid data source uid/],
     [{ folder: ' ' }, /^--folder is empty/],
     [{ folder: 'a\u2028b' }, /control characters/],
     [{ folder: ' general' }, /^--folder is General, which Grafana reserves/],

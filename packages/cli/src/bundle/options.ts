@@ -13,6 +13,7 @@ export type Part = (typeof PARTS)[number];
 export interface BundleFlags {
   readonly selector?: string;
   readonly dataSource?: string;
+  readonly logs?: string;
   readonly folder: string;
   readonly grafanaUrl?: string;
   readonly consoleUrl?: string;
@@ -26,6 +27,8 @@ export interface BundleOptions {
   readonly selector: string | undefined;
   /** Undefined: Grafana's default. */
   readonly dataSource: DataSource | undefined;
+  /** A Loki with the agents' logs. Undefined: dashboards have no panel of logs. */
+  readonly logs?: DataSource | undefined;
   /** Title of the folder in Grafana. */
   readonly folder: string;
   /** Without a slash at the end. Undefined: Prometheus' external label `grafana_url` has it. */
@@ -64,10 +67,12 @@ export const readFlags = (
     issues.push({ path, message });
     return undefined;
   };
-  const dataSource = dataSourceOf(flags.dataSource, report);
+  const dataSource = dataSourceOf('--data-source', flags.dataSource, report);
+  const logs = dataSourceOf('--logs', flags.logs, report);
   const options = {
     selector: selectorOf(flags.selector, report),
     dataSource,
+    ...(logs !== undefined && { logs }),
     folder: folderOf(flags.folder, report),
     grafanaUrl: urlOf('--grafana-url', flags.grafanaUrl, report),
     consoleUrl: urlOf('--console-url', flags.consoleUrl, report),
@@ -98,18 +103,18 @@ const selectorOf = (written: string | undefined, report: Report): string | undef
   return 'selector' in parsed ? parsed.selector : report(parsed.issue.path, parsed.issue.message);
 };
 
-const dataSourceOf = (written: string | undefined, report: Report): DataSource | undefined => {
+const dataSourceOf = (flag: string, written: string | undefined, report: Report): DataSource | undefined => {
   if (written === undefined) return undefined;
   const [, uid = '', name] = /^([^:]*)(?::(.*))?$/s.exec(written) ?? [];
   if (!/^[\w-]{1,40}$/.test(uid)) {
     return report(
-      '--data-source',
+      flag,
       `${JSON.stringify(uid)} is not a valid data source uid. A uid has 1 to 40 letters, digits, - and _. Copy it from the address of the data source's page in Grafana. A name may follow after a colon, as in prometheus-eu:Prometheus`,
     );
   }
   if (name !== undefined && !isTitle(name)) {
     return report(
-      '--data-source',
+      flag,
       'has no valid name after the colon. Leave out the colon, or write a name without control characters',
     );
   }

@@ -25,12 +25,14 @@ describe('the README of a bundle', () => {
     const flags = {
       selector: 'job=~"agents-.+", cluster="eu"',
       dataSource: 'prom-1:Prometheus EU',
+      logs: 'loki-1:Loki EU',
       folder: "The agents' health",
       grafanaUrl: 'https://grafana.example.com/sub',
       runbookUrl: 'https://wiki.example.com/runbooks',
     };
     const { readme, paths } = made(flags, { openFor: '20m' });
     const { selector, folder, grafanaUrl, runbookUrl } = flags;
+    expect(readme).toContain("--logs 'loki-1:Loki EU'");
     for (const text of [selector, 'Prometheus EU', 'prom-1', folder, grafanaUrl, runbookUrl]) {
       expect(readme).toContain(text);
     }

@@ -1,4 +1,5 @@
 import { DEFAULT_SETTINGS, type OperatorMetadata, RECEIVERS } from '@breakerbox/alerts';
+import type { DataSource } from '@breakerbox/dashboards';
 import { type BundleOptions, DEFAULT_FOLDER, defaultParts, type Part } from './options.ts';
 import { DASHBOARD_PATH } from './provisioning.ts';
 
@@ -204,10 +205,14 @@ ${commandLine(options)}
 
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
+const named = (source: DataSource | undefined): string | undefined =>
+  source && [source.uid, ...(source.name === undefined ? [] : [source.name])].join(':');
+
 /** The command that makes the same bundle. */
 const commandLine = ({
   selector,
   dataSource,
+  logs,
   folder,
   grafanaUrl,
   consoleUrl,
@@ -217,11 +222,11 @@ const commandLine = ({
   levels,
   parts,
 }: BundleOptions): string => {
-  const name = dataSource?.name === undefined ? '' : `:${dataSource.name}`;
   const only = parts.join();
   const flags: readonly (readonly [string, string | undefined])[] = [
     ['--selector', selector],
-    ['--data-source', dataSource === undefined ? undefined : `${dataSource.uid}${name}`],
+    ['--data-source', named(dataSource)],
+    ['--logs', named(logs)],
     ['--folder', folder === DEFAULT_FOLDER ? undefined : folder],
     ['--grafana-url', grafanaUrl],
     ['--console-url', consoleUrl],

@@ -1,0 +1,93 @@
+import type { TextGround } from './alert.ts';
+import type { AlertLabel } from './dialect.ts';
+import { durationOf, seconds } from './duration.ts';
+import { AGENT, ATTR, BY_TOOL, label, METRIC, TOOL } from './promql.ts';
+import { RECORDED, type RecordKey } from './record.ts';
+import { asSeconds } from './recording-correlation.ts';
+import { WINDOW } from './settings.ts';
+
+/* When the trouble of an alert began, for alerts whose metrics do not say it: the last minute at which there was none. */
+
+const OF_AGENT = ['job', 'agent'] as const;
+const OF_TOOL = ['job', 'agent', 'tool'] as const;
+const MATCH_AGENT = `job=%q, ${AGENT}=%q`;
+const MATCH_TOOL = `${MATCH_AGENT}, ${TOOL}=%q`;
+
+/** How far back a text looks. Of a trouble that lasts for longer, it says nothing, and messages say since when the alert fires. */
+const LOOKED_BACK = '6h';
+/** What was there at the first of those minutes was there before. */
+const FIRST = asSeconds(durationOf(seconds(LOOKED_BACK) - seconds(WINDOW.short)));
+
+/**
+ * @param without true while there is no trouble
+ * @param earlier how long before that minute it began, in PromQL
+ */
+const lastWithout = (without: string, earlier = ''): string =>
+  `max_over_time(((${without}) * 0 + time()${earlier})[${LOOKED_BACK}:1m])`;
+
+/** The first minute of a series that was new in this time. */
+const firstOf = (series: string): string =>
+  `min_over_time(timestamp(${series})[${LOOKED_BACK}:1m]) > time() - ${FIRST}`;
+
+const times = (args: readonly AlertLabel[], count: number): readonly AlertLabel[] =>
+  Array.from({ length: count }, () => args).flat();
+
+/**
+ * When a condition on recorded series of the tool began.
+ * @param of a series that the tool has whenever it has calls
+ */
+export const toolTroubleSince = (
+  { dialect }: TextGround,
+  of: RecordKey,
+  condition: RecordKey,
+  compared = '',
+): string => {
+  const [all, bad] = [of, condition].map((key) => `${RECORDED[key]}{${MATCH_TOOL}}`);
+  const query = `${lastWithout(`${all} unless ${bad}${compared}`)} or ${firstOf(`${all} > 0`)}`;
+  return dialect.time('', { query, args: times(OF_TOOL, 3) }, '');
+};
+
+/**
+ * Since when the tool is unavailable, by the recorded series. For an outage of keys: nearly all calls were skipped over a window, and it began
+ * neither before that window nor before the first skip.
+ */
+export const unavailableSince = ({ dialect }: TextGround, before = '', otherwise = ''): string => {
+  const of = (key: RecordKey, more = ''): string => `${RECORDED[key]}{${MATCH_TOOL}${more}}`;
+  const window = lastWithout(`${of('circuits')} unless ${of('keysOutOfUse')}`, ` - ${asSeconds(WINDOW.short)}`);
+  const skips = of('decisions5m', `, ${label(ATTR.reason)}="key_open"`);
+  const first = lastWithout(`${of('circuits')} unless on (${BY_TOOL}) ${skips}`);
+  const query = `${of('unavailableSince')} or max by (${BY_TOOL}) (label_replace(${window}, "of", "window", "", "") or ${first})`;
+  return dialect.time(before, { query, args: times(OF_TOOL, 5) }, '', otherwise);
+};
+
+/** Since when sessions of the agent fall low, with less than half an hour in between. */
+export const fallingLowSince = ({ dialect }: TextGround): string => {
+  const low = `${RECORDED.low30m}{${MATCH_AGENT}}`;
+  const query = `${lastWithout(`${low} == 0`)} or ${firstOf(`${low} > 0`)}`;
+  return dialect.time('', { query, args: times(OF_AGENT, 2) }, '');
+};
+
+const stateSince = ({ dialect }: TextGround, now: string, event: 'ranOut' | 'systemicEvents', kept: string): string => {
+  // Also what began and ended between two scrapes.
+  const events = `sum(sum_over_time(${RECORDED[event]}{${MATCH_AGENT}}[${kept}])) > 0`;
+  const query = lastWithout(`sum(${now}) == 0 unless ${events}`);
+  return dialect.time('', { query, args: times(OF_AGENT, 2) }, '');
+};
+
+/** Since when sessions of the agent are out of budget, or run out again and again. */
+export const outOfBudgetSince = (ground: TextGround): string =>
+  stateSince(
+    ground,
+    `${METRIC.sessions.prometheus}{${MATCH_AGENT}, ${label(ATTR.sessionState)}="paused_budget"${ground.andSelector}}`,
+    'ranOut',
+    ground.settings.exhaustedKeep,
+  );
+
+/** Since when systemic events of the agent last, or follow each other. */
+export const failTogetherSince = (ground: TextGround): string =>
+  stateSince(
+    ground,
+    `${METRIC.systemicActive.prometheus}{${MATCH_AGENT}${ground.andSelector}}`,
+    'systemicEvents',
+    ground.settings.systemicKeep,
+  );
