@@ -14,7 +14,15 @@ import type { CallEnd, Reading } from '../settlement.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 import { checkVersion } from '../versions.ts';
 
+export type { GuardModelsOptions } from '../models/candidates.ts';
+export type { ModelLimits } from '../models/model-limits.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
+export {
+  type AnthropicClient,
+  type AnthropicModelEntry,
+  type GuardAnthropicModelsOptions,
+  guardAnthropicModels as guardModels,
+} from './guard-anthropic-models.ts';
 
 /** Options of {@link guardTools}. */
 export interface GuardToolsOptions extends JudgingOptions {

@@ -1,10 +1,11 @@
 import type { Breakerbox } from '@breakerbox/core';
-import { checkOptions, functionGiven, type OptionCheck, show, text } from '../options.ts';
+import { checkOptions, functionGiven, type OptionCheck, show } from '../options.ts';
 import { isAsyncIterable } from '../untrusted.ts';
 import { askModels } from './ask-models.ts';
-import { type GuardModelsOptions, listModels, type NamedModel, providerOf } from './candidates.ts';
+import { type GuardModelsOptions, listModels } from './candidates.ts';
 import { LIMIT_CHECKS } from './model-limits.ts';
 import { type OpenedStream, openStream, type PartFormat, type PartSource } from './model-stream.ts';
+import { hasMethods, modelEntries, namedModel } from './named-model.ts';
 
 /** A model as a function. */
 export interface ModelFunction<Request, Answer> {
@@ -51,17 +52,11 @@ export const MODEL_CHECKS: Readonly<Record<keyof GuardModelsOptions, OptionCheck
   onContextTooLong: ON_TOO_LONG,
 };
 
-const functions: OptionCheck = (value) => {
-  if (!Array.isArray(value)) return `is ${show(value)}. Set an array of { name, call }.`;
-  const at = value.findIndex((one) => {
-    const { name, call, key } = (one ?? {}) as Partial<Record<'name' | 'call' | 'key', unknown>>;
-    const isNamed = typeof name === 'string' && name.trim() !== '';
-    return !isNamed || functionGiven(call) !== undefined || (key !== undefined && text(key) !== undefined);
-  });
-  return at < 0
-    ? undefined
-    : `has no valid model at ${at}. Give { name: 'openai/gpt-5', call: (request, { signal }) => … }, and key only as a string.`;
-};
+const functions = modelEntries(
+  "{ name: 'openai/gpt-5', call: (request, { signal }) => … }",
+  (entry) => hasMethods(entry, 'call'),
+  true,
+);
 
 /**
  * Puts circuits before models that are functions, and asks the next one when one is unavailable (L1, L5). For the models of a framework,
@@ -88,7 +83,7 @@ export const guardModels = <Request, Answer>(
 ): GuardedModels<Request, Answer> => {
   const checks = { ...MODEL_CHECKS, models: functions, isVisible: functionGiven, isLast: functionGiven };
   checkOptions('guardModels()', { ...options, models: options?.models ?? null }, checks);
-  const named = options.models.map(namedFunction);
+  const named = options.models.map((one) => namedModel(one, one.name, one.key));
   const list = listModels(box, named, options, 'guardModels()');
   const format = formatOf(options);
   return (request, { signal } = {}) =>
@@ -107,16 +102,6 @@ export const guardModels = <Request, Answer>(
         return iterableOf(opened) as Answer;
       },
     });
-};
-
-const namedFunction = <Request, Answer>(
-  model: ModelFunction<Request, Answer>,
-): NamedModel<ModelFunction<Request, Answer>> => {
-  const { name, key } = model;
-  const [first = name, ...rest] = name.split('/');
-  const provider = providerOf(first);
-  const modelId = rest.length === 0 ? name : rest.join('/');
-  return { model, name, provider, modelId, group: key === undefined ? provider : `${provider}/${key}` };
 };
 
 const formatOf = ({
@@ -142,7 +127,7 @@ export const sourceOf = <Part>(parts: AsyncIterable<Part>): PartSource<Part> => 
 };
 
 /** The rest of a stream as an async iterable, for one reader. */
-const iterableOf = <Part>(opened: OpenedStream<Part>): AsyncIterable<Part> => ({
+export const iterableOf = <Part>(opened: OpenedStream<Part>): AsyncIterable<Part> => ({
   [Symbol.asyncIterator]: () => ({
     next: () => opened.next(),
     return: async () => {

@@ -1,0 +1,179 @@
+import type { Breakerbox } from '@breakerbox/core';
+import { read } from '@breakerbox/core/internal';
+import { askModels } from '../models/ask-models.ts';
+import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
+import { MODEL_CHECKS } from '../models/guard-models.ts';
+import type { ModelAttempt } from '../models/model-attempt.ts';
+import { ModelsUnavailableError } from '../models/models-unavailable.ts';
+import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
+import { checkOptions } from '../options.ts';
+import { checkVersion } from '../versions.ts';
+import { answeredStream, answeredWhole } from './message-answer.ts';
+
+/** A client of `@anthropic-ai/sdk`. */
+export interface AnthropicClient {
+  readonly baseURL: string;
+  withOptions(options: never): unknown;
+  post(path: string, options: never): { asResponse(): Promise<Response> };
+}
+
+/** A model of a provider that speaks Anthropic's Messages format. */
+export interface AnthropicModelEntry<Model extends AnthropicClient> {
+  /** Its client, which has address and key. */
+  readonly client: Model;
+  /** The name of the model at this provider. */
+  readonly model: string;
+  /** `PROVIDER/MODEL`. Needed where two models would have the same name. Default: the host of the client, or `anthropic`, and `model`. */
+  readonly name?: string;
+  /** The name of its API key, if models of one provider use several. Models with one key share a circuit. Default: one key. */
+  readonly key?: string;
+}
+
+/** Options of {@link guardModels}. */
+export interface GuardAnthropicModelsOptions<Model extends AnthropicClient> extends GuardModelsOptions {
+  /** The models, the preferred one first. */
+  readonly models: readonly AnthropicModelEntry<Model>[];
+}
+
+const entries = modelEntries(
+  "{ client: new Anthropic(), model: 'claude-opus-5' }",
+  ({ client, model }) => hasMethods(client, 'post', 'withOptions') && typeof model === 'string',
+  false,
+);
+
+/** The body of a request for a message. */
+interface MessageRequest {
+  readonly model?: string;
+  readonly stream?: boolean;
+  readonly tools?: readonly { readonly type?: string }[];
+}
+
+/**
+ * A client of Anthropic's SDK whose messages several models can answer: each has a circuit in the box, and if one is unavailable, the next
+ * one answers (L1, L5). `messages`, `beta.messages` and the tool runner use it as any client, with the name of the first model. It does not
+ * retry. All else, such as batches and counted tokens, goes to the first client.
+ *
+ * Another model answers only before the first visible part of a stream. The headers `breakerbox-model` and `breakerbox-position` of a
+ * response say who answered. If no model is left, calls fail with the SDK's error for status 503, whose text says why.
+ *
+ * @throws BreakerboxConfigError for options that can't work.
+ * @throws BreakerboxUsageError if `box` is not a box, or if the SDK is too old.
+ *
+ * @example
+ * ```ts
+ * const client = guardModels(box, {
+ *   models: [
+ *     { client: new Anthropic(), model: 'claude-opus-5' },
+ *     { client: new Anthropic(), model: 'claude-haiku-5' },
+ *   ],
+ * });
+ * await client.messages.create({ model: 'claude-opus-5', max_tokens: 1024, messages });
+ * ```
+ */
+export const guardAnthropicModels = <Client extends AnthropicClient>(
+  box: Breakerbox,
+  options: GuardAnthropicModelsOptions<Client>,
+): Client => {
+  const checks = { ...MODEL_CHECKS, models: entries };
+  checkOptions('guardModels()', { ...options, models: options?.models ?? null }, checks);
+  checkVersion('@anthropic-ai/sdk', 'guardModels() of @breakerbox/instrumentation/anthropic');
+  const named = options.models.map((one) => namedModel(one, one.name ?? `${hostOf(one.client)}/${one.model}`, one.key));
+  const list = listModels(box, named, options, 'guardModels()');
+  const [primary] = list.candidates as readonly [Candidate<AnthropicModelEntry<Client>>];
+  const { client, model } = primary.given;
+  const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const path = pathOf(`${url}`, client.baseURL);
+    if (!/^\/v1\/messages(?:\?|$)/.test(path)) return (read(client, 'fetch') as typeof globalThis.fetch)(url, init);
+    const body = JSON.parse(`${init.body}`) as MessageRequest;
+    if (body.model !== model) return otherModel(model, body.model);
+    const signal = init.signal ?? undefined;
+    return askModels(list, {
+      signal,
+      canCarry: ({ provider }) => provider === primary.provider || !hasProvidersTool(body),
+      call: async (candidate, attempt) => {
+        const response = await attempt.wait(
+          send(candidate, primary, path, body, init, attempt),
+          limitOf(attempt, body),
+        );
+        return body.stream === true ? answeredStream(response, attempt, signal) : answeredWhole(response, attempt);
+      },
+    }).catch(asResponse);
+  };
+  return client.withOptions({ fetch, maxRetries: 0 } as never) as Client;
+};
+
+const hostOf = ({ baseURL }: AnthropicClient): string => {
+  const host = URL.canParse(baseURL) ? new URL(baseURL).host : 'unknown';
+  return host === 'api.anthropic.com' ? 'anthropic' : host.replaceAll('.', '-');
+};
+
+/** The path of a request, without what the client's address has in front. */
+const pathOf = (url: string, baseURL: string): string => {
+  const base = baseURL.replace(/\/$/, '');
+  return url.startsWith(base) ? url.slice(base.length) : url;
+};
+
+const limitOf = ({ limits }: ModelAttempt, { stream }: MessageRequest): number =>
+  stream === true ? Math.min(limits.firstByteMs, limits.firstChunkMs ?? limits.firstByteMs) : limits.attemptMs;
+
+/** Tools that Anthropic runs. */
+const hasProvidersTool = ({ tools = [] }: MessageRequest): boolean =>
+  tools.some(({ type = 'custom' }) => type !== 'custom');
+
+/** Each client sends its own. */
+const SECRETS: ReadonlySet<string> = new Set(['x-api-key', 'authorization']);
+
+/** The headers of the call may have its secrets, so other providers get only what the format needs. */
+const headersFor = (
+  { given, provider }: Candidate<AnthropicModelEntry<AnthropicClient>>,
+  primary: Candidate<AnthropicModelEntry<AnthropicClient>>,
+  headers: Headers,
+): Record<string, string> =>
+  Object.fromEntries(
+    [...headers].filter(([name]) => {
+      if (name === 'content-length') return false;
+      if (provider !== primary.provider) return name.startsWith('anthropic-');
+      return given.client === primary.given.client || !SECRETS.has(name);
+    }),
+  );
+
+const send = (
+  candidate: Candidate<AnthropicModelEntry<AnthropicClient>>,
+  primary: Candidate<AnthropicModelEntry<AnthropicClient>>,
+  path: string,
+  body: MessageRequest,
+  { headers }: RequestInit,
+  { signal }: ModelAttempt,
+): Promise<Response> => {
+  const { given } = candidate;
+  const request = {
+    body: { ...body, model: given.model },
+    headers: headersFor(candidate, primary, new Headers(headers)),
+    signal,
+    maxRetries: 0,
+    stream: body.stream === true,
+  };
+  return given.client.post(path, request as never).asResponse();
+};
+
+const problem = (status: number, type: string, message: string): Response =>
+  Response.json({ type: 'error', error: { type, message } }, { status, headers: { 'x-should-retry': 'false' } });
+
+const otherModel = (model: string, asked: string | undefined): Response =>
+  problem(
+    400,
+    'invalid_request_error',
+    `This client guards a list of models that begins with '${model}', and the request is for '${asked}'. Set model: '${model}', or make a client with guardModels() for the other one.`,
+  );
+
+/** What the SDK makes its own error of, without a retry. What is not an answer is thrown. */
+const asResponse = (error: unknown): Response => {
+  if (error instanceof ModelsUnavailableError) return problem(503, 'overloaded_error', error.message);
+  const status = read(error, 'status');
+  if (typeof status !== 'number') throw read(error, 'cause') ?? error;
+  const body = read(error, 'error');
+  const headers = new Headers(read(error, 'headers') as Headers | undefined);
+  headers.set('x-should-retry', 'false');
+  for (const name of ['content-encoding', 'content-length']) headers.delete(name);
+  return new Response(body === undefined ? `${read(error, 'message')}` : JSON.stringify(body), { status, headers });
+};

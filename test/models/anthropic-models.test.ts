@@ -1,0 +1,85 @@
+import { guardModels } from '@breakerbox/instrumentation/anthropic';
+import { describe, expect, test } from 'vitest';
+import { anthropicFrame, clientOf, REQUEST } from './frame-anthropic.ts';
+import { modelContract, overloaded, pairFor } from './frames.ts';
+import { loopbackProvider, refuses, sends } from './loopback-provider.ts';
+import { newBox } from './providers.ts';
+import { EVENTS, errorBody, HEAD, TEXT } from './recordings.ts';
+
+describe("Anthropic's SDK", () => modelContract(anthropicFrame));
+
+const ask = (client: ReturnType<typeof clientOf>, more: object = {}) => client.messages.create({ ...REQUEST, ...more });
+
+test('L1: the helpers of the SDK read the answer of the fallback: stream() and finalMessage()', async () => {
+  const { model: client, primary } = await pairFor(anthropicFrame, 'messages');
+  primary.behave(overloaded('messages'));
+  const stream = client.messages.stream(REQUEST);
+  expect(await stream.finalText()).toBe(TEXT);
+  expect((await stream.finalMessage()).usage.output_tokens).toBe(7);
+});
+
+test('L7: the headers of a response say who answered', async () => {
+  const { model: client, primary } = await pairFor(anthropicFrame, 'messages');
+  primary.behave(overloaded('messages'));
+  for (const stream of [false, true]) {
+    const { response } = await client.messages.create({ ...REQUEST, stream }).withResponse();
+    expect(response.headers.get('breakerbox-model')).toBe('anthropic/fallback');
+    expect(response.headers.get('breakerbox-position')).toBe('fallback');
+    await response.body?.cancel().catch(() => {});
+  }
+});
+
+test('L5, L6: an error of the first model is the one of the SDK, and no error is retried, even if the call asks for it', async () => {
+  const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages');
+  primary.behave(refuses(400, errorBody('messages', 400, 'invalid_request_error', 'temperature: too high')));
+  await expect(client.messages.create(REQUEST, { maxRetries: 3 })).rejects.toMatchObject({
+    status: 400,
+    error: { error: { type: 'invalid_request_error', message: 'temperature: too high' } },
+  });
+  for (const one of [primary, fallback]) one.behave(overloaded('messages'));
+  await expect(client.messages.create(REQUEST, { maxRetries: 3 })).rejects.toMatchObject({ status: 503 });
+  expect([primary.calls.length, fallback.calls.length]).toEqual([2, 1]);
+});
+
+test("L1: another provider gets neither the key nor the headers of the call, and not Anthropic's own tools", async () => {
+  const [one, two] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  const client = guardModels(newBox(), {
+    models: [
+      { client: clientOf(one.url), model: 'primary', name: 'anthropic/primary' },
+      { client: clientOf(two.url, { apiKey: 'other-key' }), model: 'theirs', name: 'acme/theirs' },
+    ],
+  });
+  one.behave(overloaded('messages'));
+  await client.messages.create(REQUEST, { headers: { 'x-secret': 's', 'anthropic-beta': 'b-1' } });
+  expect(one.calls[0]?.headers).toMatchObject({ authorization: 'Bearer test-key', 'x-secret': 's' });
+  expect(two.calls[0]?.headers).toMatchObject({ authorization: 'Bearer other-key', 'anthropic-beta': 'b-1' });
+  expect(two.calls[0]?.headers['x-secret']).toBeUndefined();
+  expect(two.calls[0]?.body.model).toBe('theirs');
+  const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
+  await expect(ask(client, { tools })).rejects.toThrow(/acme\/theirs was skipped, because it cannot carry a tool/);
+});
+
+test('L1: a request for a model that is not the first is refused, and all else goes to the first client', async () => {
+  const { model: client, primary } = await pairFor(anthropicFrame, 'messages');
+  await expect(ask(client, { model: 'claude-9' })).rejects.toThrow(/begins with 'primary', and the request is for/);
+  primary.behave(refuses(200, { input_tokens: 5 }));
+  const { model, messages } = REQUEST;
+  expect(await client.messages.countTokens({ model, messages })).toEqual({ input_tokens: 5 });
+  const box = newBox();
+  expect(() => guardModels(box, { models: [{ client: {}, model: 'm' }] as never })).toThrow(/has no valid model at 0/);
+});
+
+test('L4: a reader that leaves stops the provider, and the stream ends', async () => {
+  const { model: client, primary } = await pairFor(anthropicFrame, 'messages');
+  const closed = new Promise<void>((resolve) => {
+    primary.behave((call) => {
+      call.response.on('close', resolve);
+      sends(EVENTS.messages.slice(0, HEAD.messages + 1).join(''), 'hang')(call);
+    });
+  });
+  const stream = await client.messages.create({ ...REQUEST, stream: true });
+  for await (const event of stream) {
+    if (event.type === 'content_block_delta') stream.controller.abort();
+  }
+  await closed;
+});
