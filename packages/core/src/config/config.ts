@@ -2,7 +2,7 @@ import type { BudgetOptions } from '../budget/budget.ts';
 import type { RecoveryPolicy } from '../budget/recovery.ts';
 import type { SystemicPolicy } from '../budget/systemic.ts';
 import type { CircuitMode } from '../circuit/circuit.ts';
-import type { CircuitConfig, GroupPolicyConfig } from '../circuit/policy.ts';
+import type { CircuitConfig, GroupPolicyConfig, Profile } from '../circuit/policy.ts';
 import type { Classification } from '../classify/classify.ts';
 import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
@@ -84,11 +84,18 @@ export interface GroupConfig extends GroupPolicyConfig {
 }
 
 /** Settings of a model's circuit (L2). A model takes nothing from `defaults`. */
-export interface ModelConfig
-  extends Pick<
-    CircuitConfig,
-    'profile' | 'probes' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs'
-  > {
+export interface ModelConfig extends Pick<CircuitConfig, 'probes' | 'maxCooldownMs'> {
+  /** Ready-made thresholds. Single settings beside the profile override it. Default `provider`. */
+  readonly profile?: Profile;
+  /** Wait from opening to the first probe. Milliseconds > 0. Default 60,000, or the profile's cooldown. */
+  readonly cooldownMs?: number;
+  /**
+   * Time after which a probe that has not settled counts as failed. Milliseconds > 0. The limits of `guardModels` make it longer where
+   * they need it. Default 60,000.
+   */
+  readonly probeLeaseMs?: number;
+  /** Longest wait that a provider can ask for. Milliseconds ≥ 0. Default 86,400,000 (a day). */
+  readonly maxRetryAfterMs?: number;
   /** The circuit's mode: who decides (C1). Default `automatic`. */
   readonly mode?: CircuitMode;
   /**

@@ -49,6 +49,8 @@ export interface BoxModels {
    * and no spans (L2).
    */
   readonly session: Session;
+  /** The Unix time by the clock of the box, in milliseconds. */
+  readonly unixNow: () => number;
   /**
    * Gives a model a circuit, which has the threshold of a model with a fallback if it has one in any list. Undefined if it was declared with
    * another group: it cannot be in two.
@@ -136,6 +138,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   });
   return {
     session,
+    unixNow: () => clock.unixNow(),
     declare: ({ name: short, group, hasFallback }) => {
       const name = `${MODEL_PREFIX}${short}`;
       const known = specs.get(name);

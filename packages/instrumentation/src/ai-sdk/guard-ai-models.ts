@@ -10,7 +10,7 @@ import {
 } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
-import { openStream } from '../models/model-stream.ts';
+import { openStream, readableOf } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 import { checkOptions, type OptionCheck, show, text } from '../options.ts';
@@ -189,26 +189,23 @@ const generate = async (
 
 const stream = async ({ given }: Candidate<ModelEntry<AiModel>>, own: AiOptions, attempt: ModelAttempt) => {
   const { firstByteMs, firstChunkMs = firstByteMs } = attempt.limits;
-  const answer = await attempt.wait(given.model.doStream(own as never), Math.min(firstByteMs, firstChunkMs));
+  const limitMs = Math.min(firstByteMs, firstChunkMs);
+  const answer = await attempt.wait(given.model.doStream(own as never), limitMs, closeLate);
   const reader = (answer.stream as ReadableStream<AiPart>).getReader();
   const source = {
     next: () => reader.read() as Promise<{ done: boolean; value?: AiPart }>,
     cancel: (reason?: unknown) => void reader.cancel(reason).catch(() => {}),
   };
-  const opened = await openStream(source, partsOf(given.model.modelId), attempt);
-  const parts = new ReadableStream<AiPart>(
-    {
-      pull: async (controller) => {
-        const { done, value } = await opened.next();
-        if (done) return controller.close();
-        controller.enqueue(value);
-        // Otherwise `text` and `textStream` of version 7 end as if the answer were complete. In version 5 and 6, an error part is an end for
-        // them as well, and after a stream that fails their promises never settle.
-        if (value.type === 'error' && given.model.specificationVersion === 'v4') controller.error(value.error);
-      },
-      cancel: opened.cancel,
-    },
-    { highWaterMark: 0 },
-  );
-  return { ...answer, stream: parts };
+  const opened = await openStream(source, partsOf(given.model.modelId), attempt, attempt.ranMs);
+  // Otherwise `text` and `textStream` of version 7 end as if the answer were complete. In version 5 and 6, an error part is an end for
+  // them as well, and after a stream that fails their promises never settle.
+  const fails = given.model.specificationVersion === 'v4';
+  return {
+    ...answer,
+    stream: readableOf(opened, (part) => (fails && part.type === 'error' ? { error: part.error } : undefined)),
+  };
 };
+
+/** A stream that comes after its call was stopped has no reader. */
+const closeLate = ({ stream }: { readonly stream: unknown }): void =>
+  void (stream as ReadableStream<AiPart>).cancel().catch(() => {});

@@ -1,4 +1,3 @@
-import type { ErrorCategory } from '@breakerbox/core';
 import { isRejected } from '../acquire.ts';
 import type { Candidate, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
@@ -52,7 +51,7 @@ export const askModels = async <Model, Answer>(
     }
     const isLast = index === list.candidates.length - 1;
     const limits = permit.decision === 'probe' && !isLast ? probeLimits(list.limits) : list.limits;
-    const attempt = new ModelAttempt(permit, candidate, limits, [...unanswered], signal, span);
+    const attempt = new ModelAttempt(permit, candidate, limits, [...unanswered], signal, span, list.unixNow);
     try {
       return await span.within(() => asking.call(candidate, attempt));
     } catch (thrown) {
@@ -101,11 +100,13 @@ const fail = (
 
 /** Why a model is skipped, and until when. Undefined values: its circuit is closed. */
 const stateOf = (
-  { session }: ModelList<unknown>,
+  { session, unixNow }: ModelList<unknown>,
   { handle }: Candidate<unknown>,
-): { readonly category: ErrorCategory | undefined; readonly untilUnixMs: number | undefined } => {
+): Pick<UnansweredModel, 'category' | 'untilUnixMs' | 'isForced'> => {
   const { circuits, nextProbe } = session.explain(handle.name);
+  const isForced = circuits.some(({ state }) => state === 'forced_open');
+  if (isForced) return { category: undefined, untilUnixMs: undefined, isForced };
   const open = circuits.find(({ state }) => state !== 'closed');
   const waitMs = Math.ceil(Math.max(nextProbe?.ms ?? 0, nextProbe?.notBeforeMs ?? 0));
-  return { category: open?.category, untilUnixMs: waitMs > 0 ? Date.now() + waitMs : undefined };
+  return { category: open?.category, untilUnixMs: waitMs > 0 ? unixNow() + waitMs : undefined };
 };

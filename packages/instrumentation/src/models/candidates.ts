@@ -61,6 +61,8 @@ export interface GuardModelsOptions extends ModelLimits {
 export interface ModelList<Model> {
   readonly agent: string;
   readonly session: Session;
+  /** The Unix time by the clock of the box, in milliseconds. */
+  readonly unixNow: () => number;
   readonly candidates: readonly Candidate<Model>[];
   readonly limits: Limits;
   readonly options: GuardModelsOptions;
@@ -77,7 +79,7 @@ export const listModels = <Model>(
   options: GuardModelsOptions,
   where: string,
 ): ModelList<Model> => {
-  const { session, declare } = boxModels(box);
+  const { session, unixNow, declare } = boxModels(box);
   const issues = models.flatMap(({ name }, index) =>
     models.findIndex((one) => one.name === name) === index ? [] : [sameName(name, index, where)],
   );
@@ -96,6 +98,7 @@ export const listModels = <Model>(
   return {
     agent: box.agent,
     session,
+    unixNow,
     limits: limitsOf(options),
     options,
     candidates: models.map(({ model, name, provider, modelId }, index) => ({

@@ -3,8 +3,10 @@ import { checkOptions, functionGiven, type OptionCheck, show } from '../options.
 import { isAsyncIterable } from '../untrusted.ts';
 import { askModels } from './ask-models.ts';
 import { type GuardModelsOptions, listModels } from './candidates.ts';
+import { JudgedError } from './model-attempt.ts';
 import { LIMIT_CHECKS } from './model-limits.ts';
-import { type OpenedStream, openStream, type PartFormat, type PartSource } from './model-stream.ts';
+import { type OpenedStream, openStream, type PartFormat, type PartSource, readableOf } from './model-stream.ts';
+import { OWN_MISTAKE } from './model-verdict.ts';
 import { hasMethods, modelEntries, namedModel } from './named-model.ts';
 
 /** A model as a function. */
@@ -93,13 +95,15 @@ export const guardModels = <Request, Answer>(
         const { attemptMs } = attempt.limits;
         // A function that gives an iterable at once does not make the call yet.
         const answered = given.call(request, { signal: attempt.signal });
-        const answer = isAsyncIterable(answered) ? answered : await attempt.wait(Promise.resolve(answered), attemptMs);
+        const answer = isAsyncIterable(answered)
+          ? answered
+          : await attempt.wait(Promise.resolve(answered), attemptMs, closeLate);
         if (!isAsyncIterable(answer)) {
           attempt.succeeded();
           return answer as Answer;
         }
         const opened = await openStream(sourceOf(answer), format, attempt);
-        return iterableOf(opened) as Answer;
+        return (answer instanceof ReadableStream ? readableOf(opened) : iterableOf(opened)) as Answer;
       },
     });
 };
@@ -110,12 +114,22 @@ const formatOf = ({
 }: Pick<GuardFunctionsOptions<unknown, unknown>, 'isVisible' | 'isLast'>): PartFormat<unknown> => ({
   mustFinish: isLast !== undefined,
   meaning: (part) => {
-    if (isLast?.(part) === true) return { facts: {}, end: 'complete' };
-    return isVisible(part) ? 'visible' : 'held';
+    try {
+      // OpenAI's chunk with the usage follows the one that finishes.
+      if (isLast?.(part) === true) return { facts: {}, end: 'complete', goesOn: true };
+      return isVisible(part) ? 'visible' : 'held';
+    } catch (error) {
+      throw new JudgedError(error, OWN_MISTAKE);
+    }
   },
   finished: (part) => part,
   failed: () => undefined,
 });
+
+/** A stream that comes after its call was stopped has no reader. */
+const closeLate = (answer: unknown): void => {
+  if (isAsyncIterable(answer)) sourceOf(answer).cancel();
+};
 
 /** The parts of an async iterable. */
 export const sourceOf = <Part>(parts: AsyncIterable<Part>): PartSource<Part> => {

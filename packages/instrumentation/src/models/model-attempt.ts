@@ -35,6 +35,7 @@ export class ModelAttempt {
   readonly #caller: AbortSignal | undefined;
   readonly #controller = new AbortController();
   readonly #span: ModelSpan;
+  readonly #unixNow: () => number;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
   readonly #beganMs = performance.now();
@@ -53,6 +54,7 @@ export class ModelAttempt {
     tried: readonly TriedModel[],
     caller: AbortSignal | undefined,
     span: ModelSpan,
+    unixNow: () => number,
   ) {
     this.candidate = candidate;
     this.limits = limits;
@@ -60,6 +62,7 @@ export class ModelAttempt {
     this.#permit = permit;
     this.#caller = caller;
     this.#span = span;
+    this.#unixNow = unixNow;
     this.#waitsSinceMs = performance.now();
     caller?.addEventListener('abort', this.#leave);
   }
@@ -78,7 +81,7 @@ export class ModelAttempt {
     const isRead = this.#reject !== undefined;
     if (isRead) this.#silentMs = performance.now() - this.#waitsSinceMs;
     this.#stop(this.#caller?.reason);
-    if (!isRead && this.#isVisible) this.left(); // The stream may never be read the stream again.
+    if (!isRead && this.#isVisible) this.left(); // The stream may never be read again.
   };
 
   #stop(reason: unknown): void {
@@ -86,14 +89,19 @@ export class ModelAttempt {
     this.#reject?.(reason);
   }
 
-  /** Waits for the model, at most `ms`. Rejects when the time is over or the caller leaves, even if the model ignores its signal. */
-  wait<Value>(promise: PromiseLike<Value>, ms: number): Promise<Value> {
+  /**
+   * Waits for the model, at most `ms`. Rejects when the time is over or the caller leaves, even if the model ignores its signal.
+   *
+   * @param late closes an answer that comes after that
+   */
+  wait<Value>(promise: PromiseLike<Value>, ms: number, late?: (value: Value) => void): Promise<Value> {
     this.#waitsSinceMs = performance.now();
     this.#startTimer(ms);
     return new Promise<Value>((resolve, reject) => {
       this.#reject = reject;
       promise.then(
         (value) => {
+          if (this.#controller.signal.aborted) orUndefined(() => late?.(value));
           this.#reject = undefined;
           resolve(value);
         },
@@ -144,7 +152,7 @@ export class ModelAttempt {
   left(): void {
     if (this.#end()) this.#settle(LEFT);
     this.#span.ended(undefined);
-    this.#controller.abort();
+    this.#stop(this.#caller?.reason);
   }
 
   /** Settles an error, and returns what it means. The error may be anything, also one that cannot be read. */
@@ -152,10 +160,10 @@ export class ModelAttempt {
     const known = orUndefined(() => (error instanceof JudgedError ? error : undefined));
     const thrown = known === undefined ? error : known.error;
     const verdict =
-      this.#ofAbort() ?? known?.verdict ?? orUndefined(() => judgeModelError(thrown, Date.now())) ?? UNREADABLE;
+      this.#ofAbort() ?? known?.verdict ?? orUndefined(() => judgeModelError(thrown, this.#unixNow())) ?? UNREADABLE;
     if (this.#end()) this.#settle(verdict);
     if (!this.#controller.signal.aborted) this.#controller.abort();
-    if (this.#isVisible) this.#span.ended(verdict);
+    if (this.#isVisible) this.#span.ended(verdict, this.candidate);
     return { verdict, error: this.#expired ?? this.#errorFor(thrown) };
   }
 

@@ -10,8 +10,8 @@ export interface ModelSpan {
   within<Value>(run: () => Value): Value;
   tried(tried: TriedModel): void;
   answered(candidate: Candidate<unknown>, facts: AnswerFacts): void;
-  /** Without an answer: the caller left, or all failed. */
-  ended(failure: { readonly category: string } | undefined): void;
+  /** Without a whole answer: the caller left, all failed, or `candidate` failed after the first part that a user saw. */
+  ended(failure: { readonly category: string } | undefined, candidate?: Candidate<unknown>): void;
 }
 
 /** Where no trace is recorded. */
@@ -25,7 +25,7 @@ export const beginModelSpan = ({ agent, candidates, options }: ModelList<unknown
   safely('the span of a model', () => {
     const [primary] = candidates as readonly [Candidate<unknown>];
     const active = trace.getActiveSpan();
-    const isOfFramework = active?.isRecording() === true && isChat(active);
+    const isOfFramework = active?.isRecording() === true && isChat(active, primary);
     const span = isOfFramework ? active : startSpan(agent, primary);
     if (!span.isRecording()) return NO_SPAN;
     const conversation = (options.session ?? activeSession())?.id;
@@ -44,20 +44,31 @@ const startSpan = (agent: string, { modelId, provider }: Candidate<unknown>): Sp
     },
   });
 
-/** Whether a framework's span is about one call of a model. SDKs keep name and attributes where they can be read. */
-const isChat = (span: Span): boolean => {
+/**
+ * Whether a framework's span is about this call of a model. SDKs keep name and attributes where they can be read. A name that begins with
+ * `chat` alone may be the application's own span.
+ */
+const isChat = (span: Span, { modelId }: Candidate<unknown>): boolean => {
   const { name = '', attributes = {} } = span as {
     readonly name?: string;
     readonly attributes?: Record<string, unknown>;
   };
-  const operation = attributes[ATTR.operation];
-  return operation === 'chat' || /^chat |^ai\.\w+\.do(?:Generate|Stream)/.test(name);
+  const { [ATTR.operation]: operation, [ATTR.requestModel]: model = modelId } = attributes;
+  return (operation === 'chat' && model === modelId) || /^ai\.\w+\.do(?:Generate|Stream)/.test(name);
 };
 
 const modelSpan = (span: Span, isOwn: boolean): ModelSpan => {
   const end = once(() => {
     if (isOwn) span.end();
   });
+  const name = ({ provider, modelId, index }: Candidate<unknown>): void => {
+    if (isOwn) span.updateName(`chat ${modelId}`);
+    span.setAttributes({
+      [ATTR.provider]: provider,
+      [ATTR.requestModel]: modelId,
+      [ATTR.position]: index === 0 ? 'primary' : 'fallback',
+    });
+  };
   const quietly = (run: () => void): void => void safely('the span of a model', run);
   return {
     within: (run) => (isOwn ? context.with(trace.setSpan(context.active(), span), run) : run()),
@@ -70,21 +81,19 @@ const modelSpan = (span: Span, isOwn: boolean): ModelSpan => {
           ...(status !== undefined && { [ATTR.httpStatus]: status }),
         }),
       ),
-    answered: ({ provider, modelId, index }, { inputTokens, outputTokens, responseModel }) =>
+    answered: (candidate, { inputTokens, outputTokens, responseModel }) =>
       quietly(() => {
-        if (isOwn) span.updateName(`chat ${modelId}`);
+        name(candidate);
         span.setAttributes({
-          [ATTR.provider]: provider,
-          [ATTR.requestModel]: modelId,
-          [ATTR.responseModel]: responseModel ?? modelId,
-          [ATTR.position]: index === 0 ? 'primary' : 'fallback',
+          [ATTR.responseModel]: responseModel ?? candidate.modelId,
           ...(isOwn && inputTokens !== undefined && { [ATTR.inputTokens]: inputTokens }),
           ...(isOwn && outputTokens !== undefined && { [ATTR.outputTokens]: outputTokens }),
         });
         end();
       }),
-    ended: (failure) =>
+    ended: (failure, candidate) =>
       quietly(() => {
+        if (candidate !== undefined) name(candidate);
         if (isOwn && failure !== undefined) {
           span.setAttribute(ATTR.errorType, failure.category);
           span.setStatus({ code: SpanStatusCode.ERROR });

@@ -13,6 +13,8 @@ export type PartMeaning =
       readonly facts: AnswerFacts;
       /** `empty`: a success only if something visible came before. */
       readonly end: 'complete' | 'empty' | 'cut' | 'error';
+      /** Whether parts such as the usage may follow. Default: the part is the last one, and what follows is dropped. */
+      readonly goesOn?: true;
     };
 
 /** The parts of a stream, one by one. */
@@ -42,22 +44,28 @@ export interface OpenedStream<Part> {
 
 const END: IteratorResult<never, undefined> = { done: true, value: undefined };
 
+/** How long parts that follow a complete answer may take. */
+const REST_MS = 5_000;
+
 const CUT_WORDS = 'ended its stream before the answer was complete.';
 
 /**
  * Reads a stream up to its first visible part (L4). What comes before is held back: if the stream fails there, it rejects, and another
  * model can answer. Afterwards nothing is replayed: a failure is an error for the caller, and ends the stream.
+ *
+ * @param waitedMs how long the caller has waited for the stream, which is part of the wait for its first part
  */
 export const openStream = async <Part>(
   source: PartSource<Part>,
   format: PartFormat<Part>,
   attempt: ModelAttempt,
+  waitedMs = 0,
 ): Promise<OpenedStream<Part>> => {
   const { limits } = attempt;
   const head: Part[] = [];
   const shortened = (ms: number): number =>
     limits.firstChunkMs === undefined ? ms : Math.max(1, Math.min(ms, limits.firstChunkMs - attempt.ranMs));
-  let limitMs = shortened(limits.firstByteMs);
+  let limitMs = shortened(Math.max(1, limits.firstByteMs - waitedMs));
   let meaning: PartMeaning = 'held';
   try {
     while (meaning === 'held') {
@@ -94,6 +102,8 @@ const handOut = <Part>(
 ): OpenedStream<Part> => {
   let at = 0;
   let isOver = false;
+  let isComplete = false;
+  let last: Promise<unknown> | undefined;
   const fail = (error: unknown): Part => {
     isOver = true;
     source.cancel();
@@ -107,26 +117,44 @@ const handOut = <Part>(
     if (typeof meaning === 'string') return part;
     throwIfFailed(meaning, attempt, true);
     if (!('facts' in meaning)) return part;
+    const finished = format.finished(part, attempt);
+    attempt.succeeded(meaning.facts);
+    if (meaning.goesOn) isComplete = true;
+    else end();
+    return finished;
+  };
+  const end = (): typeof END => {
     isOver = true;
     source.cancel();
-    const last = format.finished(part, attempt);
-    attempt.succeeded(meaning.facts);
-    return last;
+    return END;
+  };
+  const step = async (): Promise<IteratorResult<Part, undefined>> => {
+    if (isOver) return END;
+    try {
+      if (at < head.length) return { done: false, value: told(head[at++] as Part) };
+      const { done, value } = await attempt.wait(source.next(), isComplete ? REST_MS : attempt.limits.stallMs);
+      if (isOver) return END; // The reader left in the meantime.
+      if (!done) return { done: false, value: isComplete ? (value as Part) : told(value as Part) };
+      if (format.mustFinish && !isComplete) throw cut(attempt, CUT);
+      isOver = true;
+      attempt.succeeded();
+      return END;
+    } catch (error) {
+      if (isOver) return END;
+      // The answer is whole: the reader misses nothing that it can see.
+      return isComplete ? end() : { done: false, value: fail(error) };
+    }
   };
   return {
-    next: async () => {
-      if (isOver) return END;
-      try {
-        if (at < head.length) return { done: false, value: told(head[at++] as Part) };
-        const { done, value } = await attempt.wait(source.next(), attempt.limits.stallMs);
-        if (!done) return { done: false, value: told(value as Part) };
-        if (format.mustFinish) throw cut(attempt, CUT);
-        isOver = true;
-        attempt.succeeded();
-        return END;
-      } catch (error) {
-        return { done: false, value: fail(error) };
-      }
+    /** One after the other, also for a reader that asks again before it has an answer. */
+    next: () => {
+      const next = last === undefined ? step() : last.then(step, step);
+      const done = (): void => {
+        if (last === next) last = undefined;
+      };
+      last = next;
+      next.then(done, done);
+      return next;
     },
     cancel: (reason) => {
       if (isOver) return;
@@ -136,6 +164,25 @@ const handOut = <Part>(
     },
   };
 };
+
+/** The rest of a stream as a web stream. `errorOf`: the error after which the stream fails, if a part is one. */
+export const readableOf = <Part>(
+  opened: OpenedStream<Part>,
+  errorOf: (part: Part) => { readonly error: unknown } | undefined = () => undefined,
+): ReadableStream<Part> =>
+  new ReadableStream<Part>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await opened.next();
+        if (done) return controller.close();
+        controller.enqueue(value);
+        const failed = errorOf(value);
+        if (failed !== undefined) controller.error(failed.error);
+      },
+      cancel: opened.cancel,
+    },
+    { highWaterMark: 0 },
+  );
 
 const cut = (attempt: ModelAttempt, verdict: ModelVerdict): JudgedError =>
   new JudgedError(new ModelStreamError(attempt.candidate.model, CUT_WORDS), verdict);

@@ -164,5 +164,8 @@ export const EMPTY: ModelVerdict = { ...fails('server'), status: undefined };
 /** L3: an error that cannot be read, such as a revoked proxy. */
 export const UNREADABLE: ModelVerdict = { ...fails('unknown'), status: undefined };
 
+/** A function of the caller failed, not the model. */
+export const OWN_MISTAKE: ModelVerdict = { ...ignored('never'), status: undefined };
+
 /** The caller left. Nothing is known about the model. */
 export const LEFT: ModelVerdict = { ...ignored('never', 'cancelled'), status: undefined };

@@ -22,9 +22,7 @@ const LIMITS: readonly (readonly [left: string, reset: string])[] = [
 export const modelWait = (facts: ModelErrorFacts, unixMs: number): number | undefined => {
   const names = ['retry-after', 'retry-after-ms'];
   const headers = Object.fromEntries(names.map((name) => [name, facts.header(name)]));
-  const usedUp = LIMITS.filter(([left]) => Number(facts.header(left) ?? 1) <= 0).map(([, reset]) =>
-    facts.header(reset),
-  );
+  const usedUp = LIMITS.filter(([left]) => isUsedUp(facts.header(left))).map(([, reset]) => facts.header(reset));
   const waits = [
     classifyError({ status: 429, headers }, { unixMs }).retryAfterMs,
     ...usedUp.map((reset) => resetIn(reset, unixMs)),
@@ -32,6 +30,9 @@ export const modelWait = (facts: ModelErrorFacts, unixMs: number): number | unde
   ].filter((wait) => wait !== undefined && wait > 0) as number[];
   return waits.length === 0 ? undefined : Math.min(DAY_MS, Math.max(...waits));
 };
+
+/** An empty header says nothing. */
+const isUsedUp = (left = ''): boolean => left.trim() !== '' && Number(left) <= 0;
 
 /** A time of day, seconds since 1970, or a duration such as `1m30s`. */
 const resetIn = (value: string | undefined, unixMs: number): number | undefined => {

@@ -12,6 +12,8 @@ export interface UnansweredModel {
   readonly status?: number | undefined;
   /** Unix milliseconds from which it may be called again; undefined if it may be called now. */
   readonly untilUnixMs?: number | undefined;
+  /** An operator or a setting forced its circuit open, so that no probe is made. */
+  readonly isForced?: boolean;
 }
 
 /**
@@ -52,8 +54,10 @@ const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
   invalid_input: 'it does not accept this request',
 };
 
-const sentence = ({ model, why, category, status, untilUnixMs }: UnansweredModel): string => {
+const sentence = ({ model, why, category, status, untilUnixMs, isForced }: UnansweredModel): string => {
   if (why === 'unsupported') return `${model} was skipped, because it cannot carry a tool of another provider.`;
+  if (isForced && why === 'skipped')
+    return `${model} is unavailable: its circuit is forced open by an operator or a setting.`;
   const code = status === undefined ? '' : ` (HTTP ${status})`;
   const words = (category && WORDS[category]) ?? 'it fails';
   const until = untilUnixMs === undefined ? '' : ` It is skipped until ${new Date(untilUnixMs).toISOString()}.`;
