@@ -35,7 +35,7 @@ export const answeredStream = async (
   attempt: ModelAttempt,
   signal: AbortSignal | undefined,
 ): Promise<Response> => {
-  const opened = await openStream(sourceOf(eventsOf(response)), eventFormat(signal), attempt);
+  const opened = await openStream(sourceOf(eventsOf(response)), eventFormat(signal), attempt, attempt.ranMs);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
