@@ -18,7 +18,7 @@ import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
 import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
-import { type BoxInternals, INTERNALS } from './session-internals.ts';
+import { registerBox } from './session-internals.ts';
 import { freshMemory } from './session-memory.ts';
 import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
@@ -260,26 +260,8 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
 
   const allowedBy = (allowedTools = config.allowedTools) => allowedTools && new Set(allowedTools);
 
-  const internals: BoxInternals = {
-    context: shared,
-    scope,
-    config,
-    put,
-    continueSession: (id, memory, options) => {
-      const named = new NamedSession(agent, id, namedSessions, true);
-      return createSession(shared, {
-        id,
-        memory,
-        allowed: allowedBy(options.allowedTools),
-        span: spanOf(id, options),
-        named,
-      });
-    },
-  };
-
-  const box: Breakerbox & { readonly [INTERNALS]: BoxInternals } = {
+  const box: Breakerbox = {
     agent,
-    [INTERNALS]: internals,
     declare,
     get tools() {
       return [...tools.keys()];
@@ -304,6 +286,22 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       return emitter.on(name, listener);
     },
   };
+  registerBox(box, {
+    context: shared,
+    scope,
+    config,
+    put,
+    continueSession: (id, memory, options) => {
+      const named = new NamedSession(agent, id, namedSessions, true);
+      return createSession(shared, {
+        id,
+        memory,
+        allowed: allowedBy(options.allowedTools),
+        span: spanOf(id, options),
+        named,
+      });
+    },
+  });
   announce(box);
   safely('the fleet', () => config.fleet?.join(box));
   return box;

@@ -1,4 +1,4 @@
-import { type Correlation, NO_CORRELATION, type SystemicEvent } from './budget/systemic.ts';
+import { type Correlation, NO_CORRELATION } from './budget/systemic.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import type { Clock, Moment } from './clock.ts';
 import { type Circuits, CopiedCircuits } from './copied-circuits.ts';
@@ -32,10 +32,6 @@ export interface CorrelationState {
   gate: Gate | undefined;
   /** The generation of the next gate, so that the probe of an event that is over is late for the next one (C7). */
   generation: number;
-  /** The tools that the event affects, computed for this event when first needed. */
-  affected:
-    | { readonly event: SystemicEvent; readonly version: number; readonly tools: ReadonlySet<string> }
-    | undefined;
 }
 
 /** A circuit around a systemic event: open while it lasts, half-open while its probe is under way. */
@@ -55,7 +51,6 @@ export const correlationState = (correlation: Correlation = NO_CORRELATION): Cor
   correlation,
   gate: undefined,
   generation: 0,
-  affected: undefined,
 });
 
 const copyOf = (state: CorrelationState): CorrelationState => ({ ...state, gate: state.gate && { ...state.gate } });

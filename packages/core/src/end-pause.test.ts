@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
 import type { BudgetOptions } from './budget/budget.ts';
-import { endPause } from './end-pause.ts';
+import { endPause } from './session-internals.ts';
 
 const WINDOW_MS = 100_000;
 

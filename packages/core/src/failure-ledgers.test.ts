@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
+import { isAffected as isPart, NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
 import { gatePolicy } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { Reports } from './engine/reports.ts';
@@ -24,7 +24,7 @@ const shared = () => {
   const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, new Reports());
   const open = (tool: string, ms: number) =>
     ledgers.opened('automatic', { tool, category: 'network', at: at(ms), unixMs: 0 }, { fromClosed: true });
-  const isAffected = (tool: string) => ledgers.isAffected(ledgers.sideOf('automatic').failures, tool);
+  const isAffected = (tool: string) => isPart(rules, ledgers.event, tool);
   const declare = () => {
     version += 1;
   };

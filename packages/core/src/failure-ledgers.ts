@@ -27,13 +27,14 @@ import {
   correlateOpening,
   correlateSuccess,
   inWindow,
+  isAffected,
   type Opening,
   resolveEvent,
   type SystemicEvent,
   type SystemicRules,
 } from './budget/systemic.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
-import { type CircuitStore, type CorrelationState, correlationMoment, startDryRun } from './circuit-store.ts';
+import { type CircuitStore, correlationMoment, startDryRun } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { Reports } from './engine/reports.ts';
 import { LedgerSide } from './ledger-side.ts';
@@ -136,18 +137,6 @@ export class FailureLedgers {
     return failures.correlation.event !== undefined && this.#rules?.decision === 'pause';
   }
 
-  /** S2: whether an event concerns a tool. */
-  isAffected(state: CorrelationState, tool: string): boolean {
-    const { event } = state.correlation;
-    if (event === undefined || this.#rules === undefined) return false;
-    const { affectedBy, version } = this.#rules;
-    const now = version();
-    if (state.affected?.event !== event || state.affected.version !== now) {
-      state.affected = { event, version: now, tools: affectedBy(event) };
-    }
-    return state.affected.tools.has(tool);
-  }
-
   /** A tool is only observed from now on: the dry run begins with everything that has happened so far (C1). */
   observe(): void {
     startDryRun(this.#store);
@@ -164,7 +153,7 @@ export class FailureLedgers {
     const { tool, category, at, hasCircuit, isProbe } = failure;
     if (category === 'unusable') return;
     this.#enter(mode, (ledger, side) => {
-      const isPartOfEvent = this.#isPartOfEvent(side.failures, tool);
+      const isPartOfEvent = this.#isPartOfEvent(side.failures.correlation, tool);
       return recordFailure(ledger, { ...failure, isPartOfEvent }, side.around(this.#within));
     });
     if (!hasCircuit || isProbe || ofKeys) return;
@@ -174,9 +163,8 @@ export class FailureLedgers {
   }
 
   /** S3: in scope `process` unaffected tools go on, and their failures are charged as usual. */
-  #isPartOfEvent(state: CorrelationState, tool: string): boolean {
-    if (state.correlation.event === undefined) return false;
-    return this.#store.steps === undefined || this.isAffected(state, tool);
+  #isPartOfEvent({ event }: Correlation, tool: string): boolean {
+    return event !== undefined && (this.#store.steps === undefined || isAffected(this.#rules, event, tool));
   }
 
   /** S3: a counted success. `group`: the circuit of its group. */

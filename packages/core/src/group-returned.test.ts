@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
 import type { BreakerboxConfig } from './config/config.ts';
-import { groupReturned } from './group-returned.ts';
 import { formatPauseReport } from './report/format.ts';
 import { report } from './report/report.ts';
+import { groupReturned } from './session-internals.ts';
 import { snapshot } from './snapshot/snapshot.ts';
 
 /** A session with two tools of the group `files`, whose server has just gone. */

@@ -7,9 +7,7 @@ export { type ErrorResult, isError, readErrorResult } from './classify/error-res
 export { readJson } from './config/checks.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
-export { endPause } from './end-pause.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
-export { groupReturned } from './group-returned.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { dropAlternative, extendLease } from './permit.ts';
@@ -29,6 +27,7 @@ export {
   warn,
   watchEnd,
 } from './safely.ts';
+export { endPause, groupReturned } from './session-internals.ts';
 export { isMostlyIgnored } from './session-tools.ts';
 export {
   type ExportedMetric,

@@ -1,5 +1,5 @@
 import type { Circuit } from './circuit/circuit.ts';
-import type { CircuitStore } from './circuit-store.ts';
+import type { CircuitStore, Gate } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { Session } from './session-api.ts';
@@ -48,6 +48,8 @@ export interface Overrides extends Partial<Record<(typeof ORDER)[number], Overri
   untilMs: number;
   /** A session ended. */
   ended(session: Session): void;
+  /** The gate of a systemic event, or a look ahead's copy of it, has changed its state. */
+  gateMoved?(gate: Gate): void;
 }
 
 /** The overrides of a new box: none. */

@@ -7,6 +7,7 @@ import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ScopePlan } from './routing/route.ts';
+import { read } from './safely.ts';
 import type { Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { ToolTally } from './session-tools.ts';
@@ -20,7 +21,7 @@ export interface LookAhead {
   readonly at: Moment;
 }
 
-/** What the functions over a session read: reports, snapshots and plans. Not part of the public API. */
+/** What a session offers to the functions over it: reports, snapshots and plans. Not part of the public API. */
 export interface SessionInternals {
   readonly box: BoxContext;
   /** Monotonic ms. */
@@ -58,17 +59,23 @@ export interface BoxInternals {
   ): Session;
 }
 
-/** On globalThis' symbols, so that a function of one copy of this package reads a session of another. */
-export const INTERNALS: unique symbol = Symbol.for('@breakerbox/core:internals') as typeof INTERNALS;
+/** On globalThis, so that a function of one copy of this package reads a box of another. */
+const KEY = Symbol.for('@breakerbox/core:boxes');
+const globals = globalThis as { [KEY]?: WeakMap<object, BoxInternals> };
+
+/** A box was made. */
+export const registerBox = (box: object, internals: BoxInternals): void => {
+  globals[KEY] ??= new WeakMap();
+  globals[KEY].set(box, internals);
+};
 
 /**
- * The internals of a session that `createBreakerbox` made. `call` is the public function that asks.
+ * A session that `createBreakerbox` made, as the functions over a session read it. `call` is the public function that asks.
  *
  * @throws BreakerboxUsageError if the value is not such a session.
  */
 export const sessionInternals = (session: Session, call: string): SessionInternals => {
-  const internals = internalsOf<SessionInternals>(session);
-  if (internals !== undefined) return internals;
+  if (typeof read(session, 'lookAhead') === 'function') return session as Session & SessionInternals;
   throw new BreakerboxUsageError(`${call}: ${show(session)} is not a session. Give what box.session() returns.`);
 };
 
@@ -78,10 +85,23 @@ export const sessionInternals = (session: Session, call: string): SessionInterna
  * @throws BreakerboxUsageError if the value is not such a box.
  */
 export const boxInternals = (box: object, call: string): BoxInternals => {
-  const internals = internalsOf<BoxInternals>(box);
+  const internals = globals[KEY]?.get(box);
   if (internals !== undefined) return internals;
   throw new BreakerboxUsageError(`${call}: ${show(box)} is not a box. Give what createBreakerbox() returns.`);
 };
 
-const internalsOf = <Internals>(holder: unknown): Internals | undefined =>
-  (holder as { readonly [INTERNALS]?: Internals } | null | undefined)?.[INTERNALS];
+/**
+ * Ends a pause of the budget once its oldest charge has left the window, for a session that no code resumes (M5). The other charges still
+ * count.
+ *
+ * @returns when the pause ends, on the clock of the box in milliseconds. Undefined if the budget does not pause the session, or by the rule
+ *   `strict` (B6).
+ */
+export const endPause = (session: Session): number | undefined => sessionInternals(session, 'endPause()').endPause();
+
+/**
+ * The server of a group has come back: it was started again, or has begun another session. If the group's circuit is open, the next call of
+ * one of its tools is the probe (C13, M7). A `Retry-After` and a fleet's order still hold.
+ */
+export const groupReturned = (session: Session, group: string): void =>
+  sessionInternals(session, 'groupReturned()').groupReturned(group);

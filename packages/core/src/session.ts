@@ -28,9 +28,9 @@ import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
-import { INTERNALS, type LookAhead, type SessionInternals } from './session-internals.ts';
+import type { LookAhead, SessionInternals } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
-import { type SessionTool, SessionTools, tallyDecision, tallyOutcome } from './session-tools.ts';
+import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
@@ -72,7 +72,7 @@ export const createSession = (box: BoxContext, start: SessionStart): SessionApi 
  * One run of an agent. The session joins the pure parts: it decides, and runs no tool (E1). Each call of a tool passes through the
  * methods from top to bottom: acquire, arrive, {@link Decider.decide}, permit, settle, judge, conclude.
  */
-class Session implements SessionApi {
+class Session implements SessionApi, SessionInternals {
   readonly id: string;
   readonly agent: string;
   readonly #box: BoxContext;
@@ -340,14 +340,14 @@ class Session implements SessionApi {
 
   /** R3: the declared tools that would be skipped or paused now. */
   #rejected(): readonly RejectionFacts[] {
-    const { decider, at } = this.#lookAhead();
+    const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, NO_CALL, at))
       .filter((facts) => facts.route !== undefined);
   }
 
   explain(tool: string, input?: unknown): Explanation {
-    const { store, ledgers, circuits: copies, decider, at } = this.#lookAhead();
+    const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
     const name = this.#entries.nameOf(tool);
     const spec = this.#box.tool(name);
     if (spec !== undefined && this.#box.overrides.version > 0) copies.foresee(spec, at);
@@ -362,7 +362,7 @@ class Session implements SessionApi {
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
-    const { store, at } = this.#lookAhead();
+    const { store, at } = this.lookAhead();
     const name = this.#entries.nameOf(tool);
     const tracked = store.circuits.get(name);
     return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
@@ -378,7 +378,7 @@ class Session implements SessionApi {
   }
 
   view(): SessionView {
-    const { store, ledgers, at } = this.#lookAhead();
+    const { store, ledgers, at } = this.lookAhead();
     const { id, agent } = this;
     const { real: ledger, event } = ledgers;
     const circuits = viewCircuits(store, at, this.#box);
@@ -389,7 +389,7 @@ class Session implements SessionApi {
    * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported or
    * counted, except the answer of a pre-call check that the look starts (K3).
    */
-  #lookAhead(): LookAhead {
+  lookAhead(): LookAhead {
     const at = this.#now();
     const { prechecks } = this.#box;
     // The end of an event does not drop the scores of pre-call checks.
@@ -413,30 +413,42 @@ class Session implements SessionApi {
     return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }
 
-  /** For reports, snapshots and plans, which are functions over a session. */
-  get [INTERNALS](): SessionInternals {
-    return {
-      box: this.#box,
-      beganMs: this.#beganMs,
-      plan: this.#plan,
-      lookAhead: () => this.#lookAhead(),
-      tallies: () => this.#entries.tallies(),
-      wasKept: () => this.#telemetry.wasKept(),
-      endPause: () => {
-        const endMs = this.#ledgers.endPause(this.#arrive());
-        this.#flush();
-        return endMs;
-      },
-      groupReturned: (group) => this.#circuits.groupReturned(circuitNameOf(groupHint(group)), this.#arrive()),
-      makePlan: (make) => {
-        const at = this.#arrive();
-        const plan = make(this.#decider, at);
-        this.#plan = plan;
-        this.#telemetry.planned(plan);
-        this.#flush();
-        return plan;
-      },
-    };
+  get box(): BoxContext {
+    return this.#box;
+  }
+
+  get beganMs(): number {
+    return this.#beganMs;
+  }
+
+  get plan(): ScopePlan | undefined {
+    return this.#plan;
+  }
+
+  tallies(): ReadonlyMap<string, ToolTally> {
+    return this.#entries.tallies();
+  }
+
+  wasKept(): void {
+    this.#telemetry.wasKept();
+  }
+
+  endPause(): number | undefined {
+    const endMs = this.#ledgers.endPause(this.#arrive());
+    this.#flush();
+    return endMs;
+  }
+
+  groupReturned(group: string): void {
+    this.#circuits.groupReturned(circuitNameOf(groupHint(group)), this.#arrive());
+  }
+
+  makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan {
+    const plan = make(this.#decider, this.#arrive());
+    this.#plan = plan;
+    this.#telemetry.planned(plan);
+    this.#flush();
+    return plan;
   }
 
   /** Warns about mistakes in the program. It costs something at a few decisions, and nothing at the rest. */

@@ -75,7 +75,7 @@ describe('S4: the suspected layer', () => {
 
   test('S3: the event says when it was detected, if that is known', () => {
     const began = moment(5, 2);
-    expect(systemicEvent([], undefined, undefined, began).began).toBe(began);
+    expect(systemicEvent([], undefined, began).began).toBe(began);
     expect(systemicEvent([])).not.toHaveProperty('began');
   });
 
@@ -99,11 +99,7 @@ describe('S4: what the tools share', () => {
     ['proxy', 'maps', 'dependency', 'dependency proxy'],
     [undefined, undefined, 'network', 'network'],
   ])('S4: dependency %s and group %s: the suspected layer is the %s', (dependency, group, layer, inWords) => {
-    const event = systemicEvent(
-      openings,
-      () => dependency,
-      () => group,
-    );
+    const event = systemicEvent(openings, { sharedDependency: () => dependency, sharedGroup: () => group });
     expect(event).toEqual({ category: 'network', layer, dependency, group, openings });
     expect(suspectOf(event)).toBe(inWords);
   });
@@ -114,7 +110,7 @@ describe('S4: what the tools share', () => {
       asked.push(tools);
       return undefined;
     };
-    systemicEvent(openings, ask, ask);
+    systemicEvent(openings, { sharedDependency: ask, sharedGroup: ask });
     expect(asked).toEqual([
       ['search', 'weather'],
       ['search', 'weather'],

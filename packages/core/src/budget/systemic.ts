@@ -47,12 +47,6 @@ export const DEFAULT_SYSTEMIC: SystemicPolicy = {
   windowMs: 120_000,
 };
 
-/** The name that all of these tools depend on; undefined if they share nothing. */
-export type SharedDependency = (tools: readonly string[]) => string | undefined;
-
-/** The group of all of these tools; `group:NAME` is in NAME. Undefined if they have no group in common. */
-export type SharedGroup = (tools: readonly string[]) => string | undefined;
-
 /** A circuit that left closed and has not closed since. */
 export interface Opening {
   /** The tool, or `group:NAME` for the circuit of a group (C13). */
@@ -111,15 +105,14 @@ export const inWindow = (
 /** The report of an event with these openings (S4). */
 export const systemicEvent = (
   openings: readonly Opening[],
-  sharedDependency?: SharedDependency | undefined,
-  sharedGroup?: SharedGroup | undefined,
+  shared?: SharedBy | undefined,
   began?: Moment | undefined,
 ): SystemicEvent => {
   const categories = new Set(openings.map(({ category }) => category));
   const [category] = categories;
   const tools = openings.map(({ tool }) => tool);
-  const dependency = sharedDependency?.(tools);
-  const group = sharedGroup?.(tools);
+  const dependency = shared?.sharedDependency?.(tools);
+  const group = shared?.sharedGroup?.(tools);
   return {
     category: categories.size === 1 && category !== 'unknown' ? category : undefined,
     layer: suspected(categories, dependency, group),
@@ -179,12 +172,16 @@ export interface Correlation {
   readonly event: SystemicEvent | undefined;
 }
 
+/** What several tools have in common (S4); undefined if they share nothing. */
+export interface SharedBy {
+  /** The name that all of these tools depend on. Left out if no tool depends on anything. */
+  readonly sharedDependency?: ((tools: readonly string[]) => string | undefined) | undefined;
+  /** The group of all of these tools; `group:NAME` is in NAME. Left out if no tool has a group. */
+  readonly sharedGroup?: ((tools: readonly string[]) => string | undefined) | undefined;
+}
+
 /** When failures count as one event, and what tools have in common (S1, S4). */
-export interface CorrelationPolicy extends SystemicPolicy {
-  /** Left out if no tool depends on anything. */
-  readonly sharedDependency?: SharedDependency | undefined;
-  /** Left out if no tool has a group. */
-  readonly sharedGroup?: SharedGroup | undefined;
+export interface CorrelationPolicy extends SystemicPolicy, SharedBy {
   /** Whether the configuration names `tool` as an alternative of one of these circuits. It looks through all tools. */
   readonly isAlternative?: ((tool: string, circuits: readonly string[]) => boolean) | undefined;
   /**
@@ -208,6 +205,25 @@ export interface SystemicRules extends CorrelationPolicy {
   /** Grows with each declared tool, because the tools that an event affects may have changed. */
   version(): number;
 }
+
+/** A session asks at each call, a fleet for each of its circuits, and an event may have a thousand. */
+const affected = new WeakMap<SystemicEvent, { readonly version: number; readonly tools: ReadonlySet<string> }>();
+
+/** S2: whether an event concerns a tool, or the circuit of a group. */
+export const isAffected = (
+  rules: SystemicRules | undefined,
+  event: SystemicEvent | undefined,
+  name: string,
+): boolean => {
+  if (event === undefined || rules === undefined) return false;
+  const version = rules.version();
+  let known = affected.get(event);
+  if (known?.version !== version) {
+    known = { version, tools: rules.affectedBy(event) };
+    affected.set(event, known);
+  }
+  return known.tools.has(name);
+};
 
 export const NO_CORRELATION: Correlation = { openings: NONE, sinceSuccess: NONE, failures: NONE, event: undefined };
 
@@ -250,8 +266,10 @@ const eventOfFailures = (
     some.length >= least && sourcesOf(some, policy) >= policy.sharedTools;
   const alike = failures.filter((one) => one.category === category);
   if (category !== 'unknown' && isEnough(alike, policy.sharedFailures))
-    return eventOf([...partsOf(alike, openings).values()], policy, at);
-  return isEnough(failures, policy.mixedFailures) ? eventOf(mixedPartsOf(failures, openings), policy, at) : undefined;
+    return systemicEvent([...partsOf(alike, openings).values()], policy, at);
+  return isEnough(failures, policy.mixedFailures)
+    ? systemicEvent(mixedPartsOf(failures, openings), policy, at)
+    : undefined;
 };
 
 /** The opening of each tool, or its first failure if its circuit is closed. */
@@ -318,7 +336,7 @@ const joined = (event: SystemicEvent, opening: Opening, policy: CorrelationPolic
   const isPart = (tool: string) =>
     tool === opening.tool || (group !== undefined && policy?.sharedGroup?.([tool]) === group);
   const others = event.openings.filter(({ tool }) => !isPart(tool));
-  return eventOf([...others, opening], policy, event.began);
+  return systemicEvent([...others, opening], policy, event.began);
 };
 
 const belongsTo = (event: SystemicEvent, { category, at }: Opening, policy: CorrelationPolicy): boolean =>
@@ -333,7 +351,7 @@ const eventOfOpenings = (
   const { sameCategory } = policy;
   const isNear = (one: Opening): boolean => inWindow(policy, one.at, at);
   const ifEnough = (some: readonly Opening[], least: number) =>
-    sourcesOf(some, policy) >= least ? eventOf(some, policy, at) : undefined;
+    sourcesOf(some, policy) >= least ? systemicEvent(some, policy, at) : undefined;
   const alike = category === 'unknown' ? NONE : openings.filter((one) => one.category === category);
   // One failure of each may be chance: two tools that fail for long fail one after the other at some time.
   const isBrief = (name: string): boolean =>
@@ -364,12 +382,6 @@ const sourcesOf = (failed: readonly Pick<Opening, 'tool'>[], { sharedGroup }: Co
       return group === undefined ? tool : circuitNameOf(group);
     }),
   ).size;
-
-const eventOf = (
-  openings: readonly Opening[],
-  policy: CorrelationPolicy | undefined,
-  began: Moment | undefined,
-): SystemicEvent => systemicEvent(openings, policy?.sharedDependency, policy?.sharedGroup, began);
 
 /** Circuits closed: they are not part of a later event. */
 export const correlateClosing = (correlation: Correlation, tools: ReadonlySet<string>): Correlation => {

@@ -1,4 +1,5 @@
-import { admit, admits, type CircuitMode, fail, isLate, release, retreat } from '../circuit/circuit.ts';
+import { isAffected } from '../budget/systemic.ts';
+import { admit, admits, type Circuit, type CircuitMode, fail, isLate, release, retreat } from '../circuit/circuit.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { CorrelationState, Gate } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
@@ -19,7 +20,7 @@ export const eventBarrier: Barrier = {
     // An event that pauses the session comes before the budget. One that skips its tools comes after it.
     const pausesAll = box.systemic?.decision !== 'skip';
     if (isExhausted && !pausesAll) return 'budget_exhausted';
-    if (!pausesAll && !ledgers.isAffected(state, asked.tool)) return undefined;
+    if (!pausesAll && !isAffected(box.systemic, state.correlation.event, asked.tool)) return undefined;
     if (!admitsAtGate(circuits, asked, mode, at)) return 'systemic';
     return isExhausted ? 'budget_exhausted' : 'probe_due';
   },
@@ -28,14 +29,9 @@ export const eventBarrier: Barrier = {
     const gate = gateFor(circuits, tool, mode);
     if (gate === undefined || tracked === undefined) return undefined;
     const { policy } = tracked.tool;
-    const admission = admit(gate.circuit, circuits.box.systemic?.gate ?? policy, at, { tool, policy });
-    gate.circuit = admission.circuit;
-    return {
-      of: 'event',
-      mode,
-      generation: gate.circuit.generation,
-      lease: admission.lease,
-    };
+    const { circuit, lease } = admit(gate.circuit, circuits.box.systemic?.gate ?? policy, at, { tool, policy });
+    moveGate(circuits, gate, circuit);
+    return { of: 'event', mode, generation: circuit.generation, lease };
   },
 
   answer: (circuits, permit, ticket, judged, at) => {
@@ -44,12 +40,13 @@ export const eventBarrier: Barrier = {
     const { gate } = state;
     const policy = circuits.box.systemic?.gate;
     if (gate === undefined || policy === undefined || isLate(gate.circuit, ticket)) return;
-    if (isWithoutVerdict(judged)) gate.circuit = retreat(gate.circuit, ticket, permit.tool, policy, at);
-    else if (outcome === 'ignored') gate.circuit = release(gate.circuit, ticket);
+    const { circuit } = gate;
+    if (outcome === 'success') circuits.recovered('probe', at, (ticket as Pass).mode);
     else if (outcome === 'failure') {
       const failure = { durationMs: 0, tokens, category, retryAfterMs, tool: permit.tool };
-      gate.circuit = fail(gate.circuit, ticket, failure, policy, at);
-    } else circuits.recovered('probe', at, (ticket as Pass).mode);
+      moveGate(circuits, gate, fail(circuit, ticket, failure, policy, at));
+    } else if (isWithoutVerdict(judged)) moveGate(circuits, gate, retreat(circuit, ticket, permit.tool, policy, at));
+    else gate.circuit = release(circuit, ticket);
   },
 
   release: (circuits, _permit, ticket) => {
@@ -58,10 +55,16 @@ export const eventBarrier: Barrier = {
   },
 };
 
+const moveGate = ({ box }: CircuitRegistry, gate: Gate, next: Circuit): void => {
+  const before = gate.circuit.state;
+  gate.circuit = next;
+  if (before !== next.state) box.overrides.gateMoved?.(gate);
+};
+
 /** The gate of the event that concerns a tool. */
-const gateFor = ({ ledgers }: CircuitRegistry, tool: string, mode: CircuitMode): Gate | undefined => {
-  const state = ledgers.sideOf(mode).failures;
-  return state.gate !== undefined && ledgers.isAffected(state, tool) ? state.gate : undefined;
+const gateFor = ({ box, ledgers }: CircuitRegistry, tool: string, mode: CircuitMode): Gate | undefined => {
+  const { gate, correlation } = ledgers.sideOf(mode).failures;
+  return gate !== undefined && isAffected(box.systemic, correlation.event, tool) ? gate : undefined;
 };
 
 /** Whether a call of the tool may go now as the probe of its event. */

@@ -86,24 +86,14 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
     if (watched.has(gate) || !orders.isOfFleet(correlation.event)) return;
     watched.add(gate);
     orders.shareEvent(correlation.event);
-    watchGate(gate);
     tell({ change: 'opened', name: EVENT_CIRCUIT });
   };
 
   /** The gate of an event is in no metric and has no events. */
-  const watchGate = (gate: Gate): void => {
-    let { circuit } = gate;
-    Object.defineProperty(gate, 'circuit', {
-      enumerable: true,
-      get: () => circuit,
-      set: (next: Circuit) => {
-        const before = circuit.state;
-        circuit = next;
-        if (before === next.state) return;
-        if (next.state === 'half_open') began(EVENT_CIRCUIT, next.outage.held);
-        else reopened(EVENT_CIRCUIT, next);
-      },
-    });
+  context.overrides.gateMoved = (gate) => {
+    if (!watched.has(gate)) return;
+    if (gate.circuit.state === 'half_open') began(EVENT_CIRCUIT, gate.circuit.outage.held);
+    else reopened(EVENT_CIRCUIT, gate.circuit);
   };
 
   box.on('circuit.transition', moved);

@@ -1,5 +1,5 @@
 import type { BoxContext } from '../box-context.ts';
-import type { SystemicEvent } from '../budget/systemic.ts';
+import { isAffected, type SystemicEvent } from '../budget/systemic.ts';
 import type { Circuit } from '../circuit/circuit.ts';
 import { type Held, NEVER } from '../circuit/schedule.ts';
 import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
@@ -125,30 +125,10 @@ const outerGrants = (context: BoxContext, name: string, store: CircuitStore): re
   const { correlation, gate } = store.correlations.real;
   const outer = [
     ofGroup?.mode === 'automatic' ? ofGroup.circuit : undefined,
-    gate !== undefined && isPartOf(context, correlation.event, name) ? gate.circuit : undefined,
+    gate !== undefined && isAffected(context.systemic, correlation.event, name) ? gate.circuit : undefined,
   ];
   return outer.flatMap((one) => {
     const held = one === undefined || one.state === 'closed' ? undefined : one.outage.held;
     return isGrant(held) ? [held] : [];
   });
-};
-
-interface Affected {
-  readonly version: number;
-  readonly tools: ReadonlySet<string>;
-}
-
-/** The fleet asks for each of its circuits, and an event may have a thousand. */
-const affected = new WeakMap<SystemicEvent, Affected>();
-
-/** Whether an event affects a tool, or the circuit of a group (S2). */
-export const isPartOf = ({ systemic }: BoxContext, event: SystemicEvent | undefined, name: string): boolean => {
-  if (event === undefined || systemic === undefined) return false;
-  const version = systemic.version();
-  let known = affected.get(event);
-  if (known?.version !== version) {
-    known = { version, tools: systemic.affectedBy(event) };
-    affected.set(event, known);
-  }
-  return known.tools.has(name);
 };

@@ -1,11 +1,10 @@
 import type { BoxContext } from '../box-context.ts';
-import { latestOf } from '../budget/systemic.ts';
-import { type Circuit, type CircuitMode, categoryOf } from '../circuit/circuit.ts';
+import { isAffected, latestOf } from '../budget/systemic.ts';
+import { type Circuit, type CircuitMode, categoryOf, closedCircuit } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import { digest } from '../loop-guard/digest.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { EVENT_CIRCUIT, type SharedCircuit, type SharedPolicy } from './shared-circuits.ts';
-import { isPartOf } from './take-orders.ts';
 
 /** Any seed, but the same in each process. */
 const SEED = 1;
@@ -75,11 +74,8 @@ export const eventView = (context: BoxContext, isShared: boolean): SharedCircuit
   const { gate, correlation } = context.shared?.correlations.real ?? {};
   if (policy === undefined) return undefined;
   const { event } = correlation ?? {};
-  const circuit: Circuit =
-    isShared && gate !== undefined
-      ? gate.circuit
-      : { state: 'closed', generation: 0, notBeforeMs: 0, latest: undefined, counts: undefined };
-  const rejected = latestRejection(context, ({ tool }) => isPartOf(context, event, tool.name));
+  const circuit = isShared && gate !== undefined ? gate.circuit : closedCircuit();
+  const rejected = latestRejection(context, ({ tool }) => isAffected(context.systemic, event, tool.name));
   const rejectedMs = event && rejected !== undefined && rejected >= latestOf(event) ? rejected : undefined;
   const own = { name: EVENT_CIRCUIT, digest: eventDigest(context.agent, policy), mode: 'automatic' } as const;
   return viewOf({ ...own, circuit, policy, rejectedMs }, context.clock.now());
@@ -90,7 +86,7 @@ const isBehind = (context: BoxContext, name: string): boolean => {
   const group = context.tool(name)?.group;
   const ofGroup = group && context.shared?.circuits.get(group.name);
   if (ofGroup !== undefined && ofGroup.mode === 'automatic' && ofGroup.circuit.state !== 'closed') return true;
-  return isPartOf(context, context.shared?.correlations.real.correlation.event, name);
+  return isAffected(context.systemic, context.shared?.correlations.real.correlation.event, name);
 };
 
 /** Whether calls of that tool ask for a probe of this circuit: its own calls, or those of a group's tools. */

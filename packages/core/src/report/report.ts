@@ -32,9 +32,10 @@ export interface ReportOptions {
  * ```
  */
 export const report = (session: Session, options: ReportOptions = {}): SessionReport => {
-  const { box, plan, lookAhead, tallies } = sessionInternals(session, 'report(session)');
+  const inside = sessionInternals(session, 'report(session)');
   checkOptions(options);
-  const { store, ledgers, at } = lookAhead();
+  const { box } = inside;
+  const { store, ledgers, at } = inside.lookAhead();
   const gate = store.correlations.real.gate?.circuit;
   const policy = box.systemic?.gate;
   return buildReport({
@@ -43,12 +44,12 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     unixMs: box.clock.unixNow(),
     at,
     circuits: viewCircuits(store, at, box),
-    tallies: tallies(),
+    tallies: inside.tallies(),
     ledger: ledgers.real,
     event: ledgers.event,
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,
     systemicDecision: box.systemic?.decision ?? 'pause',
-    scope: plan,
+    scope: inside.plan,
     done: options.done ?? [],
   });
 };

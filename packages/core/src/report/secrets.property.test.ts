@@ -142,13 +142,11 @@ const windowLedger = (secret: string): fc.Arbitrary<Ledger> =>
     })
     .map((budget) => createLedger(withCharges({ ...createWindowBudget({ limit: 5 }), ...budget })));
 
-const event = fc.tuple(openings, maybe(name), maybe(name)).map(([list, dependency, group]) =>
-  systemicEvent(
-    list,
-    () => dependency,
-    () => group,
-  ),
-);
+const event = fc
+  .tuple(openings, maybe(name), maybe(name))
+  .map(([list, dependency, group]) =>
+    systemicEvent(list, { sharedDependency: () => dependency, sharedGroup: () => group }),
+  );
 
 const scope = (secret: string): fc.Arbitrary<ScopePlan> => {
   const { alternative, ...others } = routes(secret);

@@ -275,7 +275,7 @@ export const pausedSystemic = facts({
       opening('order_status', 'network', 47_000, 13),
       opening('invoice_search', 'network', 12_000, 14),
     ],
-    () => 'postgres-main',
+    { sharedDependency: () => 'postgres-main' },
   ),
 });
 

@@ -36,9 +36,9 @@ export interface Task {
  * ```
  */
 export const planScope = (session: Session, tasks: readonly Task[]): ScopePlan => {
-  const { makePlan } = sessionInternals(session, 'planScope(session, tasks)');
+  const inside = sessionInternals(session, 'planScope(session, tasks)');
   checkTasks(tasks);
-  return makePlan((decider, at) => planTasks(tasks, (tool) => decider.predict(shortened(tool), NO_CALL, at)));
+  return inside.makePlan((decider, at) => planTasks(tasks, (tool) => decider.predict(shortened(tool), NO_CALL, at)));
 };
 
 /** W1: a task is achievable if each of its tools can be called or has a usable alternative. */

@@ -4,13 +4,7 @@ import type { Breakerbox } from '../breakerbox.ts';
 import type { Budget } from '../budget/budget.ts';
 import type { Ledger } from '../budget/ledger.ts';
 import { type Charge, NONE_EARLIER, type ProvisionalCharge, summedUp } from '../budget/strict.ts';
-import {
-  type Correlation,
-  type CorrelationPolicy,
-  NO_CORRELATION,
-  type Opening,
-  systemicEvent,
-} from '../budget/systemic.ts';
+import { type Correlation, NO_CORRELATION, type Opening, type SharedBy, systemicEvent } from '../budget/systemic.ts';
 import { DEFAULT_WINDOW_CALLS, type WindowCharge, withCharges } from '../budget/window.ts';
 import { type Circuit, closedCircuit } from '../circuit/circuit.ts';
 import type { KeyCircuits } from '../circuit/key-circuits.ts';
@@ -89,9 +83,6 @@ const informOfCircuits = (
 /** A message for people. The logger is application code: if it throws, the caller must not notice (E5). */
 const inform = (message: string): void => safely('the logger', () => diag.info(`Breakerbox: ${message}`));
 
-/** What an event's tools share. Undefined: this box looks for no events. */
-type SharedBy = Pick<CorrelationPolicy, 'sharedDependency' | 'sharedGroup'> | undefined;
-
 /**
  * The state in a checked snapshot, on the clock of this process. Time since the snapshot counts as passed; steps do not (C11).
  * `ownsCircuits`: the circuits belong to the session, not to its box (C12).
@@ -99,7 +90,7 @@ type SharedBy = Pick<CorrelationPolicy, 'sharedDependency' | 'sharedGroup'> | un
 const recall = (
   kept: Omit<SessionSnapshot, 'id' | 'succeeded'>,
   ms: number,
-  sharedBy: SharedBy,
+  sharedBy: SharedBy | undefined,
   ownsCircuits: boolean,
 ): SessionMemory => {
   const real = recalled(kept.ledger, ms, sharedBy, ownsCircuits);
@@ -168,7 +159,7 @@ const stateFrom = (snapshot: Omit<CircuitSnapshot, 'tool' | 'mode' | 'openedBy'>
 const recalled = (
   snapshot: LedgerSnapshot,
   ms: number,
-  sharedBy: SharedBy,
+  sharedBy: SharedBy | undefined,
   ownsCircuits: boolean,
 ): { readonly ledger: Ledger; readonly correlation: Correlation } => {
   const { openings: opened, sinceSuccess = [], failures, event: joined, paid, exhausted } = snapshot;
@@ -179,7 +170,7 @@ const recalled = (
         openings,
         sinceSuccess,
         failures: failures.map((one) => openingFrom(one, ms)),
-        event: event && systemicEvent(event, sharedBy?.sharedDependency, sharedBy?.sharedGroup, event.at(-1)?.at),
+        event: event && systemicEvent(event, sharedBy, event.at(-1)?.at),
       }
     : NO_CORRELATION;
   const budget = budgetFrom(snapshot.budget, openings, ms);

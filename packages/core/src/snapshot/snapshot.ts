@@ -210,13 +210,14 @@ export interface OpeningSnapshot {
  * ```
  */
 export const snapshot = (session: Session): SessionSnapshot => {
-  const { box, lookAhead, wasKept } = sessionInternals(session, 'snapshot(session)');
-  const { store, ledgers, at } = lookAhead();
+  const inside = sessionInternals(session, 'snapshot(session)');
+  const { box } = inside;
+  const { store, ledgers, at } = inside.lookAhead();
   const { circuits, correlation, dryRunCorrelation = correlation } = ownMemory(store);
   const { real, dryRun } = ledgers.ledgerPair;
   const { ms, step, stepMs } = at;
   const { succeeded } = box.evidence;
-  wasKept();
+  inside.wasKept();
   return {
     version: 1,
     agent: session.agent,
