@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { report } from '../report/report.ts';
 import { restore } from '../snapshot/restore.ts';
-import { snapshot as snapshotOf, type WindowBudgetSnapshot } from '../snapshot/snapshot.ts';
+import type { WindowBudgetSnapshot } from '../snapshot/session-snapshot.ts';
+import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { failAll, hear, inAnotherProcess, stray } from './test-support.rules.ts';
 

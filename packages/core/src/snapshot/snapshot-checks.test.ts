@@ -4,7 +4,8 @@ import { BreakerboxConfigError } from '../config/checks.ts';
 import type { Session } from '../session-api.ts';
 import { bench, failOnce, steps } from '../test-support.ts';
 import { restore } from './restore.ts';
-import { type SessionSnapshot, snapshot as snapshotOf } from './snapshot.ts';
+import type { SessionSnapshot } from './session-snapshot.ts';
+import { snapshot as snapshotOf } from './snapshot.ts';
 
 const throughJson = (snapshot: SessionSnapshot): SessionSnapshot => JSON.parse(JSON.stringify(snapshot));
 

@@ -1,12 +1,6 @@
-import type { EarlierCharges } from '../budget/strict.ts';
-import { CIRCUIT_MODES } from '../circuit/circuit.ts';
 import { MOST_KEYS } from '../circuit/key-circuits.ts';
-import type { Ladder } from '../circuit/schedule.ts';
-import { checkCounts, TRIPS } from '../circuit/trip-policies/trip-policies.ts';
-import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import {
   AS_WRITTEN,
-  anyName,
   type Check,
   type ConfigIssue,
   complete,
@@ -20,25 +14,17 @@ import {
   reject,
   shortName,
   show,
-  toolName,
   writtenCount,
 } from '../config/checks.ts';
-import type {
-  ChargeSnapshot,
-  CircuitSnapshot,
-  FailedMomentSnapshot,
-  KeySnapshot,
-  LedgerSnapshot,
-  MomentSnapshot,
-  OpeningSnapshot,
-  OutageSnapshot,
-  ProvisionalSnapshot,
-  SessionSnapshot,
-  StrictBudgetSnapshot,
-  WindowBudgetSnapshot,
-  WindowChargeSnapshot,
-} from './snapshot.ts';
-import { MOST_SUCCEEDED } from './snapshot.ts';
+import { circuit, ledger, unixMs } from './formats.ts';
+import {
+  type CircuitSnapshot,
+  type KeySnapshot,
+  type LedgerSnapshot,
+  MOST_SUCCEEDED,
+  type SessionSnapshot,
+  type StrictBudgetSnapshot,
+} from './session-snapshot.ts';
 
 /** A snapshot is not written by hand: more faults say no more. */
 const MOST_FAULTS = 10;
@@ -72,108 +58,6 @@ const issuesOf = (value: unknown, agent: string): readonly ConfigIssue[] => {
   return issues.length > 0 ? issues : contradictions(value as unknown as SessionSnapshot, agent);
 };
 
-/** Far more than any session reaches, and far less than where adding 1 changes nothing. */
-const MOST = 2 ** 50;
-const count = writtenCount;
-const positive = number(1, AS_WRITTEN, { whole: true, most: MOST });
-const ms = number(0, AS_WRITTEN, { most: MOST });
-const tokens = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
-const unixMs = number(0, AS_WRITTEN, { most: Number.MAX_SAFE_INTEGER });
-const yesOrNo = oneOf([true, false], AS_WRITTEN);
-const category = oneOf(ERROR_CATEGORIES, AS_WRITTEN);
-
-const hex =
-  (digits: number, form = /^[0-9a-f]+$/i): Check =>
-  (path, value) =>
-    typeof value === 'string' && value.length === digits && form.test(value)
-      ? []
-      : [{ path, message: `is ${show(value)}. Set ${digits} hexadecimal digits${AS_WRITTEN}` }];
-
-const moment = complete({ step: count, ageMs: ms } satisfies Checks<MomentSnapshot>);
-const failedMoment = complete({
-  step: count,
-  ageMs: ms,
-  calls: optional(count),
-} satisfies Checks<FailedMomentSnapshot>);
-
-const opening = complete({ tool: anyName, category, at: moment, unixMs } satisfies Checks<OpeningSnapshot>);
-
-const charge = { tool: anyName, category, tokens, at: moment };
-
-const outage = complete({
-  category,
-  trip: nullable(oneOf(TRIPS, AS_WRITTEN)),
-  opened: moment,
-  waitMs: ms,
-  waitFrom: nullable(moment),
-  rung: optional(count),
-  ladder: nullable(complete({ rung: count, dueStep: count } satisfies Checks<Ladder>)),
-  probedBy: nullable(anyName),
-} satisfies Checks<OutageSnapshot>);
-
-const budget = { limit: positive, tokenLimit: nullable(positive), cycle: positive, consumed: count };
-
-const windowBudget = complete({
-  ...budget,
-  rule: oneOf(['window'], AS_WRITTEN),
-  windowSteps: positive,
-  windowMs: ms,
-  windowCalls: optional(positive),
-  charges: list(
-    complete({
-      tool: anyName,
-      category,
-      at: failedMoment,
-      provisional: yesOrNo,
-      event: yesOrNo,
-      since: nullable(oneOf(['success', 'closing'], AS_WRITTEN)),
-      uncapped: yesOrNo,
-      count: positive,
-    } satisfies Checks<WindowChargeSnapshot>),
-  ),
-  spent: list(complete({ at: failedMoment, tokens })),
-} satisfies Checks<WindowBudgetSnapshot>);
-
-const strictBudget = complete({
-  ...budget,
-  rule: oneOf(['strict'], AS_WRITTEN),
-  granted: count,
-  charges: list(complete({ ...charge, event: yesOrNo } satisfies Checks<ChargeSnapshot>)),
-  earlier: optional(complete({ failures: count, tokens, priced: count } satisfies Checks<EarlierCharges>)),
-  provisional: list(complete({ ...charge, beside: nullable(count) } satisfies Checks<ProvisionalSnapshot>)),
-} satisfies Checks<StrictBudgetSnapshot>);
-
-const anyBudget: Check = (path, value) =>
-  ((value ?? {}) as { rule?: unknown }).rule === 'strict' ? strictBudget(path, value) : windowBudget(path, value);
-
-const ledger = complete({
-  budget: anyBudget,
-  exhausted: yesOrNo,
-  openings: list(opening),
-  sinceSuccess: optional(list(anyName)),
-  failures: list(opening),
-  event: nullable(list(opening)),
-  paid: yesOrNo,
-} satisfies Checks<LedgerSnapshot>);
-
-const state = {
-  state: oneOf(['closed', 'open', 'half_open'], AS_WRITTEN),
-  generation: count,
-  counts: checkCounts,
-  succeeded: count,
-  retryAfterMs: ms,
-  outage: nullable(outage),
-};
-
-const circuit = complete({
-  ...state,
-  tool: toolName,
-  mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
-  latest: nullable(category),
-  openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
-  keys: optional(list(complete({ ...state, key: hex(32, /^[0-9a-f]+$/) } satisfies Checks<KeySnapshot>))),
-} satisfies Checks<CircuitSnapshot>);
-
 const names: Check = (path, value) =>
   Array.isArray(value) && value.length > MOST_SUCCEEDED
     ? [{ path, message: `has ${value.length} names. Give at most ${MOST_SUCCEEDED}, as snapshot() does.` }]
@@ -183,20 +67,18 @@ const snapshotChecks = {
   version: oneOf([1], AS_WRITTEN),
   agent: shortName,
   id: shortName,
-  unixMs,
-  step: count,
-  stepAgeMs: ms,
-  ledger,
-  dryRun: nullable(ledger),
-  circuits: list(circuit),
+  unixMs: unixMs.check,
+  step: writtenCount,
+  stepAgeMs: number(0, AS_WRITTEN, { most: 2 ** 50 }),
+  ledger: ledger.check,
+  dryRun: nullable(ledger.check),
+  circuits: list(circuit.check),
   succeeded: optional(names),
-} satisfies Checks<SessionSnapshot>;
-
-type Checks<T> = Record<keyof T, Check>;
+} satisfies Record<keyof SessionSnapshot, Check>;
 
 /** Faults that no single field shows. */
 const contradictions = (snapshot: SessionSnapshot, agent: string): readonly ConfigIssue[] => {
-  const { circuits, ledger, dryRun } = snapshot;
+  const { circuits, dryRun } = snapshot;
   const issues: ConfigIssue[] = [];
   if (snapshot.agent !== agent) {
     const message = `is ${show(snapshot.agent)}, but this box is of agent ${show(agent)}. Restore the snapshot with the box of agent ${show(snapshot.agent)}.`;
@@ -207,7 +89,7 @@ const contradictions = (snapshot: SessionSnapshot, agent: string): readonly Conf
     ...twice('snapshot.circuits', 'tool', circuits, 'Keep one circuit for each tool.'),
     ...unlikely('snapshot.circuits', circuits),
     ...gather(circuits, ({ keys = [] }, index) => unlikelyKeys(`snapshot.circuits[${index}].keys`, keys)),
-    ...unbalanced('snapshot.ledger', ledger),
+    ...unbalanced('snapshot.ledger', snapshot.ledger),
     ...(dryRun ? unbalanced('snapshot.dryRun', dryRun) : []),
   ];
 };
@@ -229,8 +111,7 @@ const unlikelyKeys = (path: string, keys: readonly KeySnapshot[]): readonly Conf
   ];
 };
 
-const unbalanced = (path: string, ledger: LedgerSnapshot) => {
-  const { budget: one, openings, event, paid } = ledger;
+const unbalanced = (path: string, { budget: one, openings, event, paid }: LedgerSnapshot) => {
   const once = 'Keep one opening for each tool.';
   const issues = [
     ...twice(`${path}.openings`, 'tool', openings, once),

@@ -4,7 +4,7 @@ import { report } from '../report/report.ts';
 import type { Session } from '../session-api.ts';
 import { bench, failOnce, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
 import { restore } from './restore.ts';
-import type { SessionSnapshot } from './snapshot.ts';
+import type { SessionSnapshot } from './session-snapshot.ts';
 import { snapshot as snapshotOf } from './snapshot.ts';
 
 afterEach(() => diag.disable());
