@@ -82,6 +82,17 @@ const linked = (expr: string): string => {
   );
 };
 
+/** Alerts of several tools or agents say so where they have no name. Links have their own labels. */
+const SEVERAL = 'several';
+const named = (expr: string): string => {
+  const shown = [label(ATTR.agent), label(ATTR.tool)].reduce(
+    (built, one) =>
+      `label_replace(label_join(${built}, "of", "/", "${ALERT.name}", "${one}"), "${one}", "${SEVERAL}", "of", "(?:${SHARED_CAUSE})/")`,
+    expr,
+  );
+  return `label_replace(${shown}, "of", "", "", "")`;
+};
+
 /** The values of {@link firingAlerts}. Over: the alert is only kept, because what it reports has ended. */
 export const SEVERITIES: readonly StateName[] = [
   { value: 0, text: '–', colour: 'transparent' },
@@ -168,11 +179,11 @@ export const firingAlerts = (): string => {
   const newest = `${SECOND} * round(${since()}, ${AS_NEW})`;
   const wide = `clamp_max(${affected(firing)}, ${AS_NEW * SECOND - 1})`;
   const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severity} + on (${BY}) ${newest} + on (${BY}) ${wide})`;
-  return linked(orNone(`${rank} * 0 + on (${BY}) ${severity}`));
+  return named(linked(orNone(`${rank} * 0 + on (${BY}) ${severity}`)));
 };
 
 /** How many seconds the trouble of each firing alert lasts; 0 without a firing alert. */
-export const firingFor = (): string => linked(orNone(`time() - ${since()}`));
+export const firingFor = (): string => named(linked(orNone(`time() - ${since()}`)));
 
 /** How many alerts fire that are not only kept. */
 export const firingCount = (): string => orZero(`count(${severityOf()} > 1)`);

@@ -58,13 +58,22 @@ export const worstOfModels = (): string => worstOfSeries(AGENT_TOOL, ofModels);
 /** When each tool of an agent last opened, as a Unix time. */
 const OPENED = `max by (${AGENT_TOOL.map(label).join(', ')}) (${series(METRIC.openedTime)})`;
 
-const rankOfRecorded = (): string => `1e10 * ${WORST} + (${OPENED} or ${WORST} * 0) or ${OPENED} or ${CIRCUITS} * 0`;
+/** Since when each tool that is unavailable is so, as a Unix time. */
+const SINCE = `min by (${AGENT_TOOL.map(label).join(', ')}) (${series(METRIC.unavailableTime)} > 0)`;
+/** The same across restarts of processes. */
+const SINCE_RECORDED = `min by (${AGENT_TOOL.map(label).join(', ')}) (${recorded('unavailableSince')})`;
+
+const rankOfRecorded = (): string =>
+  `1e10 * ${WORST} + (${SINCE_RECORDED} or ${SINCE} or ${OPENED} or ${WORST} * 0) or ${OPENED} or ${CIRCUITS} * 0`;
 /** The label keeps both, so that the state is there only once. */
 const rankOfSeries = (): string =>
-  sumBy(AGENT_TOOL, `1e10 * (${worstOfSeries(AGENT_TOOL)}) or label_replace(${OPENED}, "at", "opened", "", "")`);
+  sumBy(
+    AGENT_TOOL,
+    `1e10 * (${worstOfSeries(AGENT_TOOL)}) or label_replace(${SINCE} or ${OPENED}, "at", "opened", "", "")`,
+  );
 
 /**
- * Ranks tools of agents: those that are not closed now, the worst first, then those that opened last, then the others. Evaluated at one
+ * Ranks tools of agents: those that are not closed now, the worst and of those the newest first, then those that opened last, then the others. Evaluated at one
  * time, which costs little also in a large fleet.
  */
 export const worstRank = (): string => either('byAgent', rankOfRecorded(), rankOfSeries());

@@ -115,7 +115,7 @@ describe('tool health', () => {
     [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
   });
 
-  it('says since when a tool is unavailable, and with which error it opened last, among all instances; 0 for one that is not', async () => {
+  it('M3: says how long a tool has been unavailable, and with which error it opened last, among all instances; 0 for one that is not', async () => {
     const samples = {
       ...circuits('t'),
       ...circuits('never'),
@@ -130,15 +130,15 @@ describe('tool health', () => {
       [since('forced', '1')]: '500x10',
     };
     const gives = [
-      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 150_000 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t", error_type="timeout"}', value: 450 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="closed", error_type="server"}', value: 0 },
-      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="forced"}', value: 500_000 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="forced"}', value: 100 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="never"}', value: 0 },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'D'), at: '10m', gives });
   });
 
-  it('lists tools that are open now first, then those that opened last', async () => {
+  it('H2: lists tools that are open now first, the newest outage first, then those that opened last', async () => {
     const states = (name: string, open: string) => ({
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: open,
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
@@ -147,12 +147,17 @@ describe('tool health', () => {
       ...states('fine', '0x10'),
       ...states('was', '1x8 0 0'),
       ...states('now', '0x8 1 1'),
+      ...states('old', '1x10'),
+      // It opens again and again, in one session after the other.
+      [since('old', 'i')]: '30x10',
+      [openedAt('old', 'network')]: '400x10',
       [openedAt('was', 'network')]: '100x10',
       [openedAt('now', 'network')]: '50x10',
     };
     const order = exprOf(FLEET, 'Tool health').replace(/^topk\(\d+, (.*)\) \* 0 \+ .*$/s, '$1');
     const gives = [
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="now"}', value: 3e10 + 50 },
+      { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="old"}', value: 3e10 + 30 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="was"}', value: 100 },
       { labels: '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="fine"}', value: 0 },
     ];
@@ -249,8 +254,14 @@ describe('firing alerts', () => {
     const row = (name: string, dashboard: string, value: number, [job, agent, tool]: readonly string[]) => ({
       labels: `{${[
         `alertname="${name}"`,
-        ...(job === 'All' ? [] : [`job="${job}"`, `gen_ai_agent_name="${agent}"`]),
-        ...(tool === 'All' ? [] : [`gen_ai_tool_name="${tool}"`]),
+        ...(job === 'All' ? [] : [`job="${job}"`]),
+        ...[
+          ['agent', agent],
+          ['tool', tool],
+        ].flatMap(([of, one]) => {
+          if (one !== 'All') return [`gen_ai_${of}_name="${one}"`];
+          return /Systemic|Correlated/.test(name) ? [`gen_ai_${of}_name="several"`] : [];
+        }),
         `link_dashboard="${dashboard}", link_job="${job}", link_agent="${agent}", link_tool="${tool}"`,
       ].join(', ')}}`,
       value,

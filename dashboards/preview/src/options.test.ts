@@ -43,7 +43,7 @@ test.each([
   ['--from 0s', '--from 0s is not a duration'],
   ['--prometheus 9090', 'http://127.0.0.1:9090'],
   ['--var tool', 'tool=web_search'],
-  ['--story none', 'outage, fleet, incident, idle'],
+  ['--story none', 'outage, fleet, incident, flood, single, idle'],
   ['--colour', '--help'],
 ])('%s is rejected, with a correct example', (args, words) => {
   expect(() => parseOptions(args.split(' '))).toThrow(PreviewError);

@@ -32,12 +32,14 @@ const AGENTS: Story['agents'] = {
 };
 
 const KINDS = ['research', 'support', 'billing', 'ops', 'sales'] as const;
-const FLEET: Story['agents'] = Object.fromEntries(
-  Array.from({ length: 50 }, (_, index) => [
-    `${KINDS[index % KINDS.length]}-agent-${Math.floor(index / KINDS.length) + 1}`,
-    ['web_search', 'query_orders', 'send_mail', `${KINDS[index % KINDS.length]}_db`],
-  ]),
-);
+const fleetOf = (length: number): Story['agents'] =>
+  Object.fromEntries(
+    Array.from({ length }, (_, index) => [
+      `${KINDS[index % KINDS.length]}-agent-${Math.floor(index / KINDS.length) + 1}`,
+      ['web_search', 'query_orders', 'send_mail', `${KINDS[index % KINDS.length]}_db`],
+    ]),
+  );
+const FLEET = fleetOf(50);
 
 /** Simulated hours, by name. */
 export const STORIES = {
@@ -84,6 +86,24 @@ export const STORIES = {
         ...{ tool, from: 9, to: 0, category: 'network' as const, agents: ['research-agent-4'] },
       })),
     ],
+  },
+  /** Three services are down for 80 agents: more than 200 alerts. */
+  flood: {
+    agents: fleetOf(80),
+    scrapeMs: 60_000,
+    sessions: 1,
+    outages: [
+      { tool: 'web_search', from: 31, to: 0, category: 'timeout' },
+      { tool: 'query_orders', from: 22, to: 0, category: 'server' },
+      { tool: 'send_mail', from: 13, to: 0, category: 'rate_limit' },
+    ],
+  },
+  /** One tool of one agent is down: one alert. */
+  single: {
+    agents: AGENTS,
+    scrapeMs: 15_000,
+    sessions: 3,
+    outages: [{ tool: 'translate', from: 12, to: 0, category: 'timeout' }],
   },
   /** Agents that have not called a tool yet. */
   idle: { agents: AGENTS, scrapeMs: 15_000, sessions: 0, outages: [] },

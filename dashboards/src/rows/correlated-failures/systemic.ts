@@ -5,7 +5,7 @@ import { CATEGORY_COLOURS } from '../../palette.ts';
 import { bars, coloured, legendTableBeside, lines, sized } from '../../panels.ts';
 import { gained, sumBy } from '../../promql.ts';
 import { grown, rarely } from '../../recorded-forms.ts';
-import { AGENT_COLUMNS, JOB_KEY, table } from '../../table.ts';
+import { AGENT_COLUMNS, JOB_KEY, table, tight } from '../../table.ts';
 import { orZeroNamed } from '../../zeros.ts';
 
 const AGENTS_IN_GRAPH = 10;
@@ -49,33 +49,36 @@ export const active = () =>
 
 /** What agents suspect behind their events. */
 export const suspects = () =>
-  table(
-    {
-      title: 'Suspected causes',
-      description: `Systemic events in the time range shown, by agent, error and what the agent suspects behind them: a dependency or a group that all of the tools have, or else the layer that the errors point to. The ${ROWS} with the most events.`,
-      ...sized(10, 7, 'none'),
-    },
-    [
+  tight(
+    table(
       {
-        label: label(ATTR.agent),
-        title: AGENT_COLUMNS[ATTR.agent],
-        side: 'left',
-        links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
+        title: 'Suspected causes',
+        description: `Systemic events in the time range shown, by agent, error and what the agent suspects behind them: a dependency or a group that all of the tools have, or else the layer that the errors point to. The ${ROWS} with the most events.`,
+        ...sized(10, 7, 'none'),
       },
-      JOB_KEY,
-      { label: label(ATTR.errorType), title: 'Error', side: 'left', absent: '–' },
-      { label: label(ATTR.suspect), title: 'Suspected', side: 'left', absent: '–' },
-    ],
-    [
-      {
-        title: 'Events',
-        expr: orZeroNamed(
-          `topk(${ROWS}, ${sumBy(CAUSE, gained(METRIC.systemicEvents, '$__range'))} > 0)`,
-          ATTR.agent,
-          'none',
-        ),
-        decimals: 0,
-      },
-    ],
-    'Events',
+      [
+        {
+          label: label(ATTR.agent),
+          title: AGENT_COLUMNS[ATTR.agent],
+          side: 'left',
+          links: [fromRow(UID.failureBudget, 'Failure budget of the agent', AGENT_COLUMNS)],
+        },
+        { ...JOB_KEY, width: 75 },
+        { label: label(ATTR.errorType), title: 'Error', side: 'left', absent: '–', width: 85 },
+        { label: label(ATTR.suspect), title: 'Suspected', side: 'left', absent: '–' },
+      ],
+      [
+        {
+          title: 'Events',
+          expr: orZeroNamed(
+            `topk(${ROWS}, ${sumBy(CAUSE, gained(METRIC.systemicEvents, '$__range'))} > 0)`,
+            ATTR.agent,
+            'none',
+          ),
+          decimals: 0,
+          width: 65,
+        },
+      ],
+      'Events',
+    ),
   );

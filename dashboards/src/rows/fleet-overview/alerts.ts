@@ -23,7 +23,7 @@ const keys: readonly Key[] = [
     title: 'Alert',
     side: 'left',
     prefix: 'Breakerbox',
-    width: 145,
+    width: 142,
     links: [
       fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL),
       { title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__value.raw}.md` },
@@ -68,13 +68,13 @@ export const alerts = () =>
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Agent and tool are empty if an alert covers several.`,
+        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Several: the alert is about several tools, or about one tool of several agents.`,
         ...sized(10, 7, 'none'),
       },
       keys,
       [
-        { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 80 },
-        { title: 'For', expr: firingFor(), unit: 's', decimals: 0, zero: '–', width: 75 },
+        { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 69 },
+        { title: 'For', expr: firingFor(), unit: 's', decimals: 1, zero: '–', width: 78 },
       ],
       'Severity',
     ),

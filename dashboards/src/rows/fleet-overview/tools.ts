@@ -15,14 +15,14 @@ const { circuits, openedTime, unavailableTime } = METRIC;
 const TOOLS_IN_TABLE = 100;
 const TOOLS_IN_TIMELINE = 5;
 
-/** Since when each tool is unavailable, with the category of its last opening, in ms for Grafana's dates; 0 for one that is not. */
-const unavailableSince = (): string => {
+/** How many seconds each tool has been unavailable, with the category of its last opening; 0 for one that is not. */
+const unavailableFor = (): string => {
   const by = AGENT_TOOL.map(label).join(', ');
   const latest = `topk by (${by}) (1, max by (${by}, ${label(ATTR.errorType)}) (${series(openedTime)} > 0))`;
   const now = `min by (${by}) (${series(unavailableTime)} > 0)`;
   // The recorded series remembers the time before a restart, but only of tools that have been unavailable for a minute.
-  const since = `(min by (${by}) (${recorded('unavailableSince')}) or ${now})`;
-  return `${latest} * 0 + on (${by}) group_left () ${since} * 1000 or on (${by}) ${since} * 1000 or on (${by}) ${latest} * 0 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
+  const lasts = `(time() - (min by (${by}) (${recorded('unavailableSince')}) or ${now}))`;
+  return `${latest} * 0 + on (${by}) group_left () ${lasts} or on (${by}) ${lasts} or on (${by}) ${latest} * 0 or on (${by}) ${either('byAgent', sumBy(AGENT_TOOL, recorded('circuits')), sumBy(AGENT_TOOL, series(circuits)))} * 0`;
 };
 
 const { state, inTable } = worstFirst(TOOLS_IN_TABLE);
@@ -33,7 +33,7 @@ export const health = () =>
     table(
       {
         title: 'Tool health',
-        description: `Each tool of each agent, the worst first; at most ${TOOLS_IN_TABLE}. State: its worst circuit. Since: the first opening that lasts, in any session. Failed: failures divided by calls that succeeded or failed in the last 5 minutes, without ignored outcomes. Not run: share of the decisions in those 5 minutes. Ignored: share of the calls of the last hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
+        description: `Each tool of each agent, the worst first, and of those the newest; at most ${TOOLS_IN_TABLE}. State: its worst circuit. For: since the first opening that lasts, in any session. Failed: failures divided by calls that succeeded or failed in the last 5 minutes, without ignored outcomes. Not run: share of the decisions in those 5 minutes. Ignored: share of the calls of the last hour that came back with an error that counts in no circuit; if it is high, look at the tool, because it may be broken. A name that begins with group: is the circuit of a group of tools, which has no calls of its own. While it is open, calls of all of its tools are skipped. Click a tool for its details.`,
         ...sized(14, 7, 'none'),
       },
       [
@@ -78,11 +78,12 @@ export const health = () =>
           width: 82,
         },
         {
-          title: 'Since',
-          expr: inTable(unavailableSince()),
-          unit: 'dateTimeFromNow',
+          title: 'For',
+          expr: inTable(unavailableFor()),
+          unit: 's',
+          decimals: 1,
           zero: '–',
-          width: 112,
+          width: 78,
         },
         {
           title: 'Ignored 1h',
@@ -103,7 +104,7 @@ export const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} tools that are not closed now or opened last. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here.`,
+      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} first tools of the table above. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here.`,
       ...sized(14, 5, 'none'),
     },
     {
