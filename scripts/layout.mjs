@@ -41,7 +41,7 @@ const ALLOWED = {
 const LAYERS = [
   [
     'ground: words, time, safe reads and what is read from errors and arguments',
-    'reasons safely clock made-boxes config/names config/checks telemetry/semconv warnings/warnings classify/ loop-guard/',
+    'reasons safely clock config/names config/checks telemetry/semconv warnings/warnings classify/ loop-guard/',
   ],
   [
     'pure parts',

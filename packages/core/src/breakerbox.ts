@@ -11,7 +11,6 @@ import { checkListener, validateConfig, validateSessionOptions, validateTool } f
 import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
-import { announce } from './made-boxes.ts';
 import { noOverrides } from './overrides.ts';
 import { AVAILABILITIES, createPrecheckCache, type Precheck } from './precheck.ts';
 import { type Capability, keptChains } from './routing/capability.ts';
@@ -302,7 +301,6 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       });
     },
   });
-  announce(box);
   safely('the fleet', () => config.fleet?.join(box));
   return box;
 };

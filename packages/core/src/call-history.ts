@@ -20,7 +20,8 @@ export class CallHistory {
   readonly #repeats: number | undefined;
   /** Created when first needed, because some platforms have no randomness while modules load. */
   #seed: number | undefined;
-  #guard: LoopGuard = NO_LOOPS;
+  /** {@link NO_LOOPS} if nothing has failed since the last success: nearly always. */
+  guard: LoopGuard = NO_LOOPS;
   /** Created for the first result that is worth remembering. */
   #results: LastGood | undefined;
   /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
@@ -57,14 +58,13 @@ export class CallHistory {
 
   /** O5. */
   objectionTo(tool: string, input: CallInput | undefined): 'repeat' | undefined {
-    if (input === undefined || this.#guard === NO_LOOPS || this.#repeats === undefined) return undefined; // Nearly every call.
-    return isRepeat(this.#guard, tool, input, this.#repeats) ? 'repeat' : undefined;
+    if (input === undefined || this.#repeats === undefined) return undefined;
+    return isRepeat(this.guard, tool, input, this.#repeats) ? 'repeat' : undefined;
   }
 
   /** A call is let through. */
   tried(tool: string, input: CallInput | undefined): void {
-    if (this.#guard === NO_LOOPS || this.#repeats === undefined) return; // Nearly every call.
-    this.#guard = tried(this.#guard, tool, input, this.#repeats);
+    if (this.#repeats !== undefined) this.guard = tried(this.guard, tool, input, this.#repeats);
   }
 
   /** A call is over. Returns the label of its result, if it needs one (F1). */
@@ -75,7 +75,7 @@ export class CallHistory {
     ms: number,
   ): FreshnessLabel | undefined {
     const isSuccess = judged.outcome === 'success';
-    if (!isSuccess || this.#guard !== NO_LOOPS) this.#count(permit, judged);
+    if (!isSuccess || this.guard !== NO_LOOPS) this.#count(permit, judged);
     const remembers = isSuccess && settlement !== undefined && permit.entry.spec?.keepsResults === true;
     const label = remembers
       ? safely('reading the freshness of a result', () => this.#remember(permit, settlement, ms)) // E5
@@ -87,7 +87,7 @@ export class CallHistory {
   #count({ entry, reason, input }: SessionPermit, { outcome, category }: Judged): void {
     if (this.#repeats === undefined || reason === 'disabled') return;
     const way = category === undefined ? 'success' : `${outcome}:${category}`;
-    this.#guard = settled(this.#guard, entry.tool, input, way, this.#repeats);
+    this.guard = settled(this.guard, entry.tool, input, way, this.#repeats);
   }
 
   #remember({ entry, input }: SessionPermit, settlement: Settlement, ms: number) {
@@ -113,7 +113,7 @@ export class CallHistory {
     const identical = result !== undefined && seen !== undefined && this.#results.identical(tool, result.input, seen);
     // In the system clock's current terms, which count whole milliseconds.
     const taskUnixMs = Math.floor(unixMs - (ms - this.#taskMs));
-    return labelOf({ served: false, retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
+    return labelOf({ retrievedUnixMs, taskUnixMs, identical, verified, unixMs });
   }
 
   /** F2: the last good result of the same call, if the tool allows it and there is one. */

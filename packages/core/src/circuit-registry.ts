@@ -26,6 +26,16 @@ import type { SessionTool } from './session-tools.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
 import { newCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
+/** What a registry works with. A look ahead has copies. */
+interface RegistryParts {
+  readonly box: BoxContext;
+  readonly store: CircuitStore;
+  readonly ledgers: FailureLedgers;
+  readonly reports: Reports;
+  readonly recovery: RecoveryWatch | undefined;
+  readonly session: Session;
+}
+
 /**
  * The circuits that a session uses, its own or those of its box (C12). Moves them, enters in the ledgers which circuits opened and
  * closed, and reports it. Every `at` is a moment of the session.
@@ -34,31 +44,20 @@ export class CircuitRegistry implements CircuitChanges {
   readonly store: CircuitStore;
   readonly box: BoxContext;
   readonly ledgers: FailureLedgers;
-  readonly #reports: Reports;
-  readonly #recovery: RecoveryWatch | undefined;
-  readonly #session: Session;
+  readonly #parts: RegistryParts;
   /** The version of the overrides that its circuits have (C16). */
   #overridden = 0;
 
-  constructor(
-    box: BoxContext,
-    store: CircuitStore,
-    ledgers: FailureLedgers,
-    reports: Reports,
-    recovery: RecoveryWatch | undefined,
-    session: Session,
-  ) {
-    this.store = store;
-    this.box = box;
-    this.ledgers = ledgers;
-    this.#reports = reports;
-    this.#recovery = recovery;
-    this.#session = session;
+  constructor(parts: RegistryParts) {
+    this.store = parts.store;
+    this.box = parts.box;
+    this.ledgers = parts.ledgers;
+    this.#parts = parts;
   }
 
   /** The same for copies, to look ahead with (C11). */
-  copy(box: BoxContext, store: CircuitStore, ledgers: FailureLedgers, reports: Reports): CircuitRegistry {
-    const copy = new CircuitRegistry(box, store, ledgers, reports, this.#recovery, this.#session);
+  copy(copies: Omit<RegistryParts, 'recovery' | 'session'>): CircuitRegistry {
+    const copy = new CircuitRegistry({ ...this.#parts, ...copies });
     copy.#overridden = this.#overridden;
     return copy;
   }
@@ -89,7 +88,7 @@ export class CircuitRegistry implements CircuitChanges {
   /** A circuit as its first use would find it. It is not kept. */
   unused(spec: CircuitSpec): TrackedCircuit {
     const made = newCircuit(spec);
-    applyOverrides(this.box.overrides, this.#session, [made]);
+    applyOverrides(this.box.overrides, this.#parts.session, [made]);
     return made;
   }
 
@@ -98,11 +97,12 @@ export class CircuitRegistry implements CircuitChanges {
     if (found !== undefined) return found;
     const tracked = putCircuit(this.store, spec, this.box.clock);
     const { overrides } = this.box;
-    applyOverrides(overrides, this.#session, [tracked], undefined, at);
-    this.#reports.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
+    applyOverrides(overrides, this.#parts.session, [tracked], undefined, at);
+    this.#parts.reports.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
     if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).
-    if (at !== undefined && applyOverrides(overrides, this.#session, [tracked], this, at) > 0) this.ledgers.settle();
+    if (at !== undefined && applyOverrides(overrides, this.#parts.session, [tracked], this, at) > 0)
+      this.ledgers.settle();
     return tracked;
   }
 
@@ -124,12 +124,14 @@ export class CircuitRegistry implements CircuitChanges {
     const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
     if (at.ms < probing.soonestMs && !isOverridden && this.ledgers.isSteady(at)) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
-    if (isOverridden) this.#overridden = applyOverrides(overrides, this.#session, circuits.values(), this, at);
+    if (isOverridden) this.#overridden = applyOverrides(overrides, this.#parts.session, circuits.values(), this, at);
     this.ledgers.pass(at);
     const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;
     if (event === undefined) return;
     const sinceMs = latestOf(event);
-    const by = looksAhead ? this.#recovery?.foresees(sinceMs, at.ms) : this.#recovery?.isOver(sinceMs, at.ms);
+    const by = looksAhead
+      ? this.#parts.recovery?.foresees(sinceMs, at.ms)
+      : this.#parts.recovery?.isOver(sinceMs, at.ms);
     if (by !== undefined) this.recovered(by, at);
   }
 
@@ -164,7 +166,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
     const { tool } = tracked;
-    this.#reports.add({ is: 'moved', tool, from: before, to: after, category: category ?? categoryOf(circuit) });
+    this.#parts.reports.add({ is: 'moved', tool, from: before, to: after, category: category ?? categoryOf(circuit) });
   }
 
   /** M7, C13: the server of a group has come back. */
@@ -200,7 +202,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.resolve(mode);
     if (event === undefined || mode === 'observe_only') return;
     this.box.prechecks.forget();
-    this.#reports.add({ is: 'resolved', event, by });
+    this.#parts.reports.add({ is: 'resolved', event, by });
   }
 
   /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
@@ -239,13 +241,14 @@ export class CircuitRegistry implements CircuitChanges {
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );
     this.#report(tracked, before, next);
-    if (isEvent && this.ledgers.event !== undefined) this.#reports.add({ is: 'detected', event: this.ledgers.event });
+    if (isEvent && this.ledgers.event !== undefined)
+      this.#parts.reports.add({ is: 'detected', event: this.ledgers.event });
   }
 
   #report(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
     const is = tracked.mode === 'observe_only' ? 'dry_run_moved' : 'moved';
-    this.#reports.add({ is, tool: tracked.tool, from: before.state, to: next.state, category });
+    this.#parts.reports.add({ is, tool: tracked.tool, from: before.state, to: next.state, category });
   }
 
   /** C15: which tools a group absorbs when it opens: its members. An observed group absorbs the members that are observed too. */
@@ -260,7 +263,7 @@ export class CircuitRegistry implements CircuitChanges {
       const before = tracked.circuit;
       tracked.circuit = closedCircuit(before.generation + 1);
       tracked.openedBy = undefined;
-      if (tracked.mode !== 'observe_only') this.#reports.add({ is: 'absorbed', tool: tracked.tool });
+      if (tracked.mode !== 'observe_only') this.#parts.reports.add({ is: 'absorbed', tool: tracked.tool });
       if (before.state !== 'closed') this.#report(tracked, before, tracked.circuit);
     }
   }

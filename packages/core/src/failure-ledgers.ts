@@ -5,6 +5,7 @@ import {
   type Ledger,
   type LedgerFailure,
   type LedgerPair,
+  NOT_LONG,
   pauseEndMs,
   recordClosing,
   recordFailure,
@@ -61,8 +62,8 @@ export class FailureLedgers {
   readonly #dryRun: LedgerSide;
   /** No ledger has a charge: nearly always. */
   #isUncharged = false;
-  /** While the session is at this moment or before it, time changes no ledger. Undefined: not known. */
-  #steadyUntil: Steady | undefined;
+  /** While the session is at this moment or before it, time changes no ledger. Undefined: a ledger has changed since that was known. */
+  #steadyUntil: Steady | undefined = NOT_LONG;
   /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
   #published: SessionState;
   /** The ledger that they were given with it. */
@@ -109,9 +110,10 @@ export class FailureLedgers {
   }
 
   /** Whether neither time nor another session has changed anything here: nearly always. */
-  isSteady({ ms, calls = 0 }: Moment): boolean {
-    const until = this.#steadyUntil;
-    return until !== undefined && ms <= until.ms && calls <= until.calls && this.isCalm;
+  isSteady(at: Moment): boolean {
+    if (!this.isCalm) return false;
+    this.#steadyUntil ??= this.#steady(at);
+    return at.ms <= this.#steadyUntil.ms && (at.calls ?? 0) <= this.#steadyUntil.calls;
   }
 
   /** S3: whether a success of this tool changes nothing here: nearly always. */
@@ -208,7 +210,7 @@ export class FailureLedgers {
       this.#pauses(side) ? ledger : recordTime(ledger, at, side.around(this.#within)),
     );
     this.settle();
-    this.#steadyUntil ??= this.#steady(at);
+    this.#steadyUntil = this.#steady(at);
   }
 
   /** B1: called once all consequences of a call are known. */
@@ -279,9 +281,10 @@ export class FailureLedgers {
   }
 
   #steady(at: Moment): Steady {
-    const [real, dryRun] = [this.real, this.#dryRun.ledger ?? this.real].map((ledger) =>
-      steadyUntil(ledger, at, this.#rules?.windowMs),
-    ) as [Steady, Steady];
+    const real = steadyUntil(this.real, at, this.#rules?.windowMs);
+    const { ledger } = this.#dryRun;
+    if (ledger === undefined) return real;
+    const dryRun = steadyUntil(ledger, at, this.#rules?.windowMs);
     return { ms: Math.min(real.ms, dryRun.ms), calls: Math.min(real.calls, dryRun.calls) };
   }
 

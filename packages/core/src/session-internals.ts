@@ -7,7 +7,7 @@ import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ScopePlan } from './routing/route.ts';
-import { read } from './safely.ts';
+import { read, safely } from './safely.ts';
 import type { Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { ToolTally } from './session-tools.ts';
@@ -59,14 +59,25 @@ export interface BoxInternals {
   ): Session;
 }
 
-/** On globalThis, so that a function of one copy of this package reads a box of another. */
-const KEY = Symbol.for('@breakerbox/core:boxes');
-const globals = globalThis as { [KEY]?: WeakMap<object, BoxInternals> };
+/** Functions to call with each box that is made. */
+type Listeners = Set<(box: never) => void>;
 
-/** A box was made. */
+/** On globalThis, so that a function of one copy of this package reads a box of another, and a listener hears of it. */
+const BOXES = Symbol.for('@breakerbox/core:boxes');
+const LISTENERS = Symbol.for('@breakerbox/core:made-boxes');
+const globals = globalThis as { [BOXES]?: WeakMap<object, BoxInternals>; [LISTENERS]?: Listeners };
+
+/** The listeners of this process. */
+export const boxListeners = (): Listeners => {
+  globals[LISTENERS] ??= new Set();
+  return globals[LISTENERS];
+};
+
+/** A box was made: its listeners are told. */
 export const registerBox = (box: object, internals: BoxInternals): void => {
-  globals[KEY] ??= new WeakMap();
-  globals[KEY].set(box, internals);
+  globals[BOXES] ??= new WeakMap();
+  globals[BOXES].set(box, internals);
+  for (const listener of globals[LISTENERS] ?? []) safely('a listener for new boxes', () => listener(box as never));
 };
 
 /**
@@ -85,7 +96,7 @@ export const sessionInternals = (session: Session, call: string): SessionInterna
  * @throws BreakerboxUsageError if the value is not such a box.
  */
 export const boxInternals = (box: object, call: string): BoxInternals => {
-  const internals = globals[KEY]?.get(box);
+  const internals = globals[BOXES]?.get(box);
   if (internals !== undefined) return internals;
   throw new BreakerboxUsageError(`${call}: ${show(box)} is not a box. Give what createBreakerbox() returns.`);
 };

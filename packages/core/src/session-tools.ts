@@ -39,22 +39,11 @@ export const isMostlyIgnored = (errors: number, calls: number): boolean =>
 
 /**
  * The same while it is being counted. There is one for each tool of each session, so fields that most tools never need are created
- * on first use.
+ * on first use. `closed`: calls that a closed circuit let through, which are nearly all.
  */
-export interface RunningTally {
-  /** Calls that a closed circuit let through: nearly all. */
-  closed: number;
-  /** Decisions by other reasons. */
-  decisions: ToolTally['decisions'] | undefined;
-  succeeded: number;
-  failed: number;
-  ignored: number;
-  ignoredBy: IgnoredBy | undefined;
-  tokensWasted: number;
-  routes: ToolTally['routes'] | undefined;
-  alternatives: ToolTally['alternatives'] | undefined;
-  freshness: ToolTally['freshness'] | undefined;
-}
+export type RunningTally = { closed: number } & {
+  -readonly [Key in keyof ToolTally]: ToolTally[Key] extends number ? number : ToolTally[Key] | undefined;
+};
 
 /** The tally of a tool that was never called. */
 export const createTally = (): RunningTally => ({

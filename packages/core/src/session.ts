@@ -2,7 +2,6 @@ import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
 import { createBudget } from './budget/budget.ts';
 import type { LedgerPair } from './budget/ledger.ts';
-import type { RecoveryWatch } from './budget/recovery.ts';
 import { CallHistory } from './call-history.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { byHost, keyOf } from './circuit/key-circuits.ts';
@@ -15,13 +14,14 @@ import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, NO_CALL } from './engine/barrier.ts';
 import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barriers.ts';
-import { Decider, type DecisionFacts } from './engine/decide.ts';
+import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
+import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
-import { NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
+import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
 import { asksForProbe, isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
@@ -40,9 +40,9 @@ import {
   type Explanation,
   explanationOf,
   type SessionView,
+  viewBudget,
   viewCircuit,
   viewCircuits,
-  viewSession,
 } from './view.ts';
 import {
   FIRST_LOOK,
@@ -79,7 +79,6 @@ class Session implements SessionApi, SessionInternals {
   readonly #telemetry: SessionTelemetry;
   /** Changes that are not reported yet. Between two calls of the session it is empty. */
   readonly #reports = new Reports();
-  readonly #recovery: RecoveryWatch | undefined;
   readonly #ledgers: FailureLedgers;
   readonly #circuits: CircuitRegistry;
   readonly #entries: SessionTools;
@@ -112,10 +111,16 @@ class Session implements SessionApi, SessionInternals {
     this.#step = step;
     this.#stepMs = stepMs;
     this.#allowed = allowed;
-    this.#recovery = box.recoveryWatch();
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#reports);
-    this.#circuits = new CircuitRegistry(box, store, this.#ledgers, this.#reports, this.#recovery, this);
+    this.#circuits = new CircuitRegistry({
+      box,
+      store,
+      ledgers: this.#ledgers,
+      reports: this.#reports,
+      recovery: box.recoveryWatch(),
+      session: this,
+    });
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
     this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
@@ -192,7 +197,7 @@ class Session implements SessionApi, SessionInternals {
   }
 
   /** The answer to the caller. A probe takes its slots. */
-  #permit(entry: SessionTool, mode: CircuitMode, facts: DecisionFacts, call: AskedCall, at: Moment): SessionPermit {
+  #permit(entry: SessionTool, mode: CircuitMode, facts: Decided, call: AskedCall, at: Moment): SessionPermit {
     const { reason, decision } = facts;
     const { input, key } = call;
     const isShared = entry.group !== undefined || key !== undefined;
@@ -200,8 +205,8 @@ class Session implements SessionApi, SessionInternals {
     const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
-    if (permit.executes) this.#history.tried(entry.tool, input);
-    else input?.release();
+    if (!permit.executes) input?.release();
+    else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
     if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
     return permit;
   }
@@ -213,7 +218,7 @@ class Session implements SessionApi, SessionInternals {
       this.#settled += 1;
       this.#judge(permit, settlement, at);
     }
-    this.#telemetry.flush();
+    if (this.#telemetry.pending !== undefined) this.#telemetry.flush();
   };
 
   #judge(permit: SessionPermit, settlement: Settlement, at: Moment): void {
@@ -379,10 +384,15 @@ class Session implements SessionApi, SessionInternals {
 
   view(): SessionView {
     const { store, ledgers, at } = this.lookAhead();
-    const { id, agent } = this;
-    const { real: ledger, event } = ledgers;
-    const circuits = viewCircuits(store, at, this.#box);
-    return viewSession({ id, agent, state: ledgers.state, step: at.step, ledger, event, circuits });
+    return {
+      id: this.id,
+      agent: this.agent,
+      state: ledgers.state,
+      step: at.step,
+      budget: viewBudget(ledgers.real.budget),
+      systemic: ledgers.event,
+      circuits: viewCircuits(store, at, this.#box),
+    };
   }
 
   /**
@@ -396,9 +406,9 @@ class Session implements SessionApi, SessionInternals {
     const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
     const store = copyStore(this.#circuits.store);
     const copyOf = (pair: LedgerPair): Copy => {
-      const dropped = new Reports();
-      const ledgers = new FailureLedgers(pair, store, box.systemic, dropped);
-      return { ledgers, circuits: this.#circuits.copy(box, store, ledgers, dropped) };
+      const reports = new Reports(); // They are dropped.
+      const ledgers = new FailureLedgers(pair, store, box.systemic, reports);
+      return { ledgers, circuits: this.#circuits.copy({ box, store, ledgers, reports }) };
     };
     const own = copyOf(this.#ledgers.ledgerPair);
     let others: Copy | undefined;

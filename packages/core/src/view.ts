@@ -1,4 +1,5 @@
 import {
+  type Budget,
   type BudgetRule,
   type ChargeFacts,
   chargesOf,
@@ -116,38 +117,16 @@ export const viewCircuits = (store: CircuitStore, own: Moment, box: ToolLookup):
   return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at, box));
 };
 
-/** What a session's view is made of. */
-interface SessionFacts {
-  readonly id: string;
-  readonly agent: string;
-  readonly state: SessionState;
-  readonly step: number;
-  readonly ledger: Ledger;
-  readonly event: SystemicEvent | undefined;
-  readonly circuits: readonly CircuitView[];
-}
-
-/** The view of a session. */
-export const viewSession = ({ id, agent, state, step, ledger, event, circuits }: SessionFacts): SessionView => {
-  const { budget } = ledger;
-  return {
-    id,
-    agent,
-    state,
-    step,
-    budget: {
-      rule: budget.rule,
-      limit: budget.limit,
-      cycle: budget.cycle,
-      remaining: remaining(budget),
-      consumed: budget.consumed,
-      tokensRemaining: tokensRemaining(budget),
-      provisional: provisionalCount(budget),
-    },
-    systemic: event,
-    circuits,
-  };
-};
+/** The view of a budget. */
+export const viewBudget = (budget: Budget): BudgetView => ({
+  rule: budget.rule,
+  limit: budget.limit,
+  cycle: budget.cycle,
+  remaining: remaining(budget),
+  consumed: budget.consumed,
+  tokensRemaining: tokensRemaining(budget),
+  provisional: provisionalCount(budget),
+});
 
 /** A failure that was charged to a tool, or to its group. */
 export interface ChargeView extends Omit<ChargeFacts, 'at'> {

@@ -179,7 +179,8 @@ export interface Steady {
 }
 
 const NEVER: Steady = { ms: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY };
-const NOT_LONG: Steady = { ms: Number.NEGATIVE_INFINITY, calls: Number.NEGATIVE_INFINITY };
+/** Not known: time may change the ledger at once. */
+export const NOT_LONG: Steady = { ms: Number.NEGATIVE_INFINITY, calls: Number.NEGATIVE_INFINITY };
 
 /** Until when {@link recordTime} leaves the ledger as it is. `windowMs`: that of S1, if correlation is on. */
 export const steadyUntil = ({ budget }: Ledger, now: Moment, windowMs: number | undefined): Steady => {

@@ -1,4 +1,4 @@
-import { type Check, number, object, orLeaveOut, show } from '../config/checks.ts';
+import { above, aFunction, type Check, object, show } from '../config/checks.ts';
 import { reportThrown } from '../safely.ts';
 
 /**
@@ -114,25 +114,13 @@ export const createRecoveryWatch = ({ afterMs, healthCheck, everyMs }: RecoveryP
 
 const threw = (error: unknown): void => reportThrown('the health check of systemic.recovery', error);
 
-const aFunction: Check = (path, value) =>
-  typeof value === 'function'
-    ? []
-    : [
-        {
-          path,
-          message: `is ${show(value)}. Give a function that returns true once the cause is gone, or leave it out.`,
-        },
-      ];
-
 const settingChecks = object(
   {
-    afterMs: number(0, orLeaveOut('A systemic event counts as over after this time.'), { above: true }),
-    healthCheck: aFunction,
-    everyMs: number(0, orLeaveOut('It is the shortest time between health checks.'), { above: true }),
-    probeAfterMs: number(0, orLeaveOut('After this time, a call of an affected tool may probe.'), { above: true }),
-    maxProbeAfterMs: number(0, orLeaveOut('It is the longest wait between probes for a systemic event.'), {
-      above: true,
-    }),
+    afterMs: above('A systemic event counts as over after this time.'),
+    healthCheck: aFunction('that returns true once the cause is gone'),
+    everyMs: above('It is the shortest time between health checks.'),
+    probeAfterMs: above('After this time, a call of an affected tool may probe.'),
+    maxProbeAfterMs: above('It is the longest wait between probes for a systemic event.'),
   } satisfies Record<keyof RecoveryPolicy, Check>,
   '{ afterMs: 300000 }',
 );

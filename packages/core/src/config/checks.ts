@@ -84,6 +84,13 @@ export const gather = <T>(
 /** Suggests leaving a setting out, and says why its value can't work. */
 export const orLeaveOut = (why: string): string => `, or leave it out. ${why}`;
 
+/** A whole number that may be left out. */
+export const whole = (least: number, why: string, most?: number): Check =>
+  number(least, orLeaveOut(why), { whole: true, ...(most !== undefined && { most }) });
+
+/** A number above 0 that may be left out, such as a time. */
+export const above = (why: string): Check => number(0, orLeaveOut(why), { above: true });
+
 /** A value in a message: short, and never the inside of an object. */
 export const show = (value: unknown): string => {
   try {
@@ -168,6 +175,14 @@ export const anyName: Check = (path, value) =>
   typeof value === 'string' && isShort(value)
     ? []
     : [{ path, message: `is ${show(value)}. Set a string of at most 256 characters${AS_WRITTEN}` }];
+
+/** `what`: says what the function takes and returns. */
+export const aFunction =
+  (what: string): Check =>
+  (path, value) =>
+    typeof value === 'function'
+      ? []
+      : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
 export const functions =
   (names: readonly string[], why: string): Check =>

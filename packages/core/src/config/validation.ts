@@ -9,6 +9,8 @@ import { type Capability, capabilityChecks, checkCapabilityMap } from '../routin
 import { GROUP_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
 import type { CircuitSpec } from '../tool.ts';
 import {
+  above,
+  aFunction,
   BreakerboxUsageError,
   type Check,
   type ConfigIssue,
@@ -25,6 +27,7 @@ import {
   shortName,
   show,
   toolName,
+  whole,
 } from './checks.ts';
 import {
   type BreakerboxConfig,
@@ -65,11 +68,11 @@ export const validateTool = (
 const budgetSettings = object(
   {
     rule: oneOf(['window', 'strict'], orLeaveOut('By default, failures leave the budget after the window.')),
-    failures: number(1, orLeaveOut('With 0, the session would pause before its first call.'), { whole: true }),
-    tokens: number(1, orLeaveOut('Without it, failed calls may cost any number of tokens.'), { whole: true }),
-    windowSteps: number(1, orLeaveOut('A failure counts for this many steps.'), { whole: true }),
-    windowMs: number(0, orLeaveOut('A failure counts for this time.'), { above: true }),
-    windowCalls: number(1, orLeaveOut('Without steps, a failure counts for this many later calls.'), { whole: true }),
+    failures: whole(1, 'With 0, the session would pause before its first call.'),
+    tokens: whole(1, 'Without it, failed calls may cost any number of tokens.'),
+    windowSteps: whole(1, 'A failure counts for this many steps.'),
+    windowMs: above('A failure counts for this time.'),
+    windowCalls: whole(1, 'Without steps, a failure counts for this many later calls.'),
   } satisfies Record<keyof BudgetOptions, Check>,
   "{ failures: 5 }, 'strict' or false",
 );
@@ -100,14 +103,12 @@ const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools,
 
 const checkLoopGuard = object(
   {
-    repeats: number(1, orLeaveOut('The same call is skipped after it failed this many times in a row.'), {
-      whole: true,
-    }),
+    repeats: whole(1, 'The same call is skipped after it failed this many times in a row.'),
   },
   '{ repeats: 3 }, or set false to switch it off, or leave it out',
 );
 
-const fewest = number(2, orLeaveOut('A systemic failure is a failure of several tools.'), { whole: true });
+const fewest = whole(2, 'A systemic failure is a failure of several tools.');
 
 const checkSystemic: Check = (path, value) =>
   value === false
@@ -115,13 +116,7 @@ const checkSystemic: Check = (path, value) =>
     : object(
         {
           sameCategory: fewest,
-          sameCategorySteps: number(
-            1,
-            orLeaveOut('Circuits that open alike within this many steps can be one event.'),
-            {
-              whole: true,
-            },
-          ),
+          sameCategorySteps: whole(1, 'Circuits that open alike within this many steps can be one event.'),
           anyCategory: fewest,
           sharedFailures: fewest,
           sharedTools: fewest,
@@ -132,10 +127,8 @@ const checkSystemic: Check = (path, value) =>
               "By default, a systemic event pauses all tools. In scope 'process', only calls of the affected tools are skipped.",
             ),
           ),
-          windowSteps: number(1, orLeaveOut('Circuits that open within this many steps can be one event.'), {
-            whole: true,
-          }),
-          windowMs: number(0, orLeaveOut('Circuits that open within this time can be one event.'), { above: true }),
+          windowSteps: whole(1, 'Circuits that open within this many steps can be one event.'),
+          windowMs: above('Circuits that open within this time can be one event.'),
           recovery: recoveryChecks,
         },
         '{ sameCategory: 3 }, or set false to switch it off, or leave it out',
@@ -192,10 +185,10 @@ const checkConfig: Check = (path, value) => {
     scope: oneOf(['session', 'process', 'none'], orLeaveOut('By default, each session has its own circuits.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),
     allowedTools,
-    precheckMaxAgeMs: number(0, orLeaveOut('A pre-call check runs again after this time.'), { above: true }),
-    chainBackoffMs: number(0, orLeaveOut('It limits the total wait along a chain of dependsOn.'), { above: true }),
-    maxTools: number(1, orLeaveOut('It limits how many tools have metrics of their own.'), { whole: true }),
-    sessionIdleMs: number(0, orLeaveOut('After this time, gauges no longer count an idle session.'), { above: true }),
+    precheckMaxAgeMs: above('A pre-call check runs again after this time.'),
+    chainBackoffMs: above('It limits the total wait along a chain of dependsOn.'),
+    maxTools: whole(1, 'It limits how many tools have metrics of their own.'),
+    sessionIdleMs: above('After this time, gauges no longer count an idle session.'),
     clock: functions(['now', 'unixNow'], 'both return milliseconds.'),
     fleet: functions(['join'], 'createFleet({ client }) makes one.'),
   } satisfies Record<keyof BreakerboxConfig, Check>;
@@ -207,13 +200,6 @@ const checkConfig: Check = (path, value) => {
     ...checkCapabilityMap(tools),
   ];
 };
-
-const aFunction =
-  (what: string): Check =>
-  (path, value) =>
-    typeof value === 'function'
-      ? []
-      : [{ path, message: `is ${show(value)}. Give a function ${what}, or leave it out.` }];
 
 /** Names that begin with `group:` or `model:` are reserved (C13, L2). */
 const notReserved: Check = (path, value) => {
@@ -234,19 +220,19 @@ const shared = {
   telemetry: oneOf(TELEMETRY_LEVELS, orLeaveOut('By default, every series is exported.')),
 };
 
-const aStepCount = number(1, orLeaveOut('With 0, a probe would run in the same step, as a retry.'), { whole: true });
+const aStepCount = whole(1, 'With 0, a probe would run in the same step, as a retry.');
 const stepCounts = list(aStepCount);
 
 const waits = {
-  probes: number(1, orLeaveOut('With 0, an open circuit could never close.'), { whole: true }),
+  probes: whole(1, 'With 0, an open circuit could never close.'),
   probeAfterSteps: (path, value) => {
     if (!Array.isArray(value)) return aStepCount(path, value);
     const message = 'is empty. Give at least one number of steps, such as [3, 6, 12], or leave it out.';
     return value.length === 0 ? [{ path, message }] : stepCounts(path, value);
   },
-  cooldownMs: number(0, orLeaveOut('With 0, a probe would run at once, as a retry.'), { above: true }),
-  maxCooldownMs: number(0, orLeaveOut('It is the longest wait between probes.'), { above: true }),
-  probeLeaseMs: number(0, orLeaveOut('It is the time that a probe has to answer.'), { above: true }),
+  cooldownMs: above('With 0, a probe would run at once, as a retry.'),
+  maxCooldownMs: above('It is the longest wait between probes.'),
+  probeLeaseMs: above('It is the time that a probe has to answer.'),
   maxRetryAfterMs: number(0, orLeaveOut('It is the longest Retry-After that is accepted.')),
 } satisfies Record<string, Check>;
 
@@ -272,7 +258,7 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
         ),
   precheck: aFunction("that takes the tool's name, and returns 'available', 'degraded' or 'unavailable'"),
   labelFreshness: oneOf([true, false], orLeaveOut('Without it, results are not labelled.')),
-  serveStaleMs: number(0, orLeaveOut('Without it, a skipped call never gets the last good result.'), { above: true }),
+  serveStaleMs: above('Without it, a skipped call never gets the last good result.'),
 };
 
 /** What counts failures in a row, of the tool and of its keys. */
@@ -337,19 +323,15 @@ export const checkTools =
 
 const groupChecks = {
   ...shared,
-  failureThreshold: number(1, orLeaveOut('The circuit of the group opens after this many failures in a row.'), {
-    whole: true,
-  }),
-  groupThreshold: number(1, orLeaveOut('At least this many tools of the group must have failed.'), { whole: true }),
+  failureThreshold: whole(1, 'The circuit of the group opens after this many failures in a row.'),
+  groupThreshold: whole(1, 'At least this many tools of the group must have failed.'),
   ...waits,
 } satisfies Record<keyof GroupConfig, Check>;
 
 const modelChecks = {
   profile: shared.profile,
   mode: shared.mode,
-  failureThreshold: number(1, orLeaveOut('The circuit of the model opens after this many failures in a row.'), {
-    whole: true,
-  }),
+  failureThreshold: whole(1, 'The circuit of the model opens after this many failures in a row.'),
   probes: waits.probes,
   cooldownMs: waits.cooldownMs,
   maxCooldownMs: waits.maxCooldownMs,

@@ -4,10 +4,9 @@ import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
-import { boxListeners } from '../made-boxes.ts';
 import { modelContexts } from '../models/model-contexts.ts';
 import type { Session } from '../session-api.ts';
-import { type BoxInternals, boxInternals } from '../session-internals.ts';
+import { type BoxInternals, boxInternals, boxListeners } from '../session-internals.ts';
 import { sendPending } from '../telemetry/logs.ts';
 import { seriesOf } from '../telemetry/series.ts';
 import {

@@ -1,14 +1,12 @@
-import type { BoxContext } from '../box-context.ts';
 import type { CircuitMode } from '../circuit/circuit.ts';
 import { keyCircuit, keyPolicyOf } from '../circuit/key-circuits.ts';
-import type { CircuitRegistry } from '../circuit-registry.ts';
-import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
+import { circuitMoment } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
-import type { FailureLedgers } from '../failure-ledgers.ts';
 import type { CallInput } from '../loop-guard/digest.ts';
+import { NO_LOOPS } from '../loop-guard/loop-guard.ts';
 import { keyPassOf } from '../passes.ts';
-import type { SessionPermit } from '../permit.ts';
-import { type Decision, decisionOf, isExecuted, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
+import type { Decided, SessionPermit } from '../permit.ts';
+import { decisionOf, isExecuted, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
 import type { RejectionCauses, RejectionFacts } from '../routing/message.ts';
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
@@ -28,41 +26,25 @@ const UNAVAILABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'unavailable',
 ]);
 
-/** What was decided about a call, and why. */
-export interface DecisionFacts {
-  readonly reason: Reason;
-  readonly decision: Decision;
-  /** What rejected the call; undefined if the call is made. */
-  readonly rejection: RejectionFacts | undefined;
-}
-
-const CLOSED: DecisionFacts = { reason: 'closed', decision: 'call', rejection: undefined };
+const CLOSED: Decided = { reason: 'closed', decision: 'call', rejection: undefined };
 
 /** Decides about calls, and predicts decisions. It moves no circuit and no ledger, but may start a pre-call check (K3). */
 export class Decider {
   readonly #engine: Engine;
-  readonly #box: BoxContext;
-  readonly #circuits: CircuitRegistry;
-  readonly #store: CircuitStore;
-  readonly #ledgers: FailureLedgers;
   /** What an event decides (S2). */
   readonly #systemic: SystemicDecision;
   /** Why a call of a declared tool is let through (B5). */
   readonly #noObjection: Reason;
 
   constructor(engine: Engine) {
-    const { box, circuits } = engine;
+    const { box } = engine;
     this.#engine = engine;
-    this.#box = box;
-    this.#circuits = circuits;
-    this.#store = circuits.store;
-    this.#ledgers = circuits.ledgers;
     this.#systemic = box.systemic?.decision ?? 'pause';
     this.#noObjection = box.keepsCircuits ? 'closed' : 'no_circuit';
   }
 
   /** Decides about a call. The session acts on it. */
-  decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): DecisionFacts {
+  decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Decided {
     const reason = this.#reason(asked, mode, call, at);
     if (reason === 'closed') return CLOSED; // Nearly every call.
     const decision = reason === 'systemic' ? this.#systemic : REASONS[reason];
@@ -76,8 +58,9 @@ export class Decider {
    */
   #reason(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason {
     // A probe may repeat an earlier call, so the loop guard is asked last.
-    const reason =
-      objectionTo(this.#engine, asked, mode, call, at) ?? this.#engine.history.objectionTo(asked.tool, call.input);
+    const { history } = this.#engine;
+    let reason = objectionTo(this.#engine, asked, mode, call, at);
+    if (reason === undefined && history.guard !== NO_LOOPS) reason = history.objectionTo(asked.tool, call.input);
     if (reason === undefined) return asked.spec === undefined ? 'undeclared' : this.#noObjection;
     const decision = decisionOf(reason, this.#systemic);
     if (mode !== 'observe_only' || isExecuted(reason)) return reason;
@@ -87,7 +70,7 @@ export class Decider {
   /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
   #route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
-    const settings = spec ?? this.#box.undeclared;
+    const settings = spec ?? this.#engine.box.undeclared;
     if (decisionOf(reason, this.#systemic) === 'pause') return settings.lastResort;
     const stale = UNAVAILABLE_REASONS.has(reason)
       ? this.#engine.history.lastGood(tool, settings, input, at.ms)
@@ -98,7 +81,7 @@ export class Decider {
 
   /** R2: an alternative whose circuit isn't closed is not usable. */
   #isUsable(tool: string, at: Moment): boolean {
-    const spec = this.#box.tool(tool);
+    const spec = this.#engine.box.tool(tool);
     if (spec === undefined) return false;
     const asked = this.#asked(spec.name, spec);
     return decisionOf(this.#reason(asked, (asked.tracked ?? spec).mode, NO_CALL, at), this.#systemic) === 'call';
@@ -106,19 +89,19 @@ export class Decider {
 
   /** A tool as it is now. A circuit that was not used yet is closed. */
   #asked(tool: string, spec: ToolSpec | undefined): Asked {
-    const { circuits } = this.#store;
-    const group = this.#box.keepsCircuits ? spec?.group : undefined;
+    const { circuits } = this.#engine.circuits.store;
+    const group = this.#engine.box.keepsCircuits ? spec?.group : undefined;
     const known = circuits.get(tool);
     // A tool without a circuit is decided by its settings, unless an operator forces a mode on it, or a fleet holds it open.
     const forced =
-      known === undefined && spec !== undefined && this.#box.overrides.version > 0
-        ? this.#circuits.unused(spec)
+      known === undefined && spec !== undefined && this.#engine.box.overrides.version > 0
+        ? this.#engine.circuits.unused(spec)
         : undefined;
     return {
       tool,
       spec,
       tracked: known ?? forced,
-      group: group && (circuits.get(group.name) ?? this.#circuits.unused(group)),
+      group: group && (circuits.get(group.name) ?? this.#engine.circuits.unused(group)),
     };
   }
 
@@ -130,11 +113,11 @@ export class Decider {
       decision: decisionOf(reason, this.#systemic),
       route: this.#route(reason, asked, call.input, at),
       circuit: asked.tracked?.circuit,
-      policy: (asked.spec ?? this.#box.undeclared).policy,
-      ledger: this.#ledgers.real,
-      takesTurns: this.#store.steps === undefined && at.step > 0,
+      policy: (asked.spec ?? this.#engine.box.undeclared).policy,
+      ledger: this.#engine.circuits.ledgers.real,
+      takesTurns: this.#engine.circuits.store.steps === undefined && at.step > 0,
       ...this.#causesOf(asked, mode, call, at),
-      at: circuitMoment(this.#store, at),
+      at: circuitMoment(this.#engine.circuits.store, at),
     };
   }
 
@@ -145,8 +128,8 @@ export class Decider {
     const isKey =
       call.key !== undefined &&
       this.#reason(asked, mode, call, at) !== this.#reason(asked, mode, { ...call, key: undefined }, at);
-    const { correlation, gate } = this.#ledgers.sideOf(mode).failures;
-    const policy = this.#box.systemic?.gate;
+    const { correlation, gate } = this.#engine.circuits.ledgers.sideOf(mode).failures;
+    const policy = this.#engine.box.systemic?.gate;
     return {
       group: group && { name: group.tool.name, mode: group.mode, circuit: group.circuit, policy: group.tool.policy },
       key:
@@ -163,7 +146,7 @@ export class Decider {
    * arguments alone.
    */
   after({ entry, passes, input }: SessionPermit, at: Moment): RejectionFacts | undefined {
-    const { mode } = entry.tracked ?? entry.spec ?? this.#box.undeclared;
+    const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
     const call = { input, key: keyPassOf(passes)?.key };
     const reason = this.#reason(entry, mode, call, at);
     return isExecuted(reason) || reason === 'repeat' ? undefined : this.#facts(reason, entry, mode, call, at);
@@ -171,8 +154,8 @@ export class Decider {
 
   /** What would be decided now for a tool. */
   predict(tool: string, call: AskedCall, at: Moment): RejectionFacts {
-    const asked = this.#asked(tool, this.#box.tool(tool));
-    const { mode } = asked.tracked ?? asked.spec ?? this.#box.undeclared;
+    const asked = this.#asked(tool, this.#engine.box.tool(tool));
+    const { mode } = asked.tracked ?? asked.spec ?? this.#engine.box.undeclared;
     return this.#facts(this.#reason(asked, mode, call, at), asked, mode, call, at);
   }
 }

@@ -13,7 +13,6 @@ import {
 const TASK = Date.UTC(2026, 10, 20, 21, 0, 0);
 const NOW = Date.UTC(2026, 10, 20, 21, 14, 3, 250);
 const facts = (given: Partial<FreshnessFacts>): FreshnessFacts => ({
-  served: false,
   retrievedUnixMs: undefined,
   taskUnixMs: TASK,
   identical: false,
@@ -37,14 +36,6 @@ describe('F1: choice of the label', () => {
     expect(labelOf(facts({ retrievedUnixMs: TASK - 1 }))).toEqual({ kind: 'stale', retrievedUnixMs: TASK - 1 });
   });
 
-  test('F2: stale: the last good result as the fallback, however recent', () => {
-    expect(labelOf(facts({ served: true, retrievedUnixMs: NOW }))).toEqual(STALE);
-    expect(labelOf(facts({ served: true, retrievedUnixMs: null }))).toEqual({
-      kind: 'stale',
-      retrievedUnixMs: undefined,
-    });
-  });
-
   test('F1: cached: identical to the result of the last call', () => {
     expect(labelOf(facts({ identical: true }))).toEqual({ kind: 'cached', retrievedUnixMs: NOW });
     expect(labelOf(facts({ identical: true, retrievedUnixMs: TASK }))).toEqual({
@@ -66,14 +57,13 @@ describe('F1: choice of the label', () => {
   });
 
   test('F1: the first label that applies counts: stale, cached, unverified, freshness_unknown', () => {
-    const all = { served: true, identical: true, verified: false, retrievedUnixMs: null };
+    const all = { identical: true, verified: false, retrievedUnixMs: null };
     expect([
       kindOf(all),
-      kindOf({ ...all, served: false }),
-      kindOf({ ...all, served: false, identical: false }),
+      kindOf({ ...all, identical: false }),
       kindOf({ retrievedUnixMs: null }),
-      kindOf({ ...all, served: false, retrievedUnixMs: TASK - 1 }),
-    ]).toEqual(['stale', 'cached', 'unverified', 'freshness_unknown', 'stale']);
+      kindOf({ ...all, retrievedUnixMs: TASK - 1 }),
+    ]).toEqual(['cached', 'unverified', 'freshness_unknown', 'stale']);
   });
 
   test.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(

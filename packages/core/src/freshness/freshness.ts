@@ -22,8 +22,6 @@ export interface FreshnessLabel {
 
 /** The facts that decide the label of a result. */
 export interface FreshnessFacts {
-  /** Whether it is the last good result, in place of a new one (F2). */
-  readonly served: boolean;
   /** When it was retrieved, in Unix milliseconds. Null: unknown. Undefined: now. */
   readonly retrievedUnixMs: number | null | undefined;
   /** When the task began, in Unix milliseconds. */
@@ -38,18 +36,13 @@ export interface FreshnessFacts {
 
 /** F1: the label of a result, by the first kind that applies; undefined if it is fresh. A time that is not a number is unknown. */
 export const labelOf = (facts: FreshnessFacts): FreshnessLabel | undefined => {
-  const { retrievedUnixMs = facts.unixMs } = facts;
-  const unixMs = retrievedUnixMs ?? Number.NaN;
-  const known = Number.isFinite(unixMs) ? unixMs : undefined;
-  const kind = kindOf(facts, known);
-  return kind && { kind, retrievedUnixMs: known };
-};
-
-const kindOf = (facts: FreshnessFacts, retrievedUnixMs: number | undefined): FreshnessKind | undefined => {
-  if (facts.served || (retrievedUnixMs ?? Number.POSITIVE_INFINITY) < facts.taskUnixMs) return 'stale';
-  if (facts.identical) return 'cached';
-  if (facts.verified === false) return 'unverified';
-  return retrievedUnixMs === undefined ? 'freshness_unknown' : undefined;
+  const { retrievedUnixMs = facts.unixMs, identical, verified } = facts;
+  const known = retrievedUnixMs !== null && Number.isFinite(retrievedUnixMs) ? retrievedUnixMs : undefined;
+  const label = (kind: FreshnessKind): FreshnessLabel => ({ kind, retrievedUnixMs: known });
+  if (known !== undefined && known < facts.taskUnixMs) return label('stale');
+  if (identical) return label('cached');
+  if (verified === false) return label('unverified');
+  return known === undefined ? label('freshness_unknown') : undefined;
 };
 
 const MEANING: Readonly<Record<FreshnessKind, string>> = {

@@ -1,4 +1,5 @@
 import {
+  aFunction,
   type Check,
   type ConfigIssue,
   gather,
@@ -46,16 +47,6 @@ export interface Capability {
   readonly dependsOn?: readonly string[];
 }
 
-const aFunction: Check = (path, value) =>
-  typeof value === 'function'
-    ? []
-    : [
-        {
-          path,
-          message: `is ${show(value)}. Give a function that takes this tool's input and returns the input of the alternative, or leave it out.`,
-        },
-      ];
-
 const notInAFile: Check = (path) => [
   { path, message: `is a function, which a file cannot contain. Leave it out here, and set it in code.` },
 ];
@@ -95,7 +86,9 @@ const checksWith = (adapt: Check) =>
   }) satisfies Readonly<Record<keyof Capability, Check>>;
 
 /** For a tool that is configured in code. */
-export const capabilityChecks = checksWith(aFunction);
+export const capabilityChecks = checksWith(
+  aFunction("that takes this tool's input and returns the input of the alternative"),
+);
 
 /** For a tool that comes from a file. */
 export const capabilityFileChecks = checksWith(notInAFile);

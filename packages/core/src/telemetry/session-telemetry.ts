@@ -89,7 +89,7 @@ export class SessionTelemetry implements LiveSession {
   #counted: SessionState | undefined;
   #state: SessionState = 'active';
   /** Pending events for listeners and log. They are sent once everything is in its new state. */
-  #pending: PendingEvent[] | undefined;
+  pending: PendingEvent[] | undefined;
   #isSending = false;
 
   /** Ended, and not used since (E7). */
@@ -230,7 +230,7 @@ export class SessionTelemetry implements LiveSession {
     else this.#rejected += 1;
     const tracer = this.#box.tracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options, step);
-    if (this.#pending !== undefined) this.flush();
+    if (this.pending !== undefined) this.flush();
   }
 
   #countDecision({ entry, decision, reason, route }: SessionPermit): void {
@@ -362,7 +362,7 @@ export class SessionTelemetry implements LiveSession {
    * sent after the earlier ones.
    */
   flush(): void {
-    if (this.#pending !== undefined && !this.#isSending) this.#sendAll(this.#pending);
+    if (this.pending !== undefined && !this.#isSending) this.#sendAll(this.pending);
   }
 
   #sendAll(pending: PendingEvent[]): void {
@@ -371,7 +371,7 @@ export class SessionTelemetry implements LiveSession {
       sendPending(pending, this.#box.emitter);
     } finally {
       this.#isSending = false;
-      this.#pending = undefined;
+      this.pending = undefined;
     }
   }
 
@@ -423,7 +423,7 @@ export class SessionTelemetry implements LiveSession {
   #note<Name extends keyof BreakerboxEvents>(name: Name, details: Omit<BreakerboxEvents[Name], keyof EventBase>): void {
     const { agent, clock } = this.#box;
     const event = { agent, session: this.#id, unixMs: clock.unixNow(), ...details } as BreakerboxEvents[Name];
-    this.#pending ??= [];
-    this.#pending.push({ name, event } as PendingEvent);
+    this.pending ??= [];
+    this.pending.push({ name, event } as PendingEvent);
   }
 }

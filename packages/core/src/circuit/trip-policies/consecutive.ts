@@ -1,4 +1,4 @@
-import { anyName, type Check, complete, list, number, orLeaveOut, writtenCount } from '../../config/checks.ts';
+import { anyName, type Check, complete, list, whole, writtenCount } from '../../config/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 
 /** The failures in a row of a closed circuit. */
@@ -23,11 +23,7 @@ const NONE: readonly string[] = [];
 const withOne = (all: readonly string[], one: string | undefined): readonly string[] =>
   one === undefined || all.includes(one) ? all : [...all, one];
 
-const aThreshold = number(
-  1,
-  orLeaveOut('The circuit opens after this many failures in a row. With 0, no call could pass.'),
-  { whole: true },
-);
+const aThreshold = whole(1, 'The circuit opens after this many failures in a row. With 0, no call could pass.');
 
 /**
  * C3: opens after as many failures in a row as the policy allows. `unknown` failures count half (O6). If a check scored the tool as

@@ -1,6 +1,6 @@
 import type { ErrorCategory } from '../../classify/taxonomy.ts';
 import { ERROR_CATEGORIES } from '../../classify/taxonomy.ts';
-import { anyName, complete, list, number, oneOf, orLeaveOut } from '../../config/checks.ts';
+import { anyName, complete, list, oneOf, whole } from '../../config/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 
 /** The keys of a tool that have failed, each once. */
@@ -33,10 +33,7 @@ export const TURNED_AWAY: readonly ErrorCategory[] = ['permission', 'rate_limit'
 
 const NONE: FailedKeys = { ofTool: [], row: [] };
 
-const aThreshold = number(1, orLeaveOut('The circuit opens after this many keys have failed in a row.'), {
-  whole: true,
-  most: 100, // The keys of a tool.
-});
+const aThreshold = whole(1, 'The circuit opens after this many keys have failed in a row.', 100);
 
 /** The keys of the row that failed in one of these two ways: the more frequent one. */
 const alike = (row: readonly FailedKey[]): readonly FailedKey[] => {

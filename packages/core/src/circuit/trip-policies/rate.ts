@@ -1,4 +1,4 @@
-import { type Check, number, object, orLeaveOut, show } from '../../config/checks.ts';
+import { above, type Check, number, object, show, whole } from '../../config/checks.ts';
 import type { CountedCall, CountsFormat, TripPolicy } from './trip-policy.ts';
 import {
   addCalls,
@@ -94,14 +94,14 @@ const rateChecks: Readonly<Record<keyof RateConfig, Check>> = {
             message: `is ${show(value)}. Set the share of calls as a number above 0 and at most 1, such as 0.5 for half of them.`,
           },
         ],
-  minimumCalls: number(1, orLeaveOut('With fewer calls in the window, the circuit does not open.'), { whole: true }),
+  minimumCalls: whole(1, 'With fewer calls in the window, the circuit does not open.'),
   windowCalls: (path, value) => {
-    const issues = number(1, orLeaveOut('The rate is measured over this many calls.'), { whole: true })(path, value);
+    const issues = whole(1, 'The rate is measured over this many calls.')(path, value);
     if (issues.length > 0 || (value as number) <= MAX_WINDOW_CALLS) return issues;
     const message = `is ${show(value)}. Set at most ${MAX_WINDOW_CALLS}: each circuit stores one bit per call.`;
     return [{ path, message }];
   },
-  windowMs: number(0, orLeaveOut('The rate is measured over the calls in this time.'), { above: true }),
+  windowMs: above('The rate is measured over the calls in this time.'),
 };
 
 /**

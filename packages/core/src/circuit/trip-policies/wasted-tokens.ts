@@ -1,4 +1,4 @@
-import { type Check, number, object, orLeaveOut } from '../../config/checks.ts';
+import { above, type Check, number, object } from '../../config/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './windows.ts';
 
@@ -22,7 +22,7 @@ const aLimit = number(0, ': the circuit opens when failed calls have cost this m
 const check: Check = (path, value) => {
   const checks = {
     tokens: aLimit,
-    windowMs: number(0, orLeaveOut('Tokens of failed calls count for this time.'), { above: true }),
+    windowMs: above('Tokens of failed calls count for this time.'),
   } satisfies Record<keyof WastedTokensConfig, Check>;
   const issues = object(checks, '{ tokens: 10000 }')(path, value);
   if (issues.length > 0) return issues;
