@@ -25,11 +25,11 @@ import { seriesOf, toolSeries } from './telemetry/series.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
 import {
-  isObserved,
+  isRead,
   NamedSession,
   type NamedSessions,
   noEvidence,
-  warnIfUnobserved,
+  warnIfUnread,
   warnOfSmallBudget,
 } from './warnings/mistakes.ts';
 import { noticeCopy } from './warnings/warnings.ts';
@@ -253,7 +253,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
 
   const spanOf = (id: string, { span = false }: { readonly span?: boolean | undefined }) => {
     // Remembers that telemetry was there, because a session may end after telemetry does.
-    safely('looking for telemetry', () => (span ? warnIfUnobserved('The option span of a session') : isObserved()));
+    safely('looking for telemetry', () => (span ? warnIfUnread('The option span of a session') : isRead()));
     return span ? startSessionSpan(agent, id) : undefined;
   };
 

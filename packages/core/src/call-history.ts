@@ -80,7 +80,7 @@ export class CallHistory {
     const label = remembers
       ? safely('reading the freshness of a result', () => this.#remember(permit, settlement, ms)) // E5
       : undefined;
-    permit.input?.release();
+    permit.input?.forget();
     return label;
   }
 

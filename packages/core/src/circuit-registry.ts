@@ -102,7 +102,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).
     if (at !== undefined && applyOverrides(overrides, this.#parts.session, [tracked], this, at) > 0)
-      this.ledgers.settle();
+      this.ledgers.conclude();
     return tracked;
   }
 
@@ -118,14 +118,14 @@ export class CircuitRegistry implements CircuitChanges {
    * Settles what time and other sessions have changed. `lapse` is told of each probe whose lease has ended (C9), with the handler of
    * the session that asked for it.
    */
-  settleDue(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void, looksAhead = false): void {
+  catchUp(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void, looksAhead = false): void {
     const { probing, circuits } = this.store;
     const { overrides } = this.box;
     const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
     if (at.ms < probing.soonestMs && !isOverridden && this.ledgers.isSteady(at)) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
     if (isOverridden) this.#overridden = applyOverrides(overrides, this.#parts.session, circuits.values(), this, at);
-    this.ledgers.pass(at);
+    this.ledgers.advance(at);
     const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;
     if (event === undefined) return;
     const sinceMs = latestOf(event);

@@ -8,6 +8,7 @@ import {
   NOT_LONG,
   pauseEndMs,
   recordClosing,
+  recordExhaustion,
   recordFailure,
   recordGroupOpening,
   recordOpening,
@@ -16,7 +17,6 @@ import {
   renewBudget,
   type SessionState,
   type Steady,
-  settleExhaustion,
   steadyUntil,
   type Within,
 } from './budget/ledger.ts';
@@ -204,19 +204,19 @@ export class FailureLedgers {
   }
 
   /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
-  pass(at: Moment): void {
+  advance(at: Moment): void {
     this.#follow(BOTH);
     this.#enter(BOTH, (ledger, side) =>
       this.#pauses(side) ? ledger : recordTime(ledger, at, side.around(this.#within)),
     );
-    this.settle();
+    this.conclude();
     this.#steadyUntil = this.#steady(at);
   }
 
   /** B1: called once all consequences of a call are known. */
-  settle(): void {
+  conclude(): void {
     const { exhausted } = this.real;
-    this.#enter(BOTH, settleExhaustion);
+    this.#enter(BOTH, recordExhaustion);
     this.#publish();
     if (!exhausted && this.real.exhausted) this.#reports.add({ is: 'exhausted' });
   }

@@ -160,7 +160,7 @@ class Session implements SessionApi, SessionInternals {
   #arrive(decides = false): Moment {
     const at = this.#now();
     this.#telemetry.used(at.ms, decides);
-    this.#circuits.settleDue(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
+    this.#circuits.catchUp(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
     if (this.#reports.pending !== undefined) this.#report();
     return at;
   }
@@ -205,7 +205,7 @@ class Session implements SessionApi, SessionInternals {
     const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
-    if (!permit.executes) input?.release();
+    if (!permit.executes) input?.forget();
     else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
     if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
     return permit;
@@ -291,7 +291,7 @@ class Session implements SessionApi, SessionInternals {
       steps.step += 1;
       steps.stepMs = ms;
     }
-    this.#ledgers.pass(this.#now(ms));
+    this.#ledgers.advance(this.#now(ms));
     this.#flush();
   }
 
@@ -418,7 +418,7 @@ class Session implements SessionApi, SessionInternals {
       const { circuits } = isOwn ? own : (others ?? own);
       if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
     };
-    own.circuits.settleDue(at, lapse, true);
+    own.circuits.catchUp(at, lapse, true);
     const decider = new Decider({ box, circuits: own.circuits, history: this.#history, allowed: this.#allowed });
     return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }

@@ -4,10 +4,10 @@ import {
   followEvent,
   type Ledger,
   recordClosing,
+  recordExhaustion,
   recordFailure,
   recordOpening,
   recordTime,
-  settleExhaustion,
   type Within,
 } from './budget/ledger.ts';
 import type { StrictBudget } from './budget/strict.ts';
@@ -106,4 +106,4 @@ export const passed = (kept: Kept, when: Moment): Kept => ({
 });
 
 /** One call's consequences are known. */
-export const settled = (kept: Kept): Kept => ({ ...kept, ledger: settleExhaustion(kept.ledger) });
+export const settled = (kept: Kept): Kept => ({ ...kept, ledger: recordExhaustion(kept.ledger) });

@@ -20,7 +20,7 @@ export interface TrackedCircuit extends Keyed {
   /** The latest grant of a fleet that a failed probe of it has used up (G4). */
   usedGrant?: object | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
-  settled?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
+  takenUp?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }
 
 /** A circuit without its tool and its probes. */

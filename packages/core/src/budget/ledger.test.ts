@@ -21,13 +21,13 @@ import {
   followEvent,
   type Ledger,
   recordClosing,
+  recordExhaustion,
   recordFailure,
   recordGroupOpening,
   recordOpening,
   recordSuccess,
   recordTime,
   renewBudget,
-  settleExhaustion,
 } from './ledger.ts';
 import { suspendAlike } from './strict.ts';
 import { systemicEvent } from './systemic.ts';
@@ -224,7 +224,7 @@ describe('B1: exhausted budgets', () => {
     expect(
       [opened(out, 'a', 'network', at(2)), opened(out, 'x', 'network', at(2))].map((one) => one.ledger.exhausted),
     ).toEqual([false, true]);
-    expect(settleExhaustion(out.ledger)).toBe(out.ledger);
+    expect(recordExhaustion(out.ledger)).toBe(out.ledger);
   });
 
   test('B1: a closing does not end the pause', () => {

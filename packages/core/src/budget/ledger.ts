@@ -208,7 +208,7 @@ export const endPauseByTime = (ledger: Ledger, at: Moment): Ledger => {
 };
 
 /** B1, B4: checked once everything from one call has been merged. */
-export const settleExhaustion = (ledger: Ledger): Ledger =>
+export const recordExhaustion = (ledger: Ledger): Ledger =>
   !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
 
 /** A merge may return what the last failure charged; time alone does not. */

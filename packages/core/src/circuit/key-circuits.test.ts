@@ -7,9 +7,11 @@ import type { CircuitSpec } from '../tool.ts';
 import { closedCircuit, isLate } from './circuit.ts';
 import {
   adoptKeys,
+  answerKey,
   byHost,
   copyKeys,
   distinctKey,
+  enterKey,
   forgetKeys,
   type Keyed,
   keyCircuit,
@@ -17,9 +19,7 @@ import {
   keyPolicyOf,
   MOST_KEYS,
   openKeys,
-  passKey,
   releaseKey,
-  settleKey,
 } from './key-circuits.ts';
 import { resolveKeyPolicy, resolvePolicy } from './policy.ts';
 
@@ -37,7 +37,7 @@ const IGNORED: Judged = { outcome: 'ignored', category: 'cancelled' };
 
 /** One call of a key at a time. */
 const call = (tracked: Keyed, key: string, judged: Judged, ms = 0): void =>
-  settleKey(tracked, passKey(tracked, key, at(ms)), judged, at(ms), false);
+  answerKey(tracked, enterKey(tracked, key, at(ms)), judged, at(ms), false);
 
 const namesOf = ({ keys }: Keyed): string[] => [...(keys?.circuits.keys() ?? [])];
 
@@ -61,7 +61,7 @@ describe('C14: a key has a circuit from its first failure on', () => {
 
   test('C15: a pass without a key changes no circuit', () => {
     const tracked = keyed();
-    settleKey(tracked, { of: 'group', generation: 0, lease: undefined }, DEAD, at(0), false);
+    answerKey(tracked, { of: 'group', generation: 0, lease: undefined }, DEAD, at(0), false);
     releaseKey(tracked, { of: 'group', generation: 0, lease: undefined });
     expect(tracked.keys).toBeUndefined();
   });
@@ -69,8 +69,8 @@ describe('C14: a key has a circuit from its first failure on', () => {
   test('C6, C8: a probe takes a slot and returns it', () => {
     const tracked = keyed();
     call(tracked, 'k', DEAD);
-    expect(passKey(tracked, 'k', at(9))).toMatchObject({ of: 'key', key: 'k', generation: 1, lease: undefined });
-    const probe = passKey(tracked, 'k', at(10));
+    expect(enterKey(tracked, 'k', at(9))).toMatchObject({ of: 'key', key: 'k', generation: 1, lease: undefined });
+    const probe = enterKey(tracked, 'k', at(10));
     expect(probe).toMatchObject({ generation: 2, lease: { id: 0, untilMs: 60_010 } });
     expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'half_open', leases: [probe.lease] });
     releaseKey(tracked, probe);
@@ -91,18 +91,18 @@ describe('C14: at most 100 circuits of keys', () => {
 
   test('C14: the least recently used is dropped, and its late result changes no new circuit of the key (C7)', () => {
     const tracked = full();
-    const late = passKey(tracked, 'k0', at(10)); // Used.
+    const late = enterKey(tracked, 'k0', at(10)); // Used.
     call(tracked, 'new', DEAD);
     expect(namesOf(tracked)).toHaveLength(MOST_KEYS);
     expect([namesOf(tracked).includes('k0'), namesOf(tracked).includes('k1')]).toEqual([true, false]);
     for (let index = 2; index < MOST_KEYS + 1; index += 1) call(tracked, `more${index}`, DEAD);
     expect(namesOf(tracked)).not.toContain('k0');
     expect(isLate(keyCircuit(tracked, 'k0'), late)).toBe(true);
-    settleKey(tracked, late, DEAD, at(11), false);
+    answerKey(tracked, late, DEAD, at(11), false);
     releaseKey(tracked, late);
     expect(namesOf(tracked)).not.toContain('k0');
     call(tracked, 'k0', DEAD);
-    settleKey(tracked, late, SUCCESS, at(11), false);
+    answerKey(tracked, late, SUCCESS, at(11), false);
     expect(keyCircuit(tracked, 'k0').state).toBe('open');
   });
 
@@ -133,7 +133,7 @@ describe('C1, C11: forgotten, copied, adopted', () => {
   test('C1, C7: results of calls under way before the circuits were forgotten are late', () => {
     const tracked = keyed();
     call(tracked, 'k', DEAD);
-    const passes = [passKey(tracked, 'k', at(10)), passKey(tracked, 'l', at(10))];
+    const passes = [enterKey(tracked, 'k', at(10)), enterKey(tracked, 'l', at(10))];
     tracked.keys = forgetKeys(tracked.keys);
     expect(tracked.keys).toEqual({ circuits: new Map(), generation: 3 });
     for (const pass of passes) expect(isLate(keyCircuit(tracked, pass.key ?? ''), pass)).toBe(true);

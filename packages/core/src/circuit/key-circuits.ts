@@ -79,7 +79,7 @@ export const keyCircuit = ({ keys }: Keyed, key: string): Circuit =>
   keys?.circuits.get(key) ?? closedCircuit(keys?.generation);
 
 /** C15: what a call takes of its key's circuit: a slot if that circuit is not closed. */
-export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
+export const enterKey = (tracked: Keyed, key: string, at: Moment): Pass => {
   const before = keyCircuit(tracked, key);
   const { circuit, lease } = admit(before, keyPolicyOf(tracked), at);
   if (circuit !== before) keep(tracked, key, circuit);
@@ -90,7 +90,7 @@ export const passKey = (tracked: Keyed, key: string, at: Moment): Pass => {
  * C14, C15: a call of this key has ended. A failure counts here if it blames the key. A failure that blames the tool fails a probe
  * of the key, and does not count for a key that is closed.
  */
-export const settleKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment, degraded: boolean): void => {
+export const answerKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment, degraded: boolean): void => {
   move(tracked, pass, (circuit) => nextOf(circuit, pass, judged, keyPolicyOf(tracked), at, degraded));
 };
 

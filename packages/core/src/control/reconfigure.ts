@@ -147,15 +147,15 @@ const isSame = (one: unknown, other: unknown): boolean => {
   return Object.keys({ ...one, ...other }).every((key) => isSame(one[key], other[key]));
 };
 
-type Settled = Pick<CircuitSpec, 'mode' | 'policy'>;
+type TakenUp = Pick<CircuitSpec, 'mode' | 'policy'>;
 
 /** For each box, the settings of its circuits before the first change. A circuit that was made before then has these. */
-const firsts = new WeakMap<BoxContext, WeakMap<CircuitSpec, Settled>>();
+const firsts = new WeakMap<BoxContext, WeakMap<CircuitSpec, TakenUp>>();
 
 /** Before the first change, makes sessions look for changes at their next use. */
 const rememberFirst = (context: BoxContext): void => {
   if (firsts.has(context)) return;
-  const first = new WeakMap<CircuitSpec, Settled>();
+  const first = new WeakMap<CircuitSpec, TakenUp>();
   firsts.set(context, first);
   for (const name of context.tools()) {
     const spec = context.tool(name);
@@ -170,13 +170,13 @@ const rememberFirst = (context: BoxContext): void => {
 /** A circuit takes up the settings of its tool, if they have changed since it last did. An operator's mode over it stays (A4). */
 const takeUp = (
   tracked: TrackedCircuit,
-  first: Settled | undefined,
+  first: TakenUp | undefined,
   ms: number,
   changes: CircuitChanges | undefined,
 ): void => {
   const { mode, policy } = tracked.tool;
-  const before = tracked.settled ?? first;
-  tracked.settled = { mode, policy };
+  const before = tracked.takenUp ?? first;
+  tracked.takenUp = { mode, policy };
   if (before === undefined || before.policy === policy) return;
   // A look ahead works on copies, but shares what is covered (C11).
   if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };

@@ -188,7 +188,7 @@ export const answer = (circuits: CircuitRegistry, permit: SessionPermit, judged:
     if (ticket !== undefined) barrier.answer(circuits, permit, ticket, judged, at);
   }
   // The one charge of an event may be the last one too, and a success may make earlier charges final (S3).
-  circuits.ledgers.settle();
+  circuits.ledgers.conclude();
 };
 
 /** C14: a probe of a key alone costs what any call does. */

@@ -1,4 +1,4 @@
-import { keyCircuit, keyPolicyOf, passKey, releaseKey, settleKey } from '../circuit/key-circuits.ts';
+import { answerKey, enterKey, keyCircuit, keyPolicyOf, releaseKey } from '../circuit/key-circuits.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import type { Pass } from '../passes.ts';
 import type { Barrier } from './barrier.ts';
@@ -16,12 +16,12 @@ export const keyBarrier: Barrier = {
       : whyRejected(keyCircuit(tracked, key), keyPolicyOf(tracked), SAYS, circuitMoment(circuits.store, at)),
 
   enter: ({ store }, { tracked }, _mode, key, at) =>
-    tracked === undefined || key === undefined ? undefined : passKey(tracked, key, circuitMoment(store, at)),
+    tracked === undefined || key === undefined ? undefined : enterKey(tracked, key, circuitMoment(store, at)),
 
   answer: (circuits, permit, ticket, judged, at) => {
     const tracked = circuits.own(permit.entry.tracked);
     if (tracked === undefined) return;
-    settleKey(tracked, ticket as Pass, judged, circuitMoment(circuits.store, at), circuits.isDegraded(permit, at));
+    answerKey(tracked, ticket as Pass, judged, circuitMoment(circuits.store, at), circuits.isDegraded(permit, at));
   },
 
   release: (circuits, permit, ticket) => {

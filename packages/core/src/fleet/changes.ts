@@ -6,7 +6,7 @@ import type { Held } from '../circuit/schedule.ts';
 import type { Gate } from '../circuit-store.ts';
 import type { TransitionEvent } from '../events.ts';
 import { safely } from '../safely.ts';
-import { EVENT_CIRCUIT, type SharedChange } from './shared-circuits.ts';
+import { EVENT_CIRCUIT, type SharedChange } from './seam.ts';
 
 /** What the watch asks, and what it causes. */
 export interface WatchedOrders {

@@ -1,6 +1,5 @@
 /** What `@breakerbox/fleet` needs of a box whose circuits many processes share. */
 
-export { shareCircuits } from './share-circuits.ts';
 export {
   EVENT_CIRCUIT,
   type FleetOrder,
@@ -8,4 +7,5 @@ export {
   type SharedCircuit,
   type SharedCircuits,
   type SharedPolicy,
-} from './shared-circuits.ts';
+} from './seam.ts';
+export { shareCircuits } from './share-circuits.ts';

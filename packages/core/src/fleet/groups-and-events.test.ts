@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { operate } from '../control/operator.ts';
-import { EVENT_CIRCUIT } from './shared-circuits.ts';
+import { EVENT_CIRCUIT } from './seam.ts';
 import { grant, heardSoon, hold, oneProcess, recover, release } from './test-support.fleet.ts';
 
 const inGroup = () =>

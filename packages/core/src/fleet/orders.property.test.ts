@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
-import type { FleetOrder } from './shared-circuits.ts';
+import type { FleetOrder } from './seam.ts';
 import { grant, heardSoon, hold, type OneProcess, oneProcess, recover, release } from './test-support.fleet.ts';
 
 const TOOLS = ['a', 'b', 'c'] as const;

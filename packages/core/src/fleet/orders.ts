@@ -2,7 +2,7 @@ import type { Circuit } from '../circuit/circuit.ts';
 import { type Held, NEVER } from '../circuit/schedule.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { FleetOrder } from './shared-circuits.ts';
+import type { FleetOrder } from './seam.ts';
 
 /** The opening of the fleet's circuit, by this process's clock. */
 export interface FleetOpening {

@@ -5,7 +5,7 @@ import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import { watchChanges } from './changes.ts';
 import { isGrant, type Wanted, wantedAfter } from './orders.ts';
 import { modeReporter, reportHeard, reportIgnored } from './report-mode.ts';
-import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './shared-circuits.ts';
+import { EVENT_CIRCUIT, type FleetOrder, type SharedCircuit, type SharedCircuits } from './seam.ts';
 import { followGrants, takeOrders } from './take-orders.ts';
 import { circuitView, digestOf, eventDigest, eventView, sharedPolicy } from './views.ts';
 

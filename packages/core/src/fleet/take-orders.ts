@@ -7,7 +7,7 @@ import type { Moment } from '../clock.ts';
 import type { CircuitChanges } from '../overrides.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
-import { EVENT_CIRCUIT } from './shared-circuits.ts';
+import { EVENT_CIRCUIT } from './seam.ts';
 
 /** Where orders are looked up, and whom a change is told. */
 export interface OrderBook {

@@ -1,6 +1,6 @@
 import { type BreakerboxConfig, createBreakerbox, type Session } from '../index.ts';
+import type { FleetOrder, SharedChange, SharedCircuits } from './seam.ts';
 import { shareCircuits } from './share-circuits.ts';
-import type { FleetOrder, SharedChange, SharedCircuits } from './shared-circuits.ts';
 
 /** A process of a fleet, with a clock that only the test moves. */
 export interface OneProcess {

@@ -4,7 +4,7 @@ import { type Circuit, type CircuitMode, categoryOf, closedCircuit } from '../ci
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import { digest } from '../loop-guard/digest.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
-import { EVENT_CIRCUIT, type SharedCircuit, type SharedPolicy } from './shared-circuits.ts';
+import { EVENT_CIRCUIT, type SharedCircuit, type SharedPolicy } from './seam.ts';
 
 /** Any seed, but the same in each process. */
 const SEED = 1;

@@ -295,7 +295,7 @@ export class CallInput {
   digest(): string {
     if (this.#digest === undefined) {
       const found = this.#value === undefined ? undefined : hashOf(this.#value, this.#seed, LARGE);
-      this.release();
+      this.forget();
       unequalled += 1;
       this.#digest = found ? rawOf(found) : `like no other ${unequalled}`;
     }
@@ -303,7 +303,7 @@ export class CallInput {
   }
 
   /** The call is over, or was not made: drops the arguments. */
-  release(): void {
+  forget(): void {
     this.#value = undefined;
   }
 }

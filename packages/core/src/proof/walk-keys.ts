@@ -11,7 +11,7 @@ import {
   retreat,
   succeed,
 } from '../circuit/circuit.ts';
-import { distinctKey, forgetKeys, keyCircuit, passKey, releaseKey, settleKey } from '../circuit/key-circuits.ts';
+import { answerKey, distinctKey, enterKey, forgetKeys, keyCircuit, releaseKey } from '../circuit/key-circuits.ts';
 import type { Moment } from '../clock.ts';
 import type { Judged } from '../outcome.ts';
 import type { Edge } from './walk.ts';
@@ -65,7 +65,7 @@ const ask = (state: KeyState, key: Key, rules: KeyRules): KeyState => {
   if (own.state === 'closed') assert.equal(goes, admits(state.tool, rules.tool, at), 'C14: other keys reject nothing');
   if (!goes) return state;
   const { circuit: tool, ...rest } = admit(state.tool, rules.tool, at);
-  const pass = passKey(keyed, key, at);
+  const pass = enterKey(keyed, key, at);
   assert.equal(pass.lease === undefined, own.state === 'closed', 'C15: a slot of the key, if it is not closed');
   const lease = 'lease' in rest ? rest.lease : undefined;
   const call = { key, own: { generation: tool.generation, lease }, pass };
@@ -90,7 +90,7 @@ const settle = (state: KeyState, call: Call, how: How, rules: KeyRules, ms = NOW
     assert.equal(after.state, before.state, 'C7');
     return { ...rest, keys: onlyOf(state, call.key, keysIn(keyed)) };
   }
-  settleKey(keyed, call.pass, JUDGED[how], at, false);
+  answerKey(keyed, call.pass, JUDGED[how], at, false);
   const tool = ofTool(state.tool, call, how, rules, at);
   const keys = onlyOf(state, call.key, keysIn(keyed));
   const after = keyCircuit(keyed, call.key);

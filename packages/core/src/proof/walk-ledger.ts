@@ -75,7 +75,7 @@ const aroundOf = (correlation: Correlation, { systemic }: LedgerRules): paying.A
 });
 
 const timePassed = ({ ledger, correlation }: LedgerState, rules: LedgerRules, at: Moment): Ledger =>
-  paying.settleExhaustion(paying.recordTime(ledger, at, aroundOf(correlation, rules)));
+  paying.recordExhaustion(paying.recordTime(ledger, at, aroundOf(correlation, rules)));
 
 const followed = (ledger: Ledger, { event }: Correlation, { systemic }: LedgerRules): Ledger =>
   paying.followEvent(ledger, event, (from, to) => inWindow(systemic, from, to));
@@ -126,7 +126,7 @@ const failed = (state: LedgerState, tool: Tool, category: ErrorCategory, rules: 
   }
   return {
     ...{ ...rest, circuits: { ...state.circuits, [tool]: next }, correlation },
-    ledger: paying.settleExhaustion(ledger),
+    ledger: paying.recordExhaustion(ledger),
   };
 };
 
@@ -140,7 +140,7 @@ const succeeded = (state: LedgerState, tool: Tool, { policy, systemic }: LedgerR
     correlation = correlating.correlateClosing(correlation, new Set([tool]));
     ledger = paying.recordClosing(ledger, tool);
   }
-  ledger = paying.settleExhaustion(ledger);
+  ledger = paying.recordExhaustion(ledger);
   return { ...rest, circuits: { ...state.circuits, [tool]: next }, correlation, ledger };
 };
 

@@ -1,7 +1,7 @@
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
+import type { SharedCircuits } from '../fleet/seam.ts';
 import { shareCircuits } from '../fleet/share-circuits.ts';
-import type { SharedCircuits } from '../fleet/shared-circuits.ts';
 import {
   type Availability,
   type Breakerbox,

@@ -24,7 +24,7 @@ import {
   readMetrics,
   readNumbers,
   retireIdle,
-  settleReaders,
+  updateReaders,
 } from './readers.ts';
 import { DURATION_BUCKETS, METRIC, OTHER_TOOL, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 import {
@@ -132,7 +132,7 @@ const rebind = (provider: MeterProvider): void => {
     unbind();
     state.binding = bind(provider, meter);
   });
-  settleReaders(state);
+  updateReaders(state);
 };
 
 const unbind = (): void => {

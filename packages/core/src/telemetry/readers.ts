@@ -88,7 +88,7 @@ export const processState = (): ProcessState => {
 };
 
 /** Updates the fields that are derived from binding and readers. */
-export const settleReaders = (state: ProcessState): void => {
+export const updateReaders = (state: ProcessState): void => {
   const readers = [...state.readers];
   state.keepsDurations = readers.length > 0;
   state.keepsExemplars = readers.some(({ exemplars }) => exemplars);
@@ -205,7 +205,7 @@ export const openSeries = (options: ReaderOptions): SeriesReader => {
   const one = { ...options }; // A copy, so that the set distinguishes readers with equal options.
   const { durations, failures } = state.exemplars;
   state.readers.add(one);
-  settleReaders(state);
+  updateReaders(state);
   return {
     retireIdle,
     metrics: readMetrics,
@@ -216,7 +216,7 @@ export const openSeries = (options: ReaderOptions): SeriesReader => {
     exemplar: (series) => (one.exemplars ? failures.get(series as Series) : undefined),
     close() {
       state.readers.delete(one);
-      settleReaders(state);
+      updateReaders(state);
     },
   };
 };

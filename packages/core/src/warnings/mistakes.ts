@@ -117,7 +117,7 @@ export const lookForMistakes = (box: UsageContext, look: Look): void => {
     findStepless(box, look, used);
     if (look.isOver) findMisnamed(box, used);
   }
-  if (look.isOver || look.decided >= LATER_LOOK) warnIfUnobserved();
+  if (look.isOver || look.decided >= LATER_LOOK) warnIfUnread();
 };
 
 const decisionsOf = ({ tally }: SessionTool): readonly (readonly [Reason, number])[] =>
@@ -300,7 +300,7 @@ const globals = globalThis as { readonly [RUNNING]?: unknown };
 let wasStarted = false;
 
 /** Whether there is, or was, an OpenTelemetry SDK or another reader of the metrics. */
-export const isObserved = (): boolean => {
+export const isRead = (): boolean => {
   wasStarted ||= globals[RUNNING] !== undefined || hasReader();
   return wasStarted;
 };
@@ -324,8 +324,8 @@ const askingFor = (env: Environment): string | undefined => {
 };
 
 /** Warns where a session's option, or a variable, asks for telemetry that was never started. */
-export const warnIfUnobserved = (option?: string): void => {
-  if (isObserved()) return;
+export const warnIfUnread = (option?: string): void => {
+  if (isRead()) return;
   const { env = {} } = (globalThis as { readonly process?: { readonly env?: Environment } }).process ?? {};
   const isOff = (name: string, off: string): boolean => env[name]?.trim().toLowerCase() === off;
   if (isOff('OTEL_SDK_DISABLED', 'true') || (option !== undefined && isOff('OTEL_TRACES_EXPORTER', 'none'))) return;

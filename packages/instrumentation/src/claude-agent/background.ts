@@ -1,6 +1,6 @@
 import type { PostToolUseHookInput, StopHookInput } from '@anthropic-ai/claude-agent-sdk';
 import { read } from '@breakerbox/core/internal';
-import type { Caller } from './hook-calls.ts';
+import type { Caller } from './conversation-calls.ts';
 
 /** The sub-agents that continue in the background. */
 export interface Background {

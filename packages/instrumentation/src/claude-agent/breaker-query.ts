@@ -5,7 +5,7 @@ import { type SessionSource, sessionFinder } from '../acquire.ts';
 import { aValue } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { hasMethod } from '../untrusted.ts';
-import { callsOf } from './hook-calls.ts';
+import { callsOf } from './conversation-calls.ts';
 
 /**
  * Returns the same query. When it ends for any reason, the calls of its conversation are given up: they cost nothing, and a probe's

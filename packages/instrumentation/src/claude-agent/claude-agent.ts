@@ -8,7 +8,7 @@ import { checkOptions, flag, functionGiven, type OptionCheck, show } from '../op
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
 import { background } from './background.ts';
-import { type Calls, callsOf } from './hook-calls.ts';
+import { type Calls, callsOf } from './conversation-calls.ts';
 import type { Hooks } from './merge-hooks.ts';
 import { failureOf, reasonOf, successOf } from './result-text.ts';
 

@@ -1,5 +1,4 @@
 import { above, type Check, number, object, show, whole } from '../../config/checks.ts';
-import type { CountedCall, CountsFormat, TripPolicy } from './trip-policy.ts';
 import {
   addCalls,
   CALL_WINDOW,
@@ -11,7 +10,8 @@ import {
   type TimeWindow,
   timeWindow,
   totalAt,
-} from './windows.ts';
+} from './recent-calls.ts';
+import type { CountedCall, CountsFormat, TripPolicy } from './trip-policy.ts';
 
 /** The window of a rate: the last calls, or the last milliseconds. Set one of the two, never both. */
 export interface RateConfig {

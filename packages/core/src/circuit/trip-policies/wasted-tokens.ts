@@ -1,6 +1,6 @@
 import { above, type Check, number, object } from '../../config/checks.ts';
+import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './recent-calls.ts';
 import type { TripPolicy } from './trip-policy.ts';
-import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './windows.ts';
 
 /**
  * Opens when failed calls have cost too many tokens (C3, O4).

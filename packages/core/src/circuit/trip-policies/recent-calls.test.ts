@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addCalls, bucketsAt, type CallWindow, callsOf, callWindow, pushCall, timeWindow, totalAt } from './windows.ts';
+import {
+  addCalls,
+  bucketsAt,
+  type CallWindow,
+  callsOf,
+  callWindow,
+  pushCall,
+  timeWindow,
+  totalAt,
+} from './recent-calls.ts';
 
 const filled = (size: number, calls: readonly boolean[]): CallWindow => calls.reduce(pushCall, callWindow(size));
 
