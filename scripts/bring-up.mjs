@@ -67,6 +67,13 @@ const DEBIAN = [
     tasks: ['test:all'],
     checks: CONTAINERS,
   },
+  {
+    name: 'python3-pip',
+    programs: [['python3'], ['pip3']],
+    services: [],
+    tasks: ['test:all'],
+    checks: 'MCP servers and clients in Python before and behind the relay',
+  },
   { name: 'iproute2', programs: [['ip']], services: [], tasks: ['test:all'], checks: CONTAINERS },
 ];
 

@@ -24,18 +24,23 @@ export const mcpRecorder = () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const tee = (name: string): string[] => [path('conformance/tee.mjs'), folder, name, process.execPath];
+  const tee = (name: string): string[] => [path('conformance/tee.mjs'), folder, name];
 
-  /** The arguments of Node for recorder, relay with options, recorder, server. */
-  const recordedWith = (options: readonly string[], ...server: string[]): string[] => [
+  /** The arguments of Node for recorder, relay with options, recorder, command of a server. */
+  const recordedCommand = (options: readonly string[], ...command: string[]): string[] => [
     ...tee('client'),
+    process.execPath,
     ...RELAY,
     ...options,
     '--',
     process.execPath,
     ...tee('server'),
-    ...server,
+    ...command,
   ];
+
+  /** The same for a server that is a script of Node. */
+  const recordedWith = (options: readonly string[], ...server: string[]): string[] =>
+    recordedCommand(options, process.execPath, ...server);
 
   const bytes = (side: string): string => readFileSync(join(folder, side), 'latin1');
 
@@ -61,6 +66,7 @@ export const mcpRecorder = () => {
     folder: () => folder,
     recorded: (...server: string[]) => recordedWith([], ...server),
     recordedWith,
+    recordedCommand,
     extra,
     expectEqualBytes,
   };

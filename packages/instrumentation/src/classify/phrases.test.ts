@@ -100,6 +100,8 @@ describe('O2: statuses in a text', () => {
 describe('O2: codes, gRPC and names of classes in a text', () => {
   it.each(
     rows(`
+    network: [Errno 111] Connect call failed ('127.0.0.1', 5432)
+    network: Multiple exceptions: [Errno 111] Connect call failed ('::1', 6379, 0, 0), [Errno 111] Connect call failed ('127.0.0.1', 6379)
     network: read ECONNRESET
     network: getaddrinfo EAI_AGAIN api.example
     network: UND_ERR_SOCKET other side

@@ -74,7 +74,7 @@ export const OUTAGES =
   network !@refused a refused connection: \bconnection refused\b
   network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|down\\b|${NOT}(?:open|connected|reachable)`)}
     |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
-    |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error\b.*
+    |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bconnect call failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error\b.*
     |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
