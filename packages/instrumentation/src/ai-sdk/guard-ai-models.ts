@@ -5,6 +5,7 @@ import {
   type Candidate,
   type GuardModelsOptions,
   listModels,
+  type ModelList,
   type NamedModel,
   providerOf,
 } from '../models/candidates.ts';
@@ -15,6 +16,7 @@ import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 import { checkOptions, type OptionCheck, show, text } from '../options.ts';
 import { checkVersion, type Framework } from '../versions.ts';
+import { isAboutHistory, isKeptByProvider, withoutMarks, withSoundIds } from './model-history.ts';
 import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
 import { type AiUrls, commonUrls } from './model-urls.ts';
 
@@ -110,8 +112,16 @@ export const aiModelOf = <Model extends AiModel>(
   ): Promise<Answer> =>
     askModels(list, {
       signal: call.abortSignal,
-      canCarry: (candidate) => carries(candidate, call),
-      call: (candidate, attempt) => run(candidate, optionsFor(candidate, primary, call, attempt), attempt),
+      canCarry: (candidate) => carries(candidate, primary, call),
+      call: async (candidate, attempt) => {
+        const own = optionsFor(candidate, list, call, attempt);
+        return run(candidate, own, attempt).catch((error: unknown) => {
+          // L9: one more attempt, without what another model or key made.
+          const prompt = isAboutHistory(error) ? withoutMarks(own.prompt) : undefined;
+          if (prompt === undefined) throw error;
+          return run(candidate, { ...own, prompt }, attempt);
+        });
+      },
     });
   const guarded: AiModel = {
     specificationVersion,
@@ -147,19 +157,27 @@ const mixedVersions = (one: Candidate<ModelEntry<AiModel>>, other: Candidate<Mod
     },
   ]);
 
-/** A provider's own tool, such as `openai.web_search`, is unknown to others. */
-const carries = ({ provider }: Candidate<unknown>, { tools = [] }: AiOptions): boolean =>
+/** A provider's own tool, such as `openai.web_search`, is unknown to others, and so is a conversation that it keeps (L9). */
+const carries = (
+  { provider, group }: Candidate<unknown>,
+  primary: Candidate<unknown>,
+  { tools = [], providerOptions }: AiOptions,
+): boolean =>
+  (group === primary.group || !isKeptByProvider(providerOptions)) &&
   tools.every(({ type, id = '' }) => type === 'function' || type === undefined || providerOf(id) === provider);
 
 const optionsFor = (
   { given, provider }: Candidate<ModelEntry<AiModel>>,
-  primary: Candidate<unknown>,
+  { candidates }: ModelList<unknown>,
   { headers, providerOptions, ...call }: AiOptions,
   attempt: ModelAttempt,
 ): AiOptions => {
+  const [primary] = candidates as readonly [Candidate<unknown>];
   const isFirst = provider === primary.provider;
+  // One model alone made all of the history.
   return {
     ...call,
+    prompt: candidates.length === 1 ? call.prompt : withSoundIds(call.prompt),
     abortSignal: attempt.signal,
     headers: { ...(isFirst && headers), ...given.headers },
     providerOptions: { ...(isFirst && providerOptions), ...given.providerOptions },

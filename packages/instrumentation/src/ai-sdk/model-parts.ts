@@ -4,6 +4,7 @@ import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
 
 /** The part of the AI SDK's call options that is read or changed. */
 export interface AiOptions {
+  readonly prompt?: unknown;
   readonly abortSignal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;

@@ -21,6 +21,8 @@ export interface Candidate<Model> {
   readonly model: string;
   readonly provider: string;
   readonly modelId: string;
+  /** The circuit of its provider and key. */
+  readonly group: string;
   /** Its place in the list. 0: the primary. */
   readonly index: number;
   readonly handle: ModelHandle;
@@ -101,11 +103,12 @@ export const listModels = <Model>(
     unixNow,
     limits: limitsOf(options),
     options,
-    candidates: models.map(({ model, name, provider, modelId }, index) => ({
+    candidates: models.map(({ model, name, provider, modelId, group }, index) => ({
       given: model,
       model: name,
       provider,
       modelId,
+      group,
       index,
       handle: handles[index] as ModelHandle,
       primary,

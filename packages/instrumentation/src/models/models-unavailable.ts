@@ -4,7 +4,7 @@ import type { ErrorCategory } from '@breakerbox/core';
 export interface UnansweredModel {
   /** `PROVIDER/MODEL`. */
   readonly model: string;
-  /** `failed`: it was called. `skipped`: its circuit is open, or that of its provider. `unsupported`: it cannot carry a tool of the call. */
+  /** `failed`: it was called. `skipped`: its circuit is open, or that of its provider. `unsupported`: it cannot carry a tool of the call, or a conversation that another provider keeps. */
   readonly why: 'failed' | 'skipped' | 'unsupported';
   /** What it failed with, now or when its circuit opened. */
   readonly category?: ErrorCategory | undefined;
@@ -55,7 +55,8 @@ const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
 };
 
 const sentence = ({ model, why, category, status, untilUnixMs, isForced }: UnansweredModel): string => {
-  if (why === 'unsupported') return `${model} was skipped, because it cannot carry a tool of another provider.`;
+  if (why === 'unsupported')
+    return `${model} was skipped, because it cannot carry a tool or a conversation of another provider.`;
   if (isForced && why === 'skipped')
     return `${model} is unavailable: its circuit is forced open by an operator or a setting.`;
   const code = status === undefined ? '' : ` (HTTP ${status})`;
