@@ -20,7 +20,7 @@ const CHAPTERS = {
   M: 10,
   G: 11,
   T: 8,
-  L: 8,
+  L: 9,
 } as const;
 
 const RULES = Object.entries(CHAPTERS).flatMap(([letter, count]) =>

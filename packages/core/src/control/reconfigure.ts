@@ -161,6 +161,8 @@ const rememberFirst = (context: BoxContext): void => {
     const spec = context.tool(name);
     for (const one of [spec, spec?.group]) if (one) first.set(one, { mode: one.mode, policy: one.policy });
   }
+  for (const one of modelContexts.get(context)?.circuits() ?? [])
+    first.set(one, { mode: one.mode, policy: one.policy });
   const { overrides, clock } = context;
   overrides.settings = (_session, circuits, changes) => {
     for (const tracked of circuits) takeUp(tracked, first.get(tracked.tool), clock.now(), changes);

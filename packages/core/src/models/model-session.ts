@@ -94,7 +94,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
     ),
     keepsCircuits: true,
     repeats: undefined,
-    overrides: operatorsOf(context.overrides),
+    overrides: overridesOf(context.overrides),
     results: createResultPool(),
     undeclared: toolSettings({}, {}, 'process'),
     // Circuits and calls are exported, the session and its budget are not: it is not a run.
@@ -120,6 +120,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   };
   const owner: ModelContext = {
     knows: (name) => specs.has(name) || groups.has(name),
+    circuits: () => [...specs.values(), ...groups.values()],
     reconfigure: (next) => {
       current = next;
       for (const [name, spec] of specs) Object.assign(spec, settingsOf(name, next));
@@ -195,8 +196,8 @@ const SECOND_REFUSAL: CustomTripPolicy<number> = {
 const modelGroupSettings = (config: BreakerboxConfig, name: string) =>
   groupSettings({ agent: config.agent, groups: config.groups ?? {} }, groupNameOf(name) ?? '', 'process');
 
-/** The modes that operators force hold for models too. Settings, fleet and grants of the box are about its tools. */
-const operatorsOf = (all: Overrides): Overrides => ({
+/** Changed settings (A10) and the modes that operators force hold for models too. Fleet and grants of the box are about its tools. */
+const overridesOf = (all: Overrides): Overrides => ({
   get version() {
     return all.version;
   },
@@ -208,6 +209,9 @@ const operatorsOf = (all: Overrides): Overrides => ({
   },
   set untilMs(ms) {
     all.untilMs = ms;
+  },
+  get settings() {
+    return all.settings as NonNullable<Overrides['settings']>;
   },
   get operators() {
     return all.operators as NonNullable<Overrides['operators']>;

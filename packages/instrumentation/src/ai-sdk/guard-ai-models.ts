@@ -4,6 +4,7 @@ import {
   type AnswerFacts,
   type Candidate,
   type GuardModelsOptions,
+  groupOf,
   listModels,
   type ModelList,
   type NamedModel,
@@ -140,7 +141,7 @@ const namedModel = <Model extends AiModel>(entry: ModelEntry<Model>): NamedModel
   return {
     model: entry,
     name: entry.name ?? `${provider}/${model.modelId}`,
-    group: key === undefined ? provider : `${provider}/${key}`,
+    group: groupOf(provider, model.modelId, key),
     provider,
     modelId: model.modelId,
   };

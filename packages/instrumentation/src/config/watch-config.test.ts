@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Breakerbox, type BreakerboxConfig, createBreakerbox } from '@breakerbox/core';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { guardModels } from '../models/guard-models.ts';
 import { inMode, loadConfig, type WatchOptions, watchConfig } from './config.ts';
 
 let path: string;
@@ -37,6 +38,29 @@ const threshold = (box: Breakerbox, tool = 'web_search'): number | undefined => 
   }
   return undefined;
 };
+
+test('M8, A10, L2: models of the file have its settings, also after a change, and a fault names its line', async () => {
+  await write('models:\n  openai/gpt-5: { failureThreshold: 3, cooldownMs: 5000 }\n');
+  const { box, watch } = watched();
+  let calls = 0;
+  const models = ['openai/gpt-5', 'anthropic/claude'].map((name, index) => ({
+    name,
+    call: async () => {
+      if (index > 0) return name;
+      calls += 1;
+      throw Object.assign(new Error('no'), { status: 503 });
+    },
+  }));
+  const ask = guardModels(box, { models });
+  for (let i = 0; i < 6; i += 1) expect(await ask('q')).toBe('anthropic/claude');
+  expect(calls).toBe(3); // Without the file, 2.
+  await write('models:\n  openai/gpt-5: { mode: disabled }\n');
+  expect(watch.reload()).toBeUndefined();
+  await ask('q');
+  expect(calls).toBe(4);
+  await write('models:\n  openai/gpt-5: { cooldownMs: -1 }\n');
+  expect(String(watch.reload())).toMatch(/line 2, models\.openai\/gpt-5\.cooldownMs/);
+});
 
 describe('M8, A10: a box follows its file', () => {
   test('M8, A10: a circuit that is open stays open, and the fallback is the new one', async () => {

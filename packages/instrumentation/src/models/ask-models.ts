@@ -1,5 +1,5 @@
 import { isRejected } from '../acquire.ts';
-import type { Candidate, ModelList } from './candidates.ts';
+import type { Candidate, GuardModelsOptions, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
 import { probeLimits } from './model-limits.ts';
 import { beginModelSpan, type ModelSpan } from './model-span.ts';
@@ -32,43 +32,90 @@ export const askModels = async <Model, Answer>(
   const { signal } = asking;
   const span = beginModelSpan(list);
   const unanswered: UnansweredModel[] = [];
-  let first: { readonly error: unknown } | undefined;
-  const note = (one: UnansweredModel): void => {
+  const failed: { first?: { readonly error: unknown } } = {};
+  let waitMs = longestWait(list.options);
+  for (const candidate of list.candidates) {
+    let asked = await askOne(list, candidate, asking, span, unanswered, failed);
+    while ('why' in asked && asked.waitMs !== undefined && asked.waitMs <= waitMs) {
+      waitMs -= asked.waitMs;
+      await pause(asked.waitMs, signal);
+      asked = await askOne(list, candidate, asking, span, unanswered, failed);
+    }
+    if ('answer' in asked) return asked.answer;
+    const { waitMs: _, ...one } = asked;
     unanswered.push(one);
     span.tried(one);
-  };
-  for (const candidate of list.candidates) {
-    throwIfLeft(signal, span);
-    const { model, index } = candidate;
-    if (asking.canCarry?.(candidate) === false) {
-      note({ model, why: 'unsupported' });
-      continue;
-    }
-    const permit = list.session.acquire(candidate.handle.name);
-    if (isRejected(permit)) {
-      note({ model, why: 'skipped', ...stateOf(list, candidate) });
-      continue;
-    }
-    const isLast = index === list.candidates.length - 1;
-    const limits = permit.decision === 'probe' && !isLast ? probeLimits(list.limits) : list.limits;
-    const attempt = new ModelAttempt(permit, candidate, limits, [...unanswered], signal, span, list.unixNow);
-    try {
-      return await span.within(() => asking.call(candidate, attempt));
-    } catch (thrown) {
-      const { verdict, error } = attempt.failed(thrown);
-      const { category, status } = verdict;
-      first ??= { error };
-      if (!goesOn(verdict, index, list)) {
-        span.ended(verdict);
-        throw error;
-      }
-      const { untilUnixMs } = stateOf(list, candidate);
-      note({ model, why: 'failed', category, status, untilUnixMs });
-    }
   }
   throwIfLeft(signal, span);
-  return fail(list, unanswered, first, span);
+  return fail(list, unanswered, failed.first, span);
 };
+
+/** A model that did not answer. `waitMs`: it is only rate-limited, and may be asked again after so many milliseconds. */
+type NoAnswer = UnansweredModel & { readonly waitMs?: number | undefined };
+
+const askOne = async <Model, Answer>(
+  list: ModelList<Model>,
+  candidate: Candidate<Model>,
+  asking: Asking<Model, Answer>,
+  span: ModelSpan,
+  tried: readonly UnansweredModel[],
+  failed: { first?: { readonly error: unknown } },
+): Promise<{ readonly answer: Answer } | NoAnswer> => {
+  const { signal } = asking;
+  throwIfLeft(signal, span);
+  const { model, index } = candidate;
+  if (asking.canCarry?.(candidate) === false) return { model, why: 'unsupported' };
+  const permit = list.session.acquire(candidate.handle.name);
+  if (isRejected(permit)) {
+    const state = stateOf(list, candidate);
+    return {
+      model,
+      why: 'skipped',
+      ...state,
+      ...(state.category === 'rate_limit' && { waitMs: untilOf(list, state) }),
+    };
+  }
+  const isLast = index === list.candidates.length - 1;
+  const limits = permit.decision === 'probe' && !isLast ? probeLimits(list.limits) : list.limits;
+  const attempt = new ModelAttempt(permit, candidate, limits, [...tried], signal, span, list.unixNow);
+  try {
+    return { answer: await span.within(() => asking.call(candidate, attempt)) };
+  } catch (thrown) {
+    const { verdict, error } = attempt.failed(thrown);
+    const { category, status, wait } = verdict;
+    failed.first ??= { error };
+    if (!goesOn(verdict, index, list)) {
+      span.ended(verdict);
+      throw error;
+    }
+    const state = stateOf(list, candidate);
+    const isLimited = category === 'rate_limit' && typeof wait === 'number';
+    const waitMs = isLimited ? Math.max(wait, untilOf(list, state) ?? 0) : undefined;
+    return { model, why: 'failed', category, status, untilUnixMs: state.untilUnixMs, waitMs };
+  }
+};
+
+const LONGEST_WAIT_MS = 10_000;
+
+/** L5: how long a request waits for models that are only rate-limited, because another one would have to read the whole prompt again. */
+const longestWait = ({ prefer, maxWaitMs = LONGEST_WAIT_MS }: GuardModelsOptions): number =>
+  prefer === 'cache' ? maxWaitMs : -1;
+
+const untilOf = ({ unixNow }: ModelList<unknown>, { untilUnixMs }: Pick<UnansweredModel, 'untilUnixMs'>) =>
+  untilUnixMs === undefined ? undefined : untilUnixMs - unixNow();
+
+/** Ends at once when the caller leaves. */
+const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms + 1); // A timer may end a moment early.
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted === true) end();
+  });
 
 /** The caller's own error, if it no longer waits. */
 const throwIfLeft = (signal: AbortSignal | undefined, span: ModelSpan): void => {

@@ -57,6 +57,13 @@ export interface GuardModelsOptions extends ModelLimits {
    * What to do if the first model says that the prompt is too long: give the caller the error, or ask the next model. Default: the error.
    */
   readonly onContextTooLong?: 'next';
+  /**
+   * `cache`: a model that is only rate-limited, for at most `maxWaitMs`, is waited for, because another model has no prompt cache of the
+   * run. Default: the next model is asked at once.
+   */
+  readonly prefer?: 'cache';
+  /** How long a request waits in all with `prefer: 'cache'`. Milliseconds. Default 10,000. */
+  readonly maxWaitMs?: number;
 }
 
 /** The models of a list, with their circuits. */
@@ -125,6 +132,27 @@ const otherKey = (name: string, index: number, where: string) => ({
   path: `${where} options.models[${index}]`,
   message: `has the name '${name}', which this box knows with another provider or key. A circuit belongs to one key, so that a bad key of one tenant stops no other. Set name, such as { model, name: '${name}@tenant-b', key: 'tenant-b' }.`,
 });
+
+/** Services that pass calls on to the provider that the id of the model begins with. */
+const ROUTERS: ReadonlySet<string> = new Set([
+  'gateway',
+  'helicone',
+  'litellm',
+  'openrouter',
+  'portkey',
+  'requesty',
+  'vercel',
+]);
+
+/**
+ * The circuit that a model shares with others (L2): of its provider and key. Behind a router that is the upstream provider, so that an
+ * outage of one opens no other.
+ */
+export const groupOf = (provider: string, modelId: string, key: string | undefined): string => {
+  const upstream =
+    ROUTERS.has(provider) && modelId.includes('/') ? `${provider}/${modelId.split('/', 1)[0]}` : provider;
+  return key === undefined ? upstream : `${upstream}/${key}`;
+};
 
 /** The provider of an id such as `openai.responses`: the part before the first dot. */
 export const providerOf = (id: string): string => id.split('.', 1)[0] || 'unknown';

@@ -109,6 +109,75 @@ test('L3: the wait that the provider asks for is kept', async () => {
   expect(one).toHaveBeenCalledTimes(3);
 });
 
+test("L5: with prefer: 'cache', a model that is only rate-limited for a moment is waited for", async () => {
+  const one = vi
+    .fn<Call>()
+    .mockRejectedValueOnce(status(429, { 'retry-after': '4' }))
+    .mockResolvedValue('one');
+  const { ask } = guardTwo(one, undefined, { prefer: 'cache' });
+  const answer = ask('q');
+  await vi.advanceTimersByTimeAsync(3_900);
+  expect(one).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(200);
+  expect(await answer).toBe('one');
+});
+
+test.each([
+  ['too long', 429, '11'],
+  ['not said', 429, undefined],
+  ['of an outage', 503, '1'],
+])("L5: with prefer: 'cache', a wait that is %s is not waited for", async (_, code, seconds) => {
+  const { ask } = guardTwo(fails(code, seconds === undefined ? {} : { 'retry-after': seconds }), undefined, {
+    prefer: 'cache',
+  });
+  expect(await ask('q')).toBe('two');
+});
+
+test("L5: with prefer: 'cache', a request waits for maxWaitMs in all, also for a circuit that is open", async () => {
+  const one = vi.fn<Call>().mockImplementation(fails(429, { 'retry-after': '4' }));
+  const { ask } = guardTwo(one, undefined, { prefer: 'cache', maxWaitMs: 5_000 });
+  const first = ask('q');
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(await first).toBe('two'); // The second wait would be too long.
+  expect(one).toHaveBeenCalledTimes(2);
+  one.mockResolvedValue('one');
+  const second = ask('q');
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(await second).toBe('two'); // The circuit waits for 60 s.
+  await vi.advanceTimersByTimeAsync(52_000);
+  const third = ask('q');
+  await vi.advanceTimersByTimeAsync(4_100);
+  expect(await third).toBe('one');
+});
+
+test('L5: a caller who leaves during such a wait has its own error', async () => {
+  const { ask } = guardTwo(fails(429, { 'retry-after': '4' }), undefined, { prefer: 'cache' });
+  const controller = new AbortController();
+  const answer = ask('q', { signal: controller.signal });
+  await vi.advanceTimersByTimeAsync(100);
+  controller.abort();
+  await expect(answer).rejects.toBe(controller.signal.reason);
+});
+
+test('L2: behind a router, an outage of one provider opens no other', async () => {
+  const box = createBreakerbox({ agent: 'router' });
+  const down = new Set(['openrouter/anthropic/opus', 'openrouter/anthropic/sonnet']);
+  const models = [...down, 'openrouter/openai/gpt-5'].map((name) => ({
+    name,
+    call: async () => {
+      if (down.has(name)) throw status(503);
+      return name;
+    },
+  }));
+  const ask = guardModels(box, { models });
+  for (let i = 0; i < 4; i += 1) expect(await ask('q')).toBe('openrouter/openai/gpt-5');
+  const states = boxModels(box)
+    .session.view()
+    .circuits.map(({ tool, state }) => `${tool} ${state}`);
+  expect(states).toContain('group:model:openrouter/anthropic open');
+  expect(states).toContain('model:openrouter/openai/gpt-5 closed');
+});
+
 test('L4: a stream that fails before its first visible part is replaced, and one that fails after it is an error', async () => {
   const before: Call = async function* () {
     yield '';

@@ -1,5 +1,5 @@
 import type { Breakerbox } from '@breakerbox/core';
-import { checkOptions, functionGiven, type OptionCheck, show } from '../options.ts';
+import { checkOptions, functionGiven, milliseconds, type OptionCheck, show } from '../options.ts';
 import { isAsyncIterable } from '../untrusted.ts';
 import { askModels } from './ask-models.ts';
 import { type GuardModelsOptions, listModels } from './candidates.ts';
@@ -52,6 +52,8 @@ export const MODEL_CHECKS: Readonly<Record<keyof GuardModelsOptions, OptionCheck
   ...LIMIT_CHECKS,
   session: (value) => (typeof value === 'object' ? undefined : `is ${show(value)}. Set what box.session() returns.`),
   onContextTooLong: ON_TOO_LONG,
+  prefer: (value) => (value === 'cache' ? undefined : `is ${show(value)}. Set 'cache', or leave it out.`),
+  maxWaitMs: milliseconds,
 };
 
 const functions = modelEntries(

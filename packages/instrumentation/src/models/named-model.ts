@@ -1,12 +1,12 @@
 import { functionGiven, type OptionCheck, show } from '../options.ts';
-import { type NamedModel, providerOf } from './candidates.ts';
+import { groupOf, type NamedModel, providerOf } from './candidates.ts';
 
 /** A model with the name `PROVIDER/MODEL`, and the group of its provider and key (L2). */
 export const namedModel = <Model>(model: Model, name: string, key: string | undefined): NamedModel<Model> => {
   const [first = name, ...rest] = name.split('/');
   const provider = providerOf(first);
   const modelId = rest.length === 0 ? name : rest.join('/');
-  return { model, name, provider, modelId, group: key === undefined ? provider : `${provider}/${key}` };
+  return { model, name, provider, modelId, group: groupOf(provider, modelId, key) };
 };
 
 type Entry = Readonly<Record<string, unknown>>;
