@@ -98,6 +98,7 @@ describe('a resolved alert has its own words', () => {
     ['BudgetExhausted', `no session ${of} is reported as paused for lack of failure budget`],
     ['SystemicFailure', `the tools ${of} are no longer reported as failing together`],
     ['CorrelatedOpenings', `the tools ${of} that opened together are no longer reported as out of use together`],
+    ['FleetDegraded', `the processes ${of} reach the store of their shared circuits again, or no longer report`],
     ['ModelsDown', 'a model answers agent ops-agent again, or it no longer asks'],
     ['ModelOnFallback', 'the first models of agent ops-agent answer again, or it no longer asks'],
     ['TelemetryAbsent', 'agent ops-agent reports again, or is no longer expected to'],

@@ -39,7 +39,7 @@ interface PanelJson {
       readonly properties: readonly object[];
     }[];
   };
-  readonly options?: { readonly legend?: { readonly showLegend: boolean } };
+  readonly options?: { readonly legend?: { readonly showLegend: boolean; readonly displayMode?: string } };
   readonly panels?: readonly PanelJson[];
 }
 
@@ -105,6 +105,8 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
         datasource: CHOSEN,
       });
     }
+    // L1: of which dashboard-linter is told.
+    expect(readFileSync(new URL('../generated/.lint', import.meta.url), 'utf8')).toContain('template-instance-rule:');
     expect(variableQueries(built).slice(0, 4)).toEqual([
       { variable: 'job', label: 'job', selector: 'breakerbox_sessions{job=~".+"}' },
       { variable: 'instance', label: 'instance', selector: 'breakerbox_sessions{job=~"$job"}' },
@@ -159,10 +161,13 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(rendered(built)).toContain('"query": "tempo"');
   });
 
-  it.each(named.filter(([, { type, fieldConfig }]) => type === 'timeseries' && fieldConfig?.defaults.unit === 'none'))(
-    '%s has an axis up to 1 while its counts are 0',
-    (_, { fieldConfig }) => {
-      expect(fieldConfig?.defaults.custom?.axisSoftMax).toBe(1);
+  it.each(named.filter(([, { type }]) => type === 'timeseries'))(
+    'L8, M16: %s has an axis up to little while all is 0, and a table of its lines is sorted by their last value',
+    (_, { fieldConfig, options }) => {
+      const { unit = '', custom } = fieldConfig?.defaults ?? {};
+      expect(custom?.axisSoftMax).toBe(['ops', 's'].includes(unit) ? 0.01 : 1);
+      const { displayMode, ...sorted } = options?.legend ?? {};
+      if (displayMode === 'table') expect(sorted).toMatchObject({ sortBy: 'Last *', sortDesc: true });
     },
   );
 

@@ -177,15 +177,13 @@ export const legendBeside = (): VizLegendOptionsBuilder =>
 /** The name of the zero that is drawn if nothing happened. */
 export const NONE = 'none';
 
-/** Units of whole numbers. While all are 0, Grafana would draw their axis up to 100. */
-const COUNTS = ['none', 'short'];
+/** While all values are 0, Grafana would draw the axis up to 100. So it reaches up to this at least. */
+const LEAST_TOP: Readonly<Record<string, number>> = { none: 1, short: 1, ops: 0.01, s: 0.01, percentunit: 1 };
 
 /** Lines over time. */
 export const lines = (face: Face, ...shown: readonly Line[]): TimeseriesBuilder =>
-  (COUNTS.includes(face.unit)
-    ? faced(new TimeseriesBuilder(), face).axisSoftMax(1)
-    : faced(new TimeseriesBuilder(), face)
-  )
+  faced(new TimeseriesBuilder(), face)
+    .axisSoftMax(LEAST_TOP[face.unit] ?? 1)
     .min(0)
     // For lines named by data, such as agents: the colours of Grafana's palette in order, which Grafana 11 to 13 all have. A colour by hash of
     // the name may give neighbours the same shade, and shades of one colour are hard to distinguish.

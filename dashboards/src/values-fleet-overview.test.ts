@@ -182,6 +182,28 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'B'), at: '10m', gives });
   });
 
+  it('H3: shows an outage from its first minute: the shares of the last 5 minutes, whatever was before', async () => {
+    const outcomes = (outcome: string) => `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`)}}`;
+    const decisions = (decision: string, reason: string) =>
+      `breakerbox_decisions_total{${tool('t', `breakerbox_decision="${decision}", breakerbox_reason="${reason}"`)}}`;
+    const samples = {
+      [`breakerbox_circuits{${tool('t', 'breakerbox_state="open"')}}`]: '0x60 1 1',
+      // An hour of ten calls a minute, then a minute of failures, then one of skips.
+      [outcomes('success')]: '0+10x60 600x2',
+      [outcomes('failure')]: '0x60 10 10',
+      [decisions('call', 'closed')]: '0+10x60 610 610',
+      [decisions('skip', 'open')]: '0x60 0 10',
+    };
+    const labels = '{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}';
+    for (const [refId, value] of [
+      ['B', 0.25],
+      ['C', 0.2],
+    ] as const) {
+      const expr = `round(${exprOf(FLEET, 'Tool health', refId)}, 0.01)`;
+      await proved({ samples, expr, at: '62m', range: '1h', gives: [{ labels, value }] });
+    }
+  });
+
   it('O8: shows the share of calls with an error that is not counted, without cancelled calls and those that count for a key', async () => {
     const ended = (outcome: string) => `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`)}}`;
     const error = (category: string) =>

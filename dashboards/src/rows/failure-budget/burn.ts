@@ -44,7 +44,6 @@ const burn = ({ title, expr, alert, limit, colour }: Burn) =>
     .thresholds(thresholds([limit, colour]))
     .thresholdsStyle(thresholdLines())
     .maxDataPoints(EVENT_POINTS)
-    .axisSoftMax(1)
     .noValue('No sessions')
     .legend(legendTableBeside())
     .dataLinks(toOverview);
