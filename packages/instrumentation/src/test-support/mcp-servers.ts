@@ -103,7 +103,7 @@ export const sdks: Readonly<Record<'SDK 1' | 'SDK 2', Sdk>> = {
 };
 
 /** The everything server listens on all addresses, and can't say on which port: this is put before it. */
-const ON_LOOPBACK = `import net from 'node:net';
+export const ON_LOOPBACK = `import net from 'node:net';
 const { listen } = net.Server.prototype;
 net.Server.prototype.listen = function (port, ...rest) {
   this.once('listening', () => process.stderr.write('PORT ' + this.address().port + '\\n'));
