@@ -7,7 +7,7 @@ import { titlesIn } from './reference/test-titles.ts';
 const CHAPTERS = {
   E: 7,
   O: 10,
-  C: 16,
+  C: 17,
   P: 4,
   B: 7,
   S: 5,

@@ -50,7 +50,7 @@ const LAYERS = [
   ['settings and series of tools', 'config/ tool telemetry/series telemetry/logs telemetry/readers'],
   [
     'judging, and circuits in use',
-    'outcome circuit/key-circuits tracked-circuit copied-circuits session-tools session-memory telemetry/otel-binding',
+    'outcome circuit/key-circuits tracked-circuit in-flight copied-circuits session-tools session-memory telemetry/otel-binding',
   ],
   [
     'permits, stores and views',

@@ -49,6 +49,7 @@ export const REASON_COLOURS = {
   forced_open: COLOUR.blue,
   not_allowed: COLOUR.grey,
   unavailable: COLOUR.yellow,
+  busy: COLOUR.grey,
   repeat: COLOUR.green,
   budget_exhausted: COLOUR.vermilion,
   systemic: COLOUR.rust,

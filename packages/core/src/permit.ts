@@ -19,6 +19,7 @@ import { adviceText, type RejectionFacts, rejectionText } from './routing/messag
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
 import type { SessionTool } from './session-tools.ts';
+import type { InFlight } from './tracked-circuit.ts';
 import { written } from './written-rejections.ts';
 
 /**
@@ -83,10 +84,12 @@ export interface Slots {
   readonly lease: Lease | undefined;
   /** The other circuits that the call passed (C15). */
   readonly passes: readonly Pass[];
+  /** Where it counts while it is under way, if the number of such calls is limited (C17). */
+  readonly inFlight: readonly InFlight[] | undefined;
 }
 
 /** Shared by nearly all calls. */
-export const NO_SLOTS: Slots = { lease: undefined, passes: NO_PASSES };
+export const NO_SLOTS: Slots = { lease: undefined, passes: NO_PASSES, inFlight: undefined };
 
 /** The call that was decided. */
 export interface PermitCall {
@@ -140,6 +143,7 @@ export class SessionPermit implements Permit, Ticket {
   /** The generation of the circuit that let the call through. */
   readonly generation: number;
   readonly #settle: SettleHandler;
+  readonly #inFlight: readonly InFlight[] | undefined;
   #contexts: Contexts | undefined;
   #isOpen: boolean;
 
@@ -161,9 +165,11 @@ export class SessionPermit implements Permit, Ticket {
     this.answers = this.circuit !== undefined && (decided.reason === 'closed' || isAnswered(decided.reason));
     this.generation = this.circuit?.generation ?? -1;
     this.#settle = settle;
+    this.#inFlight = slots.inFlight;
     this.freshness = undefined;
     this.span = undefined;
     this.#isOpen = this.executes;
+    if (slots.inFlight !== undefined) this.#begin(slots.inFlight);
   }
 
   get tool(): string {
@@ -219,10 +225,16 @@ export class SessionPermit implements Permit, Ticket {
     return lease?.untilMs ?? Number.POSITIVE_INFINITY;
   }
 
+  #begin(inFlight: readonly InFlight[]): void {
+    const untilMs = this.atMs + (this.entry.tracked?.tool.policy.probeLeaseMs ?? 0);
+    for (const calls of inFlight) calls.set(this, untilMs);
+  }
+
   /** Takes the right to settle, once. */
   close(): boolean {
     const isOpen = this.#isOpen;
     this.#isOpen = false;
+    if (isOpen && this.#inFlight !== undefined) for (const calls of this.#inFlight) calls.delete(this);
     return isOpen;
   }
 

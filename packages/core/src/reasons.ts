@@ -38,6 +38,8 @@ export const REASONS = {
   not_allowed: 'skip',
   /** The tool's pre-call check says that it can't be used (K1). */
   unavailable: 'skip',
+  /** As many calls of the tool, or of its group, are under way as may be (C17). */
+  busy: 'skip',
   /** The same call has failed in the same way too often (O5). */
   repeat: 'skip',
   /** The session has no failure left in its budget. */

@@ -200,7 +200,8 @@ class Session implements SessionApi, SessionInternals {
   #permit(entry: SessionTool, mode: CircuitMode, facts: Decided, call: AskedCall, at: Moment): SessionPermit {
     const { reason, decision } = facts;
     const { input, key } = call;
-    const isShared = entry.group !== undefined || key !== undefined;
+    const isShared =
+      entry.group !== undefined || key !== undefined || entry.tracked?.tool.policy.maxInFlight !== undefined;
     const passes = decision === 'probe' || (isShared && reason === 'closed');
     const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
@@ -348,7 +349,7 @@ class Session implements SessionApi, SessionInternals {
     const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, NO_CALL, at))
-      .filter((facts) => facts.route !== undefined);
+      .filter(({ route, reason }) => route !== undefined && reason !== 'busy');
   }
 
   explain(tool: string, input?: unknown): Explanation {

@@ -3,6 +3,11 @@ import { adopted, type Circuit, type CircuitMode, closedCircuit } from './circui
 import { adoptKeys, forgetKeys, type KeyCircuits, type Keyed } from './circuit/key-circuits.ts';
 import type { CircuitSpec } from './tool.ts';
 
+/**
+ * C17: the calls of a tool or of a group that are under way, if their number is limited, and when each is taken as lost. Monotonic ms.
+ */
+export type InFlight = Map<object, number>;
+
 /** The circuit of a tool or a group in use: the pure state, and the data beside the state machine. */
 export interface TrackedCircuit extends Keyed {
   /** Who decides (C1). */
@@ -19,6 +24,8 @@ export interface TrackedCircuit extends Keyed {
   ordered?: object | undefined;
   /** The latest grant of a fleet that a failed probe of it has used up (G4). */
   usedGrant?: object | undefined;
+  /** The calls under way, if their number is limited (C17). */
+  inFlight?: InFlight | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
   takenUp?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }

@@ -215,6 +215,7 @@ const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
   not_allowed: 'allowedTools',
   unavailable: 'precheck',
   repeat: 'loopGuard',
+  busy: 'maxInFlight',
 };
 
 const rejecting = ({ reason, tool, mode, group, key, circuit }: RejectionFacts): string => {

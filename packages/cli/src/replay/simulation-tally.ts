@@ -17,6 +17,7 @@ const MAX_DIFFERENCES = 20;
 /** Decisions that a recording cannot repeat (T8): they depend on arguments, on checks before the call, or on an operator. */
 const NOT_COMPARED: readonly string[] = [
   'repeat',
+  'busy',
   'key_open',
   'key_probe_due',
   'unavailable',

@@ -8,18 +8,27 @@ import type { WastedTokensConfig } from './trip-policies/wasted-tokens.ts';
 /** When a circuit opens and when it probes, with every default filled in. Times in milliseconds. */
 export interface CircuitPolicy
   extends ResolvedTrips,
-    Required<Pick<CircuitConfig, Exclude<Probing, 'probeAfterSteps'>>> {
+    Required<Pick<CircuitConfig, Exclude<Probing, 'probeAfterSteps' | 'maxInFlight'>>> {
   /** The waits by steps after the opening and after each failed probe. The last one repeats (P1). */
   readonly probeAfterSteps: readonly [number, ...number[]];
   /** Whether successes count too, because a rate or tokens are configured (C3). */
   readonly countsSuccesses: boolean;
   /** `auto`: by steps while the session's steps advance, otherwise by time. `either`: whichever is due first (P1). */
   readonly schedule: 'auto' | 'steps' | 'time' | 'either';
+  /** Calls that may be under way at once (C17); undefined: any number. */
+  readonly maxInFlight: number | undefined;
   /** Whether another tool probes next after a failed probe (C15). For circuits that several tools share. */
   readonly prefersOthers: boolean;
 }
 
-type Probing = 'probes' | 'probeAfterSteps' | 'cooldownMs' | 'maxCooldownMs' | 'probeLeaseMs' | 'maxRetryAfterMs';
+type Probing =
+  | 'probes'
+  | 'probeAfterSteps'
+  | 'cooldownMs'
+  | 'maxCooldownMs'
+  | 'probeLeaseMs'
+  | 'maxRetryAfterMs'
+  | 'maxInFlight';
 
 /** Names of the ready-made thresholds (C4). */
 export type Profile = 'default' | 'fast' | 'slow' | 'provider';
@@ -79,6 +88,11 @@ export interface CircuitConfig {
   readonly probeLeaseMs?: number;
   /** Longest Retry-After that is accepted. Milliseconds ≥ 0. Default 3,600,000 (an hour). */
   readonly maxRetryAfterMs?: number;
+  /**
+   * Calls that may be under way at once (C17): of one session, or of all sessions in scope `process`. A further call is skipped with the
+   * reason `busy`. A call that does not settle within `probeLeaseMs` counts as over. Whole number ≥ 1. Default: any number.
+   */
+  readonly maxInFlight?: number;
 }
 
 /** Settings of a group's policy (C13). */
@@ -115,6 +129,7 @@ export const resolvePolicy = (config: CircuitConfig): CircuitPolicy => {
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
     maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
+    maxInFlight: config.maxInFlight,
     prefersOthers: false,
   };
 };

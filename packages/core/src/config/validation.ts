@@ -234,6 +234,7 @@ const waits = {
   maxCooldownMs: above('It is the longest wait between probes.'),
   probeLeaseMs: above('It is the time that a probe has to answer.'),
   maxRetryAfterMs: number(0, orLeaveOut('It is the longest Retry-After that is accepted.')),
+  maxInFlight: number(1, orLeaveOut('By default, any number of calls may be under way.'), { whole: true }),
 } satisfies Record<string, Check>;
 
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {

@@ -1,6 +1,7 @@
 import { type CircuitMode, isLate, isUntouched, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { Moment } from '../clock.ts';
+import { countedIn, isBusy } from '../in-flight.ts';
 import type { Judged } from '../outcome.ts';
 import { holdsShared, NO_PASSES, type Pass } from '../passes.ts';
 import type { SessionPermit, Slots } from '../permit.ts';
@@ -75,7 +76,8 @@ export const objectionTo = (
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
     isDue ||= reason !== undefined;
   }
-  if (!isDue) return undefined;
+  // C17: after the circuits, which know more, and never of a probe.
+  if (!isDue) return isBusy(asked, mode, at.ms) ? 'busy' : undefined;
   for (const barrier of CIRCUITS) {
     const reason = concerns(barrier, engine.circuits, asked, mode, call.key)
       ? barrier.ask(engine, asked, mode, call, at)
@@ -93,9 +95,11 @@ const areCalm = (
   key: string | undefined,
 ): boolean => {
   if (mode !== 'automatic' || allowed !== undefined || spec?.precheck !== undefined) return false;
-  if (tracked !== undefined && tracked.circuit.state !== 'closed') return false;
+  if (tracked !== undefined && (tracked.circuit.state !== 'closed' || tracked.tool.policy.maxInFlight !== undefined))
+    return false;
   if (key !== undefined && tracked?.keys !== undefined) return false;
   if (group !== undefined && (group.mode !== 'automatic' || group.circuit.state !== 'closed')) return false;
+  if (group?.tool.policy.maxInFlight !== undefined) return false;
   return circuits.ledgers.isCalm;
 };
 
@@ -140,7 +144,8 @@ export const enter = (
     if (pass?.of === 'tool') ofTool = pass;
     else if (pass !== undefined) passes.push(pass);
   }
-  return { lease: ofTool?.lease, passes: passes.length === 0 ? NO_PASSES : passes };
+  const inFlight = countedIn(asked, at.ms);
+  return { lease: ofTool?.lease, passes: passes.length === 0 ? NO_PASSES : passes, inFlight };
 };
 
 /** What a call took of a circuit. The permit itself is the ticket of its tool's. */

@@ -70,6 +70,7 @@ export class Decider {
   /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
   #route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
+    if (reason === 'busy') return { kind: 'defer' }; // The tool itself works, in the next turn.
     const settings = spec ?? this.#engine.box.undeclared;
     if (decisionOf(reason, this.#systemic) === 'pause') return settings.lastResort;
     const stale = UNAVAILABLE_REASONS.has(reason)
@@ -149,7 +150,9 @@ export class Decider {
     const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
     const call = { input, key: keyPassOf(passes)?.key };
     const reason = this.#reason(entry, mode, call, at);
-    return isExecuted(reason) || reason === 'repeat' ? undefined : this.#facts(reason, entry, mode, call, at);
+    return isExecuted(reason) || reason === 'repeat' || reason === 'busy'
+      ? undefined
+      : this.#facts(reason, entry, mode, call, at);
   }
 
   /** What would be decided now for a tool. */

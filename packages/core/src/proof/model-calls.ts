@@ -80,8 +80,16 @@ export const acquire = (
   };
   for (const one of slots) one.probing.push(permit.id);
   if (slots.length > 0) session.home.probes.push(permit);
+  if (reason === 'closed' || slots.length > 0) isUnderWay(model, session, permit);
   show(model, session);
   return permit;
+};
+
+/** C17: it takes a place at its tool and its group. */
+const isUnderWay = (model: Model, { home }: ModelSession, { id, circuit, groupName }: ModelPermit): void => {
+  if (circuit === undefined) return;
+  const untilMs = model.ms + circuit.rules.probeLeaseMs;
+  for (const name of [circuit.tool, groupName]) if (name !== undefined) home.underWay.push({ id, name, untilMs });
 };
 
 /** C6: the first probe makes a circuit half-open. */

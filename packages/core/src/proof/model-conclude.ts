@@ -22,6 +22,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const { session, tool, reason, series, input } = permit;
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
+  session.home.underWay = session.home.underWay.filter(({ id }) => id !== permit.id); // C17
   count(model, `outcomes|${series}|${outcome}`);
   if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}${blames === 'key' ? '|key' : ''}`);
   if (outcome === 'failure') wasted(model, series, tokens);

@@ -26,6 +26,7 @@ const copier = (home: ModelHome): ((session: ModelSession) => ModelSession) => {
     keys: home.keys.map((one) => ({ ...one, circuit: circuit(one.circuit) })),
     keyGenerations: new Map(home.keyGenerations),
     probes: [],
+    underWay: [...home.underWay],
     real: copyOfCorrelation(home.real, circuit),
     dryRun: home.dryRun && copyOfCorrelation(home.dryRun, circuit),
     steps: home.steps && { ...home.steps },

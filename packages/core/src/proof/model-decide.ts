@@ -40,7 +40,7 @@ export const adviceAfter = (model: Model, permit: ModelPermit): Reason | undefin
   const { session, circuit, key, keyName } = permit;
   const ofKey = key && circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
   const { reason, decision } = decide(model, session, { ...permit, key: ofKey });
-  return decision === 'call' || decision === 'probe' || reason === 'repeat' ? undefined : reason;
+  return decision === 'call' || decision === 'probe' || reason === 'repeat' || reason === 'busy' ? undefined : reason;
 };
 
 interface Found {
@@ -71,9 +71,20 @@ const reasonFor = (model: Model, session: ModelSession, question: Question): Fou
     ofKey.slot && 'key_probe_due',
   ].filter((one) => one !== undefined) as Reason[];
   if (first !== undefined) return { reason: first, slots };
+  if (isBusy(model, session, question)) return { reason: 'busy' }; // C17
   if (isRepeat(session, tool, input, model.repeats)) return { reason: 'repeat' }; // O5
   if (circuit !== undefined) return { reason: 'closed' };
   return { reason: session.box.tools.has(tool) ? 'no_circuit' : 'undeclared' };
+};
+
+/** C17: a group that is only observed, or switched off, limits what it rejects. */
+const isBusy = (model: Model, session: ModelSession, { tool, circuit, groupName }: Question): boolean => {
+  const group = groupName === undefined ? undefined : knownCircuit(session.home, groupName);
+  const mode = modeOf(model, session, tool, circuit);
+  const limits = [circuit, group?.mode === 'automatic' || mode === 'observe_only' ? group : undefined];
+  const taken = (name: string) =>
+    session.home.underWay.filter((one) => one.name === name && one.untilMs > model.ms).length;
+  return limits.some((one) => one !== undefined && taken(one.tool) >= one.rules.maxInFlight);
 };
 
 type Says = { readonly reason: Reason } | { readonly slot?: ModelCircuit };

@@ -44,7 +44,7 @@ export const keep = (model: Model, session: ModelSession): Kept => {
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
   const works = [...session.box.succeeded];
-  return { id, step, stepMs, calls, home: { ...home, probes: [] }, kept, real, dryRun, succeeded: works };
+  return { id, step, stepMs, calls, home: { ...home, probes: [], underWay: [] }, kept, real, dryRun, succeeded: works };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */

@@ -28,6 +28,7 @@ const REACHED: Readonly<Record<string, number>> = {
   'decisions not_allowed': 500,
   'decisions unavailable': 200,
   'decisions repeat': 500,
+  'decisions busy': 100,
   'decisions budget_exhausted': 1_000,
   'decisions systemic': 1_000,
   'skipped systemic': 500, // Where other tools go on (S2).

@@ -94,6 +94,8 @@ export interface ModelHome {
   readonly keyGenerations: Map<string, number>;
   /** Probes that have not settled. */
   probes: ModelPermit[];
+  /** C17: calls that count against a limit, each by the tool and the group. */
+  underWay: { readonly id: number; readonly name: string; readonly untilMs: number }[];
   /** S1: of what decides. */
   readonly real: Correlation;
   /** C1: what it would be if the observed tools counted. */
@@ -239,6 +241,7 @@ export const newHome = (): ModelHome => ({
   keys: [],
   keyGenerations: new Map(),
   probes: [],
+  underWay: [],
   real: newCorrelation(),
   dryRun: undefined,
   steps: undefined,

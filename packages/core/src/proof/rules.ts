@@ -27,6 +27,8 @@ export interface Rules {
   readonly maxCooldownMs: number;
   readonly probeLeaseMs: number;
   readonly maxRetryAfterMs: number;
+  /** C17: Infinity where it is not limited. */
+  readonly maxInFlight: number;
   /** Whether steps count, and whether time does; `while_steps_stand` where the configuration sets neither (P1). */
   readonly bySteps: boolean;
   readonly byTime: boolean | 'while_steps_stand';
@@ -99,6 +101,7 @@ type Waiting = Pick<
   | 'maxCooldownMs'
   | 'probeLeaseMs'
   | 'maxRetryAfterMs'
+  | 'maxInFlight'
 >;
 
 const waitingRules = (config: Waiting, scope: Scope) => {
@@ -114,6 +117,7 @@ const waitingRules = (config: Waiting, scope: Scope) => {
     maxCooldownMs: config.maxCooldownMs ?? Math.max(300_000, cooldownMs),
     probeLeaseMs: config.probeLeaseMs ?? 60_000,
     maxRetryAfterMs: config.maxRetryAfterMs ?? 3_600_000,
+    maxInFlight: config.maxInFlight ?? Infinity,
     // C12: steps of many sessions together say nothing of the time that has passed, unless the configuration sets them.
     bySteps: (neither && scope !== 'process') || config.probeAfterSteps !== undefined,
     byTime: neither ? scope === 'process' || ('while_steps_stand' as const) : config.cooldownMs !== undefined,

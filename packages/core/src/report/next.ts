@@ -185,7 +185,7 @@ const toolSteps = (known: Known): readonly string[] => {
   const { state, systemic, tools } = known;
   const step = (names: readonly string[], text: (names: string) => string) =>
     names.length === 0 ? [] : [text(listed(names))];
-  const rejectedFor = (reason: 'not_allowed' | 'repeat') =>
+  const rejectedFor = (reason: 'not_allowed' | 'repeat' | 'busy') =>
     tools.filter(({ rejected }) => rejected.reasons[reason] !== undefined).map(nameOf);
   const probed = state === 'active' && systemic === null ? probedOf(known) : [];
   const unusable = rejectingCircuits(known).filter(({ category }) => category === 'unusable'); // O8
@@ -210,6 +210,11 @@ const toolSteps = (known: Known): readonly string[] => {
       rejectedFor('repeat'),
       (names) =>
         `Repeated calls were skipped: ${names}. They failed again and again with the same arguments. Check what the model reads, and why it repeats them.`,
+    ),
+    ...step(
+      rejectedFor('busy'),
+      (names) =>
+        `Calls at the same time were skipped: ${names}. The model may make them in its next turn. If the tool can take more, raise maxInFlight.`,
     ),
   ];
 };

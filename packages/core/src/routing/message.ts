@@ -69,6 +69,8 @@ export const rejectionText = (facts: RejectionFacts): string => {
   if (isPause(facts))
     return [pauseText(facts), STOP, afterPause(facts), ...insteadOnPause([facts]), SKIP_MARK].join(' ');
   const { reason, tool } = facts;
+  if (reason === 'busy')
+    return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. Try again in your next turn. ${SKIP_MARK}`;
   if (reason !== 'repeat') return `${skipText(facts, 'is unavailable')} ${insteadOf(facts)} ${SKIP_MARK}`;
   const advice = 'Do not repeat it: change the arguments, or do something else first.';
   return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)} ${SKIP_MARK}`;
@@ -141,6 +143,8 @@ const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): str
       return 'this run is not allowed to use it';
     case 'unavailable':
       return 'its pre-call check says that it cannot be used now';
+    case 'busy':
+      return 'as many calls as it may have are under way';
     case 'repeat':
       return 'the same call has failed in the same way several times in a row';
     default:

@@ -52,7 +52,8 @@ const planTasks = (tasks: readonly Task[], now: (tool: string) => RejectionFacts
       const facts = now(tool);
       const { reason, route } = facts;
       if (route?.kind === 'alternative') degraded.push({ tool, route });
-      else if (route !== undefined) blockers.push({ tool, reason, route, unblock: unblockText(facts) });
+      else if (route !== undefined && reason !== 'busy')
+        blockers.push({ tool, reason, route, unblock: unblockText(facts) });
     }
     if (blockers.length === 0) achievable.push({ task: name, degraded });
     else deferred.push({ task: name, blockers });

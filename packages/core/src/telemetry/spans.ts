@@ -184,6 +184,7 @@ const WHY: Readonly<Partial<Record<Reason, string>>> = {
   forced_open: 'an operator has switched it off',
   not_allowed: 'it is not on the list of allowed tools',
   unavailable: 'its pre-call check says that it cannot be used',
+  busy: 'as many calls as it may have are under way',
   repeat: 'the same call has failed in the same way too often',
   budget_exhausted: 'the session has used up its failure budget',
   systemic: 'several tools failed from one cause',
