@@ -211,7 +211,7 @@ describe('the parts of the files', () => {
     expect(uids).toEqual(expect.arrayContaining(named));
   });
 
-  it('M12: queries series that core emits, from a span', () => {
+  it('queries series that core emits, from a span', () => {
     const names = Object.values(METRIC).map(({ prometheus: name }): string => name);
     const text = readText('stack/grafana/provisioning/datasources/breakerbox.yml');
     const used = [...text.matchAll(/(?:breakerbox|gen_ai)_\w+(?=\{)/g)].map(([name]) => name.replace(/_bucket$/, ''));
@@ -224,7 +224,7 @@ describe('the parts of the files', () => {
       expect(value).toBe(key.replaceAll('.', '_'));
     }
     expect(queries.every(({ query }) => query.includes('$$__tags'))).toBe(true);
-    // M12: no other metric has the category.
+    // No other metric has the category.
     for (const { query } of queries.filter((one) => one.query.includes('by (error_type)')))
       expect(query).toContain(`${METRIC.errors.prometheus}{`);
   });

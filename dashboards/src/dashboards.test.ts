@@ -162,7 +162,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
   });
 
   it.each(named.filter(([, { type }]) => type === 'timeseries'))(
-    'L8, M16: %s has an axis up to little while all is 0, and a table of its lines is sorted by their last value',
+    '%s has an axis up to little while all is 0, and a table of its lines is sorted by their last value',
     (_, { fieldConfig, options }) => {
       const { unit = '', custom } = fieldConfig?.defaults ?? {};
       expect(custom?.axisSoftMax).toBe(['ops', 's'].includes(unit) ? 0.01 : 1);

@@ -138,7 +138,7 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'D'), at: '10m', gives });
   });
 
-  it('H2: lists tools that are open now first, the newest outage first, then those that opened last', async () => {
+  it('lists tools that are open now first, the newest outage first, then those that opened last', async () => {
     const states = (name: string, open: string) => ({
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="open"')}}`]: open,
       [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
@@ -182,7 +182,7 @@ describe('tool health', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Tool health', 'B'), at: '10m', gives });
   });
 
-  it('H3: shows an outage from its first minute: the shares of the last 5 minutes, whatever was before', async () => {
+  it('shows an outage from its first minute: the shares of the last 5 minutes, whatever was before', async () => {
     const outcomes = (outcome: string) => `breakerbox_outcomes_total{${tool('t', `breakerbox_outcome="${outcome}"`)}}`;
     const decisions = (decision: string, reason: string) =>
       `breakerbox_decisions_total{${tool('t', `breakerbox_decision="${decision}", breakerbox_reason="${reason}"`)}}`;
