@@ -167,7 +167,7 @@ describe('exemplars', () => {
     },
   );
 
-  test('L2: are what the panel of latencies asks for', async () => {
+  test('are what the panel of latencies asks for', async () => {
     const asked = dashboards
       .flatMap((one) => dashboardPanels(one))
       .filter(({ title }) => title === 'Latency percentiles')

@@ -126,7 +126,7 @@ describe('dashboards()', () => {
 describe('logs', () => {
   const panelsOf = (json: DashboardJson) => dashboardPanels(json).filter(({ type }) => type === 'logs');
 
-  it('L3: are a panel of all dashboards but the overview, from a Loki that users can replace', () => {
+  it('are a panel of all dashboards but the overview, from a Loki that users can replace', () => {
     for (const { uid, json, text } of dashboards({ logs: { uid: 'loki-eu', name: 'Loki EU' } })) {
       const { list } = json.templating as { list: readonly { name: string; type: string; query: string }[] };
       const variable = list.find(({ name }) => name === 'logs');

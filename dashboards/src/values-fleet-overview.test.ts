@@ -115,7 +115,7 @@ describe('tool health', () => {
     [`breakerbox_circuits{${tool(name, 'breakerbox_state="closed"')}}`]: '1x10',
   });
 
-  it('M3: says how long a tool has been unavailable, and with which error it opened last, among all instances; 0 for one that is not', async () => {
+  it('says how long a tool has been unavailable, and with which error it opened last, among all instances; 0 for one that is not', async () => {
     const samples = {
       ...circuits('t'),
       ...circuits('never'),
