@@ -9,7 +9,7 @@ type Evidence = Pick<Meaning, 'category' | 'code' | 'host'>;
 /** C14, O2: what a failure blames, by the URL, the host or the file that the call chose. */
 export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call: Call): Verdict => {
   const { category, why } = verdict;
-  const { code = '', host } = evidence;
+  const { code, host } = evidence;
   const isFailure = isOutage(category);
   const answer = (reason: string): Verdict => ({ ...verdict, category: 'tool_error', why: reason });
   const ofKey = (what: string): Verdict => ({
@@ -18,10 +18,10 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
     why: `${why}, of the ${what} that the call chose`,
   });
   if (call.isUnserved && isFailure && category !== 'resource') return answer('a URL that is not fetched');
-  const isTarget = (isFailure || host !== undefined) && isAboutTarget(evidence, text, call);
+  const isTarget = isFailure && isAboutTarget(evidence, text, call);
   if (call.asksForHost && isTarget) return answer('whether the host can be reached was the question');
   if (call.target) {
-    const isPage = MISSING_PAGE.includes(code) && !isOfService(text, call);
+    const isPage = MISSING_PAGE.includes(`${code}`) && !isOfService(text, call);
     if (isPage) return answer(`${why}, of the page that the call chose`);
     return isTarget ? ofKey('host') : verdict;
   }
@@ -35,9 +35,7 @@ const MISSING_PAGE = ['http:404', 'http:410', 'http:451'];
 
 /** The machine has no network, or the connection to the tool's own server or proxy failed. */
 const OWN_NETWORK =
-  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE)\b|network is unreachable|-32000: connection closed|endpoint of MCP/i;
-const OWN_CODE =
-  /^(?:ENETUNREACH|ENETDOWN|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_PROXY\w*|ERR_TUNNEL\w*|NS_ERROR_OFFLINE|NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED|rpc:-32000|http:407)$/;
+  /\b(?:ENETUNREACH|ENETDOWN|ERR_INTERNET|ERR_NETWORK_CHANGED|ERR_PROXY|ERR_TUNNEL|NS_ERROR_OFFLINE|NOT_CONNECTED|CONNECTION_CLOSED|SEND_FAILED)|rpc:-32000|http:407|network is unreachable|-32000: connection closed|endpoint of MCP/i;
 /** Words that show what else a connection was to. */
 const OTHER_PEER =
   /\b(?:databases?|redis|postgres\w*|mysql|mongo\w*|queue|broker|browser|chrom\w+|playwright|daemon|proxy|cache|pool|docker)\b/i;
@@ -50,7 +48,7 @@ const isOfService = (text: string, call: Call): boolean => call.passesOn && !cal
 /** O2: a connection, a time-out, a 429 or a 5xx of a call that chose a URL or a host is about it, unless the text names something else. */
 const isAboutTarget = ({ category, code }: Evidence, text: string, call: Call): boolean => {
   const { target, opens, asksForHost } = call;
-  if (OWN_NETWORK.test(text) || OWN_CODE.test(code ?? '') || (target && isElsewhere(text, target))) return false;
+  if (OWN_NETWORK.test(`${code} ${text}`) || (target && isElsewhere(text, target))) return false;
   const named = isNamed(text, call);
   if (code?.startsWith('http:'))
     return (
@@ -58,7 +56,7 @@ const isAboutTarget = ({ category, code }: Evidence, text: string, call: Call): 
       (['timeout', 'server', 'rate_limit'].includes(category) || named || opens || asksForHost)
     );
   const isConnection = category === 'network' || category === 'timeout';
-  return isConnection && (named || code !== undefined || !OTHER_PEER.test(text));
+  return isConnection && (named || !OTHER_PEER.test(text));
 };
 
 /** Whether a call without a URL in its input chose the host: it opens pages. 'connect ECONNREFUSED 127.0.0.1:9222' is about the browser itself. */

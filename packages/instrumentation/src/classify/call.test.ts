@@ -349,6 +349,13 @@ describe('O2: what is known about a call', () => {
     [true, { fullPath: 'x' }],
     [true, { SQL: 'x' }],
     [true, { filepath: 'x' }],
+    [true, { message_id: 'x' }],
+    [true, { threadId: 'x' }],
+    [true, { note_text: 'x' }],
+    [true, { search_query: 'x' }],
+    [true, { topic: 'x' }],
+    [false, { mysql: 'x' }],
+    [false, { queryLimit: 5 }],
     [false, { resourcePath: 'x' }],
     [false, { xpath: 'x' }],
     [false, { pathology: 'x' }],
@@ -357,6 +364,10 @@ describe('O2: what is known about a call', () => {
     [true, {}, 'last_exceptions'],
     [true, {}, 'last_error'],
     [true, {}, 'tail-log'],
+    [true, {}, 'get_mail'],
+    [true, {}, 'translate'],
+    [true, {}, 'make_transcription'],
+    [true, {}, 'summarize'],
     [false, {}, 'spread'],
     [false, {}, 'logging'],
   ])('O2f: %j: content comes from %j %s', (wanted, input, tool = 'show') =>
@@ -496,6 +507,14 @@ describe('O2f: a tool that reads', () => {
     expect(read({ results: [], query: 'a dead star', error: text })).toEqual(['network', 'network']);
     expect(read({ ...bare, query: 'another' })).toEqual([undefined, undefined]);
     expect(read({ ...bare, results: [{ title: 'x' }] })).toEqual([undefined, undefined]);
+    expect(read({ ...bare, message: 'The search failed', status: 'error', errors: [] })).toEqual([
+      'network',
+      'network',
+    ]);
+    expect(read({ success: false, message: text, query: 'a dead star' })).toEqual(['network', 'network']);
+    expect(read({ status: 'failed', message: text, query: 'a dead star' })).toEqual([undefined, undefined]);
+    const refused = { status: 'REQUEST_DENIED', query: 'a dead star', error_message: 'Use a key' };
+    expect(read(refused)).toEqual(['permission', 'permission']);
     expect(read({ id: 7, status: 'failed', error: text })).toEqual([undefined, undefined]);
     expect(read({ ...bare, path: 'x.json' }, { path: 'x.json', query: 'a dead star' })).toEqual([undefined, undefined]);
   });

@@ -16,42 +16,20 @@ export interface ReadContext extends ClassifyContext {
 }
 
 /** The strings in the arguments of a call: 3 levels deep, at most 32 keys of each object and 32 strings. */
-const stringsIn = (input: unknown, depth = 3): readonly string[] => {
-  if (typeof input === 'string') return input.length > 2 && input.length < TEXT_LIMIT ? [input] : [];
-  if (typeof input === 'number') return [String(input)].filter((digits) => digits.length > 3);
+const stringsIn = (input: unknown, depth = 3, found: string[] = []): readonly string[] => {
+  if (typeof input === 'number' && String(input).length > 3) found.push(String(input));
+  if (typeof input === 'string' && input.length > 2 && input.length < TEXT_LIMIT) found.push(input);
   const keys = isObject(input) && depth > 0 ? readKeys(input).slice(0, 32) : [];
-  return keys.flatMap((key) => stringsIn(read(input, key), depth - 1)).slice(0, 32);
+  for (const key of keys) if (found.length < 32) stringsIn(read(input, key), depth - 1, found);
+  return found;
 };
 
 /** The URL that a call chose, or the host as a URL; undefined if its input names none. */
 export const targetIn = (input: unknown): URL | undefined => {
-  const url = firstUrl(input, { strings: 32 });
-  if (url !== undefined) return new URL(url);
-  for (const key of HOST_KEYS) {
-    const host = readText(input, key, 254);
-    if (host !== undefined && HOST.test(host) && URL.canParse(`tcp://${host}`)) return new URL(`tcp://${host}`);
-  }
-  return undefined;
-};
-
-/** The first URL of {@link stringsIn}, without the lists of strings: each call is asked for its URL. */
-const firstUrl = (input: unknown, left: { strings: number }, depth = 3): string | undefined => {
-  if (typeof input === 'string') {
-    if (input.length <= 2 || input.length >= TEXT_LIMIT) return undefined;
-    left.strings -= 1;
-    return WEB.test(input) && URL.canParse(input) ? input : undefined;
-  }
-  if (typeof input === 'number') {
-    if (String(input).length > 3) left.strings -= 1;
-    return undefined;
-  }
-  if (depth === 0 || !isObject(input)) return undefined;
-  const keys = readKeys(input);
-  for (let index = 0; index < keys.length && index < 32 && left.strings > 0; index += 1) {
-    const found = firstUrl(read(input, keys[index] as string), left, depth - 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const urls = stringsIn(input).filter((value) => WEB.test(value));
+  const hosts = HOST_KEYS.map((key) => `${readText(input, key, 254)}`).filter((host) => HOST.test(host));
+  const found = [...urls, ...hosts.map((host) => `tcp://${host}`)].find((one) => URL.canParse(one));
+  return found === undefined ? undefined : new URL(found);
 };
 const HOST_KEYS = ['host', 'hostname', 'domain', 'server', 'ip'];
 const WEB = /^(?:https?|wss?):\/\//i;
@@ -75,12 +53,12 @@ const asksForHost = (name: string, keys: readonly string[]): boolean =>
     (PROBES.test(name) || keys.length > 1) &&
     keys.some((key) => HOST_KEY.test(key) || (key === 'url' && PROBES.test(name))));
 
-/** Tools that return content of a file or a table, which may be an error message. */
-const READS =
-  /^(?:\w+_)?(?:path|file|file_?name|query|sql|q|text|topic)$|^(?:file|source|full)Path$|^(?:message|e?mail|comment|review|note|post|thread|document)_?id$/i;
+/** Tools that return content of a file or a message, which may be an error message. */
+const FILES =
+  /^(?:\w+_)?(?:path|file|file_?name|text|(?:message|mail|email|comment|review|note|post|thread|document)_?id)$|^(?:file|source|full)Path$/i;
 const READ_BY_NAME =
-  /\b(?:(?:error|exception|log|e?mail|message|review|comment|note|post)s?|inbox|read|cat|grep|tail|translat\w+|transcri\w+|summari\w+)\b/;
-/** Of these, the keys of a search or a statement. Their answers are rows, and never an object that says that it is an error. */
+  /\b(?:(?:(?:error|exception|log|mail|email|message|review|comment|note|post)s?|inbox|read|cat|grep|tail)\b|translat|transcri|summari)/;
+/** A search or a statement. The answers are rows, and never an object that says that it is an error. */
 const ASKS = /^(?:\w+_)?(?:query|sql|q|topic)$/i;
 
 /** URLs that a fetch tool or a browser can open. Any tool may have a URL of a database, but no tool fetches `file:`. */
@@ -129,6 +107,7 @@ export const callOf = (context: ReadContext | undefined) => {
   const target = targetIn(input);
   const keys = readKeys(input);
   const name = spaced(tool);
+  const readsFile = READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
   return {
     context,
     kind,
@@ -145,9 +124,9 @@ export const callOf = (context: ReadContext | undefined) => {
     /** Whether a host can be reached is the question. */
     asksForHost: asksForHost(name, keys),
     /** Its result is the content of a file or a table. */
-    reads: READ_BY_NAME.test(name) || keys.some((key) => READS.test(key)),
+    reads: readsFile || keys.some((key) => ASKS.test(key)),
     /** The content may have any form, as that of a file. */
-    readsFile: READ_BY_NAME.test(name) || keys.some((key) => READS.test(key) && !ASKS.test(key)),
+    readsFile,
     /** The tool's name in words. */
     name,
   };

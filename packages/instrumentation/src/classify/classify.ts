@@ -2,9 +2,9 @@ import * as core from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
-import { allTextOf, contentOf, pageTitle, quotes, textOf, withoutInput } from './error-text.ts';
+import { allTextOf, contentOf, pageStatus, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
-import { classMeaning, statusIn } from './signs.ts';
+import { classMeaning } from './signs.ts';
 import { isOnlyOutage, isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
 import type { Verdict } from './verdict.ts';
@@ -54,23 +54,23 @@ const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, un
 
 /** O9: the texts of a result that may be data. Findings of a linter are content. */
 const ownText = (result: unknown, { findings }: core.ErrorResult): string =>
-  [result, core.read(result, 'error'), ...(findings ? [] : core.readItems(core.read(result, 'errors'), 4))]
+  [result, core.read(result, 'error'), ...core.readItems(!findings && core.read(result, 'errors'), 4)]
     .map(textOf)
-    .concat(core.readText(result, 'status', 40)?.match(/^[A-Z]+_[A-Z_]+$/) ?? [])
+    .concat(core.readText(result, 'status', 40)?.match(/\w+[A-Z]_[A-Z]\w+/) ?? [])
     .join('\n');
 
 /** Keys that describe an error in a weak form that may come from a tool that reads. */
-const SAYING = ['error', 'errors', 'success', 'ok', 'message', 'status', 'error_message'];
+const SAYING = ['error', 'message', 'status', 'error_message'];
 
 /** Whether a result has an error and no data: all else is empty, 0, or the input again, as in `{ query, results: [], error }`. */
 const isBare = (result: unknown, { quoted, readsFile }: Call): boolean => {
   const said =
     core.read(result, 'error') ?? core.read(result, 'error_message') ?? core.read(result, 'success') === false;
-  if (readsFile || !said || core.read(result, 'errors') !== undefined) return false;
+  if (readsFile || !said) return false;
   return core.readKeys(result).every((key) => {
     const value = core.read(result, key);
     const empty = !value || core.read(value, 'length') === 0;
-    return empty || SAYING.includes(key) || (typeof value === 'string' && quoted.includes(value));
+    return empty || SAYING.includes(key) || (quoted as readonly unknown[]).includes(value);
   });
 };
 
@@ -85,32 +85,32 @@ const OPENING =
   /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
 
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
-const onlyText = (result: unknown): string => {
+const onlyText = (result: unknown): string | undefined => {
   if (typeof result === 'string') return withoutAdvice(result);
   const content = core.read(result, 'content');
   if (Array.isArray(content))
-    return content.length === 1 && core.read(result, 'structuredContent') === undefined ? contentOf(content) : '';
-  const message = core.read(result, 'message');
-  return typeof message === 'string' && core.readKeys(result).length === 1 ? message : '';
+    return content.length === 1 && core.read(result, 'structuredContent') === undefined
+      ? contentOf(content)
+      : undefined;
+  return core.readKeys(result).length === 1 ? core.readText(result, 'message') : undefined;
 };
 
 /** A result that is not marked as an error counts as one only by evidence that libraries leave. In doubt it is a success. */
 const messageAlone = (result: unknown, context: ReadContext | undefined): Verdict | undefined => {
-  const text = onlyText(result).trim();
-  if (text === '' || text.length > 2048) return undefined; // Nearly every result is data, and has no such text.
+  const text = onlyText(result)?.trim();
+  if (!(text && text.length <= 2048)) return undefined; // Nearly every result is data, and has no such text.
   const isJson = /^(?:\{|\[\s*[[{"])/.test(text);
   const envelope = isJson && core.readJson(text, '{}').value;
-  if (isJson && onlyText(envelope) !== '') return messageAlone(envelope, context);
+  if (isJson && onlyText(envelope) !== undefined) return messageAlone(envelope, context);
   const found = core.readErrorResult(envelope);
-  const title = isJson ? undefined : pageTitle(text);
-  const status = title && statusIn(title)?.code?.slice(5);
+  const status = pageStatus(text);
   const isMessage =
     !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && (OPENING.test(text) || isOnlyOutage(text));
   if (!found && status === undefined && !isMessage) return undefined;
   const call = callOf(context);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
-  if (status !== undefined) return call.readsFile ? undefined : unmarked(verdictOn({ status: Number(status) }, call));
+  if (status !== undefined) return call.readsFile ? undefined : unmarked(verdictOn({ status }, call));
   if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
   return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
@@ -142,7 +142,7 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
 
 /** `hard`: from words that only libraries write. */
 const judgedByOf = ({ trust, vague, code, hard }: core.Evidence & { readonly hard?: boolean }): Verdict['judgedBy'] => {
-  if (trust === TRUST.none || (vague && code?.startsWith('rpc:'))) return 'nothing';
+  if (trust === TRUST.none || (vague && `${code}`.startsWith('rpc:'))) return 'nothing';
   return trust === TRUST.hint && !hard ? 'words' : 'evidence';
 };
 
@@ -189,8 +189,9 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
   const named = quotes(text, call.literals);
   if (found && isOutage(found.category)) return named && !found.hard ? answer(NAMED) : { ...found, trust: TRUST.text };
   // An error of the language or of the system is not an answer, whatever its message says.
-  const code = core.readText(error, 'code', 64) ?? '';
-  const bug = /^E[A-Z]+$/.test(code) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));
+  const code = core.readText(error, 'code', 64);
+  const bug =
+    /^E[A-Z]+$/.test(`${code}`) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));
   if (found && (rpc || found.hard || !(bug || own.vague))) return { ...found, trust: TRUST.hint };
   return !bug && !found && named ? answer(NAMED) : nothing;
 };

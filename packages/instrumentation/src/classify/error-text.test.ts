@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { allTextOf, contentOf, isElsewhere, namesHost, pageTitle, quotes, textOf, withoutInput } from './error-text.ts';
+import {
+  allTextOf,
+  contentOf,
+  isElsewhere,
+  namesHost,
+  pageStatus,
+  quotes,
+  textOf,
+  withoutInput,
+} from './error-text.ts';
 
 describe('O2: the text of an error', () => {
   it.each<[string, unknown]>([
@@ -77,30 +86,32 @@ describe('O2a: a text that quotes a word', () => {
     ['no unbroken', 'no unbroken', ['unbroken']],
     ['no …', 'no failures__', ['failures__']],
     ['no unbroke', 'no unbroke', ['unbroke']],
+    ['forbidden', 'forbidden', ['forbidden']],
   ])('O2: %s: %s without %j', (wanted, text, input) => expect(withoutInput(text, input)).toBe(wanted));
 });
 
 describe('O9: the page of a proxy', () => {
   const page = (title: string, body = '') => `<html><head><title>${title}</title></head><body>${body}</body></html>`;
-  it.each<[string | undefined, string]>([
-    ['502 Bad Gateway', page('502 Bad Gateway')],
-    ['404 Not Found', page(' 404 Not Found')],
-    ['503', `<!DOCTYPE html>\n<html>\n<head>\n<title>503</title>\n${' '.repeat(500)}</head></html>`],
+  it.each<[number | undefined, string]>([
+    [502, page('502 Bad Gateway')],
+    [404, page(' 404 Not Found')],
+    [503, `<!DOCTYPE html>\n<html>\n<head>\n<title>503</title>\n${' '.repeat(500)}</head></html>`],
     [
-      '503 x',
-      `<head><title>503 x</title><style>${'a{} '.repeat(200)}</style><script>${'a();'.repeat(200)}</script></head>`,
+      503,
+      `<head><title>503 Service Unavailable</title><style>${'a{} '.repeat(200)}</style><script>${'a();'.repeat(200)}</script></head>`,
     ],
-    ['503 x', page('503 x', '<p class="a">'.repeat(100))],
-    [undefined, page('503 x', 'word '.repeat(80))],
-    [undefined, page('503 x', 'abc '.repeat(80))],
-    ['503 x', page('503 x', 'abc '.repeat(70))],
+    [503, page('503 Service Unavailable', '<p class="a">'.repeat(100))],
+    [undefined, page('503 Service Unavailable', 'word '.repeat(80))],
+    [undefined, page('503 Service Unavailable', 'abc '.repeat(80))],
+    [503, page('503 Service Unavailable', 'abc '.repeat(60))],
     [undefined, page('5031 x')],
     [undefined, page('303 See Other')],
-    ['Error 503', page('Error 503')],
+    [503, page('Error 503')],
     [undefined, page('On 503')],
+    [undefined, page('500 Days of Summer')],
     [undefined, `x ${page('502 Bad Gateway')}`],
     [undefined, '502 Bad Gateway'],
-  ])('O9: %s', (wanted, text) => expect(pageTitle(text)).toBe(wanted));
+  ])('O9: %s', (wanted, text) => expect(pageStatus(text)).toBe(wanted));
 });
 
 describe('C14: hosts in a text', () => {
@@ -145,6 +156,11 @@ describe('C14: hosts in a text', () => {
     [true, 'http://a.example/', "(host='a.example', port=8080)"],
     [false, 'http://[::1]:80/', 'connect ECONNREFUSED ::1:80'],
     [true, 'http://[::2]/', 'connect to [::1]:80'],
+    [true, 'http://[::2]/', 'the proxy at [::1] refused'],
+    [false, 'http://[fe80:1::abc]/', 'connect ETIMEDOUT fe80:1::abc'],
+    [true, 'http://a.example/', 'host a.example port 81'],
+    [true, 'http://a.example/', 'lookup b.host1'],
+    [true, 'http://a.example/', 'lookup 3d.example'],
     [true, 'http://a.example/', 'GET http://b.example/x'],
     [true, 'http://a.example/', 'dial tcp b.example'],
     [false, 'http://a.example/', 'GET http://a.example/x: 503, made by https://b.example/'],

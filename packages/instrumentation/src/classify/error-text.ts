@@ -1,5 +1,6 @@
 import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
+import { statusIn } from './signs.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
@@ -34,8 +35,9 @@ const TEXTS =
 /** All text of an error, with the body of the answer: at most 64 values. */
 export const allTextOf = (error: unknown): string => {
   const values: unknown[] = [error];
-  for (let index = 0; index < values.length && values.length < 64; index += 1) {
-    const found = TEXTS.map((key) => read(values[index], key));
+  for (const one of values) {
+    if (values.length >= 64) break;
+    const found = TEXTS.map((key) => read(one, key));
     values.push(...found.filter((value) => isObject(value) || typeof value === 'string'));
   }
   return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));
@@ -48,12 +50,12 @@ export const quotes = (text: string, words: readonly string[]): boolean =>
     return at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}`) && !/\w/.test(text[at + word.length] ?? '');
   });
 
-/** The title with a status of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
-export const pageTitle = (text: string): string | undefined => {
+/** The status in the title of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
+export const pageStatus = (text: string): number | undefined => {
   const title = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*((?:error )?[45]\d\d\b[^<]{0,80})/i.exec(text)?.[1];
-  if (title === undefined) return undefined;
+  const status = statusIn(`${title}`)?.code?.slice(5);
   const shown = text.replace(/(?:<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s)+/gi, ' ');
-  return shown.length < 300 ? title : undefined;
+  return status !== undefined && shown.length < 300 ? Number(status) : undefined;
 };
 
 /** A text without its quotes of the arguments. Plain words such as 'failed' stay. */
@@ -69,7 +71,7 @@ const isAddress = (name: string): boolean => /^[\d.]+$|:/.test(name);
 
 /** Whether a text names a host of the web, and not only an address. */
 export const namesHost = (text: string): boolean =>
-  [...text.matchAll(NAMED)].some(([, name = '']) => name.includes('.') && !isAddress(name.replace(/:\d+$/, '')));
+  [...text.matchAll(NAMED)].some(([, name]) => /\.[a-z]/i.test(`${name}`));
 
 const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'ws:': '80', 'https:': '443', 'wss:': '443' };
 
@@ -82,11 +84,11 @@ export const isElsewhere = (text: string, url: URL): boolean => {
   const ownPort = url.port || (PORTS[url.protocol] ?? '');
   const isNamed = text.toLowerCase().includes(own);
   return [...text.matchAll(NAMED)].some(([match, named = '', apart]) => {
-    const [, found = named, port = apart] = /^(.*[^:]):(\d+)$/.exec(named) ?? [];
+    const [, found = named, port = apart] = /(.*[^:]):(\d+)$/.exec(named) ?? [];
     const name = found.toLowerCase();
     const isOther = !`.${name}`.endsWith(`.${own}`) && !own.endsWith(`.${name}`);
     if (isOther && isNamed && match.startsWith('http')) return false; // A link in the answer of the URL's own host.
     if (port !== undefined && ownPort !== '' && port !== ownPort) return true;
-    return isOther && /[.:]|^localhost$/.test(name) && (isAddress(own) || !isAddress(name));
+    return isOther && /[.:]|localhost/.test(name) && (isAddress(own) || !isAddress(name));
   });
 };

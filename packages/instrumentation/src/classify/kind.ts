@@ -20,6 +20,6 @@ export const spaced = (name: string): string =>
 
 /** The kind that a tool's name means, or the title in its MCP annotations if there is one; undefined in doubt. */
 export const kindOf = (tool: string, annotations?: { readonly title?: string | undefined }): ToolKind | undefined => {
-  const words = [tool, annotations?.title ?? ''].map(spaced);
+  const words = [tool, `${annotations?.title}`].map(spaced);
   return (['browser', 'runner', 'fetch'] as const).find((kind) => words.some((name) => KINDS[kind].test(name)));
 };

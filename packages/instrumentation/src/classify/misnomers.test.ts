@@ -160,6 +160,7 @@ it.each<[string, Error]>([
   ['cancelled', named('SdkError', 'time out', { code: 'REQUEST_TIMEOUT' })],
   ['unknown', named('SdkError', 'x', { code: 'OTHER' })],
   ['timeout', named('OtherError', 'x', { code: 'REQUEST_TIMEOUT' })],
+  ['server', named('Error', 'Error POSTing to endpoint (HTTP 302): moved')],
   ['cancelled', named('GaxiosError', 'x', { cause: named('AbortError', 'y') })],
   ['cancelled', named('CanceledError', 'x', { config: { signal: { reason: 'left' } } })],
   ['timeout', named('CanceledError', 'x', { config: { signal: { reason: named('TimeoutError', 'late') } } })],
@@ -180,6 +181,8 @@ it('O2: the reason says that the class is known, and an abort outranks a code be
     cause: named('Error', 'x', { code: 'EPIPE' }),
   });
   expect(readThrown(cancelled)).toMatchObject({ category: 'cancelled', why: 'the known meaning of its class' });
+  // The signal that the tool got has not fired, so a limit inside the tool has cancelled the command (O10).
+  expect(readThrown(cancelled, { signal: new AbortController().signal }).category).toBe('timeout');
   const proxy = named('AbortError', 'Proxy response (502) !== 200', { cause: named('Error', 'x', { code: 'EPIPE' }) });
   expect(readThrown(proxy).category).toBe('server');
 });

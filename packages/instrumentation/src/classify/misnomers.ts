@@ -3,11 +3,13 @@ import * as core from '@breakerbox/core/internal';
 
 const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } = core;
 
-/** Errors of well-known libraries whose class, code or status does not say what happened. Each was found by making the library fail. */
+/**
+ * Errors of well-known libraries whose class, code or status does not say what happened. Each was found by making the library fail. None
+ * of their causes is trusted more.
+ */
 export const misnomer = (error: unknown): core.Evidence | undefined => {
-  const category = meantBy(error, readNames(error), readText(error, 'message') ?? '');
-  const trust = category === 'timeout' || category === 'cancelled' ? TRUST[category] : TRUST.code;
-  return category && { category, trust, sign: 'the known meaning of its class', code: 'class' };
+  const category = meantBy(error, readNames(error), `${readText(error, 'message')}`);
+  return category && { category, trust: TRUST.timeout, sign: 'the known meaning of its class', code: 'class' };
 };
 
 /** A status of an endpoint or a proxy does not depend on the arguments, so it is not about them. */
@@ -35,8 +37,8 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   if (posted) return ofPeer(Number(posted[1] ?? 404), 'server');
   if (is('ZodError') && /"path": \[\s*"jsonrpc"\s*\]/.test(message)) return 'server';
   if (is('AI_APICallError') && message === 'Invalid JSON response') return 'server';
-  if (is('SyntaxError') && BODY_PARSED.test(readText(error, 'stack') ?? '')) return 'server';
-  if (is('TypeError') && UNSERVED.test(readText(cause, 'message', 100) ?? '')) return 'invalid_input';
+  if (is('SyntaxError') && BODY_PARSED.test(`${readText(error, 'stack')}`)) return 'server';
+  if (is('TypeError') && UNSERVED.test(`${readText(cause, 'message', 100)}`)) return 'invalid_input';
   // MCP's SDK 2 uses this code for an abort too. Its timeouts have their duration in `data`.
   const early = is('SdkError') && read(error, 'code') === 'REQUEST_TIMEOUT' && read(error, 'data') === undefined;
   if (early) return /time(?:d[ -]?|-)?out/i.test(message) ? undefined : 'cancelled';

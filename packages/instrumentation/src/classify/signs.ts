@@ -10,7 +10,7 @@ const codeIn = (text: string): Meaning | undefined => {
 /** gRPC only in the forms of its libraries, because row 14 of a seat map can be unavailable too: Node; Java; Go; Python. */
 const GRPC =
   /(?:^|: )\d{1,2} ([A-Z_]{7,20}):|\b(UNAVAILABLE|DEADLINE_EXCEEDED|UNAUTHENTICATED): |\b(?:rpc error: code = |StatusCode\.)([A-Za-z_]{7,20})\b/;
-const grpcIn = (text: string): Meaning | undefined => grpcStatus(GRPC.exec(text)?.slice(1).find(Boolean) ?? '');
+const grpcIn = (text: string): Meaning | undefined => grpcStatus(`${GRPC.exec(text)?.slice(1).find(Boolean)}`);
 
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =

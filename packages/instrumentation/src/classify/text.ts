@@ -42,13 +42,13 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
 /** Whether a short text is the wording of an outage, and nothing else: 'upstream request timeout', `OVER_QUERY_LIMIT`. */
 export const isOnlyOutage = (text: string): boolean => {
   if (text.length > 120) return false;
-  if (/^[A-Z]+(?:_[A-Z]+)+$/.test(text)) return signsIn(text).length > 0;
+  if (/^[A-Z]+(?:_[A-Z]+)+$/.test(text)) return true;
   const hint = OUTAGES.find(({ hard, pattern }) => hard && pattern.test(text));
   const rest =
     hint &&
     text
       .toLowerCase()
-      .replace(hint.pattern, ' ')
+      .replace(hint.pattern, '')
       .match(/[^\W_]+/g);
   return hint !== undefined && (rest ?? []).every((word) => PLAIN.test(word) || isOutageWord(word));
 };
@@ -72,7 +72,7 @@ const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType'
 /** The outage that an error's own label means, such as `ThrottlingException`, `server_error` or `SERVICE_UNAVAILABLE`. */
 export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined =>
   LABELS.map((key) => {
-    const label = isError(error) ? '' : (readText(error, key, 100)?.replace(/.*[#.]/, '') ?? '');
+    const label = `${!isError(error) && readText(error, key, 100)}`.replace(/.*[#.]/, '');
     const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
     const found = google ?? namedCode(label) ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
     return found && isOutage(found.category) ? { category: found.category, sign: `its ${key}`, hard: true } : undefined;
@@ -91,7 +91,7 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
 };
 
 /** HTTP 400, 402, 403 and the 432 of a search API can be about the arguments or about the account. */
-const isRejectedRequest = ({ code = '' }: Meaning): boolean => /^http:4(?:0[023]|3[23])$/.test(code);
+const isRejectedRequest = ({ code }: Meaning): boolean => /http:4(?:0[023]|3[23])/.test(`${code}`);
 const isAccount = ({ category }: Meaning): boolean => ['rate_limit', 'resource', 'permission'].includes(category);
 /** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>

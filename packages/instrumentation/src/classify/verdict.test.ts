@@ -1,5 +1,6 @@
 import * as core from '@breakerbox/core/internal';
-import { describe, expect, it } from 'vitest';
+import { diag } from '@opentelemetry/api';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ReadContext, readReturned, readThrown, type Verdict } from './classify.ts';
 
 const short = (verdict: Verdict | undefined): string =>
@@ -16,6 +17,10 @@ describe('E5: arguments that break the classifier', () => {
     const { proxy, revoke } = Proxy.revocable([], {});
     revoke();
     const context = { input: { command: proxy } };
+    const said: string[] = [];
+    onTestFinished(() => diag.disable());
+    const log = (text: string) => void said.push(text);
+    diag.setLogger({ error: log, warn: log, info: log, debug: log, verbose: log }, { suppressOverrideMessage: true });
     expect(readThrown(new Error('timed out'), context)).toEqual({
       category: 'unknown',
       blames: 'tool',
@@ -24,6 +29,7 @@ describe('E5: arguments that break the classifier', () => {
       marked: true,
     });
     expect(readReturned({ error: 'timed out' }, context)).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('reading an error'), expect.stringContaining('reading a result')]);
   });
 });
 
@@ -98,6 +104,17 @@ describe('O2: what a result without a mark says', () => {
     ['server of the tool', 'Internal server error'],
     ['server of the tool', 'no healthy upstream'],
     ['timeout of the tool', 'upstream request timeout'],
+    ['timeout of the tool', 'a time-out'],
+    ['timeout of the tool', 'timed out 503'],
+    ['success', 'timed out 303'],
+    ['success', 'analysis timed out'],
+    ['success', 'island timed out'],
+    ['timeout of the tool', `timed out${' to'.repeat(37)}`],
+    ['success', `timed out${' to'.repeat(38)}`],
+    ['rate_limit of the tool', 'OVER_QUERY_LIMIT'],
+    ['success', 'see OVER_QUERY_LIMIT'],
+    ['success', 'OVER_QUERY_LIMIT is a status'],
+    ['success', 'INTERNAL_ERROR'],
     ['network of the tool', 'upstream connect error or disconnect/reset before headers'],
     ['permission of the tool', 'REQUEST_DENIED'],
     ['rate_limit of the tool', 'Too Many Requests'],
@@ -144,6 +161,7 @@ describe('O9: a weak form', () => {
   it.each<[string, unknown, ReadContext?]>([
     ['timeout of the tool', { status: 'failed', message: 'timed out' }],
     ['timeout of the tool', { success: false, error: { message: 'timed out' }, rows: [1] }],
+    ['timeout of the tool', { success: false, message: 'Search', error: { message: 'timed out' }, rows: [1] }],
     ['timeout of the tool', { success: false, errors: [{ message: 'timed out' }], rows: [1] }],
     ['success', { success: false, rows: [{ message: 'timed out' }] }],
     ['success', { status: 'failed', message: 'boom' }],
@@ -173,7 +191,7 @@ describe('B3: a call that another guard skipped', () => {
       { error: text },
       { isError: true, content: [{ type: 'text', text }] },
     ])
-      expect(readThrown(error).why).toBe('another guard skipped the call');
+      expect(readThrown(error)).toMatchObject({ category: 'tool_error', why: 'another guard skipped the call' });
     const result = {
       isError: true,
       content: [{ type: 'text', text: 'HTTP 503' }],
@@ -327,6 +345,7 @@ describe('C14: what a failure blames', () => {
     ['permission of the tool', "EACCES: permission denied, open '/root/x'", { input: { path: 'root' } }],
     ['permission of the tool', "EACCES: permission denied, open '/a/b'", { input: { path: '/a' } }],
     ['permission of the tool', "permission denied: '/root/x'", { input: { path: '/root/y' } }],
+    ['permission of the tool', 'HTTP 403: acme/app', { input: { repo: 'acme/app' } }],
     ['filesystem of the tool', "EROFS: read-only, open '/root/x'", { input: { path: '/root/x' } }],
   ])('C14: %s: %s %j', (wanted, text, context) => expect(thrown(new Error(text), context)).toBe(wanted));
 
@@ -334,6 +353,7 @@ describe('C14: what a failure blames', () => {
     ['code ENOTFOUND, of the host that the call chose', 'getaddrinfo ENOTFOUND a.example', page],
     ['code ERR_CERT_DATE_INVALID, of the host that the call chose', 'net::ERR_CERT_DATE_INVALID', { kind: 'browser' }],
     ['HTTP status 404, of the page that the call chose', 'HTTP 404', page],
+    ['class RateLimitError', 'RateLimitError: later', {}],
     ['whether the host can be reached was the question', 'timed out', { tool: 'ping', input: { host: 'a.example' } }],
     ['a URL that is not fetched', 'timed out', { input: { url: 'file:///x' } }],
     ['code EACCES, of the file that the call chose', "EACCES: open '/root/x'", { input: { path: '/root/x' } }],

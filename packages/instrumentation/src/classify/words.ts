@@ -8,18 +8,15 @@ export interface Hint extends Meaning {
   readonly hard: boolean;
 }
 
+type Parts = readonly [string, ErrorCategory, string, Hint['host'], string, string];
+
 /** Hints from lines such as 'network !@refused a refused connection: connection refused'. '|' begins a further pattern. `!` hard, `@` host. */
 const hints = (lines: string): readonly Hint[] =>
   lines.split(/\n {2}(?=\w)/).map((line) => {
-    const [, category = '', hard, host, sign = '', source = ''] =
-      /^(\w+) (!?)(?:@(\w+))? ?([^:]+): ([\s\S]+)$/.exec(line) ?? [];
-    const meaning = {
-      category: category as ErrorCategory,
-      sign,
-      hard: hard === '!',
-      ...(host && { host: host as 'other' }),
-    };
-    return { ...meaning, pattern: new RegExp(source.replace(/\n +/g, ''), 'i') };
+    const parts = /(\w+) (!?)(?:@(\w+))? ?([^:]+): ([\s\S]+)/.exec(line) as unknown as Parts;
+    const [, category, hard, host, sign, source] = parts;
+    const pattern = new RegExp(source.replace(/\n +/g, ''), 'i');
+    return { category, sign, hard: hard === '!', pattern, ...(host && { host }) };
   });
 
 const r = String.raw;
