@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { admit, type Circuit, closedCircuit, fail, release, restage, succeed } from './circuit.ts';
+import { admit, type Circuit, closedCircuit, dueNow, fail, release, restage, succeed } from './circuit.ts';
 import { type CircuitConfig, type CircuitPolicy, resolvePolicy } from './policy.ts';
 import { dueStep, freeSteps, probeDue, probeWait } from './schedule.ts';
 import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
@@ -37,6 +37,15 @@ test('P1: a wait has steps only if steps count; if they alone count, it shows th
   const wait = (config: CircuitConfig) => waitOf(openAt(config, at(0)), resolvePolicy(config), at(0));
   expect(wait({ cooldownMs: 5 })).toEqual({ ms: 5, notBeforeMs: 0 });
   expect(wait({ probeAfterSteps: 5 })).toEqual({ steps: 5, ms: 300_000, notBeforeMs: 0 });
+});
+
+test('M7, P3: the next call is the probe of what has come back, on the ladder of an event too', () => {
+  const policy = policyOf({});
+  const staged = restage(openAt({}, at(0)), policy, at(1, 1, 1));
+  expect([staged, dueNow(staged, policy, at(1, 1, 1))].map((one) => admit(one, policy, at(1, 1, 1)).verdict)).toEqual([
+    'reject',
+    'probe',
+  ]);
 });
 
 test.each<[CircuitConfig['probeAfterSteps'], readonly number[]]>([

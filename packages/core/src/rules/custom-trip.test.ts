@@ -76,7 +76,10 @@ describe('C3: a trip policy of your own', () => {
   test.each([
     [{}, 'tools.a.trip: is an object without the functions record and tripped'],
     [{ ...thrice, name: ' ' }, 'tools.a.trip.name: is'],
-    [true, 'tools.a.trip: is true without the functions'],
+    [
+      true,
+      'tools.a.trip: is true without the functions record and tripped. Give an object that has both: they say when',
+    ],
   ])('C3, E6: %j is a fault', (trip, message) => {
     const make = () => createBreakerbox({ agent: 'a', tools: { a: { trip: trip as never } } });
     expect(make).toThrow(BreakerboxConfigError);

@@ -110,11 +110,14 @@ describe('C14: keys that fail in a row', () => {
   });
 
   test('C14: the commonest category is that of the opening', () => {
-    const { session } = proven();
-    failHosts(session, 3, blamed('server'));
-    failHosts(session, 4, blamed('timeout'), 3);
-    failHosts(session, 1, blamed('server'), 7);
-    expect(session.peek('a')?.category).toBe('server');
+    const opened = (...categories: ErrorCategory[]) => {
+      const { session } = proven();
+      for (const [n, category] of categories.entries()) visit(session, 'a', `${n}.example`, blamed(category));
+      return session.peek('a')?.category;
+    };
+    const [server, timeout] = [['server', 'server'] as const, Array<ErrorCategory>(5).fill('timeout')];
+    expect(opened(...server, ...timeout, 'server')).toBe('timeout');
+    expect(opened(...server, ...timeout.slice(1), ...server)).toBe('server'); // Of two, the first.
   });
 
   test('C14, S1: the opening costs one, and is compared with those of other tools; the failures before it are not', () => {

@@ -147,6 +147,8 @@ test.each<[unknown, string, string]>([
   [{ wasted_tokens: bucket({ calls: 1.5 }) }, '.wasted_tokens.buckets[0].calls', 'is 1.5'],
   [{ wasted_tokens: bucket({ ageMs: -1 }) }, '.wasted_tokens.buckets[0].ageMs', 'is -1'],
   [{ wasted_tokens: { windowMs: 10 } }, '.wasted_tokens.buckets', 'is undefined'],
+  [{ custom: { of: 5 } }, '.custom', 'is not what snapshot(session) wrote.'],
+  [{ custom: 'thrice' }, '.custom', 'is not what snapshot(session) wrote.'],
 ])('C11: %j is rejected', (counts, where, message) => {
   const [issue, ...more] = checkCounts('counts', counts);
   expect([issue, more]).toEqual([{ path: `counts${where}`, message: expect.stringContaining(message) as string }, []]);
