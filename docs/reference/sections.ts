@@ -72,6 +72,8 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('AI SDK: guardModels', 'GuardAiModelsOptions', 'ai-sdk'),
   instrumentation('AI SDK: a model with settings', 'ModelEntry', 'ai-sdk'),
   instrumentation('Mastra: guardModels', 'GuardAiModelsOptions', 'mastra'),
+  instrumentation('OpenAI Agents: guardModels', 'GuardAgentsModelsOptions', 'openai-agents'),
+  instrumentation('OpenAI Agents: a model', 'AgentsModelEntry', 'openai-agents'),
   instrumentation('Anthropic SDK: guardModels', 'GuardAnthropicModelsOptions', 'anthropic'),
   instrumentation('Anthropic SDK: a model', 'AnthropicModelEntry', 'anthropic'),
   instrumentation('AI SDK: guardTools', 'GuardToolsOptions', 'ai-sdk'),

@@ -14,7 +14,7 @@ import {
   sends,
 } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
-import { EVENTS, errorBody, FORMATS, TEXT, toolCall, type WireFormat } from './recordings.ts';
+import { EVENTS, errorBody, TEXT, toolCall, type WireFormat } from './recordings.ts';
 
 /** What a caller gets: the text that it saw, and the error that it was told. */
 export interface Seen {
@@ -26,7 +26,12 @@ export interface Seen {
 export interface Frame<Model> {
   readonly formats: readonly WireFormat[];
   /** Two models of one provider that speak a format; the second has the key `second`. */
-  guard(box: Breakerbox, format: WireFormat, urls: readonly [string, string], options: GuardModelsOptions): Model;
+  guard(
+    box: Breakerbox,
+    format: WireFormat,
+    urls: readonly [string, string],
+    options: GuardModelsOptions,
+  ): Model | Promise<Model>;
   ask(model: Model, isStream: boolean, signal?: AbortSignal): Promise<Seen>;
   /** Runs an agent with the tool `weather`, which answers `sunny`. Gives its last text. */
   loop(model: Model): Promise<string>;
@@ -49,7 +54,7 @@ export const pairFor = async <Model>(
   { box = newBox(), ...options }: GuardModelsOptions & { readonly box?: Breakerbox } = {},
 ): Promise<Pair<Model>> => {
   const [primary, fallback] = await Promise.all([loopbackProvider(), loopbackProvider()]);
-  return { box, primary, fallback, model: frame.guard(box, format, [primary.url, fallback.url], options) };
+  return { box, primary, fallback, model: await frame.guard(box, format, [primary.url, fallback.url], options) };
 };
 
 /** What every framework's models must do. */
@@ -114,12 +119,13 @@ export const modelContract = <Model>(frame: Frame<Model>): void => {
       primary.behave(hangs);
       await frame.ask(model, isStream, AbortSignal.timeout(150)).catch(() => {});
       expect([primary.calls.length, fallback.calls.length]).toEqual([1, 0]);
-      expect(failures(box)).toBe(0);
+      expect(failuresOf(box)).toBe(0);
     });
   });
 };
 
-const failures = (box: Breakerbox): number =>
+/** The failures that circuits of models count now. */
+export const failuresOf = (box: Breakerbox): number =>
   boxModels(box)
     .session.view()
     .circuits.reduce((sum, one) => sum + one.failures, 0);
@@ -171,5 +177,3 @@ export const faultContract = <Model>(frame: Frame<Model>, stepBytes: number): vo
     });
   });
 };
-
-export { FORMATS };

@@ -26,7 +26,16 @@ import {
   uncheckedText,
 } from './tool-output.ts';
 
+export type { GuardModelsOptions } from '../models/candidates.ts';
+export type { ModelLimits } from '../models/model-limits.ts';
+export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from './breaker-steps.ts';
+export {
+  type AgentsModel,
+  type AgentsModelEntry,
+  type GuardAgentsModelsOptions,
+  guardAgentsModels as guardModels,
+} from './guard-agents-models.ts';
 export { type GuardMcpServerOptions, guardMcpServer, type McpServer } from './guarded-server.ts';
 
 /** The part of the function `tool` of `@openai/agents` that is used here. The rest differs between versions. */
