@@ -104,7 +104,8 @@ export const eventFormat = (): PartFormat<AgentsEvent> => {
       if (type !== 'response_done') return 'held';
       // A chat model says that it is done even if the connection was cut, or had nothing in it.
       const isCut = isChat ? !isFinished : raw === undefined && !hasOutput(response);
-      return { facts: factsOf(response, read(response, 'providerData') ?? raw), end: isCut ? 'cut' : 'complete' };
+      const facts = factsOf(response, read(response, 'providerData') ?? raw);
+      return { facts, end: isCut ? 'cut' : 'complete', goesOn: true }; // A raw event may follow.
     },
     finished: (part) => part,
     failed: () => undefined,
