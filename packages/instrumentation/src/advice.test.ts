@@ -73,6 +73,7 @@ describe('R5: the advice comes after the text of an error', () => {
   test('R5: readers cut it, also where the text was cut off', () => {
     expect(withoutAdvice(`HTTP 503\n${BLOCK} in line 3`)).toBe('HTTP 503 in line 3');
     expect(withoutAdvice('HTTP 503\n<breakerbox>Do not')).toBe('HTTP 503');
+    expect(withoutAdvice(' <breakerbox> HTTP 503')).toBe(' <breakerbox> HTTP 503'); // No guard writes that.
   });
 });
 

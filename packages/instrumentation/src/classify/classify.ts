@@ -2,10 +2,10 @@ import * as core from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
-import { allTextOf, contentOf, pageStatus, quotes, textOf, withoutInput } from './error-text.ts';
+import { allTextOf, contentOf, headingsOf, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
-import { classMeaning } from './signs.ts';
-import { isOnlyOutage, isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
+import { classMeaning, statusIn } from './signs.ts';
+import { isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -33,11 +33,20 @@ const ofTool = (category: Verdict['category'], why: string, judgedBy: Verdict['j
  * Why a result is an error (O2, O9), read like a thrown error; undefined for a success. Without evidence it is `tool_error`. A string, or
  * an MCP result with one text, is an error only if it consists of the message of an outage. Never throws.
  */
-export const readReturned = (result: unknown, context?: ReadContext): Verdict | undefined =>
+export const readReturned = (returned: unknown, context?: ReadContext): Verdict | undefined =>
   core.safely('reading a result', () => {
+    const result = payloadOf(returned);
     const found = core.readErrorResult(result);
     return found ? verdictOnResult(result, found, callOf(context)) : messageAlone(result, context);
   });
+
+/** The structured content of an MCP result, which its text repeats. FastMCP wraps a value that is not an object in `result`. */
+const payloadOf = (result: unknown): unknown => {
+  const structured = core.read(result, 'structuredContent');
+  const [first, ...others] = core.readKeys(structured);
+  if (first === undefined || core.read(result, 'isError') === true) return result;
+  return first === 'result' && others.length === 0 ? core.read(structured, first) : structured;
+};
 
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
   if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result, found), call);
@@ -84,15 +93,17 @@ const outageOnly = (text: string, call: Call): Verdict | undefined => {
 const OPENING =
   /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
 
+/** What a gateway says in place of an answer. Other wordings, such as 'Not connected' and 'No response', are also what a tool found. */
+const GATEWAY =
+  /^(?:[45]\d\d )?(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*))[.!]?$/i;
+
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
 const onlyText = (result: unknown): string | undefined => {
   if (typeof result === 'string') return withoutAdvice(result);
   const content = core.read(result, 'content');
-  if (Array.isArray(content))
-    return content.length === 1 && core.read(result, 'structuredContent') === undefined
-      ? contentOf(content)
-      : undefined;
-  return core.readKeys(result).length === 1 ? core.readText(result, 'message') : undefined;
+  if (Array.isArray(content)) return content.length === 1 ? contentOf(content) : undefined;
+  const [key, ...others] = core.readKeys(result);
+  return (key === 'message' || key === 'detail') && others.length === 0 ? core.readText(result, key) : undefined;
 };
 
 /** A result that is not marked as an error counts as one only by evidence that libraries leave. In doubt it is a success. */
@@ -103,17 +114,17 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const envelope = isJson && core.readJson(text, '{}').value;
   if (isJson && onlyText(envelope) !== undefined) return messageAlone(envelope, context);
   const found = core.readErrorResult(envelope);
-  const status = pageStatus(text);
-  const isMessage =
-    !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text) && (OPENING.test(text) || isOnlyOutage(text));
-  if (!found && status === undefined && !isMessage) return undefined;
+  const page = headingsOf(text).find((heading) => GATEWAY.test(heading) || statusIn(heading));
+  const isLine = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text);
+  const isGateway = isLine && GATEWAY.test(text);
+  if (!found && page === undefined && !isGateway && !(isLine && OPENING.test(text))) return undefined;
   const call = callOf(context);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
-  if (status !== undefined) return call.readsFile ? undefined : unmarked(verdictOn({ status }, call));
+  if (page !== undefined) return call.readsFile ? undefined : unmarked(verdictOn(page, call));
   if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
-  return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
+  return prose && (isGateway || prose.hard) && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
 };
 
 /** Characters that are read of an error with all its causes, of which there may be many. */

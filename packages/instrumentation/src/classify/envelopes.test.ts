@@ -46,6 +46,26 @@ describe('O9: results that say that they are errors', () => {
     expect(read(page('502 Bad Gateway'), 'read_file', { path: 'x.html' })).toBe('success');
   });
 
+  const mcp = (structuredContent: unknown, text: string, isError = false) => ({
+    content: [{ type: 'text', text }],
+    structuredContent,
+    isError,
+  });
+  it.each<[string, unknown]>([
+    ['network', mcp({ success: false, message: 'connect ECONNREFUSED ::1:1' }, '{}')],
+    ['network', mcp({ result: { success: false, message: 'connect ECONNREFUSED ::1:1' } }, '{}')],
+    ['server', mcp({ result: 'Error: HTTP 503 Service Unavailable' }, 'Error: HTTP 503 Service Unavailable')],
+    ['tool_error', mcp({ success: false, message: 'sold out' }, '{}')],
+    ['success', mcp({ result: 'fine' }, 'Error: HTTP 503')],
+    ['success', mcp({ result: { error: 'HTTP 503' }, pages: 2 }, 'fine')],
+    ['success', mcp({ hits: ['HTTP 503'] }, 'Error: HTTP 503')],
+    ['server', mcp({}, 'Error: HTTP 503')],
+    ['server', mcp(null, 'Error: HTTP 503')],
+    ['server', mcp({ hits: [] }, 'HTTP 503', true)],
+  ])('O9: the structured content of an MCP result is what the tool returned: %s: %j', (wanted, result) =>
+    expect(read(result)).toBe(wanted),
+  );
+
   it.each<[string, unknown]>([
     ['server', { success: false, message: 'Service unavailable', region: 'eu' }],
     ['network', { status: 'failed', message: 'connect ECONNREFUSED ::1:1' }],

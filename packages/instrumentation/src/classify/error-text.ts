@@ -1,6 +1,5 @@
 import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
-import { statusIn } from './signs.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
@@ -50,12 +49,12 @@ export const quotes = (text: string, words: readonly string[]): boolean =>
     return at >= 0 && !/\w/.test(`${text[at - 1] ?? ''}`) && !/\w/.test(text[at + word.length] ?? '');
   });
 
-/** The status in the title of a page that a proxy gives in place of an answer, and that has nothing else on it (O9). */
-export const pageStatus = (text: string): number | undefined => {
-  const title = /^<(?:!doctype|html|head)[\s\S]*?<title>\s*((?:error )?[45]\d\d\b[^<]{0,80})/i.exec(text)?.[1];
-  const status = statusIn(`${title}`)?.code?.slice(5);
+/** The headings of a page that has little else on it, as a proxy gives it in place of an answer (O9). */
+export const headingsOf = (text: string): readonly string[] => {
+  if (!/^<(?:!doctype|html|head)/i.test(text)) return [];
   const shown = text.replace(/(?:<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s)+/gi, ' ');
-  return status !== undefined && shown.length < 300 ? Number(status) : undefined;
+  const headings = [...text.matchAll(/<(?:title|h1|pre)>\s*([^<]{3,90}?)\s*</gi)].map(([, heading = '']) => heading);
+  return shown.length < 300 ? headings : [];
 };
 
 /** A text without its quotes of the arguments. Plain words such as 'failed' stay. */

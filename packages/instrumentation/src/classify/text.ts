@@ -2,7 +2,7 @@ import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { grpcStatus, isError, type Meaning, namedCode, read, readText } from '@breakerbox/core/internal';
 import type { ToolKind } from './kind.ts';
 import { classMeaning, signsIn } from './signs.ts';
-import { ANSWERS, DECLINED, FIRST, type Hint, isOutageWord, OUTAGES } from './words.ts';
+import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
@@ -38,21 +38,6 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   const last = outage ?? hintIn(ANSWERS, stripped);
   return last?.category === 'unknown' ? undefined : last;
 };
-
-/** Whether a short text is the wording of an outage, and nothing else: 'upstream request timeout', `OVER_QUERY_LIMIT`. */
-export const isOnlyOutage = (text: string): boolean => {
-  if (text.length > 120) return false;
-  if (/^[A-Z]+(?:_[A-Z]+)+$/.test(text)) return true;
-  const hint = OUTAGES.find(({ hard, pattern }) => hard && pattern.test(text));
-  const rest =
-    hint &&
-    text
-      .toLowerCase()
-      .replace(hint.pattern, '')
-      .match(/[^\W_]+/g);
-  return hint !== undefined && (rest ?? []).every((word) => PLAIN.test(word) || isOutageWord(word));
-};
-const PLAIN = /^(?:an?|the|is|was|to|of|please|try|again|later|temporarily|currently|exceeded|[45]\d\d)$/;
 
 /** A line that is no frame, place or bracket of a stack. */
 const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
