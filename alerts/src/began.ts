@@ -1,7 +1,7 @@
 import type { TextGround } from './alert.ts';
 import type { AlertLabel } from './dialect.ts';
 import { durationOf, seconds } from './duration.ts';
-import { AGENT, ATTR, BY_TOOL, label, METRIC, TOOL } from './promql.ts';
+import { AGENT, ATTR, BY_TOOL, label, METRIC, PRIMARY, TOOL } from './promql.ts';
 import { RECORDED, type RecordKey } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
@@ -91,3 +91,15 @@ export const failTogetherSince = (ground: TextGround): string =>
     'systemicEvents',
     ground.settings.systemicKeep,
   );
+
+/** When the models of a list, or its first one, last answered: after that, calls of the agent found no answer of theirs. */
+export const noAnswerSince = (
+  { dialect, andSelector, settings: { gap } }: TextGround,
+  which: 'all' | 'first',
+): string => {
+  const position = which === 'all' ? '' : `, ${label(ATTR.position)}="primary"`;
+  const answers = `${METRIC.modelAnswers.prometheus}{${MATCH_AGENT}, ${PRIMARY}=%q${position}${andSelector}}`;
+  // The window has seen the last answer for as long as it lasts, less one scrape.
+  const query = lastWithout(`sum(increase(${answers}[${gap}])) > 0`, ` - ${asSeconds(durationOf(seconds(gap) * 0.6))}`);
+  return dialect.time('', { query, args: OF_TOOL }, '');
+};

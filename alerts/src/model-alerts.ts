@@ -1,4 +1,5 @@
 import type { AlertDefinition } from './alert.ts';
+import { noAnswerSince } from './began.ts';
 import { inWords } from './duration.ts';
 import { failingWith, otherModel } from './failing.ts';
 import { gained } from './gained.ts';
@@ -42,6 +43,7 @@ const onFallback: AlertDefinition = {
       ].join('\n'),
     ),
   keepFiringFor: ({ onFallbackKeep }) => onFallbackKeep,
+  began: (ground) => noAnswerSince(ground, 'first'),
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: ${otherModel(dialect, andSelector)} answers for ${dialect.label('tool')}${failingWith(dialect, andSelector)}`,
   description: ({ dialect, settings }) =>
@@ -64,6 +66,7 @@ const modelsDown: AlertDefinition = {
       ].join('\n'),
     ),
   keepFiringFor: ({ modelsDownKeep }) => modelsDownKeep,
+  began: (ground) => noAnswerSince(ground, 'all'),
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: neither ${dialect.label('tool')} nor another model answers${failingWith(dialect, andSelector)}`,
   description: ({ dialect, settings }) =>
