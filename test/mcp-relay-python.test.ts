@@ -67,8 +67,10 @@ describe.skipIf(NO_PYTHON !== undefined)(`in Python${NO_PYTHON === undefined ? '
     /** Behind HTTP, on a port that stays. */
     const started = async (port: number): Promise<ChildProcess> => {
       const { command, env } = lines[line];
-      const options = { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] } as const;
-      const child = spawn(command, [SERVER, kind, `${port}`], options);
+      const child = spawn(command, [SERVER, kind, `${port}`], {
+        env: { ...process.env, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       onTestFinished(() => void child.kill('SIGKILL'));
       let said = '';
       child.stderr.on('data', (part) => {

@@ -3,6 +3,7 @@ import { read } from '@breakerbox/core/internal';
 import { firstName } from '../groups.ts';
 import type { Judge } from '../judging.ts';
 import { hasMethod, orUndefined } from '../untrusted.ts';
+import { isSessionLost } from './lost-session.ts';
 
 /** The connection of an MCP client, or of a server object that holds one. */
 export interface Connection {
@@ -19,6 +20,8 @@ export interface Connection {
     judge: Judge,
     costOf?: (error: unknown) => number | undefined,
   ): Promise<Result>;
+  /** The transport that the client has now; undefined while it is not connected. */
+  transport(): object | undefined;
 }
 
 /** Connections by client, because many sessions may share one. */
@@ -76,8 +79,10 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
     if (transport !== undefined) closed.add(transport);
   });
 
-  /** The settlement of a call whose transport ended; undefined for any other error. */
+  /** The settlement of a call whose transport ended, or whose session was lost; undefined for any other error. */
   const settlementOf = (error: unknown, transport: object | undefined, judge: Judge): Settlement | undefined => {
+    if (isSessionLost(error, transport))
+      return { error, blames: 'group', verdict: judge.byOption(error) ?? { category: 'server' } };
     const end = endIn(error);
     if (end === undefined || transport === undefined) return undefined;
     // A server may use that code for other errors, such as one of its own connections.
@@ -88,6 +93,7 @@ const createConnection = (owner: object, clientOf: (owner: object) => unknown): 
   };
 
   return {
+    transport: now,
     follow: async (permit, call, judge, costOf) => {
       const transport = begin();
       try {

@@ -1,4 +1,5 @@
 import { BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
+import { groupReturned, safely } from '@breakerbox/core/internal';
 import {
   acquire,
   declareTool,
@@ -19,6 +20,7 @@ import { Run } from '../run.ts';
 import { type CallEnd, costOf } from '../settlement.ts';
 import { catalogOf, LIST_MS, type McpClient, optionsPosition } from './catalog.ts';
 import { connectionOf, serverNameOf } from './connection.ts';
+import { type HangWatch, HUNG, isTimeout, watchHang } from './hang.ts';
 import { labelledResult, rejectionOf, staleResult, unstructured, waitsForInput } from './tool-result.ts';
 
 export type { McpClient } from './catalog.ts';
@@ -58,8 +60,12 @@ export interface GuardMcpOptions extends JudgingOptions {
  * Results and errors of the server come back unchanged. A result with `isError` or a JSON-RPC error counts as its text says.
  * The host of an input's `url` is the key of the call (C14), unless `key` gives another.
  *
- * A server that ends during a call or between two calls opens the circuit of its group at once (C13). Close the client by its own
- * `close`, guarded or not: then calls under way cost nothing (`cancelled`).
+ * A server that ends during a call or between two calls opens the circuit of its group at once (C13), and so does one that has lost the
+ * session of the client. When the client has connected again, the next call is the probe. Close the client by its own `close`, guarded or
+ * not: then calls under way cost nothing (`cancelled`).
+ *
+ * A call without an answer for 20 s asks the server by a ping whether it is alive. If the call is given up after 30 s, by a person or by a
+ * time limit, and the ping has no answer for 10 s, the server hangs: that is a `timeout` of the group (O10).
  *
  * Tools get their circuits when `listTools` is called. If a name is called that was on no list, the server is asked for its list
  * (for at most 5 s, and at most half of `timeoutMs`), so that a name that the model made up gets no circuit. The list is requested
@@ -99,6 +105,9 @@ export function guardMcpClient<Client extends McpClient>(
   // Half of the time is left for the call: a list that hangs must not make the tool fail.
   const listMs = timeoutMs === undefined ? LIST_MS : timeoutMs / 2;
 
+  /** The last transport of the client in each session. */
+  const seen = new WeakMap<Session, object>();
+
   const acquireFor = async (session: Session, name: string, input: unknown, signal?: AbortSignal): Promise<Permit> => {
     const circuit = named(name);
     let has = fixed ? fixed.has(name) : catalog.has(name);
@@ -136,14 +145,18 @@ export function guardMcpClient<Client extends McpClient>(
       );
       const cost = (error: unknown): number | undefined => costOf(permit.tool, tokens, { error });
       const call = async (): Promise<unknown> => {
+        const watch = watchHang(client);
         const given = [...rest];
-        given[optionsAt] = { ...options, signal: running.signal };
-        const result = await connection.follow(
-          permit,
-          () => client.callTool(params, ...(given as never[])),
-          judge,
-          cost,
-        );
+        given[optionsAt] = { ...options, signal: running.signal, ...heardBy(watch, options) };
+        // Before the run settles: the server is the reason if it hangs, also if a person gives up the call.
+        const onAbort = (): void => void (watch.isHung() && permit.settle(HUNG));
+        running.signal.addEventListener('abort', onAbort, { once: true });
+        const send = (): Promise<unknown> =>
+          client.callTool(params, ...(given as never[])).catch((error: unknown) => {
+            if (isTimeout(error) && watch.isHung()) permit.settle({ ...HUNG, tokens: cost(error) });
+            throw error;
+          });
+        const result = await connection.follow(permit, send, judge, cost).finally(watch.end);
         // There is no result yet, so it closes no probe, and is not kept as a last good result.
         if (waitsForInput(result)) permit.settle({ outcome: 'ignored', category: 'cancelled' });
         return result;
@@ -151,6 +164,13 @@ export function guardMcpClient<Client extends McpClient>(
       return [running, running.execute(call)];
     };
 
+    const transport = connection.transport();
+    if (transport !== undefined && seen.get(session) !== transport) {
+      // A client that has connected again has another process or session before it, whatever the circuit says.
+      const name = seen.has(session) ? group() : undefined;
+      seen.set(session, transport);
+      if (name !== undefined) safely('the return of a server', () => groupReturned(session, name));
+    }
     const permit = await acquireFor(session, name, input, signal);
     const find = (circuit: string): DirectCall | undefined => {
       if (!circuit.startsWith(prefix)) return undefined;
@@ -204,7 +224,17 @@ interface ToolParams {
 
 interface CallOptions {
   readonly signal?: AbortSignal;
+  readonly onprogress?: unknown;
 }
+
+/** Progress shows that the server is alive. */
+const heardBy = (watch: HangWatch, { onprogress }: CallOptions = {}) =>
+  typeof onprogress === 'function' && {
+    onprogress: (...given: unknown[]): unknown => {
+      watch.heard();
+      return onprogress(...given);
+    },
+  };
 
 /**
  * The tool and the arguments of a call.
