@@ -12,7 +12,7 @@ import { label } from '../src/promql.ts';
 type Labels = Readonly<Record<string, string>>;
 
 const SESSION_STATES: readonly SessionState[] = ['active', 'paused_budget', 'paused_systemic'];
-type Category = 'network' | 'timeout' | 'server';
+type Category = 'network' | 'timeout' | 'server' | 'permission';
 /** Some bounds of the histogram, enough to distinguish fast from slow. */
 const BOUNDS = [0.16, 0.64, 1.28, 5.12, 20.48, 81.92];
 

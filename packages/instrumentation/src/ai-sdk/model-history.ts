@@ -38,7 +38,8 @@ const ids = (prompt: readonly Message[]): ReadonlyMap<string, string> => {
   return mapped;
 };
 
-const partsOf = ({ content }: Message): readonly Part[] => (Array.isArray(content) ? content.filter(isObject) : []);
+const isPart = (value: unknown): value is Part => isObject(value);
+const partsOf = ({ content }: Message): readonly Part[] => (Array.isArray(content) ? content.filter(isPart) : []);
 const idOf = (part: Part): string | undefined => {
   const id = read(part, 'toolCallId');
   return typeof id === 'string' ? id : undefined;
@@ -50,7 +51,7 @@ const onParts = (
 ): readonly Message[] =>
   prompt.flatMap((message) => {
     if (!Array.isArray(message.content)) return [message];
-    const content = message.content.flatMap((part) => (isObject(part) ? (change(part, message) ?? []) : [part]));
+    const content = message.content.flatMap((part) => (isPart(part) ? (change(part, message) ?? []) : [part]));
     // A message without content is refused as well.
     return content.length === 0 && message.content.length > 0 ? [] : [{ ...message, content }];
   });

@@ -4,7 +4,7 @@ import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { guardAiModels } from '../ai-sdk/guard-ai-models.ts';
+import { type AiModel, guardAiModels } from '../ai-sdk/guard-ai-models.ts';
 import { type GuardFunctionsOptions, guardModels } from './guard-models.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -161,7 +161,7 @@ test('L4: a stream that comes after its call was stopped is closed', async () =>
 });
 
 test('L4: the wait for the headers is part of the wait for the first part', async () => {
-  const modelOf = (provider: string, doStream: () => Promise<{ stream: ReadableStream }>) => ({
+  const modelOf = (provider: string, doStream: () => Promise<{ stream: ReadableStream }>): AiModel => ({
     specificationVersion: 'v3',
     provider,
     modelId: 'm',
