@@ -131,8 +131,17 @@ describe('npm run demo', () => {
     expect(names.size).toBeGreaterThanOrEqual(2);
     expect(alerts.inhibited.map(({ labels }) => labels.alertname)).toContain('BreakerboxCircuitOpen');
 
+    // L5, L7: while the provider of the first model is down, the second one answers each call of the agent.
+    expect(of('model:anthropic/claude', 'support-agent')).toEqual(
+      expect.arrayContaining(['closed>open', 'open>half_open', 'half_open>closed']),
+    );
+    expect(of('model:openai/gpt', 'support-agent')).toEqual([]);
+
     expect(alerts.messages).toEqual(
       expect.arrayContaining([
+        expect.objectContaining({
+          title: 'Warning: support-agent: model:openai/gpt answers for model:anthropic/claude (server)',
+        }),
         expect.objectContaining({
           title: expect.stringMatching(/^Warning: support-agent: create_ticket is out of use \(rate_limit\)$/),
           text: expect.stringMatching(

@@ -3,6 +3,7 @@ import { AGENT_NAMES } from './agent-names.ts';
 import { createAgents, startServices, toolInput, type World } from './agents.ts';
 import { getJson } from './http-get.ts';
 import type { McpServer } from './mcp-server.ts';
+import { createPlan } from './plan.ts';
 import { estimateTokens } from './tools.ts';
 
 let world: World;
@@ -35,6 +36,20 @@ describe('the fleet', () => {
       session.end();
     }
   });
+});
+
+test('L5: the second model of support-agent goes on with the plan while the first provider is down', async () => {
+  const { support } = Object.fromEntries(
+    createAgents(world, { names: ['support-agent'], pace: 1 }).map((agent) => ['support', agent]),
+  );
+  const plan = createPlan({ duties: [{ name: 'orders', tools: ['lookup_order'] }], steps: 9, input: toolInput });
+  const model = support?.model(plan, { thinkMs: 0 });
+  if (typeof model !== 'object' || model.specificationVersion !== 'v4') throw new Error('not a model');
+  const step = async () => (await model.doGenerate({ prompt: [] })).providerMetadata?.breakerbox?.model;
+  expect(await step()).toBe('anthropic/claude');
+  await world.services.claude.break({ kind: 'unavailable' });
+  expect([await step(), await step(), await step()]).toEqual(['openai/gpt', 'openai/gpt', 'openai/gpt']);
+  await world.services.claude.repair();
 });
 
 describe('what the model asks for', () => {

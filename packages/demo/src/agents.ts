@@ -5,12 +5,13 @@ import {
   type Session,
   type ToolConfig,
 } from '@breakerbox/core';
-import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { guardModels, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { httpEndpoint } from '@breakerbox/instrumentation/checks';
-import type { ToolSet } from 'ai';
+import type { LanguageModel, ToolSet } from 'ai';
 import type { AgentName } from './agent-names.ts';
 import type { McpServer } from './mcp-server.ts';
-import type { Duty } from './plan.ts';
+import type { Duty, Plan } from './plan.ts';
+import { type ScriptedModelOptions, scriptedModel } from './scripted-model.ts';
 import { type Service, startService } from './services.ts';
 import { calculator, httpTool, mcpTool, newsTool, pricedTool } from './tools.ts';
 
@@ -20,7 +21,18 @@ export interface World {
   readonly mcp: McpServer;
 }
 
-export type ServiceName = 'search' | 'news' | 'weather' | 'pages' | 'orders' | 'tickets' | 'deployments' | 'logs';
+export type ServiceName =
+  | 'search'
+  | 'news'
+  | 'weather'
+  | 'pages'
+  | 'orders'
+  | 'tickets'
+  | 'deployments'
+  | 'logs'
+  // The providers of support-agent's models.
+  | 'claude'
+  | 'gpt';
 
 /** One agent of the fleet. */
 export interface Agent {
@@ -36,6 +48,8 @@ export interface Agent {
   readonly toolNames: readonly string[];
   /** The tools of a session, guarded. */
   tools(session: Session): ToolSet;
+  /** The model of a session, which follows its plan. */
+  model(plan: Plan, options: ScriptedModelOptions): LanguageModel;
   /** What the operator checks before a paused session may continue. */
   readonly dependsOn: readonly { healthy(): Promise<boolean>; readonly name: string }[];
 }
@@ -86,6 +100,8 @@ export const startServices = async (): Promise<World['services']> => ({
     { usualMs: 15 },
   ),
   logs: await startService('logs', (query) => ({ query: query.get('q'), lines: [] }), { usualMs: 70 }),
+  claude: await startService('claude', () => ({ says: 'go on' })),
+  gpt: await startService('gpt', () => ({ says: 'go on' })),
 });
 
 const now = (): number => Date.now();
@@ -201,6 +217,7 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
           create_ticket: pricedTool(session, 'create_ticket', services.tickets, { timeoutMs }),
         }),
         dependsOn: [services.orders, services.tickets],
+        models: { 'anthropic/claude': services.claude, 'openai/gpt': services.gpt },
       }),
     'ops-agent': () =>
       createAgent('ops-agent', pace, {
@@ -231,6 +248,8 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
 
 interface Parts extends Pick<Agent, 'thinkMs' | 'duties' | 'tools' | 'dependsOn'> {
   readonly settings: ToolSettings;
+  /** The providers of its models by name, the preferred one first. Default: a model without a provider, which never fails. */
+  readonly models?: Readonly<Record<string, Service>>;
   /** Groups of the tools (C13). Default: none. */
   readonly groups?: readonly string[];
   /** Default: the rule `window`. */
@@ -240,7 +259,7 @@ interface Parts extends Pick<Agent, 'thinkMs' | 'duties' | 'tools' | 'dependsOn'
 const createAgent = (
   name: AgentName,
   pace: number,
-  { settings, groups = [], budget, thinkMs, ...parts }: Parts,
+  { settings, models = {}, groups = [], budget, thinkMs, ...parts }: Parts,
 ): Agent => {
   const cooldown = { cooldownMs: COOLDOWN_MS * pace, maxCooldownMs: MAX_COOLDOWN_MS * pace };
   // The tools are declared here, so their series exist before the first call.
@@ -250,13 +269,22 @@ const createAgent = (
     groups: Object.fromEntries(groups.map((group) => [group, cooldown])),
     precheckMaxAgeMs: PRECHECK_AGE_MS * pace,
     ...(budget && { budget }),
+    models: Object.fromEntries(Object.keys(models).map((model) => [model, cooldown])),
     tools: settings,
   };
+  const box = createBreakerbox(config);
   return {
     ...parts,
     name,
     config,
-    box: createBreakerbox(config),
+    box,
+    model: (plan, options) => {
+      const of = Object.entries(models).map(([model, provider]) =>
+        scriptedModel(plan, { ...options, model, provider }),
+      );
+      // All follow the same plan, so another one goes on where the first has stopped.
+      return of.length === 0 ? scriptedModel(plan, options) : guardModels(box, { models: of });
+    },
     thinkMs: thinkMs * pace,
     toolNames: Object.keys(settings),
   };

@@ -7,7 +7,6 @@ import { generateText, isStepCount } from 'ai';
 import { type Agent, toolInput } from './agents.ts';
 import { attend, type Desk } from './operator.ts';
 import { createPlan } from './plan.ts';
-import { scriptedModel } from './scripted-model.ts';
 
 /** The running fleet. */
 export interface Fleet {
@@ -59,7 +58,7 @@ export const startFleet = (agents: readonly Agent[], context: Desk): Fleet => {
 const runSession = async (agent: Agent, session: Session, context: Desk): Promise<void> => {
   const { journal, pace, signal } = context;
   const plan = createPlan({ duties: agent.duties, steps: STEPS_PER_SESSION, input: toolInput });
-  const model = scriptedModel(plan, {
+  const model = agent.model(plan, {
     thinkMs: agent.thinkMs,
     onStale: (tool, label) => journal.stale(agent.name, tool, label),
   });

@@ -41,6 +41,14 @@ export const INCIDENTS: readonly Incident[] = [
     end: ({ services }) => services.search.repair(),
   },
   {
+    beginMs: 17_000,
+    endMs: 31_000,
+    title: 'the provider of the first model answers 503',
+    agent: 'support-agent',
+    begin: ({ services }) => services.claude.break({ kind: 'unavailable' }),
+    end: ({ services }) => services.claude.repair(),
+  },
+  {
     beginMs: 18_000,
     endMs: 26_000,
     title: 'the MCP server is killed',

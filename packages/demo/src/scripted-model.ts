@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MockLanguageModelV4 } from 'ai/test';
 import type { Plan } from './plan.ts';
+import type { Service } from './services.ts';
 
 type GenerateOptions = MockLanguageModelV4['doGenerateCalls'][number];
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>;
@@ -17,6 +18,10 @@ interface Reading {
 export interface ScriptedModelOptions {
   /** Milliseconds that each step takes. */
   readonly thinkMs: number;
+  /** `PROVIDER/MODEL`. Default: a name of the demo. */
+  readonly model?: string;
+  /** Its provider, which is asked before each step. Default: none. */
+  readonly provider?: Service;
   /** Called for each result with a stale label, with the words of the label. */
   onStale?(tool: string, label: string): void;
 }
@@ -33,7 +38,11 @@ const IN_PLACE = /answered by '[^']+' in place of/;
  * the next two tools. If it reads of another tool, it calls that one with the same arguments. If it reads that tool calls are paused,
  * it stops.
  */
-export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOptions): MockLanguageModelV4 => {
+export const scriptedModel = (
+  plan: Plan,
+  { thinkMs, onStale, model = 'breakerbox-demo/scripted', provider }: ScriptedModelOptions,
+): MockLanguageModelV4 => {
+  const [providerName = '', modelId = ''] = model.split('/');
   const read = ({ callId, tool, failed, text }: Reading): void => {
     const [, other] = (failed && USE_INSTEAD.exec(text)) || [];
     const [label] = (!failed && STALE.exec(text)) || [];
@@ -43,9 +52,10 @@ export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOpt
     else plan.settle(callId, label !== undefined || IN_PLACE.test(text) ? 'fallback' : 'answered');
   };
   return new MockLanguageModelV4({
-    provider: 'breakerbox-demo',
-    modelId: 'scripted',
+    provider: providerName,
+    modelId,
     doGenerate: async (options) => {
+      if (provider !== undefined) await ask(provider, options.abortSignal);
       await wait(thinkMs, undefined, { ...(options.abortSignal && { signal: options.abortSignal }) });
       const readings = lastReadings(options);
       for (const reading of readings) read(reading);
@@ -55,6 +65,13 @@ export const scriptedModel = (plan: Plan, { thinkMs, onStale }: ScriptedModelOpt
       return says(plan.done ? 'All done.' : 'I can do nothing now, because all remaining tasks are deferred.');
     },
   });
+};
+
+/** A provider that fails does so before its model reads anything. */
+const ask = async ({ url }: Service, signal: AbortSignal | undefined): Promise<void> => {
+  const response = await fetch(url, { ...(signal && { signal }) });
+  await response.body?.cancel();
+  if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { statusCode: response.status });
 };
 
 const lastReadings = ({ prompt }: GenerateOptions): readonly Reading[] => {
