@@ -127,8 +127,9 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitOpen in a fleet, ever
     const processes = [...instances(['1', '2']), ...agents(['b'])];
     const firing = [{ alert: 'CircuitOpen', after: 305, by: 380 + 2 * interval }];
     const says = [open(600, '3 circuits', 't', { category: 'network', began: 'Jan 1 00:00 UTC' })];
-    return run({ interval, of, lasts: 600, processes, sessions: 2, firing, says }, (now, first, second) => {
+    return run({ interval, of, lasts: 600, processes, sessions: 2, firing, says }, (now, first, second, forced) => {
       if (now !== 5) return;
+      forced.move('t', 'closed', 'forced_open', 2);
       first.move('t', 'closed', 'half_open');
       first.open(now, 't');
       second.move('t', 'closed', 'forced_open');
