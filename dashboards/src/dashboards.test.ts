@@ -162,12 +162,12 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
   });
 
   it.each(named.filter(([, { type }]) => type === 'timeseries'))(
-    '%s has an axis up to little while all is 0, and a table of its lines is sorted by their last value',
+    '%s has an axis up to little while all is 0, and a table of its lines has the highest first',
     (_, { fieldConfig, options }) => {
       const { unit = '', custom } = fieldConfig?.defaults ?? {};
       expect(custom?.axisSoftMax).toBe(['ops', 's'].includes(unit) ? 0.01 : 1);
       const { displayMode, ...sorted } = options?.legend ?? {};
-      if (displayMode === 'table') expect(sorted).toMatchObject({ sortBy: 'Last *', sortDesc: true });
+      if (displayMode === 'table') expect(sorted).toMatchObject({ sortBy: 'Max', sortDesc: true });
     },
   );
 

@@ -2,7 +2,7 @@ import type { Dashboard } from '@grafana/grafana-foundation-sdk/dashboard';
 import { assembled } from './dashboard.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './limits.ts';
 import { UID } from './links.ts';
-import { nowRow } from './rows/failure-budget/budget-now.ts';
+import { inRangeRow, nowRow } from './rows/failure-budget/budget-now.ts';
 import { burnRow } from './rows/failure-budget/burn.ts';
 import { deferredRow, tokensRow } from './rows/failure-budget/left-out.ts';
 import { sessionsRow } from './rows/failure-budget/sessions.ts';
@@ -17,5 +17,5 @@ export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS, logs?: 
     title: 'Failure budget',
     description:
       'The cost of failures: how fast budgets burn and what burns them, which sessions are paused, which work was deferred, and tokens. Budgets belong to agents, so Tool filters only failures, routes and tokens.',
-    rows: [nowRow(), burnRow(settings), sessionsRow(), spendersRow(), deferredRow(), tokensRow()],
+    rows: [nowRow(), inRangeRow(), burnRow(settings), sessionsRow(), spendersRow(), deferredRow(), tokensRow()],
   });

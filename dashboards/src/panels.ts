@@ -143,14 +143,17 @@ export const stat = (face: Face, expr: string, limits = thresholds()): StatBuild
     .reduceOptions(new ReduceDataOptionsBuilder().calcs(['lastNotNull']).fields('').values(false))
     .withTarget(instant('A', expr));
 
-/** A legend below the graph, with the last and the highest value of each line. */
+/**
+ * A legend below the graph, with the last and the highest value of each line. The highest first, because only some lines have room, and
+ * one that was high a moment ago would be below all that are 0.
+ */
 export const legendBelow = (): VizLegendOptionsBuilder =>
   new VizLegendOptionsBuilder()
     .showLegend(true)
     .displayMode(LegendDisplayMode.Table)
     .placement(LegendPlacement.Bottom)
     .calcs(['lastNotNull', 'max'])
-    .sortBy('Last *')
+    .sortBy('Max')
     .sortDesc(true);
 
 /**

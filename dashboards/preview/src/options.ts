@@ -31,7 +31,7 @@ Usage: pnpm preview [options]
 
   --prometheus URL         query this Prometheus (default: starts the demo with its own, which takes two and a half minutes)
   --story NAME             instead of the demo, an hour that the engine plays at once: outage, fleet (50 agents),
-                           incident (20 alerts and more), flood (200), single (one) or idle
+                           incident (20 alerts and more), flood (100), single (one) or idle
   --out DIR                where the pictures go (default: dashboards/preview/out)
   --dashboard UID          only this one; may be given more than once
   --width PIXELS           of the pictures (default: 1600)

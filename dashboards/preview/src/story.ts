@@ -87,7 +87,7 @@ export const STORIES = {
       })),
     ],
   },
-  /** Three services are down for 80 agents: more than 200 alerts. */
+  /** Three services are down for 80 agents: more than 100 alerts. */
   flood: {
     agents: fleetOf(80),
     scrapeMs: 60_000,
