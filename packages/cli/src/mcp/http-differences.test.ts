@@ -21,7 +21,12 @@ const json = (response: ServerResponse, body: object, status = 200): void =>
     .end(JSON.stringify({ jsonrpc: '2.0', ...body }));
 
 /** A relay before a server with sessions. `forget` ends them; calls then get `lost`, and otherwise `call`. */
-const started = async (call: Answer, lost: Answer = call, headers: Record<string, string> = {}) => {
+const started = async (
+  call: Answer,
+  lost: Answer = call,
+  headers: Record<string, string> = {},
+  get: Answer = (_message, response) => response.writeHead(405).end(),
+) => {
   const seen: (Message & { readonly headers: IncomingMessage['headers'] })[] = [];
   let sessions = 0;
   let isLost = false;
@@ -31,7 +36,7 @@ const started = async (call: Answer, lost: Answer = call, headers: Record<string
     const text = Buffer.concat(parts).toString();
     const message = (text === '' ? { method: request.method } : JSON.parse(text)) as Message;
     seen.push({ ...message, headers: request.headers });
-    if (message.method === 'GET') return response.writeHead(405).end();
+    if (message.method === 'GET') return get(message, response, request);
     if (message.method === 'initialize') {
       sessions += 1;
       isLost = false;
@@ -143,6 +148,41 @@ test('M1: the cookies of the server are sent back, and the relay says who it is'
     cookie: 'backend=1',
     'user-agent': expect.stringMatching(/^breakerbox/),
   });
+});
+
+test('M1: a cookie of --header is sent beside those of the server', async () => {
+  const { tool, seen } = await started(fine, fine, { cookie: 'token=a' });
+  await tool();
+  expect(seen.at(-1)?.headers.cookie).toBe('token=a; backend=1');
+});
+
+test('M1: a server that gives another session id with each answer needs one handshake', async () => {
+  let current = 's1';
+  const turning: Answer = ({ id }, response, request) => {
+    if (request.headers['mcp-session-id'] !== current) return json(response, { error: 'Session not found' }, 404);
+    current = `turned-${id}`;
+    return fine({ id }, response.setHeader('mcp-session-id', current), request);
+  };
+  const { tool, seen } = await started(turning);
+  for (let n = 0; n < 3; n += 1) expect(await tool()).toBe('fine');
+  expect(seen.filter(({ method }) => method === 'initialize')).toHaveLength(1);
+});
+
+test('M1: a call that is accepted with 202 is answered by the stream of other messages', async () => {
+  let stream: ServerResponse | undefined;
+  const accepted: Answer = ({ id }, response) => {
+    response.writeHead(202).end();
+    const result = { content: [{ type: 'text', text: 'later' }] };
+    if (id === 5) return stream?.end();
+    return setTimeout(() => stream?.write(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`), 20);
+  };
+  const { tool } = await started(accepted, accepted, {}, (_message, response) => {
+    stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+    stream.write(': open\n\n');
+  });
+  await expect.poll(() => stream?.headersSent).toBe(true);
+  expect([await tool(), await tool()]).toEqual(['later', 'later']);
+  expect(await tool()).toContain('ended before the answer');
 });
 
 test('M4: what the server says of a request that it cannot read reaches the model', async () => {

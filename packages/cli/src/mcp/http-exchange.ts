@@ -107,11 +107,11 @@ export class HttpExchange {
   }
 
   #cancel(toServer: Buffer): void {
-    const { target, request } = this.#parts;
+    const { target, request, cookies } = this.#parts;
     if (request.headers['mcp-session-id'] === undefined) return;
     const headers = { ...headersToServer(request.headers), accept: 'application/json, text/event-stream' };
     const signal = AbortSignal.timeout(CANCEL_MS);
-    target.send({ method: 'POST', headers, body: toServer, signal }).then(
+    target.send({ method: 'POST', headers, body: toServer, signal, cookies }).then(
       (answer) => answer.resume(),
       () => {}, // The server may hang.
     );

@@ -186,7 +186,9 @@ export class HttpTarget {
       const start = url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
       const given = { ...headers, ...this.#headers };
-      const cookie = given.cookie === undefined ? cookies?.header(url) : undefined;
+      // A client that keeps cookies sends those of the server itself. A cookie of --header is sent beside them.
+      const cookie =
+        headers.cookie ?? ([this.#headers.cookie, cookies?.header(url)].filter(Boolean).join('; ') || undefined);
       const all = { 'user-agent': this.#userAgent, ...given, ...(cookie !== undefined && { cookie }), ...length };
       const request = start(url.href, { method, headers: all, signal, agent });
       limitConnecting(request);

@@ -89,6 +89,10 @@ export class HttpUpstream {
   readonly #handshake = new ClientHandshake();
   #beginning: Promise<boolean> | undefined;
   #stream: AbortController | undefined;
+  /** Whether that stream is open. */
+  #isListening = false;
+  /** Requests that the server has accepted (202), and will answer in it. */
+  #later: readonly RpcMessage[] = [];
 
   constructor(parts: HttpUpstreamParts) {
     this.#parts = parts;
@@ -168,7 +172,7 @@ export class HttpUpstream {
         const began = (await beginning?.catch(() => false)) ?? true;
         await (began ? this.#attempt(outgoing, onSent, false) : asItWas());
       }
-      if (relay.isOpen(requests))
+      if (relay.isOpen(requests) && !requests.some((one) => this.#later.includes(one)))
         await this.#fail(requests, connectionFailure(target.host, await target.isReachable()));
     } catch (error) {
       if (!stop.signal.aborted && !this.#closing.signal.aborted)
@@ -178,7 +182,11 @@ export class HttpUpstream {
 
   /** Sends the line and passes the answer on. If it may mean a lost session, it gives what passes it on as it is. */
   async #attempt(outgoing: Outgoing, onSent: () => void, isFirst: boolean): Promise<(() => Promise<void>) | undefined> {
+    const session = this.#sessionId;
     const response = await this.#post(outgoing, onSent);
+    // A server may give another id with each answer. One that is late is of a session that has ended.
+    if (session !== undefined && isFine(response) && this.#sessionId === session)
+      this.#sessionId = oneHeader(response, 'mcp-session-id') ?? session;
     const problem = isFine(response) ? undefined : await errorBody(response);
     if (isFirst && problem !== undefined && this.#isLost(response, problem, outgoing))
       return () => this.#answer(response, problem, outgoing);
@@ -244,6 +252,12 @@ export class HttpUpstream {
     if (first?.method === 'notifications/initialized') this.#listen();
     if (requests.length === 0) {
       response.resume();
+      return;
+    }
+    if (response.statusCode === 202 && this.#isListening) {
+      response.resume();
+      // The answer comes in the stream of messages that answer nothing.
+      this.#later = [...this.#later.filter((one) => this.#parts.relay.isOpen([one])), ...requests];
       return;
     }
     switch (mediaType(response)) {
@@ -315,10 +329,17 @@ export class HttpUpstream {
           reader.leastMs = Math.max(LEAST_RETRY_MS, retryAfterMs(response));
           const { statusCode = 0 } = response;
           if (statusCode < 500 && statusCode !== 408 && statusCode !== 429) return; // No such stream. If the session is lost, the next call finds out.
-        } else if (await this.#readStream(response, reader)) failures = 0;
+        } else {
+          this.#isListening = true;
+          if (await this.#readStream(response, reader)) failures = 0;
+        }
       } catch {
         // Opened again below.
       }
+      this.#isListening = false;
+      const { host } = this.#parts.target;
+      await this.#fail(this.#later, connectionFailure(host, true));
+      this.#later = [];
       await this.#wait(reader, failures, signal);
     }
   }

@@ -493,7 +493,7 @@ class ToolRelay implements Relay {
   }
 
   #progressed(token: string | undefined): void {
-    if (token === undefined) return;
+    if (token === undefined || this.#parts.timeouts === undefined) return;
     for (const [, { progress, timer }] of this.#open.entries()) if (progress === token) timer?.refresh();
   }
 

@@ -1,0 +1,180 @@
+/** `--listen`: pings, cookies, streams without an end, and connections that are not made. Between real HTTP servers and clients. */
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { runHttpFront } from './http-front.ts';
+import { HttpTarget } from './http-target.ts';
+import { createRelay } from './relay.ts';
+import { createRelayBox } from './relay-box.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Lets real sockets do their work, until something is so. */
+const until = async (isSo: () => unknown): Promise<void> => {
+  for (let turn = 0; turn < 20_000; turn += 1) {
+    if (await isSo()) return;
+    await new Promise(setImmediate);
+  }
+  throw new Error('It does not become so.');
+};
+
+const pass = (seconds: number) => vi.advanceTimersByTimeAsync(seconds * 1_000);
+
+const listening = async (server: Server): Promise<number> => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+};
+
+interface Seen {
+  readonly method: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** A relay that listens before a server. `call` answers calls of tools, and `ping` pings. */
+const started = async (
+  call: (id: unknown, response: ServerResponse) => void,
+  ping: (id: unknown, response: ServerResponse) => void = (id, response) => answer(id, response, {}),
+) => {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    let text = '';
+    for await (const part of request) text += part;
+    const { method = request.method ?? '', id } = text === '' ? {} : JSON.parse(text);
+    seen.push({ method, headers: request.headers });
+    if (method === 'GET') return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+    if (method === 'initialize') {
+      response.setHeader('mcp-session-id', 's1').setHeader('set-cookie', 'backend=1; Path=/');
+      return answer(id, response, { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'slow' } });
+    }
+    return method === 'ping' ? ping(id, response) : call(id, response);
+  });
+  const target = `http://127.0.0.1:${await listening(server)}/mcp`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { ...(await relayTo(target)), seen, server };
+};
+
+const relayTo = async (target: string) => {
+  const clock = { now: () => Date.now(), unixNow: () => Date.now() };
+  const { session, ...rules } = createRelayBox({ agent: 'test', budget: false, clock });
+  const relay = createRelay({ group: 'slow', watchesAll: true, session, ...rules });
+  let stop = (): void => {};
+  const url = await new Promise<string>((resolve) => {
+    const onStop = (listener: () => void) => {
+      stop = listener;
+      return () => {};
+    };
+    const listen = { host: '127.0.0.1', port: 0 };
+    void runHttpFront({
+      target: new HttpTarget({ url: new URL(target), headers: {} }),
+      relay,
+      listen,
+      onStop,
+      onListening: resolve,
+    });
+  });
+  onTestFinished(() => stop());
+  let last = 0;
+  /** Sends a message as a client with a session. Gives the text that its model reads. */
+  const post = (method: string, headers: Record<string, string> = { 'mcp-session-id': 's1' }) =>
+    new Promise<string>((resolve, reject) => {
+      last += 1;
+      const params = method === 'tools/call' ? { name: 'a', arguments: { last } } : {};
+      const request = requestHttp(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers } });
+      request.on('error', reject).on('response', async (response) => {
+        let text = '';
+        for await (const part of response) text += part;
+        resolve(JSON.parse(text).result?.content?.[0]?.text ?? text);
+      });
+      request.end(JSON.stringify({ jsonrpc: '2.0', id: last, method, params }));
+    });
+  return { url, post };
+};
+
+const answer = (id: unknown, response: ServerResponse, result: object): void =>
+  void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+const fine = (id: unknown, response: ServerResponse): void =>
+  answer(id, response, { content: [{ type: 'text', text: 'fine' }] });
+
+test('M6: a server that answers neither calls nor pings hangs, and the next client is told', async () => {
+  const { post, seen } = await started(
+    () => {},
+    () => {},
+  );
+  await post('initialize', {});
+  const giveUp = (): void => {}; // The relay ends before the answers.
+  post('tools/call').catch(giveUp);
+  await until(() => seen.some(({ method }) => method === 'tools/call'));
+  await pass(10);
+  await until(() => seen.some(({ method }) => method === 'ping'));
+  expect(seen.find(({ method }) => method === 'ping')?.headers).toMatchObject({ 'mcp-session-id': 's1' });
+  post('tools/call').catch(giveUp);
+  await until(() => seen.filter(({ method }) => method === 'tools/call').length === 2);
+  await pass(15);
+  expect(await post('tools/call')).toContain("the tools of group 'slow' failed (timeout)");
+});
+
+test('M6: a slow tool of a server that answers pings is called again', async () => {
+  let late: (() => void) | undefined;
+  const { post, seen } = await started((id, response) => {
+    late = () => fine(id, response);
+  });
+  await post('initialize', {});
+  post('tools/call').catch(() => {});
+  await until(() => late);
+  for (let seconds = 0; seconds < 90; seconds += 5) {
+    await pass(5);
+    for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  }
+  expect(seen.filter(({ method }) => method === 'ping').length).toBeGreaterThan(1);
+  const next = post('tools/call');
+  await until(() => seen.filter(({ method }) => method === 'tools/call').length === 2);
+  late?.();
+  expect(await next).toBe('fine');
+});
+
+test('M1: cookies of the server are kept for a client that keeps none, and only for it', async () => {
+  const { post, seen } = await started(fine);
+  await post('initialize', {});
+  await post('tools/call');
+  expect(seen.at(-1)?.headers.cookie).toBe('backend=1');
+  await post('tools/call', { 'mcp-session-id': 's1', cookie: 'own=2' });
+  expect(seen.at(-1)?.headers.cookie).toBe('own=2');
+  await post('tools/call', { 'mcp-session-id': 's2' });
+  expect(seen.at(-1)?.headers.cookie).toBeUndefined();
+});
+
+test('M2: streams that clients open and leave again and again leave no connection to the server', async () => {
+  const { url, post, seen, server } = await started(fine);
+  await post('initialize', {});
+  for (let n = 1; n <= 100; n += 1) {
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': 's1' };
+    const request = requestHttp(url, { headers }).on('error', () => {});
+    request.on('response', (response) => response.once('data', () => request.destroy()).on('error', () => {})).end();
+    await until(() => request.destroyed);
+  }
+  expect(seen.filter(({ method }) => method === 'GET')).toHaveLength(100);
+  const connections = () => new Promise<number>((resolve) => server.getConnections((_, count) => resolve(count)));
+  await until(async () => (await connections()) <= 1); // The one that is kept for the next request.
+  expect(await post('tools/call')).toBe('fine');
+});
+
+test('M1: a connection that is not made within 10 s fails, and opens the group', async () => {
+  // It takes connections and says nothing, as a firewall between.
+  let taken = 0;
+  const silent = createSocketServer(() => {
+    taken += 1;
+  });
+  const { post } = await relayTo(`https://127.0.0.1:${await listening(silent)}/mcp`);
+  onTestFinished(() => void silent.close());
+  const calling = post('tools/call', {});
+  await until(() => taken === 1);
+  await pass(9.9);
+  expect(await Promise.race([calling, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).toBe('waiting');
+  await pass(0.2);
+  expect(await calling).toContain('failed (ETIMEDOUT)');
+  expect(await post('tools/call', {})).toContain("the tools of group 'slow' failed (network)");
+});
