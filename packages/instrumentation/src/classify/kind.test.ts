@@ -61,6 +61,13 @@ it.each([
   ['python_docs', undefined],
   ['sandbox_payments', undefined],
   ['task_runner', undefined],
+  ['run_test', 'runner'],
+  ['run_specs', 'runner'],
+  ['run_spec', 'runner'],
+  ['run_lint', 'runner'],
+  ['jest', 'runner'],
+  ['ask_jest', undefined],
+  ['jest_docs', undefined],
 ])('O2: %s is a tool of kind %s', (tool, kind) => {
   expect(kindOf(tool)).toBe(kind);
 });
