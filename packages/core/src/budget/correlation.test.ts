@@ -224,6 +224,14 @@ describe('S1: failures with no success between them', () => {
     expect(correlateSuccess(emptied, 'd', policy)).toBe(emptied);
   });
 
+  test('S1: tools that no other replaces and that share nothing: a success is as usual, and a closing takes its own tools', () => {
+    const alone: CorrelationPolicy = { ...DEFAULT_SYSTEMIC, joinsAll: true };
+    const two = opened([one('a', 'server'), one('b', 'server', 1)], alone);
+    expect([two.event, two.sinceSuccess]).toEqual([undefined, ['a', 'b']]);
+    expect(correlateSuccess(two, 'd', alone).sinceSuccess).toEqual([]);
+    expect(correlateClosing(two, new Set(['a'])).sinceSuccess).toEqual(['b']);
+  });
+
   test('O6: unknown failures share no category, and count among seven of any category', () => {
     const unknown = ['a', 'b', 'c', 'a', 'b', 'c', 'a'].map((tool, ms) => one(tool, 'unknown', ms));
     expect(failed(unknown.slice(0, 6)).event).toBeUndefined();

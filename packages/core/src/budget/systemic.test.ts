@@ -104,6 +104,11 @@ describe('S4: what the tools share', () => {
     expect(suspectOf(event)).toBe(inWords);
   });
 
+  test('S4: a layer that shares no name is told without one', () => {
+    expect(suspectOf({ layer: 'network', dependency: undefined, group: 'maps' })).toBe('network');
+    expect(suspectOf({ layer: 'group', dependency: undefined, group: undefined })).toBe('group');
+  });
+
   test('S4: both are looked up for the tools of the event', () => {
     const asked: (readonly string[])[] = [];
     const ask = (tools: readonly string[]) => {

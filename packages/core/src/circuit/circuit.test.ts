@@ -8,10 +8,13 @@ import {
   categoryOf,
   closedCircuit,
   fail,
+  failedKeysOf,
   failuresInRow,
+  interrupt,
   openCircuit,
   release,
   restage,
+  retreat,
   succeed,
   type Ticket,
 } from './circuit.ts';
@@ -225,4 +228,34 @@ describe('S5: the gate of an event', () => {
     }
     expect(waits).toEqual([300, 600, 1_000, 1_000]);
   });
+});
+
+describe('C14: the row of failed keys', () => {
+  const policy = resolvePolicy({});
+  const own = fail(start, start, failure, policy, at(1));
+  const failed = fail(own, own, { ...failure, key: 'k', ofKey: true }, policy, at(2));
+  const rows = (circuit: Circuit) => [failuresInRow(circuit), failedKeysOf(circuit)];
+
+  test('C14: an answer ends it, and no other count', () => {
+    const after = interrupt(failed, failed, policy, at(3));
+    expect([failed, after].map(rows)).toEqual([
+      [1, 1],
+      [1, 0],
+    ]);
+    expect(interrupt(after, after, policy, at(4))).toBe(after);
+  });
+
+  test('C7, C14: a late answer, and one of an open circuit, change nothing', () => {
+    const open = openAt({}, at(0));
+    expect(interrupt(failed, { generation: 7 }, policy, at(3))).toBe(failed);
+    expect(interrupt(open, open, policy, at(3))).toBe(open);
+  });
+});
+
+test('C8: only a probe has a slot to return', () => {
+  const policy = resolvePolicy({ cooldownMs: 100 });
+  const { circuit, ticket } = probing(policy, openAt({ cooldownMs: 100 }, at(0)), at(100));
+  expect(retreat(circuit, ticket, 'a', policy, at(101)).state).toBe('open');
+  expect(retreat(circuit, { generation: circuit.generation }, 'a', policy, at(101))).toBe(circuit);
+  expect(retreat(start, { ...ticket, generation: start.generation }, 'a', policy, at(101))).toBe(start);
 });
