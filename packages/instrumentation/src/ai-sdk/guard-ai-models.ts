@@ -15,7 +15,7 @@ import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
 import { openStream, readableOf } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
-import { checkOptions, type OptionCheck, show, text } from '../options.ts';
+import { checkOptions, functionGiven, type OptionCheck, show, text } from '../options.ts';
 import { checkVersion, type Framework } from '../versions.ts';
 import { isAboutHistory, isKeptByProvider, withoutMarks, withSoundIds } from './model-history.ts';
 import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
@@ -48,6 +48,11 @@ export interface ModelEntry<Model extends AiModel> {
 export interface GuardAiModelsOptions<Model extends AiModel> extends GuardModelsOptions {
   /** The models, the preferred one first. All must be of the same specification version. */
   readonly models: readonly (Model | ModelEntry<Model>)[];
+  /**
+   * Whose API key a call uses, if tenants bring keys of their own: an id of the tenant, never the key itself. A refused key, a used-up quota and
+   * a reached limit then count for that tenant alone (C14), an outage for all. Default: all calls use one key.
+   */
+  readonly tenant?: (call: Pick<AiOptions, 'headers' | 'providerOptions'>) => string;
 }
 
 const isModel = (value: unknown): value is AiModel =>
@@ -98,7 +103,7 @@ export const aiModelOf = <Model extends AiModel>(
   checkOptions(
     'guardModels()',
     { ...options, models: options?.models ?? null },
-    { ...MODEL_CHECKS, models: modelList },
+    { ...MODEL_CHECKS, models: modelList, tenant: functionGiven },
   );
   checkVersion(framework, `guardModels() of @breakerbox/instrumentation/${entry}`);
   const entries = options.models.map((one) => (isModel(one) ? { model: one as Model } : (one as ModelEntry<Model>)));
@@ -107,12 +112,13 @@ export const aiModelOf = <Model extends AiModel>(
   const { specificationVersion } = primary.given.model;
   const other = list.candidates.find(({ given }) => given.model.specificationVersion !== specificationVersion);
   if (other !== undefined) throw mixedVersions(primary, other);
-  const ask = <Answer>(
+  const ask = async <Answer>(
     call: AiOptions,
     run: (candidate: Candidate<ModelEntry<Model>>, own: AiOptions, attempt: ModelAttempt) => Promise<Answer>,
   ): Promise<Answer> =>
     askModels(list, {
       signal: call.abortSignal,
+      tenant: options.tenant?.(call),
       canCarry: (candidate) => carries(candidate, primary, call),
       call: async (candidate, attempt) => {
         const own = optionsFor(candidate, list, call, attempt);

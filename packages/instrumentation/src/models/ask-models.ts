@@ -10,6 +10,8 @@ import { ModelsUnavailableError, type UnansweredModel } from './models-unavailab
 export interface Asking<Model, Answer> {
   /** The caller's signal. */
   readonly signal: AbortSignal | undefined;
+  /** Whose key the call uses, if tenants bring keys of their own (C14). Default: all calls use one. */
+  readonly tenant?: string | undefined;
   /** Whether a model can take the request. Default: it can. */
   canCarry?(candidate: Candidate<Model>): boolean;
   /**
@@ -65,8 +67,10 @@ const askOne = async <Model, Answer>(
   throwIfLeft(signal, span);
   const { model, index } = candidate;
   if (asking.canCarry?.(candidate) === false) return { model, why: 'unsupported' };
-  const permit = list.session.acquire(candidate.handle.name);
+  const { tenant } = asking;
+  const permit = list.session.acquire(candidate.handle.name, tenant === undefined ? undefined : { key: tenant });
   if (isRejected(permit)) {
+    if (permit.reason === 'key_open') return { model, why: 'skipped', isOfTenant: true };
     const state = stateOf(list, candidate);
     return {
       model,
@@ -77,7 +81,16 @@ const askOne = async <Model, Answer>(
   }
   const isLast = index === list.candidates.length - 1;
   const limits = permit.decision === 'probe' && !isLast ? probeLimits(list.limits) : list.limits;
-  const attempt = new ModelAttempt(permit, candidate, limits, [...tried], signal, span, list.unixNow);
+  const attempt = new ModelAttempt(
+    permit,
+    candidate,
+    limits,
+    [...tried],
+    signal,
+    span,
+    list.unixNow,
+    tenant !== undefined,
+  );
   try {
     return { answer: await span.within(() => asking.call(candidate, attempt)) };
   } catch (thrown) {

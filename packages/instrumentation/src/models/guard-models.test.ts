@@ -1,6 +1,6 @@
 import { createBreakerbox } from '@breakerbox/core';
 import { boxModels } from '@breakerbox/core/internal';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { guardModels } from './guard-models.ts';
 import { ModelStreamError, ModelsUnavailableError } from './models-unavailable.ts';
 
@@ -157,6 +157,54 @@ test('L5: a caller who leaves during such a wait has its own error', async () =>
   await vi.advanceTimersByTimeAsync(100);
   controller.abort();
   await expect(answer).rejects.toBe(controller.signal.reason);
+});
+
+describe('tenants with keys of their own', () => {
+  const guardTenants = (code: number) => {
+    const box = createBreakerbox({ agent: 'tenants' });
+    const called: string[] = [];
+    const models = [
+      {
+        name: 'a/one',
+        call: async ({ tenant }: { readonly tenant: string }) => {
+          called.push(tenant);
+          if (tenant === 'bad') throw status(code);
+          return 'one';
+        },
+      },
+      { name: 'b/two', call: async () => 'two' },
+    ];
+    const ask = guardModels(box, { models, tenant: ({ tenant }) => tenant });
+    const circuits = () =>
+      boxModels(box)
+        .session.view()
+        .circuits.filter(({ state }) => state !== 'closed')
+        .map(({ tool }) => tool);
+    return { ask, called, circuits };
+  };
+
+  test.each([401, 402, 403, 429])('L2: an answer %i blames the key of the tenant alone', async (code) => {
+    const { ask, called, circuits } = guardTenants(code);
+    for (let i = 0; i < 4; i += 1) expect(await ask({ tenant: 'bad' })).toBe('two');
+    expect(called).toEqual(['bad', 'bad']);
+    expect(await ask({ tenant: 'good' })).toBe('one');
+    expect(circuits()).toEqual([]);
+  });
+
+  test('L2: an outage is that of the model, for all tenants', async () => {
+    const { ask, called, circuits } = guardTenants(503);
+    for (let i = 0; i < 3; i += 1) expect(await ask({ tenant: 'bad' })).toBe('two');
+    expect(await ask({ tenant: 'good' })).toBe('two');
+    expect(called).toEqual(['bad', 'bad']);
+    expect(circuits()).toEqual(['model:a/one']);
+  });
+
+  test('L2, L5: without another model, the error says that it is the key of this tenant', async () => {
+    const box = createBreakerbox({ agent: 'tenant' });
+    const ask = guardModels(box, { models: [{ name: 'a/one', call: fails(401) }], tenant: () => 'bad' });
+    for (let i = 0; i < 5; i += 1) await expect(ask('q')).rejects.toMatchObject({ status: 401 });
+    await expect(ask('q')).rejects.toThrow(/a\/one is unavailable for this tenant: its key was refused/);
+  });
 });
 
 test('L2: behind a router, an outage of one provider opens no other', async () => {

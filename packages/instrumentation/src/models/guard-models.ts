@@ -27,6 +27,11 @@ export interface GuardFunctionsOptions<Request, Answer> extends GuardModelsOptio
   /** The models, the preferred one first. */
   readonly models: readonly ModelFunction<Request, Answer>[];
   /**
+   * Whose API key a request uses, if tenants bring keys of their own: an id of the tenant, never the key itself. A refused key, a used-up quota
+   * and a reached limit then count for that tenant alone (C14), an outage for all. Default: all requests use one key.
+   */
+  readonly tenant?: (request: Request) => string;
+  /**
    * Whether a part of a stream can be seen. Another model answers only before the first such part. Default: every part except for empty
    * strings.
    */
@@ -85,14 +90,21 @@ export const guardModels = <Request, Answer>(
   box: Breakerbox,
   options: GuardFunctionsOptions<Request, Answer>,
 ): GuardedModels<Request, Answer> => {
-  const checks = { ...MODEL_CHECKS, models: functions, isVisible: functionGiven, isLast: functionGiven };
+  const checks = {
+    ...MODEL_CHECKS,
+    models: functions,
+    tenant: functionGiven,
+    isVisible: functionGiven,
+    isLast: functionGiven,
+  };
   checkOptions('guardModels()', { ...options, models: options?.models ?? null }, checks);
   const named = options.models.map((one) => namedModel(one, one.name, one.key));
   const list = listModels(box, named, options, 'guardModels()');
   const format = formatOf(options);
-  return (request, { signal } = {}) =>
+  return async (request, { signal } = {}) =>
     askModels(list, {
       signal,
+      tenant: options.tenant?.(request),
       call: async ({ given }, attempt) => {
         const { attemptMs } = attempt.limits;
         // A function that gives an iterable at once does not make the call yet.

@@ -1,4 +1,4 @@
-import type { Permit } from '@breakerbox/core';
+import type { ErrorCategory, Permit } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import { orUndefined } from '../untrusted.ts';
 import type { AnswerFacts, Candidate, TriedModel } from './candidates.ts';
@@ -22,6 +22,9 @@ export class JudgedError extends Error {
 /** O10: an abort by a time limit of the caller blames the model only if it had this long. */
 const LEAST_RUN_MS = 5_000;
 
+/** L2: what another key of another tenant may not have: a refusal, a used-up quota, a reached limit. */
+const OF_KEY: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['permission', 'resource', 'rate_limit']);
+
 /** C9: how long the reader of a stream may take between two parts, until the model's probe counts as failed. */
 const READER_MS = 60_000;
 
@@ -36,6 +39,7 @@ export class ModelAttempt {
   readonly #controller = new AbortController();
   readonly #span: ModelSpan;
   readonly #unixNow: () => number;
+  readonly #isOfTenant: boolean;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
   readonly #beganMs = performance.now();
@@ -55,6 +59,7 @@ export class ModelAttempt {
     caller: AbortSignal | undefined,
     span: ModelSpan,
     unixNow: () => number,
+    isOfTenant: boolean,
   ) {
     this.candidate = candidate;
     this.limits = limits;
@@ -63,6 +68,7 @@ export class ModelAttempt {
     this.#caller = caller;
     this.#span = span;
     this.#unixNow = unixNow;
+    this.#isOfTenant = isOfTenant;
     this.#waitsSinceMs = performance.now();
     caller?.addEventListener('abort', this.#leave);
   }
@@ -187,10 +193,11 @@ export class ModelAttempt {
   #settle({ outcome, category, blames, wait }: ModelVerdict): void {
     const { handle } = this.candidate;
     const retryAfterMs = wait === 'longest' ? handle.longestWaitMs() : wait;
+    const blamed = this.#isOfTenant && OF_KEY.has(category) ? 'key' : blames;
     this.#permit.settle({
       outcome,
       category,
-      ...(blames !== undefined && { blames }),
+      ...(blamed !== undefined && outcome === 'failure' && { blames: blamed }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }

@@ -14,6 +14,8 @@ export interface UnansweredModel {
   readonly untilUnixMs?: number | undefined;
   /** An operator or a setting forced its circuit open, so that no probe is made. */
   readonly isForced?: boolean;
+  /** Only the key of this tenant is skipped: it was refused, or its quota or limit is reached. */
+  readonly isOfTenant?: boolean;
 }
 
 /**
@@ -54,11 +56,13 @@ const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
   invalid_input: 'it does not accept this request',
 };
 
-const sentence = ({ model, why, category, status, untilUnixMs, isForced }: UnansweredModel): string => {
+const sentence = ({ model, why, category, status, untilUnixMs, isForced, isOfTenant }: UnansweredModel): string => {
   if (why === 'unsupported')
     return `${model} was skipped, because it cannot carry a tool or a conversation of another provider.`;
   if (isForced && why === 'skipped')
     return `${model} is unavailable: its circuit is forced open by an operator or a setting.`;
+  if (isOfTenant)
+    return `${model} is unavailable for this tenant: its key was refused, or its quota or rate limit is reached.`;
   const code = status === undefined ? '' : ` (HTTP ${status})`;
   const words = (category && WORDS[category]) ?? 'it fails';
   const until = untilUnixMs === undefined ? '' : ` It is skipped until ${new Date(untilUnixMs).toISOString()}.`;
