@@ -703,7 +703,9 @@ describe('M8: a launcher that cannot be run is not written', () => {
     other.put(CODE, source);
     expect(await install(other, 'claude-code', '--launcher', 'breakerbox')).toMatchObject({
       code: 1,
-      err: expect.stringContaining("--launcher breakerbox: no folder of PATH has a command 'breakerbox'. Install it"),
+      err: expect.stringContaining(
+        "--launcher breakerbox: no folder of PATH has a command 'breakerbox'. Install breakerbox globally",
+      ),
     });
     expect(other.read(CODE)).toBe(source);
   });

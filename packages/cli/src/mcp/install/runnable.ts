@@ -13,7 +13,7 @@ const NPM_MS = 10_000;
 export const faultOfLauncher = async (launcher: Launcher, running: Running): Promise<string | undefined> => {
   const { version, main, path } = running;
   if (launcher === 'breakerbox' && !isOnPath('breakerbox', path))
-    return "no folder of PATH has a command 'breakerbox'. Install it (npm install --global breakerbox), or leave --launcher out.";
+    return "no folder of PATH has a command 'breakerbox'. Install breakerbox globally, or leave --launcher out.";
   if (launcher !== 'npx' || IN_NPX.test(main)) return undefined;
   if ((await running.npmHas(`breakerbox@${version}`)) !== false) return undefined;
   return `npm does not have breakerbox@${version}. Leave --launcher out, or give --launcher breakerbox or --launcher node.`;
