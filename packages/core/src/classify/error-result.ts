@@ -35,7 +35,8 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
   if (!isObject(result)) return undefined;
   // A proxy may throw. Its properties are read one by one.
   if (!guarded(() => MARKS.some((key) => key in result), true)) return undefined;
-  if (read(result, 'isError') === true) return { error: result };
+  const isRpcError = read(result, 'jsonrpc') === '2.0' && isSaid(read(result, 'error'));
+  if (isRpcError || read(result, 'isError') === true) return { error: result };
   const flags = ['ok', 'success', 'successful'].map((key) => read(result, key));
   // `Response` of fetch, undici and node-fetch. A redirect and an opaque response are not `ok` either, but are not errors.
   if (flags[0] === false && typeof read(result, 'bodyUsed') === 'boolean') {

@@ -186,7 +186,8 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
   if (own.trust === TRUST.status) {
     // The rejection may be about the account: 400 with 'your credit balance is too low', or AWS's 400 for a throttled call.
     const throttled = own.category === 'invalid_input' && ofClass?.category !== 'server' ? ofClass : undefined;
-    return { ...own, ...(readAccount(own, allTextOf(error)) ?? throttled) };
+    const account = readAccount(own, allTextOf(error)) ?? throttled;
+    return account ? { ...own, ...account, answered: false } : own;
   }
   if (ofClass) return { ...ofClass, trust: TRUST.code };
   const rpc = own.code?.startsWith('rpc:') === true;

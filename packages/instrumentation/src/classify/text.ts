@@ -75,8 +75,8 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
   return throttled ?? (outage && isAccount(outage) ? outage : first);
 };
 
-/** HTTP 400, 402, 403 and the 432 of a search API can be about the arguments or about the account. */
-const isRejectedRequest = ({ code }: Meaning): boolean => /http:4(?:0[023]|3[23])/.test(`${code}`);
+/** HTTP 400, 402, 403, 422 and the 432 of a search API can be about the arguments or about the account. */
+const isRejectedRequest = ({ code }: Meaning): boolean => /http:4(?:0[023]|22|3[23])/.test(`${code}`);
 const isAccount = ({ category }: Meaning): boolean => ['rate_limit', 'resource', 'permission'].includes(category);
 /** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>

@@ -4,17 +4,20 @@ import type { Verdict } from './verdict.ts';
 
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:not (?:be |been )?found|nothing|none|no (?:\w+ ){1,3}(?:found|match|available|for\b|between)|no (?:such|match|result|record|row|entr|document|data\b|item|hit)|(?:does|do|did)(?: not|n't) (?:exist|match)|(?:could(?: not|n't)|can(?:not|'t)) (?:find|locate)|(?:unable|failed) to (?:find|locate|identify)|(?:0|zero) \w|empty|missing|unknown (?!error|exception|failure|issue|problem|reason))|nicht gefunden|kein(?:e|en)? (?:ergebnis|treffer)|no (?:se )?encontr|aucun(?:e)? r[ée]sultat|introuvable|non trovat|não encontrad|не найден|見つかりません|未找到|找不到|찾을 수 없/i;
+  /\b(?:not (?:be |been )?found|no (?:\w+ ){1,3}(?:found|available|for\b|between)|no (?:such|data\b)|(?:does|do|did)(?: not|n't) exist|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:find|locate)|missing)/i;
 /** Something of the tool itself. */
 const OWN =
-  /\b(?:tool|executable|binary|interpreter|driver|browser|display|plugin|extension|configuration|environment|env var)/i;
+  /\b(?:tool|executable|interpreter|webdriver|browser|plugin|extension|configuration|environment|env var)|\w_(?:key|token|secret|home)\b/i;
 /** What else only a broken tool speaks of: its keys, its settings, its peers, its own code. Or the text says nothing at all. */
 const BROKEN =
-  /^\W*$|\b(?:keys?\b|secret|credential|token|config|setting|install|module|librar|dependenc|runtime|server|backend|service|database|(?:not |dis)connected|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined|enabled|running|ready|loaded|started)|internal|exception|undefined|nonetype|cannot read propert|unknown (?:error|exception|failure|issue|problem|reason))/i;
+  /^[^\p{L}\p{N}]*$|\b(?:(?:api|access|secret|auth|license|subscription) (?:key|token)|credentials|config|(?:not |un)installed|dependenc|backend|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|auth login|please (?:log|sign) ?in\b|undefined|nonetype|cannot read propert|is not a function|unknown (?:error|exception|failure|issue|problem|reason))/iu;
+/** All words of a text that gives no reason, such as 'An error occurred while executing the request'. */
+const NO_REASON =
+  /^(?:an?|the|it|to|of|in|with|is|was|has|been|your|this|while|during|occurred|happened|please|try|again|later|something|went|wrong|error|exception|fail(?:ed|ure)?|unhandled|unexpected|internal|execut\w+|call(?:ing)?|request\w*|operation|process\w*|search\w*|query\w*|fetch\w*|null|object)$/i;
 
-/** The tool works, and rejects this request: a rule, a limit, a state of the object, or advice about the arguments. */
+/** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
 const REFUSED =
-  /\b(?:(?:already|allowed|eligible|permitted|authorized for|must|only|should|(?:cannot|can't|may not) be|insufficient|enough|maximum|minimum|at (?:least|most)|(?:more|less|fewer|later|earlier) than|too|declined|rejected|denied|refused|expired|closed|completed|sold out|booked|taken|occupied|busy|locked|pending|full|(?:not |un)available|in use|duplicate|ambiguous|different|same|first|before|until|not (?:a )?part of|(?:does not|doesn't) cover|unless|invalid|incorrect|wrong|malformed|unsupported (?:type|format|value)|division by zero|syntax|forbidden|archived|conditional|not in|out of stock|(?:(?:test|suite|build|assertion)s?|compilation|type ?check|lint) failed|sign in|log ?in|unpaid|please (?:provide|specify|select|choose|enter|use|give|pick|check the))\b|exceed|limit|cancel|refund|conflict|violat|polic|match|mismatch|belong|pars[ei]|try another)/i;
+  /\b(?:already|allowed|permitted|must|only|should|(?:cannot|can't|may not) be|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|expired|closed|busy|locked|pending|full|(?:not |un)available|in use|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|unsupported|not supported|forbidden|archived|not in|sold out)\b|exceed|limit|conflict|violat|polic|match|belong/i;
 
 /** What differs from call to call: quotations, paths, addresses, numbers and ids. */
 const withoutLiterals = (text: string): string =>
@@ -30,8 +33,8 @@ const withoutLiterals = (text: string): string =>
 const SEED = 8;
 
 /**
- * O8: the digest of an error that nothing could judge; undefined for an error that speaks about the request, and for the output of a
- * user's program.
+ * O8: the digest of an error that nothing could judge, if its text is about the tool, or gives no reason. Undefined for all others, those
+ * in other languages included, for what was refused or not found, and for the output of a user's program.
  */
 export const unexplainedIn = (
   { category, judgedBy }: Pick<Verdict, 'category' | 'judgedBy'>,
@@ -41,8 +44,11 @@ export const unexplainedIn = (
   const isJudged = judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown');
   if (isJudged || kind === 'runner') return undefined;
   const words = text.replaceAll('_', ' ');
+  const isOwn = OWN.test(text) || OWN.test(words);
+  const ofTool = isOwn || BROKEN.test(words);
+  if (!ofTool && !words.match(/[\p{L}\p{N}]+/gu)?.every((word) => NO_REASON.test(word))) return undefined;
   const lower = text.toLowerCase();
   const isNamed = quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()));
-  if (isNamed || REFUSED.test(words) || (NOT_FOUND.test(words) && !OWN.test(words))) return undefined;
-  return { digest: hashOfText(withoutLiterals(text), SEED), ofTool: OWN.test(words) || BROKEN.test(words) };
+  if (isNamed || (ofTool && REFUSED.test(words)) || (NOT_FOUND.test(words) && !isOwn)) return undefined;
+  return { digest: hashOfText(withoutLiterals(text), SEED), ofTool };
 };

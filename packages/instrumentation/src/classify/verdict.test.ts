@@ -147,16 +147,24 @@ describe('O2: what a result without a mark says', () => {
     ['success', `{"error": "timed out", "stack": "${'x'.repeat(2048)}"}`],
   ])('O2, O9: %s: %j %j', (wanted, result, context) => expect(returned(result, context)).toBe(wanted));
 
+  it('O2: a 422 about the account is no answer of a peer that works', () => {
+    const at422 = (message: string) => readThrown(Object.assign(new Error(message), { status: 422 }));
+    expect(at422('Your access token is invalid')).not.toHaveProperty('answered');
+    expect(at422('Your access token is invalid').category).toBe('permission');
+    expect(at422('Your city is invalid')).toMatchObject({ category: 'invalid_input', answered: true });
+  });
+
   it('O2: only what the framework marks is marked, and can be unexplained', () => {
     const marked = (result: unknown) => {
       const verdict = readReturned(result);
       return [verdict?.marked, verdict?.unexplained !== undefined];
     };
-    expect(marked(new Error('boom'))).toEqual([true, true]);
+    expect(marked(new Error('Unknown error'))).toEqual([true, true]);
     expect(marked({ isError: true, content: [] })).toEqual([true, true]);
-    expect(marked({ jsonrpc: '2.0', error: { code: -32603, message: 'boom' } })).toEqual([true, true]);
-    expect(marked({ jsonrpc: '1.0', error: { code: -32603, message: 'boom' } })).toEqual([false, false]);
-    expect(marked({ error: 'boom' })).toEqual([false, false]);
+    expect(marked({ jsonrpc: '2.0', error: { code: -32603, message: 'Unknown error' } })).toEqual([true, true]);
+    expect(marked({ jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'Unknown error' } })).toEqual([true, true]);
+    expect(marked({ jsonrpc: '1.0', error: { code: -32603, message: 'Unknown error' } })).toEqual([false, false]);
+    expect(marked({ error: 'Unknown error' })).toEqual([false, false]);
     expect(marked('Error: timed out')).toEqual([false, false]);
     expect(marked('<html><title>503  </title></html>')).toEqual([false, false]);
     expect(marked({ status: 'failed', message: 'timed out' })).toEqual([false, false]);

@@ -40,7 +40,7 @@ export const FIRST =
   denied ! a person or a policy refused the call: \b(?:denied|rejected|declined) by (?:the |a )?(?:user|human|operator|policy|admin)
     |\b(?:user|human|operator) (?:denied|rejected|declined)|\buser doesn't want to proceed
   invalid_input ! the arguments were refused: \bMCP error -3260[0-2]\b|\bvalidation errors? for\b|\bvalidation (?:error|failed)\b|\bunavailable tool\b
-    |\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b|\bunexpected keyword argument|\binvalid value for (?:parameter|argument|field|option)|"code":\s*"(?:too (?:big|small)|unrecognized keys|invalid (?:type|string|format|union|value|enum value))"|\bmissing (?:\d+ )?required
+    |\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b|\bunexpected keyword argument|\binvalid value for (?:parameter|argument|field|option)|"code":\s*"(?:too (?:big|small)|unrecognized keys|invalid (?:type|string|format|union|value|enum value))"|\bmissing (?:\d+ )?required(?! env)
     |\bis a required property|\bexpected \w+, received\b|\binvalid type\b|\bmust be a string\b
   tool_error ! the model is told what to do first: \b(?:call|use|invoke) \w+(?:\(\))?[^\n]{0,60}\bfirst\b
   tool_error ! it looked, and found nothing: ^(?:error: )?(?:\w+ ){0,4}(?:no|0|zero) (?:rows|results|matches|records|documents)\b|\bcould not find (?:an? )?(?:exact )?match
@@ -55,8 +55,8 @@ export const DECLINED = FIRST.slice(0, 1);
 
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
-  hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of|parameter|value|must))
-    |\btoo many (?:requests|calls)|\btoo quickly|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
+  hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of (?!your)|parameter|value|must))
+    |\btoo many (?:requests|calls)|\btoo quickly|\bapi limit reached\b|\bexceeded [^\n]{0,30}\brequests per \w+|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
   resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits|payment required to access)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
     |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
@@ -77,7 +77,7 @@ export const OUTAGES =
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:api|access|auth)?[ _-]?(?:keys?|tokens?|credentials)\b(?! (?:at|in|near|'|"))
     |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required|method)|\bmust be authenticated|\brequires authentication|${CANNOT}(?:authenticate|log ?in)\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}token\b|\bunable to locate credentials
-    |\b(?:invalid auth|not authed|missing scope|token revoked|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
+    |\b(?:invalid auth|not authed|missing scope|token (?:revoked|invalid)|session expired or invalid|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
   filesystem the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
   server ! the words of a status: \bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
@@ -90,7 +90,7 @@ export const OUTAGES =
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
     |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bJSON input\b
-  invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required|expect(?:ed|ing)|out of (?:range|bounds))\b
+  invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required(?! env)|expect(?:ed|ing)|out of (?:range|bounds))\b
     |\bmust (?:be|have|not|start|contain)\b
   tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|\w*already\w*|only|must|should|unknown|missing|duplicate|ambiguous|insufficient|wrong|unexpected|unavailable|exceed\w*)\b
     |\b(?:too \w+|at least|at most|maximum|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|conditional|archived|different|mismatch|violat\w+)\b
