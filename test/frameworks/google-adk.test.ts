@@ -61,7 +61,7 @@ const harnessOf = (adk: Adk, { streaming = false, isOldest = false } = {}): Harn
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(servers && { group: (tool: string) => servers[tool] }),
     };
-    const plugins = [new BreakerPlugin(session, options)];
+    const plugins = [new BreakerPlugin(session, { inPlace: ['news'], ...options })];
     const runner = new adk.InMemoryRunner({ agent, appName: 'contract', plugins });
     await runner.sessionService.createSession({ appName: 'contract', ...USER });
     const runConfig = { streamingMode: streaming ? adk.StreamingMode.SSE : adk.StreamingMode.NONE };

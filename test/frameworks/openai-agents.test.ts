@@ -58,6 +58,7 @@ const functionTools = (sdk: Sdk, framework: string, lacks: Harness['lacks'], str
   run: (agent) => {
     const { session, tools, servers, judging, timeoutMs, frameworkTimeoutMs, deny = [], approve = [] } = agent;
     const tool = guardToolFactory(sdk.tool, session, {
+      inPlace: ['news'],
       ...judging,
       ...(timeoutMs !== undefined && { timeoutMs }),
       ...(servers && { group: (tool) => servers[tool] }),

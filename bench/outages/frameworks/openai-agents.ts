@@ -61,8 +61,8 @@ const modelOf = (takeTurn: TakeTurn): Model => {
 
 setTracingDisabled(true);
 
-export const openAiAgentsLoop: Loop = async (request, takeTurn, { call, session }) => {
-  const make = session ? guardToolFactory(tool, session) : tool;
+export const openAiAgentsLoop: Loop = async (request, takeTurn, { call, session, inPlace = [] }) => {
+  const make = session ? guardToolFactory(tool, session, { inPlace }) : tool;
   const tools = eachTool((name) =>
     make({
       name,

@@ -59,6 +59,14 @@ describe('R5: the advice comes after the text of an error', () => {
       { error: { code: -32000, message: 'no' } },
       { error: { code: -32000, message: `no\n${BLOCK}` } },
     ],
+    [
+      'an error below its text',
+      { title: 'Down', error: { message: 'no' } },
+      { title: `Down\n${BLOCK}`, error: { message: 'no' } },
+    ],
+    ['a flag', { ok: false, status: 503 }, { ok: false, status: 503, advice: BLOCK }],
+    ['a list of errors', { errors: [{ message: 'no' }] }, { errors: [{ message: 'no' }], advice: BLOCK }],
+    ['Lambda', { errorType: 'T', errorMessage: 'no' }, { errorType: 'T', errorMessage: `no\n${BLOCK}` }],
     ['any other value', 5, 5],
   ])('of %s', (_, value, expected) => {
     expect(give(value)).toEqual(expected);
@@ -77,8 +85,8 @@ describe('R5: the advice comes after the text of an error', () => {
   });
 });
 
-test('R5: a result that contains itself as its error ends, without advice', () => {
+test('R5: a result that contains itself as its error ends', () => {
   const endless: Record<string, unknown> = {};
   endless.error = endless;
-  expect(give(endless)).toEqual({ error: endless });
+  expect(give(endless)).toEqual({ error: endless, advice: BLOCK });
 });

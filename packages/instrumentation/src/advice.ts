@@ -60,18 +60,25 @@ const copyOf = (error: Error, message: string): Error => {
 };
 
 /** Where a plain result has the text of its error. */
-const TEXTS = ['error', 'message', 'detail'];
+const TEXTS = ['error', 'message', 'detail', 'errorMessage', 'error_message', 'Message', 'title'];
 
-/** A result that reports an error, with the advice after its text. A result of an unknown form stays as it is, and so does an error below its `error`. */
-export const advisedResult = (result: unknown, advice: string, isNested = false): unknown => {
-  if (typeof result === 'string') return advisedText(result, advice);
-  if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
-  const { content } = result;
-  if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
+const inText = (result: Readonly<Record<string, unknown>>, advice: string): Record<string, unknown> | undefined => {
   const key = TEXTS.find((one) => typeof result[one] === 'string');
-  if (key !== undefined) return { ...result, [key]: advisedText(String(result[key]), advice) };
-  if (isNested || !isPlain(result.error)) return result;
-  return { ...result, error: advisedResult(result.error, advice, true) };
+  return key === undefined ? undefined : { ...result, [key]: advisedText(String(result[key]), advice) };
+};
+
+/**
+ * A result that reports an error, with the advice after its text. A plain object without a text gets it as `advice`. Other values stay as
+ * they are.
+ */
+export const advisedResult = (result: unknown, advice: string): unknown => {
+  if (typeof result === 'string') return advisedText(result, advice);
+  if (result instanceof Error) return advisedError(result, advice);
+  if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
+  const { content, error } = result;
+  if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
+  const within = isPlain(error) ? inText(error, advice) : undefined;
+  return inText(result, advice) ?? { ...result, ...(within ? { error: within } : { advice: blockOf(advice) }) };
 };
 
 /** Content with the advice in its last text, so that it has as many parts as before. */
@@ -86,7 +93,7 @@ export const advisedContent = (
 
 /**
  * An error, a result that reports an error, or the text of one, with the advice for the model after its text (R5): between
- * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A value of
+ * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A plain object without a text gets it as `advice`. A value of
  * another form stays as it is. For agents without an adapter.
  *
  * @param advice The `message` of a permit whose call has settled. Empty: the value itself.
@@ -99,7 +106,7 @@ export const advisedContent = (
  */
 export const withAdvice = (value: unknown, advice: string): unknown => {
   if (advice === '') return value;
-  return value instanceof Error ? advisedError(value, advice) : advisedResult(value, advice);
+  return advisedResult(value, advice);
 };
 
 /** The advice of each error that `guard()` has thrown. */

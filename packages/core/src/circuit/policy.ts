@@ -55,7 +55,7 @@ export interface CircuitConfig {
   readonly failureThreshold?: number | false;
   /**
    * Keys that fail in a row, without a success of any key in between, and open the circuit of their tool (C14). Keys that cannot be
-   * reached and keys that turn the tool away (401, 403, 429) are counted apart. Whole number from 1 to 100. `false`: failures that blame their keys never open it. Default 8, or 5 before the first success of the tool.
+   * reached and keys that turn the tool away (401, 403, 429) are counted apart, and it takes twice as many of these. Whole number from 1 to 100. `false`: failures that blame their keys never open it. Default 8, or 5 before the first success of the tool.
    */
   readonly keysThreshold?: number | false;
   /** Share of failed calls that opens the circuit. Default: not used. */

@@ -166,7 +166,7 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
     circuit.trip = tripOf(circuit, result, around);
     if (circuit.trip === undefined) return undefined;
     const ofRow =
-      circuit.trip === 'keys' && unblamedKeys(circuit).size < 3 ? commonest(mostAlike(circuit.keyRow)) : undefined;
+      circuit.trip === 'keys' && unblamedKeys(circuit).size < 3 ? commonest(likeLast(circuit.keyRow)) : undefined;
     const all = circuit.results.filter((one) => one !== 'success');
     // O3: with a window, failures before a success may still open the circuit, and their Retry-After holds.
     const counted = circuit.rules.failureRate ? all : failuresInARow(circuit);
@@ -202,15 +202,17 @@ const addToRow = ({ keyRow, rules }: ModelCircuit, { key, category }: Failed): v
   if (!keyRow.some((one) => one.key === key)) keyRow.push({ key, category });
 };
 
-const isFull = ({ keyRow, rules }: ModelCircuit, hasSucceeded: boolean): boolean =>
-  mostAlike(keyRow).length >= (hasSucceeded ? rules.keysThreshold.later : rules.keysThreshold.first);
+const isFull = ({ keyRow, rules }: ModelCircuit, hasSucceeded: boolean): boolean => {
+  const { first, later } = rules.keysThreshold;
+  const down = hasSucceeded ? later : first;
+  return likeLast(keyRow).length >= (isDown(keyRow.at(-1)) ? down : 2 * later);
+};
+
+const isDown = (one: ModelCircuit['keyRow'][number] | undefined) => one === undefined || DOWN.includes(one.category);
 
 /** Keys that are down and keys that turn the tool away count apart. */
-const mostAlike = (row: ModelCircuit['keyRow']): ModelCircuit['keyRow'] => {
-  const down = row.filter(({ category }) => DOWN.includes(category));
-  const away = row.filter(({ category }) => !DOWN.includes(category));
-  return down.length < away.length ? away : down;
-};
+const likeLast = (row: ModelCircuit['keyRow']): ModelCircuit['keyRow'] =>
+  row.filter((one) => isDown(one) === isDown(row.at(-1)));
 
 const commonest = (row: ModelCircuit['keyRow']): ErrorCategory | undefined => {
   const times = (category: ErrorCategory) => row.filter((one) => one.category === category).length;
@@ -228,7 +230,7 @@ export const keyFailed = (circuit: ModelCircuit, failed: Failed, around: Around)
   const all = circuit.rules.failureRate
     ? circuit.results.flatMap((one) => (one === 'success' ? [] : one.notBeforeMs))
     : waits;
-  const category = unblamed ? failed.category : commonest(mostAlike(circuit.keyRow));
+  const category = unblamed ? failed.category : commonest(likeLast(circuit.keyRow));
   circuit.trip = 'keys';
   open(circuit, category ?? failed.category, around.at, Math.max(ANY_TIME, ...all));
   return true;

@@ -67,14 +67,20 @@ describe('C14: keys that fail in a row', () => {
 
   test('C14: keys that all turn the tool away open it: its own address is blocked, or its account', () => {
     const { session } = proven();
-    failHosts(session, 4, blamed('permission'));
-    failHosts(session, 3, blamed('rate_limit'), 4);
-    expect(session.peek('a')).toMatchObject({ state: 'closed', failedKeys: 7 });
-    failHosts(session, 1, blamed('permission'), 7);
+    failHosts(session, 8, blamed('permission'));
+    failHosts(session, 7, blamed('rate_limit'), 8);
+    expect(session.peek('a')).toMatchObject({ state: 'closed', failedKeys: 15 });
+    failHosts(session, 1, blamed('permission'), 15);
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'keys', category: 'permission' });
     steps(session, 3);
     expect(visit(session, 'a', 'another.example', blamed('rate_limit'))).toBe('probe_due');
     expect(session.peek('a')).toMatchObject({ state: 'open', trip: 'keys', nextProbe: { steps: 3 } });
+  });
+
+  test('C14: sites with a paywall do not block a tool that has not succeeded yet', () => {
+    const { session } = bench({ tools: { a: { key: byHost() } } });
+    failHosts(session, 15, blamed('permission'));
+    expect(session.peek('a')?.state).toBe('closed');
   });
 
   test('C14: keys that are down and keys that turn the tool away are counted apart', () => {

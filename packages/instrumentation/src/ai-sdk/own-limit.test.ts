@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generateText, isStepCount, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { watchedSession } from '../test-support/watched-session.ts';
 import { guardTools } from './ai-sdk.ts';
+import { beginRun, ownLimit } from './own-limit.ts';
 import { breakerPrepareStep } from './prepare-step.ts';
 
 const usage = {
@@ -43,19 +44,36 @@ const outcomesOf = async (timeout: object, { thinkMs, turns = 1 }: { thinkMs: nu
   return outcomes;
 };
 
+/** The first run of a process takes longer. */
+beforeAll(async () => void (await outcomesOf({ timeout: 100 }, { thinkMs: 0 })));
+
 const OVER = ['search: ignored, cancelled'];
 
 test.each([
-  ['totalMs', () => ({ timeout: { totalMs: 500 } })],
-  ['stepMs', () => ({ timeout: { stepMs: 500 } })],
-  ['a number', () => ({ timeout: 500 })],
-  ['a signal', () => ({ abortSignal: AbortSignal.timeout(500) })],
+  ['totalMs', () => ({ timeout: { totalMs: 1_000 } })],
+  ['stepMs', () => ({ timeout: { stepMs: 1_000 } })],
+  ['a number', () => ({ timeout: 1_000 })],
+  ['a signal', () => ({ abortSignal: AbortSignal.timeout(1_000) })],
 ])('O10: the deadline of a run costs the tool nothing that happens to run: %s', async (_, limit) => {
-  expect(await outcomesOf(limit(), { thinkMs: 300 })).toEqual(OVER);
+  expect(await outcomesOf(limit(), { thinkMs: 600 })).toEqual(OVER);
 });
 
-test('O10: toolMs is the limit of the tool, also for the first call, and whatever the run may take', async () => {
-  expect(await outcomesOf({ timeout: { toolMs: 200 } }, { thinkMs: 0 })).toEqual(['search: failure, timeout']);
-  const twice = await outcomesOf({ timeout: { toolMs: 200 } }, { thinkMs: 300, turns: 2 });
-  expect(twice[1]).toBe('search: failure, timeout');
+test.each([200, 320])(
+  'O10: nor if the tool has used most of the time, with a model that takes %i ms',
+  async (thinkMs) => {
+    expect(await outcomesOf({ timeout: 1_000 }, { thinkMs })).toEqual(OVER);
+  },
+);
+
+test('O10: toolMs is the limit of the tool, whatever the run may take', async () => {
+  const outcomes = await outcomesOf({ timeout: { toolMs: 200 } }, { thinkMs: 300, turns: 2 });
+  expect(outcomes[1]).toBe('search: failure, timeout');
+});
+
+test('O10: a time-out of the only call of a run is that of the tool from 5 s on, if the tool took most of the time', () => {
+  const { session } = watchedSession();
+  beginRun(session);
+  const isOwn = ownLimit(session, new AbortController().signal);
+  const over = new DOMException('late', 'TimeoutError');
+  expect([isOwn(4_999, over), isOwn(5_000, over)]).toEqual([false, true]);
 });

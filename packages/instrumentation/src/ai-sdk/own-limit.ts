@@ -18,8 +18,8 @@ const OF_STEP = /^\w+ timeout of \d+ms exceeded$/;
 
 /**
  * Whether a time-out of a call's signal is the tool's (`toolMs`) or the run's (O10). AI SDK gives the tool one signal for both. That of
- * the run is the same in all calls, and one with `toolMs` is made for each call. If the run has made no other call, it is the tool's if
- * little but the tool has used the run's time, because the run's own limit began with the model.
+ * the run is the same in all calls, and one with `toolMs` is made for each call. If the run has made no other call, it counts as the tool's
+ * from 5 s on, and if the tool has used most of the run's time.
  */
 export const ownLimit = (
   session: Session,
@@ -32,6 +32,6 @@ export const ownLimit = (
   return (ranMs, reason) => {
     if ((calls.get(signal) ?? 0) > 1 || OF_STEP.test(`${(reason as Error | undefined)?.message}`)) return false;
     const elsewhereMs = performance.now() - startMs - ranMs;
-    return calls.size > 1 || elsewhereMs < Math.max(ranMs, 50);
+    return calls.size > 1 || (ranMs >= 5_000 && elsewhereMs < ranMs);
   };
 };

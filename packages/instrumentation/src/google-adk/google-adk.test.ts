@@ -156,27 +156,30 @@ describe('R4: an alternative', () => {
       },
     });
   const script = [[ask('x')], [ask('y')], 'Done.'];
+  const inPlace = ['news'];
 
   test('is called with its own decision, and noted', async () => {
     const { session, decisions, outcomes } = setUp();
     const tools = [toolOf('search', down), toolOf('news', ({ q }) => `news of ${q}`)];
     open({ session });
-    const run = await adkRun(script.slice(1), tools, [new BreakerPlugin(session, { timeoutMs: 1000 })]);
+    const run = await adkRun(script.slice(1), tools, [new BreakerPlugin(session, { timeoutMs: 1000, inPlace })]);
     await run.say('go');
     expect(run.heard()[0]).toMatch(/^\[answered by 'news' in place of 'search'.*news of y, as news$/s);
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
     expect(outcomes).toEqual(['search: failure, network', 'news: success']);
   });
 
-  test('is not called if a person must confirm, if it runs for long, or if the agent does not have it', async () => {
+  test('is not called if a person must confirm, if it runs for long, if the agent does not have it, or if it is not listed', async () => {
     const news = vi.fn(() => 'the news');
-    for (const others of [
-      [toolOf('news', news, { requireConfirmation: true })],
-      [toolOf('news', news, { isLongRunning: true })],
-      [],
-    ]) {
+    for (const [others, listed] of [
+      [[toolOf('news', news, { requireConfirmation: true })], inPlace],
+      [[toolOf('news', news, { isLongRunning: true })], inPlace],
+      [[], inPlace],
+      [[toolOf('news', news)], []], // ADK's plugins and callbacks, which may refuse it, would not see the call.
+    ] as const) {
       const { session, decisions } = setUp();
-      const run = await adkRun(script, [toolOf('search', down), ...others], [new BreakerPlugin(session)]);
+      const plugins = [new BreakerPlugin(session, { inPlace: listed })];
+      const run = await adkRun(script, [toolOf('search', down), ...others], plugins);
       await run.say('go');
       expect(run.heard()[1]).toContain("Use 'news' instead");
       expect(decisions).toEqual(['search: call', 'search: skip']);
@@ -195,7 +198,7 @@ describe('R4: an alternative', () => {
     const run = await adkRun(
       script,
       [toolOf('search', down), toolOf('news', news)],
-      [new BreakerPlugin(watched.session)],
+      [new BreakerPlugin(watched.session, { inPlace })],
     );
     expect(lastText(await run.say('go'))).toBe('Done.');
     expect(run.heard()[1]).toMatch(/Error in tool 'news'/);

@@ -4,7 +4,7 @@ import { declareTool, type Rejection, type SessionSource, sessionFinder, toolTyp
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
-import { checkOptions, flag, functionGiven, milliseconds } from '../options.ts';
+import { checkOptions, flag, functionGiven, milliseconds, names } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { type AdapterContext, runAlternative, runTool, type ToolExecutor, type ToolRequest } from '../run-tool.ts';
 import type { CallEnd, Reading } from '../settlement.ts';
@@ -29,6 +29,12 @@ export interface BreakerPluginOptions extends JudgingOptions {
    */
   readonly group?: ToolGroup;
   /**
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
+   * has to approve: plugins such as `SecurityPlugin`, and an agent's `beforeToolCallback`, do not see a call in place. Default: none, so the
+   * model reads of the alternative, and calls it itself.
+   */
+  readonly inPlace?: readonly string[];
+  /**
    * Adds a note to the system instruction of each request while a tool is unavailable: which tools are, and what to use instead.
    * Default: false, because the model is told at the call, and a changed system instruction misses the prompt cache.
    */
@@ -43,8 +49,8 @@ export type BreakerPlugin = BasePlugin;
  * counts the turns of the model as steps.
  *
  * On skip and pause the model reads `{ error }`, which says what is unavailable and what to use instead, and the run continues. A tool
- * with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose alternative has `adapt`
- * and is a tool of the same agent gives the alternative's result, with a note. Nothing is decided for arguments that the schema
+ * with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose alternative has `adapt`,
+ * is a tool of the same agent and is listed in `inPlace` gives the alternative's result, with a note. Nothing is decided for arguments that the schema
  * rejects, for calls that wait for a confirmation or were rejected one, and for ADK's own tools such as `transfer_to_agent`.
  *
  * An `AgentTool` is one tool: ADK runs the agent inside without plugins. See {@link breakerCallbacks}.
@@ -138,10 +144,11 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     tokens: functionGiven,
     group: toolGroup,
     note: flag,
+    inPlace: names,
     ...JUDGING,
   });
   checkVersion('@google/adk', `${where} of @breakerbox/instrumentation/google-adk`);
-  const { timeoutMs, tokens, group, note = false } = options;
+  const { timeoutMs, tokens, group, note = false, inPlace = [] } = options;
   const byOption = groupsBy(group, where);
   const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool) ?? addressOf(tool);
   const adapter: AdapterContext = { findSession: sessionFinder(session, where), where, timeoutMs };
@@ -187,7 +194,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
   const directCall = (name: string, context: Context): DirectCall | undefined => {
     const tools = toolsOf.get(context.invocationContext) ?? {};
     const other = Object.hasOwn(tools, name) ? tools[name] : undefined;
-    if (other === undefined || CONTROL_TOOLS.has(name) || other.isLongRunning) return undefined;
+    if (other === undefined || !inPlace.includes(name) || CONTROL_TOOLS.has(name) || other.isLongRunning)
+      return undefined;
     return async (input, usualMs) => {
       let failed = false;
       const args = input as Record<string, unknown>;

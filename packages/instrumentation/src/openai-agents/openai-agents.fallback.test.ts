@@ -93,16 +93,29 @@ describe('F2: the last good result', () => {
   });
 });
 
+/** The alternatives that may be called in place. */
+const LISTED = { inPlace: ['news'] };
+
 describe('R4: an alternative', () => {
   it('is called with the result of adapt and its own decision, and its answer has a note', async () => {
     const watched = routed();
-    const guarded = guardToolFactory(tool, watched.session);
+    const guarded = guardToolFactory(tool, watched.session, LISTED);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
     const other = guarded({ ...news, execute: async ({ topic }) => `news of ${topic}` });
     open(watched);
     const { heard } = await runAgent([made, other], [[ask('x')], 'Done.']);
     expect(heard[0]).toMatch(/answered by 'news' in place of 'search'.*recent items only.*\nnews of x/s);
     expect(watched.decisions).toEqual(['search: call', 'search: skip', 'news: call']);
+  });
+
+  it('is left to the model if it is not listed: it may be a tool of another agent', async () => {
+    const watched = routed();
+    const guarded = guardToolFactory(tool, watched.session);
+    const made = guarded({ ...search, execute: () => Promise.reject(refused) });
+    guarded({ ...news, execute: async () => expect.unreachable() });
+    const { heard } = await runAgent([made], twice);
+    expect(heard[1]).toMatch(/unavailable.*'news'/s);
+    expect(watched.decisions).toEqual(['search: call', 'search: skip']);
   });
 
   it.each([
@@ -115,7 +128,7 @@ describe('R4: an alternative', () => {
     ['has an output schema', { outputSchema: hits }],
   ])('is left to the model if it %s', async (_, more) => {
     const watched = routed();
-    const guarded = guardToolFactory(tool, watched.session);
+    const guarded = guardToolFactory(tool, watched.session, LISTED);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
     const other = guarded({ ...news, ...more, execute: async () => ({ hits: [] }) } as never);
     const { heard } = await runAgent([made, other as Tool], twice);
@@ -125,7 +138,7 @@ describe('R4: an alternative', () => {
 
   it('is left to the model if the session is a function: its tools may be of different users', async () => {
     const watched = routed();
-    const guarded = guardToolFactory(tool, () => watched.session);
+    const guarded = guardToolFactory(tool, () => watched.session, LISTED);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
     const ada = guarded({ ...news, execute: async () => expect.unreachable() });
     const { heard } = await runAgent([made], twice);
@@ -136,7 +149,7 @@ describe('R4: an alternative', () => {
 
   it('is left to the model if two tools have its name: they may be of different users', async () => {
     const watched = routed();
-    const guarded = guardToolFactory(tool, watched.session);
+    const guarded = guardToolFactory(tool, watched.session, LISTED);
     const made = guarded({ ...search, execute: () => Promise.reject(refused) });
     const others = ['Ada', 'Bob'].map((user) => guarded({ ...news, execute: async () => `news of ${user}` }));
     const { heard } = await runAgent([made, ...others.slice(0, 1)], twice);

@@ -7,7 +7,7 @@ import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { markGuarded, markOf, throwIfGuarded } from '../guard-mark.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
-import { aValue, checkOptions, functionGiven, milliseconds } from '../options.ts';
+import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
 import {
   type AdapterContext,
   type ResponseFormat,
@@ -56,6 +56,12 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
    * The configuration of a tool takes precedence. Default: none.
    */
   readonly group?: ToolGroup;
+  /**
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
+   * has to approve: a tool that was made by the same function may belong to another agent, and its guardrails are not asked. Default: none, so the
+   * model reads of the alternative, and calls it itself.
+   */
+  readonly inPlace?: readonly string[];
 }
 
 /**
@@ -63,7 +69,7 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
  *
  * On skip and pause a tool gives the rejection as its output, which the model reads. It does not use `errorFunction`, whose default text asks
  * the model to try again. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool whose
- * alternative has `adapt` and was made by the same function gives the alternative's result, with a note. That needs a session, not a
+ * alternative has `adapt`, was made by the same function and is listed in `inPlace` gives the alternative's result, with a note. That needs a session, not a
  * session function, because the tools of a session function may belong to different users.
  *
  * Errors that a tool throws are recorded, then go to its `errorFunction` as usual. Arguments that its schema rejects reach neither the tool
@@ -85,7 +91,13 @@ export function guardToolFactory<Factory extends ToolFactory>(
   session: SessionSource,
   options: GuardToolFactoryOptions = {},
 ): Factory {
-  checkOptions(WHERE, options, { timeoutMs: milliseconds, tokens: functionGiven, group: toolGroup, ...JUDGING });
+  checkOptions(WHERE, options, {
+    timeoutMs: milliseconds,
+    tokens: functionGiven,
+    group: toolGroup,
+    inPlace: names,
+    ...JUDGING,
+  });
   const findSession = sessionFinder(session, WHERE);
   if (typeof tool !== 'function') {
     throw new BreakerboxUsageError(
@@ -93,12 +105,12 @@ export function guardToolFactory<Factory extends ToolFactory>(
     );
   }
   throwIfGuarded(WHERE, tool, session);
-  const { timeoutMs, tokens, group } = options;
+  const { timeoutMs, tokens, group, inPlace = [] } = options;
   const groupOf = groupsBy(group, WHERE);
   const adapter: AdapterContext = { findSession, where: WHERE, timeoutMs, groupOf, judgeOf: judgesBy(options, WHERE) };
   // A guard of another session around the SDK's function needs the error itself.
   const sdkText = markOf(tool) ? undefined : sdkTextBy(tool as unknown as (options: object) => object);
-  const factory: FactoryContext = { adapter, tokens, sdkText, made: new Map() };
+  const factory: FactoryContext = { adapter, tokens, sdkText, made: new Map(), inPlace };
 
   const make = (given: ToolOptions): { readonly name: string } => {
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
@@ -166,6 +178,7 @@ interface ToolOptions {
 interface FactoryContext {
   readonly adapter: AdapterContext;
   readonly tokens: GuardToolFactoryOptions['tokens'];
+  readonly inPlace: readonly string[];
   readonly sdkText: ((tool: string, error: unknown, context: unknown) => Promise<string>) | undefined;
   /** Options by the tool's name; undefined if several tools have that name. */
   readonly made: Map<string, ToolOptions | undefined>;
@@ -180,7 +193,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
     input,
     callId: details?.toolCall?.callId,
     signal: details?.signal,
-    isOwnLimit: (ranMs) => ranMs >= timeoutMs / 2, // Its time began before ours.
+    isOwnLimit: (ranMs) => ranMs >= 0.9 * timeoutMs, // Its time began before ours.
   };
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
@@ -240,10 +253,11 @@ const directCall = (
   name: string,
   request: ToolRequest,
   call: Parameters<Execute>,
-  { made, adapter, tokens }: FactoryContext,
+  { made, adapter, tokens, inPlace }: FactoryContext,
 ): DirectCall | undefined => {
   const other = made.get(name);
-  if (other === undefined || restrictsCalls(other) || own.outputSchema || other.outputSchema) return undefined;
+  if (other === undefined || !inPlace.includes(name) || restrictsCalls(other) || own.outputSchema || other.outputSchema)
+    return undefined;
   const reading = { tokens, label: labelForAgents };
   return (input, usualMs) =>
     runAlternative(adapter, { ...request, tool: name, input }, executor(other, input, call), reading, usualMs);

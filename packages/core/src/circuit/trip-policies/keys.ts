@@ -28,18 +28,29 @@ const KEYS_OF_TOOL = 3;
 
 /** The keys cannot be reached. */
 export const UNREACHABLE: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
-/** The keys answer 401, 403 or 429: one may mean it, but if all do, the tool's own address or account is blocked. */
+/**
+ * The keys answer 401, 403 or 429. Many sites mean it, such as those with a paywall. But if all do, the tool's own address or account is
+ * blocked.
+ */
 export const TURNED_AWAY: readonly ErrorCategory[] = ['permission', 'rate_limit'];
 
 const NONE: FailedKeys = { ofTool: [], row: [] };
 
 const aThreshold = whole(1, 'The circuit opens after this many keys have failed in a row.', 100);
 
-/** The keys of the row that failed in one of these two ways: the more frequent one. */
+/** How many times as many keys must turn the tool away. */
+const AWAY_TIMES = 2;
+
+const isAway = (key: FailedKey | undefined): boolean => key !== undefined && TURNED_AWAY.includes(key.category);
+
+/** The keys of the row that failed in the same one of these two ways as the last. */
 const alike = (row: readonly FailedKey[]): readonly FailedKey[] => {
-  const away = row.filter(({ category }) => TURNED_AWAY.includes(category));
-  return away.length * 2 > row.length ? away : row.filter((one) => !away.includes(one));
+  const wanted = isAway(row.at(-1));
+  return row.filter((one) => isAway(one) === wanted);
 };
+
+const isEnough = (row: readonly FailedKey[], least: number, { keysThreshold }: KeysPolicy): boolean =>
+  alike(row).length >= (isAway(row.at(-1)) ? AWAY_TIMES * keysThreshold : least);
 
 /** The category of most of these keys; of several, the one that came first. */
 const commonest = (row: readonly FailedKey[]): ErrorCategory | undefined => {
@@ -52,7 +63,8 @@ const written = complete({
   row: list(complete({ key: anyName, category: oneOf(ERROR_CATEGORIES, '.') })),
 });
 
-/** C14: opens when the failures in a row of one tool are on several keys: on 3 if they blame the tool, otherwise on `keysThreshold`. */
+/** C14: opens when the failures in a row of one tool are on several keys: on 3 if they blame the tool, otherwise on
+ * `keysThreshold`, or on twice as many if they turn the tool away. */
 export const failedKeys = {
   name: 'keys',
   checks: { keysThreshold: (path, value) => (value === false ? [] : aThreshold(path, value)) },
@@ -72,8 +84,8 @@ export const failedKeys = {
       row: isNew ? [...row, { key, category }] : row,
     };
   },
-  tripped: ({ ofTool, row }, { isFirst }, { keysThreshold, firstKeysThreshold }) =>
-    ofTool.length >= KEYS_OF_TOOL || alike(row).length >= (isFirst ? firstKeysThreshold : keysThreshold),
+  tripped: ({ ofTool, row }, { isFirst }, policy) =>
+    ofTool.length >= KEYS_OF_TOOL || isEnough(row, isFirst ? policy.firstKeysThreshold : policy.keysThreshold, policy),
   opensAs: ({ ofTool, row }) => (ofTool.length >= KEYS_OF_TOOL ? undefined : commonest(alike(row))),
   snapshot: {
     write: (kept) => kept,
