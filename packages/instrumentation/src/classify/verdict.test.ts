@@ -12,15 +12,21 @@ const coded = (code: unknown, message: string, more: object = {}) =>
 const named = (name: string, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name, ...more });
 
+/** What the classifier tells the application's log, until the test ends. */
+const logged = (): readonly string[] => {
+  const said: string[] = [];
+  const log = (text: string) => void said.push(text);
+  diag.setLogger({ error: log, warn: log, info: log, debug: log, verbose: log }, { suppressOverrideMessage: true });
+  onTestFinished(() => diag.disable());
+  return said;
+};
+
 describe('E5: arguments that break the classifier', () => {
   it('E5: an error is unknown, a result is a success, and the program goes on', () => {
     const { proxy, revoke } = Proxy.revocable([], {});
     revoke();
     const context = { input: { command: proxy } };
-    const said: string[] = [];
-    onTestFinished(() => diag.disable());
-    const log = (text: string) => void said.push(text);
-    diag.setLogger({ error: log, warn: log, info: log, debug: log, verbose: log }, { suppressOverrideMessage: true });
+    const said = logged();
     expect(readThrown(new Error('timed out'), context)).toEqual({
       category: 'unknown',
       blames: 'tool',
@@ -30,6 +36,13 @@ describe('E5: arguments that break the classifier', () => {
     });
     expect(readReturned({ error: 'timed out' }, context)).toBeUndefined();
     expect(said).toEqual([expect.stringContaining('reading an error'), expect.stringContaining('reading a result')]);
+  });
+
+  it('E5: ordinary results put nothing into the log', () => {
+    const said = logged();
+    for (const result of [undefined, 5, {}, { content: [] }, 'Error: oops', '{"a":1}', '<html><title>5</title></html>'])
+      expect(readReturned(result)).toBeUndefined();
+    expect(said).toEqual([]);
   });
 });
 
