@@ -84,6 +84,7 @@ describe('configuration.md', () => {
       'FleetClient',
       'OperatedFleet',
       'Attributes', // of OpenTelemetry
+      'ChatModel', // of LangChain
     ];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>

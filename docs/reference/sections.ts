@@ -71,6 +71,8 @@ export const SECTIONS: readonly Section[] = [
   instrumentation('A model as a function', 'ModelFunction'),
   instrumentation('AI SDK: guardModels', 'GuardAiModelsOptions', 'ai-sdk'),
   instrumentation('AI SDK: a model with settings', 'ModelEntry', 'ai-sdk'),
+  instrumentation('LangChain: guardModels', 'GuardChatModelsOptions', 'langchain'),
+  instrumentation('LangChain: a model', 'ChatModelEntry', 'langchain'),
   instrumentation('Mastra: guardModels', 'GuardAiModelsOptions', 'mastra'),
   instrumentation('OpenAI Agents: guardModels', 'GuardAgentsModelsOptions', 'openai-agents'),
   instrumentation('OpenAI Agents: a model', 'AgentsModelEntry', 'openai-agents'),

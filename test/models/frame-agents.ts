@@ -3,6 +3,9 @@ import { Agent, type Model, OpenAIProvider, Runner, tool } from '@openai/agents'
 import { z } from 'zod';
 import type { Frame } from './frames.ts';
 
+// The client of OpenAI logs the events that it cannot read.
+process.env.OPENAI_LOG = 'off';
+
 /** No traces: they would be sent to OpenAI. */
 export const runner = new Runner({ tracingDisabled: true });
 
@@ -31,9 +34,10 @@ export const agentsFrame: Frame<Model> = {
   ask: async (model, isStream, signal) => {
     const agent = new Agent({ name: 'agent', model });
     let text = '';
+    const options = signal === undefined ? {} : { signal };
     try {
-      if (!isStream) return { text: (await runner.run(agent, 'Hi', { signal })).finalOutput ?? '', error: undefined };
-      const result = await runner.run(agent, 'Hi', { stream: true, signal });
+      if (!isStream) return { text: (await runner.run(agent, 'Hi', options)).finalOutput ?? '', error: undefined };
+      const result = await runner.run(agent, 'Hi', { stream: true, ...options });
       for await (const piece of result.toTextStream()) text += piece;
       await result.completed;
       return { text, error: result.error ?? undefined };

@@ -187,6 +187,9 @@ export const failedResponse = (code: string): string =>
     response: { ...responseOf('failed', []), error: { code, message: 'The model failed.' } },
   });
 
+/** With the id of an answer before the others. LangGraph keeps one message of an id. */
+const earlier = (text: string): string => text.replaceAll('chatcmpl-1', 'chatcmpl-0').replaceAll('resp_1', 'resp_0');
+
 /** An answer that calls a tool, whole and as a stream. */
 export const toolCall = (
   format: WireFormat,
@@ -200,15 +203,15 @@ export const toolCall = (
     const called = { role: 'assistant', content: null, tool_calls: calls };
     const choice = { index: 0, message: called, finish_reason: 'tool_calls' };
     return {
-      whole: { ...WHOLE.chat, choices: [choice] },
-      events: [chunk(called), chunk({}, 'tool_calls'), event('[DONE]')],
+      whole: { ...WHOLE.chat, id: 'chatcmpl-0', choices: [choice] },
+      events: [chunk(called), chunk({}, 'tool_calls'), event('[DONE]')].map(earlier),
     };
   }
   if (format === 'responses') {
     const item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name, arguments: text, status: 'completed' };
     const at = { output_index: 0, item_id: 'fc_1' };
     return {
-      whole: responseOf('completed', [item]),
+      whole: { ...responseOf('completed', [item]), id: 'resp_0' },
       events: [
         typed({ type: 'response.created', sequence_number: 0, response: responseOf('in_progress', []) }),
         typed({
@@ -221,7 +224,7 @@ export const toolCall = (
         typed({ type: 'response.function_call_arguments.done', sequence_number: 3, ...at, name, arguments: text }),
         typed({ type: 'response.output_item.done', sequence_number: 4, output_index: 0, item }),
         typed({ type: 'response.completed', sequence_number: 5, response: responseOf('completed', [item]) }),
-      ],
+      ].map(earlier),
     };
   }
   if (format === 'messages') {

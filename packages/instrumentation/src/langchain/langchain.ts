@@ -19,7 +19,16 @@ import {
 import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './shapes.ts';
 import type { LangChainContext } from './tool-call.ts';
 
+export type { GuardModelsOptions } from '../models/candidates.ts';
+export type { ModelLimits } from '../models/model-limits.ts';
+export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
+export {
+  type ChatModel,
+  type ChatModelEntry,
+  type GuardChatModelsOptions,
+  guardChatModels as guardModels,
+} from './guard-chat-models.ts';
 export { type GuardToolOptions, guardTool, guardTools } from './guard-tools.ts';
 
 /** Options of {@link breakerMiddleware}. Those of `guardTool` apply to all tools. */

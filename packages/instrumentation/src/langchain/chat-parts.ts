@@ -1,0 +1,116 @@
+import { read } from '@breakerbox/core/internal';
+import type { AnswerFacts } from '../models/candidates.ts';
+import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
+import type { ChatModel } from './guard-chat-models.ts';
+
+/** A message, or a piece of one. */
+export interface ChatMessage {
+  response_metadata: Record<string, unknown>;
+  readonly content: string | readonly object[];
+  concat?(other: ChatMessage): ChatMessage;
+}
+
+/** A piece of an answer, as LangChain's callbacks know it. */
+export interface ChatChunk {
+  readonly text: string;
+  readonly message: ChatMessage;
+  readonly generationInfo: object;
+  concat(other: ChatChunk): ChatChunk;
+}
+
+/** The same as LangChain's `ChatGenerationChunk`, whose class is not known here. */
+export const chunkOf = (message: ChatMessage, text: string): ChatChunk => ({
+  text,
+  message,
+  generationInfo: {},
+  concat: (other) => chunkOf(message.concat?.(other.message) ?? message, text + other.text),
+});
+
+/** Follows the last message of a stream, because LangChain's streams end in silence. */
+export const END: ChatMessage = Object.freeze({ response_metadata: {}, content: '' });
+const CUT_END: ChatMessage = Object.freeze({ response_metadata: {}, content: '' });
+
+/** Where providers say why an answer has ended. */
+const REASONS = ['finish_reason', 'stop_reason', 'finishReason', 'done_reason'];
+
+/** Models that have said why an answer ended. */
+const finishers = new WeakSet<object>();
+
+const KNOWN = /^(?:openai|azure|anthropic|google)/;
+
+/** L3: whether an answer without such a reason is cut. Some models, such as those of tests, never give one. */
+export const mustFinish = (model: ChatModel): boolean =>
+  finishers.has(model) || KNOWN.test(`${model.getLsParams({} as never).ls_provider}`);
+
+/** Whether a message says that its answer has ended. */
+export const isFinished = (message: ChatMessage, model?: ChatModel): boolean => {
+  const metadata = read(message, 'response_metadata');
+  const status = read(metadata, 'status'); // Of OpenAI's Responses
+  const isDone =
+    REASONS.some((key) => typeof read(metadata, key) === 'string') ||
+    typeof read(read(message, 'additional_kwargs'), 'stop_reason') === 'string' ||
+    status === 'completed' ||
+    status === 'incomplete';
+  if (isDone && model !== undefined) finishers.add(model);
+  return isDone;
+};
+
+/** What a message says of itself. */
+export const factsOf = (message: unknown): AnswerFacts => {
+  const usage = read(message, 'usage_metadata');
+  const metadata = read(message, 'response_metadata');
+  const [input, output] = [read(usage, 'input_tokens'), read(usage, 'output_tokens')];
+  const model = read(metadata, 'model_name') ?? read(metadata, 'model');
+  return {
+    ...(typeof input === 'number' && { inputTokens: input }),
+    ...(typeof output === 'number' && { outputTokens: output }),
+    ...(typeof model === 'string' && { responseModel: model }),
+  };
+};
+
+/** The messages of a stream, and whether it has ended well. */
+export async function* withEnd(
+  messages: AsyncIterable<ChatMessage>,
+  needsReason: boolean,
+): AsyncGenerator<ChatMessage> {
+  let isDone = !needsReason;
+  for await (const message of messages) {
+    isDone ||= isFinished(message);
+    yield message;
+  }
+  yield isDone ? END : CUT_END;
+}
+
+/** Keys of a block that are never its content. */
+const NO_CONTENT: ReadonlySet<string> = new Set(['type', 'index', 'id', 'phase']);
+
+const isFilled = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+
+/** L4: text, reasoning, or the call of a tool. */
+const isVisible = (message: ChatMessage): boolean => {
+  const { content } = message;
+  if (typeof content === 'string' ? content !== '' : content.some(isFilledBlock)) return true;
+  if (isFilled(read(message, 'tool_call_chunks')) || isFilled(read(message, 'tool_calls'))) return true;
+  const more = read(message, 'additional_kwargs');
+  return isFilled(read(more, 'reasoning_content')) || isFilled(read(more, 'reasoning'));
+};
+
+const isFilledBlock = (block: object): boolean =>
+  Object.entries(block).some(([key, value]) => !NO_CONTENT.has(key) && isFilled(value));
+
+/** The messages of one stream. */
+export const messageFormat = (): PartFormat<ChatMessage> => {
+  let facts: AnswerFacts = {};
+  return {
+    mustFinish: true,
+    meaning: (message): PartMeaning => {
+      if (message === END) return { facts, end: 'complete' };
+      if (message === CUT_END) return { facts, end: 'cut' };
+      facts = { ...facts, ...factsOf(message) };
+      return isVisible(message) ? 'visible' : 'held';
+    },
+    finished: (message) => message,
+    failed: () => undefined,
+  };
+};

@@ -1,0 +1,90 @@
+import { guardModels, ModelsUnavailableError } from '@breakerbox/instrumentation/langchain';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { createAgent } from 'langchain';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { chatModel, langchainFrame } from './frame-langchain.ts';
+import { modelContract, overloaded, pairFor } from './frames.ts';
+import { loopbackProvider, refuses, SSE } from './loopback-provider.ts';
+import { newBox } from './providers.ts';
+import { TEXT, toolCall } from './recordings.ts';
+
+describe('LangChain', () => modelContract(langchainFrame));
+
+test('L7: the message says who answered, and its tokens', async () => {
+  const { model, primary } = await pairFor(langchainFrame, 'chat');
+  primary.behave(overloaded('chat'));
+  const message = await model.invoke('Hi');
+  const tried = [{ model: 'openai/primary', why: 'failed', category: 'server', status: 529 }];
+  expect(message.response_metadata.breakerbox).toEqual({ model: 'openai/fallback', position: 'fallback', tried });
+  expect(message.usage_metadata).toMatchObject({ input_tokens: 11, output_tokens: 7 });
+});
+
+test('L1: an agent streams the tokens of the fallback, each once', async () => {
+  const { model, primary } = await pairFor(langchainFrame, 'chat');
+  primary.behave(overloaded('chat'));
+  const agent = createAgent({ model, tools: [] });
+  let text = '';
+  for await (const [chunk] of await agent.stream({ messages: 'Hi' }, { streamMode: 'messages' })) {
+    text += (chunk as { text: string }).text;
+  }
+  expect(text).toBe(TEXT);
+});
+
+test.each(['functionCalling', 'jsonSchema'] as const)(
+  'L1: withStructuredOutput by %s reads the fallback',
+  async (method) => {
+    const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+    primary.behave(overloaded('chat'));
+    const choice = { index: 0, message: { role: 'assistant', content: '{"sum":42}' }, finish_reason: 'stop' };
+    const asText = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] };
+    const asCall = toolCall('chat', 'extract', { sum: 42 }).whole;
+    fallback.behave(refuses(200, method === 'jsonSchema' ? asText : asCall));
+    const schema = z.object({ sum: z.number() });
+    expect(await model.withStructuredOutput(schema, { method }).invoke('Hi')).toEqual({ sum: 42 });
+    const raw = await model.withStructuredOutput(schema, { method, includeRaw: true }).invoke('Hi');
+    expect(raw).toMatchObject({ parsed: { sum: 42 }, raw: { response_metadata: {} } });
+  },
+);
+
+test('L1: structured output of an agent, by the schema that all models know', async () => {
+  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+  primary.behave(overloaded('chat'));
+  const { whole, events } = toolCall('chat', 'extract', { sum: 42 });
+  fallback.behave((call) => {
+    const { tools = [] } = call.body as { tools?: { function: { name: string } }[] };
+    const name = tools[0]?.function.name ?? '';
+    if (call.isStream) call.response.writeHead(200, SSE).end(events.join('').replaceAll('"extract"', `"${name}"`));
+    else refuses(200, JSON.stringify(whole).replaceAll('"extract"', `"${name}"`))(call);
+  });
+  const agent = createAgent({ model, tools: [], responseFormat: z.object({ sum: z.number() }) });
+  const { structuredResponse } = await agent.invoke({ messages: 'Hi' });
+  expect(structuredResponse).toEqual({ sum: 42 });
+});
+
+test('L1: headers of the call go to the first provider only, and a tool of a provider to no other', async () => {
+  const [one, two] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  const model = guardModels(newBox(), {
+    models: [chatModel(one.url, 'one', false), { model: chatModel(two.url, 'two', false), name: 'groq/two' }],
+  });
+  one.behave(overloaded('chat'));
+  await model.invoke('Hi', { options: { headers: { 'x-secret': 's' } } } as object);
+  expect([one, two].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
+  const bound = model.bindTools?.([{ type: 'web_search_preview' }]);
+  const error = await bound?.invoke('Hi').catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ModelsUnavailableError);
+  expect((error as ModelsUnavailableError).models.map(({ why }) => why)).toEqual(['failed', 'unsupported']);
+});
+
+test('L1, L3: models that never say why an answer ended are asked too', async () => {
+  const models = [new FakeListChatModel({ responses: ['whole'] })];
+  const model = guardModels(newBox(), { models: [{ model: models[0] as never, name: 'fake/one' }] });
+  expect((await model.invoke('Hi')).text).toBe('whole');
+  let text = '';
+  for await (const chunk of await model.stream('Hi')) text += chunk.text;
+  expect(text).toBe('whole');
+});
+
+test('L1: what is no chat model is refused, with the fix', () => {
+  expect(() => guardModels(newBox(), { models: ['openai:gpt-5'] as never })).toThrow(/Give a chat model, or/);
+});
