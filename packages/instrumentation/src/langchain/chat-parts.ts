@@ -1,7 +1,7 @@
 import { read } from '@breakerbox/core/internal';
 import type { AnswerFacts } from '../models/candidates.ts';
 import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
-import type { ChatModel } from './guard-chat-models.ts';
+import type { ChatModel } from './chat-model.ts';
 
 /** A message, or a piece of one. */
 export interface ChatMessage {
@@ -27,7 +27,7 @@ export const chunkOf = (message: ChatMessage, text: string): ChatChunk => ({
 });
 
 /** Follows the last message of a stream, because LangChain's streams end in silence. */
-export const END: ChatMessage = Object.freeze({ response_metadata: {}, content: '' });
+export const END_MESSAGE: ChatMessage = Object.freeze({ response_metadata: {}, content: '' });
 const CUT_END: ChatMessage = Object.freeze({ response_metadata: {}, content: '' });
 
 /** Where providers say why an answer has ended. */
@@ -56,7 +56,7 @@ export const isFinished = (message: ChatMessage, model?: ChatModel): boolean => 
 };
 
 /** What a message says of itself. */
-export const factsOf = (message: unknown): AnswerFacts => {
+export const messageFacts = (message: unknown): AnswerFacts => {
   const usage = read(message, 'usage_metadata');
   const metadata = read(message, 'response_metadata');
   const [input, output] = [read(usage, 'input_tokens'), read(usage, 'output_tokens')];
@@ -78,7 +78,7 @@ export async function* withEnd(
     isDone ||= isFinished(message);
     yield message;
   }
-  yield isDone ? END : CUT_END;
+  yield isDone ? END_MESSAGE : CUT_END;
 }
 
 /** Keys of a block that are never its content. */
@@ -105,9 +105,9 @@ export const messageFormat = (): PartFormat<ChatMessage> => {
   return {
     mustFinish: true,
     meaning: (message): PartMeaning => {
-      if (message === END) return { facts, end: 'complete' };
+      if (message === END_MESSAGE) return { facts, end: 'complete' };
       if (message === CUT_END) return { facts, end: 'cut' };
-      facts = { ...facts, ...factsOf(message) };
+      facts = { ...facts, ...messageFacts(message) };
       return isVisible(message) ? 'visible' : 'held';
     },
     finished: (message) => message,

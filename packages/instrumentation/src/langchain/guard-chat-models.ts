@@ -8,15 +8,8 @@ import type { ModelAttempt } from '../models/model-attempt.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
-import { baseClassOf, type ChatRunnable, guardedClass } from './guarded-chat-model.ts';
-
-/** A chat model of LangChain. */
-export interface ChatModel {
-  invoke(input: never, options?: never): Promise<unknown>;
-  stream(input: never, options?: never): Promise<unknown>;
-  bindTools?(tools: never, options?: never): unknown;
-  getLsParams(options: never): { readonly ls_provider?: string; readonly ls_model_name?: string };
-}
+import type { Ask, CallOptions, ChatModel } from './chat-model.ts';
+import { baseClassOf, guardedClass } from './guarded-chat-model.ts';
 
 /** A chat model with a name of its own. */
 export interface ChatModelEntry {
@@ -84,32 +77,15 @@ const nameOf = (model: ChatModel): string => {
   return `${provider}/${name}`;
 };
 
-/** Asks the models, each prepared as the caller has prepared the guard. */
 const asking =
-  (list: ModelList<ChatModelEntry>, primary: Asked) =>
-  <Answer>(
-    options: CallOptions,
-    tools: readonly unknown[],
-    prepare: (model: ChatModel) => ChatRunnable,
-    run: (model: ChatRunnable, own: object, attempt: ModelAttempt) => Promise<Answer>,
-  ): Promise<Answer> =>
+  (list: ModelList<ChatModelEntry>, primary: Asked): Ask =>
+  (options, tools, prepare, run) =>
     askModels(list, {
       signal: options.signal,
       canCarry: ({ provider }) => provider === primary.provider || !tools.some(isProvidersTool),
       call: (candidate, attempt) =>
         run(prepare(candidate.given.model), optionsFor(candidate, primary, options, attempt), attempt),
     });
-
-/** Asks the models of a list. */
-export type Ask = ReturnType<typeof asking>;
-
-/** The part of a call's options that is read or changed. */
-export interface CallOptions {
-  readonly signal?: AbortSignal;
-  readonly headers?: unknown;
-  readonly options?: unknown;
-  readonly promptIndex?: unknown;
-}
 
 /** A tool of a provider is a plain object such as `{ type: 'web_search_preview' }`. */
 const isProvidersTool = (tool: unknown): boolean => {

@@ -6,23 +6,17 @@ import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
 import { openStream } from '../models/model-stream.ts';
 import { CUT } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
+import type { Ask, CallOptions, ChatModel, ChatRunnable } from './chat-model.ts';
 import {
   type ChatMessage,
   chunkOf,
-  END,
-  factsOf,
+  END_MESSAGE,
   isFinished,
+  messageFacts,
   messageFormat,
   mustFinish,
   withEnd,
 } from './chat-parts.ts';
-import type { Ask, CallOptions, ChatModel } from './guard-chat-models.ts';
-
-/** What a model becomes with tools or a schema. */
-export interface ChatRunnable {
-  invoke(input: unknown, options: object): Promise<unknown>;
-  stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;
-}
 
 /** What a guarded model is made of. */
 interface Guarded {
@@ -132,7 +126,7 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
       try {
         for (let next = await opened.next(); next.done !== true; next = await opened.next()) {
           const { value: message } = next;
-          if (message === END) continue;
+          if (message === END_MESSAGE) continue;
           const chunk = chunkOf(message, textOf(message));
           yield chunk as never;
           await runManager?.handleLLMNewToken(chunk.text, AT, undefined, undefined, undefined, { chunk } as never);
@@ -171,7 +165,7 @@ const wholeOf = (answer: unknown, guarded: Guarded, attempt: ModelAttempt): Chat
     );
   }
   if (guarded.isStructured) parsedOf.set(message, read(answer, 'parsed'));
-  attempt.succeeded(factsOf(message));
+  attempt.succeeded(messageFacts(message));
   message.response_metadata = { ...withAnswerer(message.response_metadata, attempt) };
   return message;
 };

@@ -23,8 +23,8 @@ export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
 export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
+export type { ChatModel } from './chat-model.ts';
 export {
-  type ChatModel,
   type ChatModelEntry,
   type GuardChatModelsOptions,
   guardChatModels as guardModels,
