@@ -21,19 +21,23 @@ export interface HangWatch {
 /**
  * Finds out whether a server hangs while a call waits for it. The reasons with which clients give up a call are no evidence: a person's
  * cancellation and a timeout look alike. Evidence is a ping without an answer. A client without `ping` is not asked.
+ *
+ * @param onReturn Called if a server that hung answers the ping within a minute.
  */
-export const watchHang = (client: object): HangWatch => {
+export const watchHang = (client: object, onReturn: () => void): HangWatch => {
   let state: 'fine' | 'asked' | 'hung' = 'fine';
   const ask = (): void => {
+    const ping = (client as { ping(options: object): Promise<unknown> }).ping({ timeout: 6 * PING_MS });
     state = 'asked';
     const answered = (): void => {
+      const wasHung = state === 'hung';
       state = 'fine';
+      if (wasHung) onReturn();
     };
     timer = setTimeout(() => {
       if (state === 'asked') state = 'hung';
     }, PING_MS).unref();
     // An error of the server is an answer. The client's own timeout of the ping comes after ours.
-    const ping = (client as { ping(options: object): Promise<unknown> }).ping({ timeout: 6 * PING_MS });
     ping.then(answered, (error: unknown) => {
       if (state === 'asked' || !isTimeout(error)) answered();
     });

@@ -11,12 +11,13 @@ const clientOf = (call: (given: { signal: AbortSignal; onprogress?: () => void }
     transport: { sessionId: 's1' } as object,
     pings: 0,
     answersPings: true,
+    wake: () => {},
     getServerVersion: () => ({ name: 'files', version: '1' }),
     listTools: async () => ({ tools: [{ name: 'a' }, { name: 'b' }] }),
     callTool: (_params: object, _schema: unknown, options: never) => call(options),
     ping: async () => {
       client.pings += 1;
-      return client.answersPings ? {} : new Promise(() => {});
+      return client.answersPings ? {} : new Promise<void>((resolve) => (client.wake = resolve));
     },
   };
   return client;
@@ -95,10 +96,14 @@ describe('O10: a server that hangs', () => {
   test('O10: a call that is given up after 30 s is a timeout of the group, if a ping has no answer', async () => {
     const client = hanging();
     client.answersPings = false;
-    const { outcomes, state } = await givenUp(client, 31_000);
+    const { outcomes, state, session } = await givenUp(client, 31_000);
     expect(client.pings).toBe(1);
     expect(outcomes).toEqual(['a: failure, timeout']);
     expect(state()).toBe('open');
+    expect(session.acquire('b').decision).toBe('skip');
+    client.wake();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(session.acquire('b').decision).toBe('probe');
   });
 
   test('O10: it is cancelled if the server answers the ping, or reports progress, or less than 30 s have passed', async () => {

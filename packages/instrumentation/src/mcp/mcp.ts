@@ -108,6 +108,12 @@ export function guardMcpClient<Client extends McpClient>(
   /** The last transport of the client in each session. */
   const seen = new WeakMap<Session, object>();
 
+  /** The server is back, so the next call is the probe of its group. */
+  const returned = (session: Session): void => {
+    const name = group();
+    if (name !== undefined) safely('the return of a server', () => groupReturned(session, name));
+  };
+
   const acquireFor = async (session: Session, name: string, input: unknown, signal?: AbortSignal): Promise<Permit> => {
     const circuit = named(name);
     let has = fixed ? fixed.has(name) : catalog.has(name);
@@ -145,7 +151,7 @@ export function guardMcpClient<Client extends McpClient>(
       );
       const cost = (error: unknown): number | undefined => costOf(permit.tool, tokens, { error });
       const call = async (): Promise<unknown> => {
-        const watch = watchHang(client);
+        const watch = watchHang(client, () => returned(session));
         const given = [...rest];
         given[optionsAt] = { ...options, signal: running.signal, ...heardBy(watch, options) };
         // Before the run settles: the server is the reason if it hangs, also if a person gives up the call.
@@ -167,9 +173,9 @@ export function guardMcpClient<Client extends McpClient>(
     const transport = connection.transport();
     if (transport !== undefined && seen.get(session) !== transport) {
       // A client that has connected again has another process or session before it, whatever the circuit says.
-      const name = seen.has(session) ? group() : undefined;
+      const isNew = !seen.has(session);
       seen.set(session, transport);
-      if (name !== undefined) safely('the return of a server', () => groupReturned(session, name));
+      if (!isNew) returned(session);
     }
     const permit = await acquireFor(session, name, input, signal);
     const find = (circuit: string): DirectCall | undefined => {
