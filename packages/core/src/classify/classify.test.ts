@@ -74,6 +74,7 @@ describe('O2: error results', () => {
     ['invalid_input', { error: true, validationErrors: { city: ['Required'] } }],
     ['invalid_input', { error: { code: -32602, message: 'x' } }],
     ['invalid_input', { error: { issues: [{ message: 'Required' }] } }],
+    ['tool_error', { jsonrpc: '2.0', id: 1, error: { code: -32603, message: 'x' } }],
     ['permission', { data: null, count: null, rows: [], error: { message: 'x' }, status: 401, statusText: 'x' }],
     ['server', { status: 503 }],
     ['server', { ok: false, status: 503 }],
@@ -103,6 +104,9 @@ describe('O2: error results', () => {
     [{ isError: false, status: 503 }],
     [{ success: false, error: 'sold out', alternatives: ['12A'] }],
     [{ success: true, status: 503 }],
+    [{ valid: false, errors: ['x'] }],
+    [{ jsonrpc: '2.0', id: 1, error: null }],
+    [{ jsonrpc: '1.0', id: 1, error: 'x' }],
     [new Response('HTTP 503')],
   ])('O2: success: %j', (result) => {
     expect(classify(result)).toBeUndefined();

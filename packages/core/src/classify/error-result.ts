@@ -43,7 +43,9 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
     if (read(result, 'type') === 'error') return { error: { code: 'ERR_NETWORK' } };
     return readStatus(result) === undefined ? undefined : { error: result };
   }
-  if (read(result, 'isError') === false || flags.includes(true)) return undefined;
+  // A validator that says `valid: false` has found something.
+  const isFine = flags.includes(true) || read(result, 'valid') === false;
+  if (isFine || read(result, 'isError') === false) return undefined;
   const errors = read(result, 'errors');
   const said = ['error', 'errorMessage', 'error_message', '__type'].some((key) => isSaid(read(result, key)));
   const listed = !isNothing(errors) && !isFindings(errors, result);

@@ -20,6 +20,8 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
   if (call.isUnserved && isFailure && category !== 'resource') return answer('a URL that is not fetched');
   const isTarget = isFailure && isAboutTarget(evidence, text, call);
   if (call.asksForHost && isTarget) return answer('whether the host can be reached was the question');
+  if (call.asksForAccess && category === 'permission' && (code ?? 'class') === 'class' && CREDENTIALS.test(text))
+    return answer('whether the credentials are right was the question');
   if (call.target) {
     const isPage = MISSING_PAGE.includes(`${code}`) && !isOfService(text, call);
     if (isPage) return answer(`${why}, of the page that the call chose`);
@@ -30,6 +32,9 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
   // Which host it was is not known. That it does not exist is an answer.
   return { ...ofKey('host'), ...(host === 'missing' && { category: 'tool_error' }) };
 };
+
+/** Not the key of the tool's own service. */
+const CREDENTIALS = /^(?!.*api.?key).*(?:token|jwt|credential|password|signature|code|authentication|login)/is;
 
 const MISSING_PAGE = ['http:404', 'http:410', 'http:451'];
 

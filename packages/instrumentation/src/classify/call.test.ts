@@ -218,8 +218,21 @@ describe('O2d: a runner is known by its input', () => {
     [{ code: 'a=5' }, 'runner'],
     [{ code: 'a = [1]' }, 'runner'],
     [{ code: 'fine;' }, 'runner'],
-    [{ code: 'class Foo' }, 'runner'],
-    [{ code: '  return x' }, 'runner'],
+    [{ code: 'class Foo:' }, 'runner'],
+    [{ code: 'class Foo(Bar)' }, 'runner'],
+    [{ code: '  import os.path as path' }, 'runner'],
+    [{ code: 'from os import path' }, 'runner'],
+    [{ command: 'cat -n x' }, 'runner'],
+    [{ command: 'cat src/x' }, 'runner'],
+    [{ command: 'make -j' }, 'runner'],
+    [{ command: 'switch on --every' }, undefined],
+    [{ command: 'print the letter' }, undefined],
+    [{ command: 'cat food' }, undefined],
+    [{ command: 'make tea' }, undefined],
+    [{ command: 'return home' }, undefined],
+    [{ command: 'import the list' }, undefined],
+    [{ source: 'from the cellar' }, undefined],
+    [{ source: 'class of 1999' }, undefined],
     [{ command: 'sh x' }, 'runner'],
     [{ command: 'pip install x' }, 'runner'],
     [{ command: 'uv sync' }, 'runner'],
@@ -535,4 +548,23 @@ describe('O2f: a tool that reads', () => {
     expect(readThrown(denied, { input: { path: '/root/x' } })).toMatchObject({ category: 'permission', blames: 'key' });
     expect(readThrown(denied, { input: { path: '/tmp/y' } })).toMatchObject({ category: 'permission', blames: 'tool' });
   });
+});
+
+describe('O2: whether credentials are right is the question', () => {
+  it.each([
+    ['tool_error', 'verify_otp', 'Token expired'],
+    ['tool_error', 'login_user', 'Invalid credentials'],
+    ['tool_error', 'log_in', 'Authentication failed'],
+    ['tool_error', 'checkPassword', 'Authentication failed'],
+    ['tool_error', 'try_password', 'Invalid credentials'],
+    ['tool_error', 'verify_webhook_signature', 'Invalid token'],
+    ['tool_error', 'validate_access_token', 'jwt expired'],
+    ['tool_error', 'authenticate', 'TokenExpiredError: it was'],
+    ['permission', 'verify_token', 'Invalid API key'],
+    ['permission', 'verify_token', 'HTTP 401: invalid token'],
+    ['permission', 'verify_token', 'Unauthorized'],
+    ['permission', 'verify_address', 'Invalid token'],
+    ['permission', 'check_weather', 'Invalid credentials'],
+    ['permission', 'read_mail', 'Token expired'],
+  ])('O2: %s: %s: %s', (wanted, tool, text) => expect(readThrown(new Error(text), { tool }).category).toBe(wanted));
 });

@@ -67,7 +67,7 @@ const isUnserved = (value: string, opens: boolean): boolean =>
 
 /** A program begins with a known command, or has the syntax of one: options, operators, calls, assignments, ends of statements. */
 const PROGRAM =
-  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|tsc|git|docker|kubectl|cargo|make|ls|pwd|cd|cat|echo|env|e?grep|sed|awk|curl|wget|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?|brew)(?:\s|$)|\s--?[a-z]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import|from|def|class|print|return)\s\w/m;
+  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|tsc|git|docker|kubectl|cargo|ls|pwd|cd|echo|env|e?grep|sed|awk|curl|wget|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?|(?:cat|make)(?=\s+(?:-|\S*[./])))(?:\s|$)|^\s*\S+\s+--?[a-z]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import [\w.]+(?:\s*$| as )|from [\w.]+ import\s|class \w+[:(])/m;
 const SQL = /^\s*(?:select|insert|update|delete|create|alter|drop|explain)\b/i;
 const hasProgram = (input: unknown): boolean =>
   ['command', 'cmd', 'script', 'code', 'source'].some((key) => {
@@ -75,6 +75,10 @@ const hasProgram = (input: unknown): boolean =>
     const text = Array.isArray(value) ? value.slice(0, 16).join(' ') : value;
     return typeof text === 'string' && PROGRAM.test(text.slice(0, TEXT_LIMIT)) && !SQL.test(text);
   });
+
+/** Whether credentials are right is the question. */
+const ACCESS =
+  /\b(?:log ?in|sign ?in|authenticate|(?:verify|validate|check|try|test) (?:\w+ ){0,2}(?:otp|token|jwt|signature|pass\w+|pin|code|credential|session|login|user|identity))/;
 
 /** Words of the arguments by which a text speaks about them: of 4 characters or more, not of an outage, and not the tool's name. */
 const literalsOf = (values: readonly string[], name: string): readonly string[] => {
@@ -123,6 +127,9 @@ export const callOf = (context: ReadContext | undefined) => {
     isUnserved: values.some((value) => isUnserved(value, opens)),
     /** Whether a host can be reached is the question. */
     asksForHost: asksForHost(name, keys),
+    asksForAccess: ACCESS.test(name),
+    /** Its list of errors is what it found. */
+    validates: /\b(?:validat|verif|lint)/.test(name),
     /** Its result is the content of a file or a table. */
     reads: readsFile || keys.some((key) => ASKS.test(key)),
     /** The content may have any form, as that of a file. */

@@ -49,6 +49,7 @@ const payloadOf = (result: unknown): unknown => {
 };
 
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
+  if (call.validates && Array.isArray(core.read(result, 'errors'))) return undefined;
   if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result, found), call);
   const verdict = verdictOn(found.error, call);
   const unjudged = verdict.category === 'unknown' ? 'tool_error' : verdict.category;
@@ -95,7 +96,7 @@ const OPENING =
 
 /** What a gateway says in place of an answer. Other wordings, such as 'Not connected' and 'No response', are also what a tool found. */
 const GATEWAY =
-  /^(?:[45]\d\d )?(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*))[.!]?$/i;
+  /^(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*))[.!]?$/i;
 
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
 const onlyText = (result: unknown): string | undefined => {

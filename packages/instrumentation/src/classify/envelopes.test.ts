@@ -86,11 +86,20 @@ describe('O9: results that say that they are errors', () => {
     [{ errors: [{ path: 'a.ts', message: 'request timed out', severity: 'x' }], warnings: [1] }],
     [{ success: false, errors: [{ line: 3, file: 'a.ts', message: 'Missing rate limiting' }] }],
     [{ data: { a: 1 }, errors: [{ message: 'Internal server error' }] }],
+    [{ valid: false, errors: ['the timeout is missing'] }],
+    [{ valid: false, ok: false, message: 'connection refused is not a state' }],
     [{ ok: true, status: 503 }],
     [{ isError: false, status: 503 }],
     [{ status: 200, message: 'HTTP 503' }],
     [{ code: 503, message: 'x' }],
   ])('O9: findings, partial data and a success: %j', (result) => expect(read(result)).toBe('success'));
+
+  it('O9: a list of errors is what a validator found', () => {
+    const result = { ok: false, errors: ['connection refused is not a state'] };
+    for (const tool of ['validate_config', 'verify_plan', 'lint']) expect(read(result, tool)).toBe('success');
+    expect(read(result)).toBe('network');
+    expect(read({ ok: false, error: 'connection refused' }, 'lint')).toBe('network');
+  });
 
   it('O9: a Response that is not ok is judged by its status; 404 is no outage', () => {
     const at = (status: number) => read(new Response('x', { status }));
