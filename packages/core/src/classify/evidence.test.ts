@@ -1,9 +1,20 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { classifyError, classifyResult } from './classify.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
 const category = (error: unknown) => classifyError(error, { unixMs: 0 }).category;
 const coded = (code: unknown, message = 'x', name = 'Error') => Object.assign(new Error(message), { code, name });
+
+test('C14, O3: a classification says that the peer has answered, and the wait that it asks for', () => {
+  const unixMs = Date.UTC(2026, 10, 20, 12);
+  const of = (status: number, headers = {}) => classifyError({ status, headers }, { unixMs });
+  expect([404, 409, 410, 422].map((status) => of(status).answered)).toEqual([true, true, true, true]);
+  expect(of(405)).toStrictEqual({ category: 'invalid_input' });
+  expect(of(503, { 'Retry-After': 'Fri, 20 Nov 2026 12:00:09 GMT' })).toStrictEqual({
+    category: 'server',
+    retryAfterMs: 9_000,
+  });
+});
 
 describe('O2: error codes', () => {
   it.each<[ErrorCategory, string]>([
