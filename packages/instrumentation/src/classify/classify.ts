@@ -74,8 +74,8 @@ const SAYING = ['error', 'message', 'status', 'error_message'];
 
 /** Whether a result has an error and no data: all else is empty, 0, or the input again, as in `{ query, results: [], error }`. */
 const isBare = (result: unknown, { quoted, readsFile }: Call): boolean => {
-  const said =
-    core.read(result, 'error') ?? core.read(result, 'error_message') ?? core.read(result, 'success') === false;
+  const denied = ['ok', 'success', 'successful'].some((key) => core.read(result, key) === false);
+  const said = core.read(result, 'error') ?? core.read(result, 'error_message') ?? denied;
   if (readsFile || !said) return false;
   return core.readKeys(result).every((key) => {
     const value = core.read(result, key);
