@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
+import { NO_LIMIT } from '../budget/budget.ts';
 import type { BreakerboxConfig } from '../config/config.ts';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
@@ -108,7 +109,9 @@ test('L2: operators force the mode of a model, and find its session', () => {
   expect(models.acquire(GPT).reason).toBe('forced_open');
   operator.release(GPT, { owner: 'ada' });
   expect(models.acquire(GPT).decision).toBe('call');
-  expect(operator.session('models')?.view.circuits.map(({ tool }) => tool)).toContain(GPT);
+  const view = operator.session('models')?.view;
+  expect(view?.circuits.map(({ tool }) => tool)).toContain(GPT);
+  expect(view?.budget.limit).toBe(NO_LIMIT); // Shown as no budget.
 });
 
 test('L7: circuits and calls of models are exported, their session is not', () => {

@@ -1,6 +1,6 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
-import { createBudget } from '../budget/budget.ts';
+import { createBudget, NO_LIMIT } from '../budget/budget.ts';
 import { NO_CORRELATION } from '../budget/systemic.ts';
 import { circuitNameOf, groupNameOf, PROFILES } from '../circuit/policy.ts';
 import type { CustomTripPolicy } from '../circuit/trip-policies/custom.ts';
@@ -129,7 +129,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   };
   modelContexts.set(context, owner);
   // Two windows of one call: nothing that fails is kept, and the budget never ends.
-  const budget = createBudget({ failures: Number.MAX_SAFE_INTEGER, windowCalls: 1, windowMs: 1 });
+  const budget = createBudget({ failures: NO_LIMIT, windowCalls: 1, windowMs: 1 });
   const session = createSession(box, {
     id: SESSION_ID,
     memory: freshMemory(budget, clock.now()),
