@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { foldersOf } from './runnable.ts';
+import { basename, delimiter, join } from 'node:path';
 
 /** How a client starts `breakerbox mcp`. */
 export const LAUNCHERS = ['npx', 'breakerbox', 'node'] as const;
@@ -38,6 +37,10 @@ export const launcherWords = (launcher: Launcher, running: Running): readonly st
 export const isInClone = ({ main }: Pick<Running, 'main'>): boolean => IN_CLONE.test(main);
 
 const IN_CLONE = /[\\/]packages[\\/]cli[\\/](?:src|dist)[\\/]main\.[jt]s$/;
+
+/** A folder that npx or a project has put on PATH is not on that of the client. */
+export const foldersOf = (path: string): readonly string[] =>
+  path.split(delimiter).filter((folder) => folder !== '' && basename(folder) !== '.bin');
 
 /** `node` in a clone. Else `breakerbox` if the running command is the one on PATH, and not in a folder that npx or a project has put there. */
 export const defaultLauncher = ({ path, main, platform }: Running): Launcher => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
-import type { Launcher, Running } from './launcher.ts';
+import { join } from 'node:path';
+import { foldersOf, type Launcher, type Running } from './launcher.ts';
 
 /** Milliseconds that npm may take to say whether it has the package. */
 const NPM_MS = 10_000;
@@ -21,10 +21,6 @@ export const faultOfLauncher = async (launcher: Launcher, running: Running): Pro
 
 /** The folder in which npx has put the command that runs. */
 const IN_NPX = /[\\/]_npx[\\/]/;
-
-/** A folder that npx or a project has put on PATH is not on that of the client. */
-export const foldersOf = (path: string): readonly string[] =>
-  path.split(delimiter).filter((folder) => folder !== '' && basename(folder) !== '.bin');
 
 const isOnPath = (command: string, path: string): boolean =>
   foldersOf(path).some((folder) => ['', '.cmd', '.exe'].some((end) => isProgram(join(folder, `${command}${end}`))));
