@@ -25,9 +25,8 @@ const summary = ({ png, width, height, panels }: DashboardReport): string => {
 const isWrong = ({ panels }: DashboardReport): boolean =>
   panels.some(({ shows }) => shows === 'error' || shows === 'undrawn');
 
-const draw = async (options: Options, demo: Demo | undefined): Promise<void> => {
+const draw = async (options: Options, demo: Demo | undefined, toMs = Date.now()): Promise<void> => {
   const url = options.prometheus ?? demo?.url ?? '';
-  const toMs = Date.now();
   const back = options.fromMs ?? (demo === undefined ? DEFAULT_FROM_MS : DEMO_MS);
   const reports = await preview(await readDashboards(options.dashboards), url, options.out, {
     fromMs: toMs - back,
@@ -59,7 +58,8 @@ const drawStory = async (name: StoryName, options: Options): Promise<void> => {
     ruleSamples(prometheusAt(url), { fromMs: toMs - PLAYED_MS, toMs, stepMs }),
   );
   const shown = { ...options, fromMs: options.fromMs ?? HOUR_MS, scrapeMs: stepMs };
-  await withSamples([...samples, ...alerts], (prometheus) => draw({ ...shown, prometheus }, undefined));
+  // At its end, also if a busy machine needs minutes until here.
+  await withSamples([...samples, ...alerts], (prometheus) => draw({ ...shown, prometheus }, undefined, toMs));
 };
 
 const run = async (args: readonly string[]): Promise<void> => {
