@@ -133,7 +133,7 @@ const handOut = <Part>(
     try {
       if (at < head.length) return { done: false, value: told(head[at++] as Part) };
       const { done, value } = await attempt.wait(source.next(), isComplete ? REST_MS : attempt.limits.stallMs);
-      if (isOver) return END; // The reader left in the meantime.
+      if (isOver) return END; // The reader left while it waited.
       if (!done) return { done: false, value: isComplete ? (value as Part) : told(value as Part) };
       if (format.mustFinish && !isComplete) throw cut(attempt, CUT);
       isOver = true;
