@@ -669,7 +669,7 @@ describe('M8: a launcher that cannot be run is not written', () => {
     const project = at.put(join(at.project, '.mcp.json'), source);
     expect(await install(at, 'claude-code', '--launcher', 'npx')).toMatchObject({
       code: 1,
-      err: 'breakerbox mcp: --launcher npx: npm does not have breakerbox@1.2.3. Leave --launcher out, or give --launcher breakerbox or --launcher node. Nothing was changed.\n',
+      err: 'breakerbox mcp: --launcher npx: npm does not have breakerbox@1.2.3, or is not installed. Leave --launcher out, or give --launcher breakerbox or --launcher node. Nothing was changed.\n',
     });
     expect([at.read(CODE), at.read(project)]).toEqual([source, source]);
     await install(at, 'claude-code');

@@ -16,7 +16,7 @@ export const faultOfLauncher = async (launcher: Launcher, running: Running): Pro
     return "no folder of PATH has a command 'breakerbox'. Install breakerbox globally, or leave --launcher out.";
   if (launcher !== 'npx' || IN_NPX.test(main)) return undefined;
   if ((await running.npmHas(`breakerbox@${version}`)) !== false) return undefined;
-  return `npm does not have breakerbox@${version}. Leave --launcher out, or give --launcher breakerbox or --launcher node.`;
+  return `npm does not have breakerbox@${version}, or is not installed. Leave --launcher out, or give --launcher breakerbox or --launcher node.`;
 };
 
 /** The folder in which npx has put the command that runs. */
@@ -34,12 +34,15 @@ const isProgram = (path: string): boolean => {
   }
 };
 
+/** On Windows npm is a script, which cannot be started in this way. */
+const isMissing = ({ code }: { readonly code?: unknown }): boolean => code === 'ENOENT' && process.platform !== 'win32';
+
 /** Asks npm whether its registry has a version of a package. Undefined if that cannot be found out. */
 export const npmHas = (name: string): Promise<boolean | undefined> =>
   new Promise((resolve) => {
     const args = ['view', name, 'version', '--json', '--fetch-retries=0', '--logs-max=0'];
     execFile('npm', args, { timeout: NPM_MS }, (error, stdout) => {
       if (error === null) resolve(stdout.trim() !== '');
-      else resolve(/"code":\s*"E(?:404|TARGET)"/.test(stdout) ? false : undefined);
+      else resolve(/"code":\s*"E(?:404|TARGET)"/.test(stdout) || isMissing(error) ? false : undefined);
     });
   });
