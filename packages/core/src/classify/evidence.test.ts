@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { classifyError, classifyResult } from './classify.ts';
+import { classifyError, classifyResult, readEvidence } from './classify.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
 const category = (error: unknown) => classifyError(error, { unixMs: 0 }).category;
@@ -13,6 +13,32 @@ test('C14, O3: a classification says that the peer has answered, and the wait th
   expect(of(503, { 'Retry-After': 'Fri, 20 Nov 2026 12:00:09 GMT' })).toStrictEqual({
     category: 'server',
     retryAfterMs: 9_000,
+  });
+});
+
+describe('O10: whose time-out or abort it was', () => {
+  const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'));
+  test.each([
+    ['cancelled', { signal: late, ranMs: 29_999 }],
+    ['timeout', { signal: late, ranMs: 30_000 }],
+    ['timeout', { signal: late }],
+    ['cancelled', { signal: AbortSignal.abort(new Error('the user left')), ranMs: 60_000 }],
+  ])('O10: %s: the signal has fired: %o', (wanted, context) => {
+    const { category: found, sign, code } = readEvidence(new Error('x'), context);
+    expect([found, sign, code]).toEqual([wanted, "the signal's reason", 'signal']);
+  });
+
+  const { signal } = new AbortController();
+  test.each([
+    ['timeout', 'a limit inside the tool', new DOMException('x', 'AbortError')],
+    ['timeout', 'a limit inside the tool', coded('ABORT_ERR')],
+    ['timeout', 'a limit inside the tool', coded('UND_ERR_ABORTED')],
+    ['timeout', 'a limit inside the tool', coded('ERR_CANCELED')],
+    ['cancelled', 'code ER_QUERY_INTERRUPTED', coded('ER_QUERY_INTERRUPTED')],
+    ['network', 'code ECONNABORTED', coded('ECONNABORTED')],
+  ])('O10: %s: the signal has not fired: %s', (wanted, sign, error) => {
+    expect(readEvidence(error, { signal })).toMatchObject({ category: wanted, sign });
+    expect(category(error)).toBe(wanted === 'timeout' ? 'cancelled' : wanted);
   });
 });
 
