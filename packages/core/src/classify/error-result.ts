@@ -21,8 +21,6 @@ export interface ErrorResult {
   readonly invalid?: boolean;
   /** It may be data, such as a build that failed. It is an error only if its own text is evidence of an outage. */
   readonly weak?: boolean;
-  /** Its `errors` are findings of a linter. */
-  readonly findings?: boolean;
 }
 
 /**
@@ -43,21 +41,20 @@ export function readErrorResult(result: unknown): ErrorResult | undefined {
     if (read(result, 'type') === 'error') return { error: { code: 'ERR_NETWORK' } };
     return readStatus(result) === undefined ? undefined : { error: result };
   }
-  // A validator that says `valid: false` has found something.
-  const isFine = flags.includes(true) || read(result, 'valid') === false;
-  if (isFine || read(result, 'isError') === false) return undefined;
+  // A linter or a validator has found something.
   const errors = read(result, 'errors');
+  const isFine = flags.includes(true) || read(result, 'valid') === false || isFindings(errors, result);
+  if (isFine || read(result, 'isError') === false) return undefined;
   const said = ['error', 'errorMessage', 'error_message', '__type'].some((key) => isSaid(read(result, key)));
-  const listed = !isNothing(errors) && !isFindings(errors, result);
-  if ((said || !isNothing(errors)) && !isEmpty(read(result, 'data'))) return undefined; // Partial data of GraphQL.
+  const listed = !isNothing(errors);
+  if ((said || listed) && !isEmpty(read(result, 'data'))) return undefined; // Partial data of GraphQL.
   const status = [read(result, 'status'), read(result, 'statusCode')].some(isErrorStatus);
   const strong = said || listed || flags.includes(false) || status;
   const named = ['status', 'type'].some((key) => LABEL.test(readText(result, key, 40) ?? ''));
   if (!strong && !named) return undefined;
   const alone = readKeys(result).every((key) => ENVELOPE.has(key) || isEmpty(read(result, key)));
   if (!alone && !strong) return undefined;
-  const findings = isFindings(errors, result);
-  if (!alone || !strong || findings) return { error: result, weak: true, findings };
+  if (!alone || !strong) return { error: result, weak: true };
   return { error: result, invalid: isObject(read(result, 'validationErrors')) }; // Mastra: {error: true, validationErrors}
 }
 

@@ -129,7 +129,7 @@ export const callOf = (context: ReadContext | undefined) => {
     asksForHost: asksForHost(name, keys),
     asksForAccess: ACCESS.test(name),
     /** Its list of errors is what it found. */
-    validates: /\b(?:validat|verif|lint)/.test(name),
+    finds: /\b(?:validat|verif|lint|(?:error|exception|problem|alert|log)s?\b)/.test(name),
     /** Its result is the content of a file or a table. */
     reads: readsFile || keys.some((key) => ASKS.test(key)),
     /** The content may have any form, as that of a file. */

@@ -49,8 +49,8 @@ const payloadOf = (result: unknown): unknown => {
 };
 
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
-  if (call.validates && Array.isArray(core.read(result, 'errors'))) return undefined;
-  if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result, found), call);
+  if (call.finds && Array.isArray(core.read(result, 'errors'))) return undefined;
+  if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result), call);
   const verdict = verdictOn(found.error, call);
   const unjudged = verdict.category === 'unknown' ? 'tool_error' : verdict.category;
   const category = found.invalid ? 'invalid_input' : unjudged;
@@ -62,9 +62,9 @@ const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): 
 /** The framework does not mark it as an error. */
 const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, unexplained: undefined });
 
-/** O9: the texts of a result that may be data. Findings of a linter are content. */
-const ownText = (result: unknown, { findings }: core.ErrorResult): string =>
-  [result, core.read(result, 'error'), ...core.readItems(!findings && core.read(result, 'errors'), 4)]
+/** O9: the texts of a result that may be data. */
+const ownText = (result: unknown): string =>
+  [result, core.read(result, 'error'), ...core.readItems(core.read(result, 'errors'), 4)]
     .map(textOf)
     .concat(core.readText(result, 'status', 40)?.match(/\w+[A-Z]_[A-Z]\w+/) ?? [])
     .join('\n');

@@ -94,9 +94,10 @@ describe('O9: results that say that they are errors', () => {
     [{ code: 503, message: 'x' }],
   ])('O9: findings, partial data and a success: %j', (result) => expect(read(result)).toBe('success'));
 
-  it('O9: a list of errors is what a validator found', () => {
+  it('O9: a list of errors is what a validator or a tool that lists errors found', () => {
     const result = { ok: false, errors: ['connection refused is not a state'] };
-    for (const tool of ['validate_config', 'verify_plan', 'lint']) expect(read(result, tool)).toBe('success');
+    for (const tool of ['validate_config', 'verify_plan', 'lint', 'list_errors', 'get_log', 'top_problems'])
+      expect(read(result, tool)).toBe('success');
     expect(read(result)).toBe('network');
     expect(read({ ok: false, error: 'connection refused' }, 'lint')).toBe('network');
   });

@@ -87,6 +87,8 @@ describe('O8: errors that nothing explains', () => {
     'This group is private',
     'The parcel has left the depot',
     'The keyboard has vanished',
+    'The foreign_key has vanished',
+    'A nursing home is near',
     'This skiing season is over',
     'The library opens at noon',
     'No driver is near',

@@ -7,7 +7,7 @@ const NOT_FOUND =
   /\b(?:not (?:be |been )?found|no (?:\w+ ){1,3}(?:found|available|for\b|between)|no (?:such|data\b)|(?:does|do|did)(?: not|n't) exist|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:find|locate)|missing)/i;
 /** Something of the tool itself. */
 const OWN =
-  /\b(?:tool|executable|interpreter|webdriver|browser|plugin|extension|configuration|environment|env var)|\w_(?:key|token|secret|home)\b/i;
+  /\b(?:tool|executable|interpreter|webdriver|browser|plugin|extension|configuration|environment|env var)|(?:api|access|secret)_key|\w_(?:token|secret|home)\b/i;
 /** What else only a broken tool speaks of: its keys, its settings, its peers, its own code. Or the text says nothing at all. */
 const BROKEN =
   /^[^\p{L}\p{N}]*$|\b(?:(?:api|access|secret|auth|license|subscription) (?:key|token)|credentials|config|(?:not |un)installed|dependenc|backend|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|auth login|please (?:log|sign) ?in\b|undefined|nonetype|cannot read propert|is not a function|unknown (?:error|exception|failure|issue|problem|reason))/iu;
