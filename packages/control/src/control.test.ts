@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createBreakerbox } from '@breakerbox/core';
+import { boxModels } from '@breakerbox/core/internal';
 import { expect, onTestFinished, test } from 'vitest';
 import { createToken, revokeToken, startControl } from './index.ts';
 
@@ -114,6 +115,22 @@ test('A3, A4: modes by two operators, and what is stale is refused', async () =>
     (await ask(control.url, '/v1/actions', { action: 'release', agent: 'a', tool: 'search' }, as('ada'))).status,
   ).toBe(200);
   expect(box.session().acquire('search').decision).toBe('call');
+});
+
+test('A3, L2: the circuit of a model is shown in the session of models, forced open and released', async () => {
+  const { box } = failing();
+  const { session, declare } = boxModels(box);
+  declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: false });
+  const control = await startControl({ boxes: [box], listen: { socket: join(folderOf(), 'c.sock') } });
+  onTestFinished(() => control.close());
+  const tool = 'model:openai/gpt-5';
+  session.acquire(tool).settle({ outcome: 'success' });
+  expect((await ask(control.url, '/v1/state')).body.boxes[0].sessions).toMatchObject([{ id: 'models' }]);
+  const act = { agent: 'a', tool, reason: 'costs' };
+  expect((await ask(control.url, '/v1/actions', { ...act, action: 'force_open' })).status).toBe(200);
+  expect(session.acquire(tool)).toMatchObject({ decision: 'skip', reason: 'forced_open' });
+  expect((await ask(control.url, '/v1/actions', { agent: 'a', tool, action: 'release' })).status).toBe(200);
+  expect(session.acquire(tool).decision).toBe('call');
 });
 
 test('A5: TCP needs a token with the role, a known host, and no other page', async () => {
