@@ -20,6 +20,7 @@ import { fleetState, type OperatedFleet } from './operated-fleet.ts';
 import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
 import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession } from './state.ts';
+import { boxesText } from './state-room.ts';
 import { changeStream } from './stream.ts';
 import { matching, type Role, type TokenReader } from './tokens.ts';
 
@@ -54,8 +55,8 @@ const jsonText = (c: Context<Env>, text: string, status: ContentfulStatusCode = 
 /** An error may repeat what the client sent. */
 const problem = (c: Context<Env>, error: string, status: ContentfulStatusCode) =>
   jsonText(c, safeJson({ error }), status);
-const json = (c: Context<Env>, value: ProcessState | ActionResponse | Report, status?: 200 | 404 | 409) =>
-  jsonText(c, safeJson(value), status);
+const withBoxes = (own: Omit<ProcessState, 'boxes'> | Omit<ActionResponse, 'boxes'>, boxes: string): string =>
+  `${safeJson(own).slice(0, -1)},"boxes":${boxes}}`;
 
 const CODES = { done: 200, stale: 409, unknown: 404 } as const;
 const startedUnixMs = Date.now();
@@ -108,15 +109,15 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
       fleet: fleetState(endpoint.fleet),
     } satisfies Omit<ProcessState, 'boxes'>;
     const session = c.req.query('session');
-    if (session !== undefined) return json(c, { ...own, boxes: [...boxStates(endpoint.boxes, { session })] });
-    return jsonText(c, `${safeJson(own).slice(0, -1)},"boxes":${state.text()}}`);
+    const boxes = session === undefined ? state.text() : boxesText(boxStates(endpoint.boxes, { session }));
+    return jsonText(c, withBoxes(own, boxes));
   });
 
   app.get('/v1/report', (c) => {
     const { agent = '', session = '' } = c.req.query();
     const [one] = havingSession(endpoint.boxes.list(agent), session);
     if (one === undefined) return problem(c, `Agent ${agent} has no live session ${session}.`, 404);
-    return json(c, { text: formatReport(report(one.found.session)) });
+    return jsonText(c, safeJson({ text: formatReport(report(one.found.session)) } satisfies Report));
   });
 
   // One after the other: each finds the state that the one before it left.
@@ -130,7 +131,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     try {
       const { result, message, boxes } = await run;
       state.forget();
-      return json(c, { result, message, boxes: [...boxes] }, CODES[result]);
+      return jsonText(c, withBoxes({ result, message }, boxesText(boxes)), CODES[result]);
     } catch (error) {
       count(endpoint, request, 'refused');
       return problem(c, `The action was not done: ${error instanceof Error ? error.message : 'unknown error'}`, 500);

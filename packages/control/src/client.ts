@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { fitting, jsonOf, warnOfIgnored } from './fitting.ts';
+import { fittingParts, warnOfIgnored } from './fitting.ts';
+import { LimitError, parsedJson } from './json-parts.ts';
 import { ActionRequest, ActionResponse, Problem, ProcessState, Report } from './schema.ts';
+import { roomedBoxes } from './state-room.ts';
 import { requestTo, shownUrl, type Target } from './target.ts';
+import { inTurns, type Parts, type Worked } from './turns.ts';
 
 /** An answer that is not about an action: no such token, a malformed request. */
 export class ControlError extends Error {
@@ -20,8 +23,10 @@ const TIMEOUT_MS = 5_000;
 /** How often a read is asked for again if its connection was closed: an endpoint under attack closes some that are not known yet. */
 const MORE_READS = 2;
 const AGAIN_MS = 50;
-/** Bytes of an answer at most. */
-const MOST_BYTES = 64 * 1024 * 1024;
+/** Bytes of an answer at most. The control API writes 4 MB and the names of tools and modes, which are short. */
+const MOST_BYTES = 6 * 1024 * 1024;
+/** Bytes of the states that one process keeps of all endpoints together. */
+const MOST_KEPT = 64 * 1024 * 1024;
 
 /**
  * What a process does now, with all its sessions (at most 500 of a box), or the ones with an id. A connection that the endpoint closes is
@@ -30,7 +35,37 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * @throws ControlError if nothing answers, or if the request is refused.
  */
 export const readState = (target: Target, session?: string): Promise<ProcessState> =>
-  ask(ProcessState, target, 'GET', `/v1/state${session === undefined ? '' : `?${new URLSearchParams({ session })}`}`);
+  readShare(target, session).then(({ result }) => result);
+
+/** An endpoint that answered, or why it did not. */
+export type Read =
+  | { readonly target: Target; readonly state: ProcessState; readonly error?: undefined }
+  | { readonly target: Target; readonly state?: undefined; readonly error: ControlError };
+
+/**
+ * {@link readState} of several endpoints at once. If they are many, each may fill its share of 64 MB: sessions beyond it are counted in
+ * `sessionsLeftOut`. Never throws.
+ */
+export const readStates = (targets: readonly Target[], session?: string): Promise<readonly Read[]> =>
+  Promise.all(
+    targets.map(async (target): Promise<Read> => {
+      try {
+        return { target, state: (await readShare(target, session, targets.length)).result };
+      } catch (error) {
+        return { target, error: error instanceof ControlError ? error : new ControlError(String(error)) };
+      }
+    }),
+  );
+
+/** The state that one of so many endpoints may fill, and the milliseconds that reading it took. */
+export const readShare = (target: Target, session?: string, endpoints = 1): Promise<Worked<ProcessState>> => {
+  const path = `/v1/state${session === undefined ? '' : `?${new URLSearchParams({ session })}`}`;
+  return askMeasured(target, 'GET', path, undefined, function* (bytes) {
+    const state = yield* answerOf(ProcessState, target, bytes);
+    const room = MOST_KEPT / endpoints;
+    return state && bytes.length > room ? { ...state, boxes: yield* roomedBoxes(state.boxes, room) } : state;
+  });
+};
 
 /**
  * The report of a live session, as text: why it is paused, and what to do.
@@ -65,22 +100,53 @@ const ask = async <Answer>(
   method: string,
   path: string,
   body?: string,
-): Promise<Answer> => {
-  const { status, text } = await sendAgain(body === undefined ? MORE_READS : 0, target, method, path, body);
-  const answer = jsonOf(text);
-  // 409 and 404 are results of an action too.
-  const { data, error: fault } = fitting(expected, answer);
-  if (data !== undefined) {
-    if (fault !== undefined) warnOfIgnored(target, fault);
-    return data;
+) => {
+  const { result } = await askMeasured(target, method, path, body, (bytes) => answerOf(expected, target, bytes));
+  return result;
+};
+
+/** `read` gives undefined for what is not the answer. */
+const askMeasured = async <Answer>(
+  target: Target,
+  method: string,
+  path: string,
+  body: string | undefined,
+  read: (bytes: Buffer) => Parts<Answer | undefined>,
+): Promise<Worked<Answer>> => {
+  const { status, bytes } = await sendAgain(body === undefined ? MORE_READS : 0, target, method, path, body);
+  try {
+    const { result, spentMs } = await inTurns(read(bytes));
+    if (result !== undefined) return { result, spentMs };
+  } catch (error) {
+    if (!(error instanceof LimitError)) throw error;
+    throw new ControlError(`${shownUrl(target)} gave an answer that ${error.message}. ${CHECK}`, status);
   }
-  const { error } = Problem.safeParse(answer).data ?? {};
+  const { result } = await inTurns(answerOf(Problem, target, bytes));
   throw new ControlError(
-    error ??
-      `${shownUrl(target)} answered with status ${status}, but not as a control API of this version of Breakerbox. Check the address, and that both sides have the same version.`,
+    result?.error ??
+      `${shownUrl(target)} answered with status ${status}, but not as a control API of this version of Breakerbox. ${CHECK}`,
     status,
   );
 };
+
+const CHECK = 'Check the address, and that both sides have the same version.';
+
+/** 409 and 404 are results of an action too. */
+function* answerOf<Answer>(expected: z.ZodType<Answer>, target: Target, bytes: Buffer): Parts<Answer | undefined> {
+  const { data, error } = yield* fittingParts(expected, yield* answerJson(bytes));
+  if (data !== undefined && error !== undefined) warnOfIgnored(target, error);
+  return data;
+}
+
+/** Undefined for what is not JSON. */
+function* answerJson(bytes: Buffer): Parts<unknown> {
+  try {
+    return yield* parsedJson(bytes);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
 
 /** An action is asked for once: the endpoint may have carried it out. */
 const sendAgain = async (more: number, ...request: Parameters<typeof send>): ReturnType<typeof send> => {
@@ -102,7 +168,7 @@ const send = (
   method: string,
   path: string,
   body: string | undefined,
-): Promise<{ readonly status: number; readonly text: string }> =>
+): Promise<{ readonly status: number; readonly bytes: Buffer }> =>
   new Promise((resolve, reject) => {
     const unreachable = (cause: Error) =>
       reject(new ControlError(`no valid answer from ${shownUrl(target)}: ${cause.message}`, undefined, { cause }));
@@ -110,7 +176,9 @@ const send = (
       body === undefined
         ? {}
         : { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
-    const sent = requestTo(target, { path, method, headers }, (response) => {
+    // A kept-alive connection may have been closed meanwhile, and an action is not asked for again.
+    const options = { path, method, headers, ...(body !== undefined && { agent: false }) };
+    const sent = requestTo(target, options, (response) => {
       const parts: Buffer[] = [];
       let left = MOST_BYTES;
       response.on('data', (part: Buffer) => {
@@ -120,7 +188,7 @@ const send = (
         else parts.push(part);
       });
       response.on('error', unreachable);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(parts) }));
     });
     const timer = setTimeout(
       () =>

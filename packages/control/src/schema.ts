@@ -7,8 +7,11 @@ const DAY_MS = 86_400_000;
 const name = (what: string) => z.string().min(1).max(256).describe(what);
 
 const agent = name('The agent. The action concerns all boxes of this name in the process.');
-const session = name('The id of a session.');
+/** Ids are longer than names. Requests and answers have the same bounds: what an operator sees can be acted on. */
+const id = z.string().min(1).max(1_024);
+const session = id.describe('The id of a session.');
 const tool = name('The tool, or `group:NAME` for a group.');
+const cycle = z.number().int();
 const version = z
   .number()
   .int()
@@ -39,13 +42,13 @@ export const ActionRequest = z
       action: z.literal('resume'),
       agent,
       session,
-      cycle: z.number().int().describe('The budget cycle that the operator has seen.'),
+      cycle: cycle.describe('The budget cycle that the operator has seen.'),
     }),
     z.strictObject({
       action: z.literal('confirm'),
       agent,
       session,
-      event: name('The event that the operator has seen.'),
+      event: id.describe('The event that the operator has seen.'),
     }),
     force('force_open'),
     force('disable'),
@@ -83,6 +86,11 @@ const count = z.number().min(Number.MIN_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGE
 /** Names, ids and reasons: core cuts names to 256 characters. */
 const word = z.string().max(1_024);
 const MOST_TEXT = 1_000_000;
+/** Live sessions of a box that are listed: paused ones first. */
+export const MOST_SESSIONS = 500;
+/** Elements of all other lists. Bytes limit an answer first. */
+const MOST_LISTED = 10_000;
+const list = <Element extends z.ZodType>(element: Element, most = MOST_LISTED) => z.array(element).max(most);
 
 const Circuit = z
   .object({
@@ -93,7 +101,13 @@ const Circuit = z
     failures: count,
     category: word.optional(),
     openForMs: milliseconds.optional(),
-    nextProbe: z.record(word, z.unknown()).optional(),
+    nextProbe: z
+      .object({
+        steps: count.optional().describe('Steps left, if the schedule counts steps.'),
+        ms: milliseconds.optional().describe('Milliseconds left.'),
+        notBeforeMs: milliseconds.optional().describe('Milliseconds left of a Retry-After; 0 for none.'),
+      })
+      .optional(),
     openKeys: count,
     failedKeys: count.optional(),
   })
@@ -101,22 +115,22 @@ const Circuit = z
 
 export const SessionState = z
   .object({
-    id: word,
+    id,
     ageMs: milliseconds,
     state: z.enum(['active', 'paused_budget', 'paused_systemic']),
     step: count,
-    budget: z.object({ limit: count, remaining: count, cycle: count }),
+    budget: z.object({ limit: count, remaining: count, cycle }),
     event: z
       .object({
-        id: word,
+        id,
         category: word.optional(),
         layer: word,
         suspect: word.optional(),
-        tools: z.array(word),
+        tools: list(word),
         sinceUnixMs: unixMs.optional().describe('When its first tool failed.'),
       })
       .optional(),
-    circuits: z.array(Circuit),
+    circuits: list(Circuit),
   })
   .register(SCHEMAS, { id: 'Session' });
 export type SessionState = z.infer<typeof SessionState>;
@@ -135,14 +149,13 @@ export const Mode = z
 
 export const BoxState = z
   .object({
-    agent: word,
-    version: count.describe('How often modes of the boxes of this agent have changed.'),
-    tools: z.array(word),
-    modes: z.array(Mode),
-    sessions: z.array(SessionState),
+    agent: name('The agent.'),
+    version: version.describe('How often modes of the boxes of this agent have changed.'),
+    tools: list(word),
+    modes: list(Mode),
+    sessions: list(SessionState, MOST_SESSIONS),
     sessionsLeftOut: count.describe('How many live sessions are not listed, because there are too many.'),
-    uncounted: z
-      .array(z.object({ tool: word, errors: count, calls: count }))
+    uncounted: list(z.object({ tool: word, errors: count, calls: count }))
       .optional()
       .describe('Tools most of whose calls came back with an error that is not counted.'),
   })
@@ -161,7 +174,7 @@ export const FleetState = z
     why: word.optional(),
     ageMs: milliseconds.optional().describe('Milliseconds since the last answer of the store.'),
     processes: count.optional().describe('How many processes share the store now, if it can tell.'),
-    circuits: z.array(
+    circuits: list(
       z.object({
         fleet: word,
         name: word.describe('The tool, or `group:NAME`.'),
@@ -172,7 +185,7 @@ export const FleetState = z
         holder: word.optional().describe('The process that holds the probe.'),
       }),
     ),
-    actions: z.array(
+    actions: list(
       z.object({
         fleet: word,
         action: z.enum(['force', 'release']),
@@ -181,10 +194,7 @@ export const FleetState = z
         mode: z.enum(['forced_open', 'disabled', 'observe_only']).optional(),
         reason: word.optional(),
         leftMs: ms,
-        applied: z
-          .number()
-          .optional()
-          .describe('How many living processes have carried it out, if the store can tell.'),
+        applied: count.optional().describe('How many living processes have carried it out, if the store can tell.'),
         processes: count.optional().describe('Of how many, if the store can tell.'),
       }),
     ),
@@ -198,7 +208,7 @@ export const ProcessState = z
     startedUnixMs: unixMs,
     role: z.enum(['view', 'operate']),
     fleet: FleetState.optional().describe('Only if `startControl` was given a fleet.'),
-    boxes: z.array(BoxState),
+    boxes: list(BoxState),
   })
   .register(SCHEMAS, { id: 'Process' });
 export type ProcessState = z.infer<typeof ProcessState>;
@@ -207,7 +217,7 @@ export const ActionResponse = z
   .object({
     result: z.enum(['done', 'stale', 'unknown']),
     message: z.string().max(MOST_TEXT),
-    boxes: z.array(BoxState).describe('The boxes of the agent after the action.'),
+    boxes: list(BoxState).describe('The boxes of the agent after the action.'),
   })
   .register(SCHEMAS, { id: 'ActionResult' });
 export type ActionResponse = z.infer<typeof ActionResponse>;
@@ -223,5 +233,5 @@ export const Report = z
 export type Report = z.infer<typeof Report>;
 
 export const Problem = z
-  .object({ error: z.string().max(MOST_TEXT).describe('What is wrong, and how to fix it.') })
+  .object({ error: z.string().max(20_000).describe('What is wrong, and how to fix it.') })
   .register(SCHEMAS, { id: 'Problem' });

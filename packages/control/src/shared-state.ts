@@ -1,5 +1,5 @@
-import { safeJson } from '@breakerbox/core/internal';
 import { type Boxes, boxStates } from './state.ts';
+import { boxesText } from './state-room.ts';
 
 /** Milliseconds for which readers get the same text. A page per operator, each asking every second, costs what four cost. */
 const SHARED_MS = 250;
@@ -16,7 +16,7 @@ export const shareState = (boxes: Boxes, now = () => performance.now()): SharedS
   return {
     text: () => {
       if (shared === undefined || now() >= shared.untilMs)
-        shared = { text: safeJson(boxStates(boxes)), untilMs: now() + SHARED_MS };
+        shared = { text: boxesText(boxStates(boxes)), untilMs: now() + SHARED_MS };
       return shared.text;
     },
     forget: () => {

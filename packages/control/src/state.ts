@@ -1,10 +1,10 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { type OperatedSession, type Operator, operate } from '@breakerbox/core/control';
 import { uncountedTools } from '@breakerbox/core/internal';
-import type { BoxState, SessionState } from './schema.ts';
+import { type BoxState, MOST_SESSIONS, type SessionState } from './schema.ts';
 
-/** Sessions of a box that are listed: paused ones first. */
-const MOST_SESSIONS = 500;
+/** Circuits of all boxes that are listed: with usual names 3 MB. */
+const MOST_CIRCUITS = 16_000;
 
 /** A box with its operator's side. */
 export interface OperatedBox {
@@ -64,6 +64,16 @@ export const havingSession = (
     })
     .toSorted((a, b) => Number(isPaused(b.found)) - Number(isPaused(a.found)));
 
+/** How many of the first sessions have at most so many circuits together. */
+const fittingCount = (sessions: readonly OperatedSession[], circuits: number): number => {
+  let left = circuits;
+  const over = sessions.findIndex(({ view }) => {
+    left -= view.circuits.length;
+    return left < 0;
+  });
+  return over === -1 ? sessions.length : over;
+};
+
 /** The boxes that operators see. */
 export interface Boxes {
   /** All of them, or those of an agent. */
@@ -82,12 +92,18 @@ export interface Wanted {
 export const boxStates = ({ list, version }: Boxes, { agent, session }: Wanted = {}): readonly BoxState[] => {
   const boxes = list(agent);
   const versions = new Map([...new Set(boxes.map(({ box }) => box.agent))].map((name) => [name, version(name)]));
-  return boxes.map((one) => boxState(one, versions.get(one.box.agent) ?? 0, session));
+  let left = MOST_CIRCUITS;
+  return boxes.map((one, index) => {
+    const state = boxState(one, versions.get(one.box.agent) ?? 0, session, left / (boxes.length - index));
+    for (const { circuits } of state.sessions) left -= circuits.length;
+    return state;
+  });
 };
 
-const boxState = ({ box, operator }: OperatedBox, version: number, id: string | undefined): BoxState => {
+const boxState = ({ box, operator }: OperatedBox, version: number, id: string | undefined, room: number): BoxState => {
   const sessions = id === undefined ? operator.sessions() : [operator.session(id)].filter((one) => one !== undefined);
-  const listed = [...sessions.filter(isPaused), ...sessions.filter((one) => !isPaused(one))].slice(0, MOST_SESSIONS);
+  const ordered = [...sessions.filter(isPaused), ...sessions.filter((one) => !isPaused(one))].slice(0, MOST_SESSIONS);
+  const listed = ordered.slice(0, fittingCount(ordered, room));
   return {
     agent: box.agent,
     version,

@@ -50,12 +50,17 @@ const actOn = async (
   { cycle, event }: Flags,
 ): Promise<Answer> => {
   const { id } = session;
-  const request = checkedAction(
-    action === 'resume'
-      ? { action, agent, session: id, cycle: cycle ?? session.budget.cycle }
-      : { action, agent, session: id, event: event ?? session.event?.id },
-  );
-  return perform(target, request).catch(failed);
+  try {
+    // What an endpoint answered is a part of it, and must not keep the others from theirs.
+    const request = checkedAction(
+      action === 'resume'
+        ? { action, agent, session: id, cycle: cycle ?? session.budget.cycle }
+        : { action, agent, session: id, event: event ?? session.event?.id },
+    );
+    return await perform(target, request);
+  } catch (error) {
+    return failed(error as ControlError);
+  }
 };
 
 const failed = ({ message, status }: ControlError): Answer => ({

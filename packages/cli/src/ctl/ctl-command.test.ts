@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type OperatedFleet, startControl } from '@breakerbox/control';
@@ -283,4 +284,33 @@ test('A5, A7: tokens are made, listed and revoked', async () => {
   });
   expect((await ctl('revoke', 'ada')).code).toBe(0);
   expect((await ctl('revoke', 'ada')).code).toBe(4);
+});
+
+/** An endpoint that claims to have the session of another one, with an event of its own, and has no report of it. */
+const claiming = async (folder: string, event: string) => {
+  const socket = join(folder, 'claiming.sock');
+  const server = createServer(({ url }, response) => {
+    if (url?.startsWith('/v1/state') !== true) return void response.writeHead(404).end('{"error":"none"}');
+    const run = { id: 'run-1', ageMs: 1, state: 'paused_systemic', step: 1, circuits: [] };
+    const budget = { limit: 1, remaining: 1, cycle: 1 };
+    const sessions = [{ ...run, budget, event: { id: event, layer: 'network', tools: [] } }];
+    const boxes = [{ agent: 'research', version: 0, tools: [], modes: [], sessions, sessionsLeftOut: 0 }];
+    response.end(JSON.stringify({ pid: 1, startedUnixMs: 1, role: 'operate', boxes }));
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return `unix:${socket}`;
+};
+
+test('A7: an endpoint that claims the session of another one does not keep it from its report or its confirmation', async () => {
+  for (const event of ['', 'e'.repeat(300), 'e'.repeat(2_000)]) {
+    const { box, folder, control } = await agent();
+    const session = box.session({ id: 'run-1' });
+    fail(session, 'search', 'fetch', 'mail');
+    const env = { BREAKERBOX_CONTROL: `${await claiming(folder, event)},${control.url}` };
+    const ctl = (...args: string[]) => runCommand((io) => ctlCommand(io, env), args);
+    expect(await ctl('show', 'run-1')).toMatchObject({ code: 0, out: expect.stringContaining('search') });
+    await ctl('confirm', 'run-1');
+    expect(session.view().state).toBe('active');
+  }
 });

@@ -54,18 +54,36 @@ export const silentOf = (found: readonly Found[]): readonly string[] =>
 export const show = async (id: string, invocation: Invocation): Promise<void> => {
   const { flags, io } = invocation;
   const found = await look(reachable(invocation), id);
-  const [one] = sessionsNamed(id, found, flags);
-  if (one === undefined) {
+  const reported = await firstReport(sessionsNamed(id, found, flags), id);
+  if (reported === undefined) {
     const silent = silentOf(found);
     for (const error of silent) io.err(`${error}\n`);
     io.err(`breakerbox ctl: no agent that answers has a live session ${id}.\n`);
     return io.exitWith(silent.length > 0 ? 1 : CODES.unknown);
   }
-  const { target, agent, session } = one;
-  const { text } = await readReport(target, agent, id);
+  const { target, agent, session, text } = reported;
   if (flags.json) return io.out(documentOf({ endpoint: target.url, agent, session, report: text }));
   const next = wayBack(session);
   io.out(`${printable(text)}\n${next === undefined ? '' : `\nFrom a terminal: breakerbox ctl ${onOneLine(next)}\n`}`);
+};
+
+/**
+ * The report of the first that has one. Another endpoint may claim the session without it.
+ *
+ * @throws ControlError of the first, if none has one.
+ */
+const firstReport = async (
+  [one, ...others]: readonly FoundSession[],
+  id: string,
+): Promise<(FoundSession & { readonly text: string }) | undefined> => {
+  if (one === undefined) return undefined;
+  try {
+    return { ...one, text: (await readReport(one.target, one.agent, id)).text };
+  } catch (error) {
+    const other = await firstReport(others, id).catch(() => undefined);
+    if (other === undefined) throw error;
+    return other;
+  }
 };
 
 /** The command that brings a session back, unless it has moved on since. */

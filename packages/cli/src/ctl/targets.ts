@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { isOwn, runtimeFolder } from '@breakerbox/control';
-import { ControlError, type ProcessState, readState, type Target } from '@breakerbox/control/client';
+import { type ProcessState, readStates, type Target } from '@breakerbox/control/client';
 
 /** A process that answered, or why it did not. */
 export type Found =
@@ -90,13 +90,7 @@ const isOfLiving = (name: string): boolean => {
 };
 
 /** Asks all of them at once, for all sessions or those with an id. */
-export const look = (targets: readonly Target[], session?: string): Promise<readonly Found[]> =>
-  Promise.all(
-    targets.map(async (target): Promise<Found> => {
-      try {
-        return { target, state: await readState(target, session) };
-      } catch (error) {
-        return { target, error: error instanceof ControlError ? error.message : String(error) };
-      }
-    }),
+export const look = async (targets: readonly Target[], session?: string): Promise<readonly Found[]> =>
+  (await readStates(targets, session)).map(({ target, state, error }) =>
+    error === undefined ? { target, state } : { target, error: error.message },
   );

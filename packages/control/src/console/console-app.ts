@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { safeJson } from '@breakerbox/core/internal';
 import type { Admission, Shares } from '@breakerbox/listen';
+import { diag } from '@opentelemetry/api';
 import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -66,8 +68,9 @@ interface Env {
 }
 
 /** Answers are read with `curl` in a terminal too, and an error may repeat what the client sent. */
-const json = (c: Context, value: object, status: ContentfulStatusCode = 200) =>
-  c.body(safeJson(value), status, { 'Content-Type': 'application/json' });
+const jsonText = (c: Context, text: string, status: ContentfulStatusCode = 200) =>
+  c.body(text, status, { 'Content-Type': 'application/json' });
+const json = (c: Context, value: object, status?: ContentfulStatusCode) => jsonText(c, safeJson(value), status);
 
 /** The page, and the API that the page uses (A8). */
 export const createConsoleApp = (console: Console): Hono<Env> => {
@@ -118,8 +121,13 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   });
 
   app.get('/api/state', async (c) => {
-    const endpoints = (await watch.look()).map(shownEndpoint);
-    return json(c, { unixMs: Date.now(), endpoints } satisfies ConsoleState);
+    const endpoints: string[] = [];
+    for (const one of await watch.look()) {
+      endpoints.push(shownEndpoint(one));
+      await immediate(); // Each may take 50 ms.
+    }
+    const own = safeJson({ unixMs: Date.now() } satisfies Omit<ConsoleState, 'endpoints'>);
+    return jsonText(c, `${own.slice(0, -1)},"endpoints":[${endpoints.join(',')}]}`);
   });
 
   app.post('/api/actions', async (c) => {
@@ -145,6 +153,10 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   app.get('*', (c) => {
     const file = page.get(c.req.path);
     return file === undefined ? c.notFound() : c.body(file.body, 200, { 'Content-Type': file.type });
+  });
+  app.onError((error, c) => {
+    diag.error(`@breakerbox/control: ${error.message}`);
+    return json(c, { error: `The console could not do this: ${error.message}` }, 500);
   });
   return app;
 };

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer as createHttpServer, request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -264,4 +264,35 @@ test('A2: the page gets the changes of all endpoints', async () => {
     sent.end();
   });
   expect(seen).toMatch(/event: change\ndata: \{"kind":"circuit.transition","agent":"research".*one\.sock"\}\n\n/);
+});
+
+const hostile = async (folder: string, body: string) => {
+  const socket = join(folder, 'hostile.sock');
+  const server = createHttpServer((_, response) => void response.end(body));
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  return { url: `unix:${socket}` };
+};
+
+test('A8: an endpoint with a huge or deep answer does not hide the others, and they can be acted on', async () => {
+  const state = (circuits: string) =>
+    `{"pid":1,"startedUnixMs":1,"role":"operate","boxes":[{"agent":"research","version":0,"tools":[],"modes":[],"sessionsLeftOut":0,"sessions":[{"id":"s","ageMs":1,"state":"active","step":1,"budget":{"limit":1,"remaining":1,"cycle":1},"circuits":[${circuits}]}]}]}`;
+  const open = `{"tool":"t","state":"open","generation":1,"failures":1,"openKeys":0,"nextProbe":{"a":`;
+  const answers = [
+    state(`${'1,'.repeat(5_000_000)}1`),
+    state(`${'1,'.repeat(300_000)}1`),
+    state(`${open}${'['.repeat(20_000)}${']'.repeat(20_000)}}}`),
+    state('').replace('"id":"s"', `"id":"s","event":{"id":"${'e'.repeat(2_000)}","layer":"l","tools":[]}`),
+  ];
+  for (const answer of answers) {
+    const folder = folderOf();
+    const good = await agent(folder, 'good');
+    const { url, own, get } = await signedIn(folder, [await hostile(folder, answer), good.target]);
+    const { status, body } = await get('/api/state');
+    expect(status).toBe(200);
+    expect(body.endpoints[1]).toMatchObject({ status: 'answers', state: { boxes: [{ agent: 'research' }] } });
+    const action = { action: 'force_open', agent: 'research', tool: 'search', reason: 'r' };
+    const acted = await ask(url, '/api/actions', { headers: own, body: { action } });
+    expect(acted.body.results).toContainEqual(expect.objectContaining({ endpoint: good.target.url, result: 'done' }));
+  }
 });

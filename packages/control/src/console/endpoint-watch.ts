@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ControlError, readState } from '../client.ts';
+import { safeJson } from '@breakerbox/core/internal';
+import { type ControlError, readShare } from '../client.ts';
 import type { ProcessState } from '../schema.ts';
 import { shownUrl, type Target } from '../target.ts';
 import type { EndpointState } from './console-state.ts';
@@ -9,6 +10,13 @@ const LOOK_MS = 1_000;
 /** Milliseconds until an endpoint that did not answer is asked again. */
 const RETRY_MS = 5_000;
 
+/**
+ * Reading an endpoint may take 5% of the time of this process, and reading all of them half of it: one whose answers take long to read is
+ * asked less often.
+ */
+const PAUSE_FACTOR = 20;
+const PAUSE_FACTOR_EACH = 2;
+
 /** An endpoint, and what it answered last. */
 export interface WatchedEndpoint {
   readonly id: string;
@@ -16,6 +24,8 @@ export interface WatchedEndpoint {
   status: EndpointState['status'];
   error?: string | undefined;
   state?: ProcessState | undefined;
+  /** {@link shownEndpoint} once the page has asked for it. */
+  stateText?: string | undefined;
   answeredUnixMs?: number | undefined;
   asking?: Promise<void> | undefined;
   notBeforeMs: number;
@@ -55,7 +65,11 @@ export const watchEndpoints = (follow: (id: string, target: Target) => () => voi
   const all = (): readonly WatchedEndpoint[] => [...endpoints.values()].map(({ endpoint }) => endpoint);
   const look = async (): Promise<readonly WatchedEndpoint[]> => {
     const looked = all();
-    await Promise.race([Promise.all(looked.map(refreshed)), sleep(LOOK_MS, undefined, { ref: false })]);
+    const { length } = looked;
+    await Promise.race([
+      Promise.all(looked.map((one) => refreshed(one, length))),
+      sleep(LOOK_MS, undefined, { ref: false }),
+    ]);
     return looked;
   };
 
@@ -68,21 +82,23 @@ export const watchEndpoints = (follow: (id: string, target: Target) => () => voi
   };
 };
 
-const refreshed = (endpoint: WatchedEndpoint): Promise<void> => {
+const refreshed = (endpoint: WatchedEndpoint, endpoints: number): Promise<void> => {
   if (endpoint.asking !== undefined) return endpoint.asking;
   if (performance.now() < endpoint.notBeforeMs) return Promise.resolve();
-  const asking = ask(endpoint).finally(() => {
+  const asking = ask(endpoint, endpoints).finally(() => {
     if (endpoint.asking === asking) endpoint.asking = undefined;
   });
   endpoint.asking = asking;
   return asking;
 };
 
-const ask = async (endpoint: WatchedEndpoint): Promise<void> => {
+const ask = async (endpoint: WatchedEndpoint, endpoints: number): Promise<void> => {
   const { actions } = endpoint;
   try {
-    const state = await readState(endpoint.target);
-    if (endpoint.actions === actions) answered(endpoint, state);
+    const { result, spentMs } = await readShare(endpoint.target, undefined, endpoints);
+    if (endpoint.actions !== actions) return;
+    answered(endpoint, result);
+    endpoint.notBeforeMs = performance.now() + spentMs * Math.max(PAUSE_FACTOR, PAUSE_FACTOR_EACH * endpoints);
   } catch (error) {
     if (endpoint.actions === actions) failed(endpoint, error as ControlError);
   }
@@ -92,6 +108,7 @@ const answered = (endpoint: WatchedEndpoint, state: ProcessState): void => {
   endpoint.status = 'answers';
   endpoint.error = undefined;
   endpoint.state = state;
+  endpoint.stateText = undefined;
   endpoint.answeredUnixMs = Date.now();
 };
 
@@ -110,13 +127,13 @@ const isEnded = ({ target }: WatchedEndpoint, { cause }: Error): boolean =>
 export const acted = (endpoint: WatchedEndpoint): void => {
   endpoint.actions += 1;
   endpoint.asking = undefined;
+  endpoint.notBeforeMs = 0;
 };
 
-/** An endpoint as the page sees it: without the token. */
-export const shownEndpoint = ({ id, status, error, state, answeredUnixMs }: WatchedEndpoint): EndpointState => ({
-  id,
-  status,
-  error,
-  state,
-  answeredUnixMs,
-});
+/** An {@link EndpointState} as JSON: an endpoint as the page sees it, without the token. What it answered is written once. */
+export const shownEndpoint = (endpoint: WatchedEndpoint): string => {
+  const { id, status, error, state, answeredUnixMs } = endpoint;
+  endpoint.stateText ??= safeJson(state);
+  const own = safeJson({ id, status, error, answeredUnixMs } satisfies EndpointState);
+  return state === undefined ? own : `${own.slice(0, -1)},"state":${endpoint.stateText}}`;
+};
