@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Moment } from '../clock.ts';
 import {
+  awaitsSuccessOf,
   chargeFailure,
   createWindowBudget,
   isWindowCautious,
@@ -16,6 +17,7 @@ import {
   type WindowCharge,
   type WindowFailure,
   windowProvisional,
+  windowSteady,
   windowTokensRemaining,
   withCharges,
 } from './window.ts';
@@ -343,5 +345,37 @@ describe('the entries of the window', () => {
     expect(markClosed(one, 'b')).toBe(one);
     const event = mergeEvent(one, always, false);
     expect(markClosed(event, 'a')).toBe(event);
+  });
+});
+
+describe('B1, S3: what a session without steps may skip', () => {
+  const tokens = createWindowBudget({ limit: 5, tokenLimit: 100 });
+  const one = chargeFailure(tokens, failure('a', { ...FINAL, tokens: 9, at: { ...at(5), calls: 3 } }));
+
+  test('B1: a budget stays as it is until its oldest charge leaves, by time or by calls; with steps, by those alone', () => {
+    const two = chargeFailure(one, failure('b', { ...FINAL, tokens: 9, at: { ...at(50), calls: 4 } }));
+    for (const budget of [one, two, { ...two, charges: [] }, { ...two, spent: [] }])
+      expect(windowSteady(budget, at(60))).toEqual({ ms: 600_005, calls: 23 });
+    expect(windowSteady(two, at(60, 1))).toEqual({ ms: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INFINITY });
+    expect([passTime(two, at(600_005), always), passTime(two, at(600_006), always).charges.length]).toEqual([two, 1]);
+  });
+
+  test('S3: a provisional charge may become final earlier', () => {
+    const budget = chargeFailure(start, failure('a', { at: at(5) }));
+    expect(windowSteady(budget, at(9), 120_000)).toEqual({ ms: 120_005, calls: 20 });
+    expect(windowSteady(one, at(9), 120_000).ms).toBe(600_005);
+  });
+
+  test.each([
+    [true, 'its own charge', one, 'a', undefined],
+    [false, 'its own charge, if it has succeeded since', markSucceeded(one, 'a', undefined), 'a', undefined],
+    [false, 'the charge of another tool', one, 'b', undefined],
+    [true, 'its own provisional charge', failed(start, 'a'), 'a', undefined],
+    [true, 'a provisional charge of its group', failed(start, 'g'), 'a', 'g'],
+    [false, 'a final charge of its group', failed(start, 'g', FINAL), 'a', 'g'],
+    [false, 'a provisional charge of another tool', failed(start, 'b'), 'a', 'g'],
+  ])('S3: %s: a success changes %s', (changes, _, budget, tool, group) => {
+    expect(markSucceeded(budget, tool, group) !== budget).toBe(changes);
+    expect(awaitsSuccessOf(budget, tool, group)).toBe(changes);
   });
 });
