@@ -527,6 +527,7 @@ describe('O2f: a tool that reads', () => {
     for (const denied of [{ success: false }, { ok: false }, { successful: false }])
       expect(read({ ...denied, message: text, query: 'a dead star' })).toEqual(['network', 'network']);
     expect(read({ errors: ['x'], message: text, query: 'a dead star' })).toEqual([undefined, undefined]);
+    expect(read({ status: 'failed', message: text })).toEqual([undefined, undefined]); // A row of a table of jobs.
     expect(read({ status: 'failed', message: text, query: 'a dead star' })).toEqual([undefined, undefined]);
     const refused = { status: 'REQUEST_DENIED', query: 'a dead star', error_message: 'Use a key' };
     expect(read(refused)).toEqual(['permission', 'permission']);

@@ -193,6 +193,7 @@ describe('O9: a weak form', () => {
     ['timeout of the tool', { success: false, errors: [{ message: 'timed out' }], rows: [1] }],
     ['success', { success: false, rows: [{ message: 'timed out' }] }],
     ['success', { status: 'failed', message: 'boom' }],
+    ['success', { content: [], structuredContent: { report: { error: 'timed out' } } }],
     ['success', { status: 'failed', message: 'sold out' }],
     ['success', { status: 'failed', message: 'it is invalid' }],
     ['success', { status: 'failed', message: 'timed out' }, { kind: 'runner' }],
