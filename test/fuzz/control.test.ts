@@ -24,7 +24,7 @@ const MODE = {
 };
 const CIRCUIT = {
   ...{ tool: 'dead', group: 'g', state: 'open', generation: 1, failures: 3, category: 'network', openForMs: 5 },
-  ...{ nextProbe: { atMs: 1 }, openKeys: 0, failedKeys: 0 },
+  ...{ nextProbe: { steps: 1, ms: 2, notBeforeMs: 0 }, openKeys: 0, failedKeys: 0 },
 };
 const BUDGET = { limit: 10, remaining: 9, cycle: 0 };
 const EVENT = { id: 'e1', category: 'network', layer: 'network', suspect: 'dns', tools: ['dead'], sinceUnixMs: 1 };

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Change } from './changes.ts';
 import { jsonOf, warnOfIgnored } from './fitting.ts';
@@ -6,8 +7,15 @@ import { requestTo, shownUrl, type Target } from './target.ts';
 
 /** Milliseconds of silence after which a stream counts as dead. The endpoint writes every 15 s. */
 const SILENT_MS = 45_000;
-/** Characters of one event at most. */
-const MOST_CHARACTERS = 512 * 1024;
+/** Characters of one event at most. The control API writes 60 KB at most. */
+const MOST_CHARACTERS = 64 * 1024;
+/** Events that are read before other work of the process has its turn. */
+const A_TURN = 50;
+/** Characters that are read in a millisecond, after the recent changes: the rest waits at the endpoint. An event counts as 100 at least. */
+const MOST_EACH_MS = 256;
+const LEAST_OF_EVENT = 100;
+/** Milliseconds of reading that a silent stream has left: 512 KB. */
+const SAVED_MS = 2_000;
 
 const text = z.string().max(1_024).optional();
 const ChangeLine = z.object({
@@ -39,6 +47,7 @@ export async function* readChanges(target: Target, signal: AbortSignal): AsyncGe
   const response = await opened(target, signal);
   response.setEncoding('utf8');
   let rest = '';
+  let paidMs = 0;
   for await (const part of response) {
     const events = `${rest}${part}`.split('\n\n');
     rest = events.pop() ?? '';
@@ -46,10 +55,15 @@ export async function* readChanges(target: Target, signal: AbortSignal): AsyncGe
       throw new Error(
         `${shownUrl(target)} sent an event of more than ${MOST_CHARACTERS} characters. Check that it is a control API`,
       );
-    for (const event of events) {
+    for (const [index, event] of events.entries()) {
+      if (index % A_TURN === A_TURN - 1) await immediate();
       const change = changeOf(event, target);
       if (change !== undefined) yield change;
     }
+    const now = performance.now();
+    const cost = Math.max(part.length, events.length * LEAST_OF_EVENT) / MOST_EACH_MS;
+    paidMs = Math.max(paidMs, now - SAVED_MS) + cost;
+    if (paidMs > now) await sleep(paidMs - now, undefined, { signal });
   }
 }
 

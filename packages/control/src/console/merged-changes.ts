@@ -34,7 +34,8 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
     const own = kept.get(endpoint);
     const key = keyOf(change);
     if (own === undefined || own.has(key)) return;
-    const told: ConsoleChange = { ...change, endpoint };
+    // A time in the future would hide the changes of others.
+    const told: ConsoleChange = { ...change, unixMs: Math.min(change.unixMs, now()), endpoint };
     own.set(key, told);
     for (const [oldest] of own) {
       if (own.size <= KEPT) break;
@@ -61,7 +62,9 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
 
   return {
     recent: () =>
-      newest([...kept.values()].flatMap((own) => [...own.values()]).filter(({ unixMs }) => now() - unixMs < HOUR_MS)),
+      newestOfEach(
+        [...kept.values()].map((own) => [...own.values()].filter(({ unixMs }) => now() - unixMs < HOUR_MS)),
+      ).toSorted((a, b) => a.unixMs - b.unixMs),
     listen: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -82,12 +85,31 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
   };
 };
 
-/** As many of the newest as fit, the oldest first. */
-const newest = (changes: readonly ConsoleChange[]): readonly ConsoleChange[] => {
-  const sorted = changes.toSorted((a, b) => a.unixMs - b.unixMs);
+/** The newest of each endpoint: those with few changes leave their part to the others. */
+const newestOfEach = (endpoints: readonly (readonly ConsoleChange[])[]): readonly ConsoleChange[] => {
+  const sized = endpoints.map((changes) => changes.map((change) => ({ change, size: JSON.stringify(change).length })));
+  const smallestFirst = sized.toSorted((a, b) => sizeOf(a) - sizeOf(b));
   let left = MOST_CHARACTERS;
-  const from = sorted.findLastIndex((change) => {
-    left -= JSON.stringify(change).length;
+  return smallestFirst.flatMap((changes, index) => {
+    const newest = newestOf(changes, left / (smallestFirst.length - index));
+    left -= sizeOf(newest);
+    return newest.map(({ change }) => change);
+  });
+};
+
+interface Sized {
+  readonly change: ConsoleChange;
+  readonly size: number;
+}
+
+const sizeOf = (changes: readonly Sized[]): number => changes.reduce((sum, { size }) => sum + size, 0);
+
+/** As many of the newest as fit. */
+const newestOf = (changes: readonly Sized[], room: number): readonly Sized[] => {
+  const sorted = changes.toSorted((a, b) => a.change.unixMs - b.change.unixMs);
+  let left = room;
+  const from = sorted.findLastIndex(({ size }) => {
+    left -= size;
     return left < 0;
   });
   return sorted.slice(from + 1);
