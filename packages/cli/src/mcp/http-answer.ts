@@ -22,10 +22,12 @@ export const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCo
 export const isMessageStatus = ({ statusCode = 0 }: IncomingMessage): boolean => AS_MESSAGE.has(statusCode);
 
 /** Whether the server does not know the session of a request any more, because it was started again or the session was idle for long. */
-export const isLostSession = ({ statusCode = 0 }: IncomingMessage, problem: Buffer): boolean =>
-  statusCode === 404 ||
-  (statusCode === 400 && /session[ -]?id/i.test(`${problem}`)) ||
-  (statusCode >= 400 && LOST.test(`${problem}`));
+export const isLostSession = (response: IncomingMessage, problem: Buffer): boolean =>
+  response.statusCode === 404 || namesSession(response, problem);
+
+/** Whether the text of a refusal is about the session. */
+export const namesSession = ({ statusCode = 0 }: IncomingMessage, problem: Buffer): boolean =>
+  (statusCode === 400 && /session[ -]?id/i.test(`${problem}`)) || (statusCode >= 400 && LOST.test(`${problem}`));
 
 /** Whether the server has refused a request in a way that says nothing about it, so that it may have lost the session. */
 export const isRefused = ({ statusCode = 0 }: IncomingMessage): boolean => REFUSED.has(statusCode);

@@ -12,6 +12,7 @@ import { createRelayBox } from './relay-box.ts';
 interface Message {
   readonly id?: unknown;
   readonly method?: string;
+  readonly params?: { readonly name?: string };
 }
 type Answer = (message: Message, response: ServerResponse, request: IncomingMessage) => unknown;
 
@@ -118,6 +119,22 @@ describe('M1: a lost session is begun again, however the server says so', () => 
     await tool();
     expect(seen.filter(({ method }) => method === 'initialize').length).toBe(2);
   });
+
+  test.each([403, 404])(
+    'M1: after a refusal (%i) of one tool in a new session too, the session before goes on',
+    async (status) => {
+      const { ask, tool, seen } = await started(({ id, params }, response, request) =>
+        params?.name === 'admin' ? json(response, { error: 'admins only' }, status) : fine({ id }, response, request),
+      );
+      for (let n = 0; n < 3; n += 1) {
+        expect(await tool('a')).toBe('fine');
+        expect(await tool('admin')).toContain('admins only');
+      }
+      expect(await ask('ping')).toContain('{}');
+      expect(seen.filter(({ method }) => method === 'initialize')).toHaveLength(2);
+      expect(seen.at(-1)?.headers['mcp-session-id']).toBe('s1');
+    },
+  );
 
   test('a 500 that does not name the session is not sent again: it may have had its effect', async () => {
     const { tool, seen } = await started((_message, response) => json(response, { error: 'database' }, 500));

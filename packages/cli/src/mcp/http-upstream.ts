@@ -10,6 +10,7 @@ import {
   isMessageStatus,
   isRefused,
   mediaType,
+  namesSession,
   saysSessionLost,
   wholeBody,
 } from './http-answer.ts';
@@ -88,6 +89,8 @@ export class HttpUpstream {
   #version: string | undefined;
   readonly #handshake = new ClientHandshake();
   #beginning: Promise<boolean> | undefined;
+  /** Refusals that a new session has met as well, so that they say nothing about the session. */
+  readonly #refusals = new Set<string>();
   #stream: AbortController | undefined;
   /** Whether that stream is open. */
   #isListening = false;
@@ -166,11 +169,11 @@ export class HttpUpstream {
       if (tool !== undefined) return await this.#fail(requests, toolFailure(tool));
       if (!relay.mayStillGo(requests)) return await this.#fail(requests, notSent(target.host));
       const session = this.#sessionId;
-      const asItWas = await this.#attempt(outgoing, onSent, true);
+      const asItWas = await this.#attempt(outgoing, onSent);
       if (asItWas !== undefined) {
         const beginning = session === this.#sessionId ? this.#beginAgain() : this.#beginning;
         const began = (await beginning?.catch(() => false)) ?? true;
-        await (began ? this.#attempt(outgoing, onSent, false) : asItWas());
+        await (began ? this.#attempt(outgoing, onSent, session) : asItWas());
       }
       if (relay.isOpen(requests) && !requests.some((one) => this.#later.includes(one)))
         await this.#fail(requests, connectionFailure(target.host, await target.isReachable()));
@@ -180,8 +183,13 @@ export class HttpUpstream {
     }
   }
 
-  /** Sends the line and passes the answer on. If it may mean a lost session, it gives what passes it on as it is. */
-  async #attempt(outgoing: Outgoing, onSent: () => void, isFirst: boolean): Promise<(() => Promise<void>) | undefined> {
+  /**
+   * Sends the line and passes the answer on. If it may mean a lost session, it gives what passes it on as it is.
+   *
+   * @param before The session of the attempt before.
+   */
+  async #attempt(outgoing: Outgoing, onSent: () => void, before?: string): Promise<(() => Promise<void>) | undefined> {
+    const isFirst = before === undefined;
     const session = this.#sessionId;
     const response = await this.#post(outgoing, onSent);
     // A server may give another id with each answer. One that is late is of a session that has ended.
@@ -190,6 +198,8 @@ export class HttpUpstream {
     const problem = isFine(response) ? undefined : await errorBody(response);
     if (isFirst && problem !== undefined && this.#isLost(response, problem, outgoing))
       return () => this.#answer(response, problem, outgoing);
+    if (!isFirst && problem !== undefined && !namesSession(response, problem))
+      this.#wasNotLost(refusalIn(response, outgoing), before);
     try {
       await this.#answer(response, problem, outgoing, isFirst && this.#mayBeLost(outgoing));
     } catch (error) {
@@ -428,9 +438,18 @@ export class HttpUpstream {
   #isLost(response: IncomingMessage, problem: Buffer, outgoing: Outgoing): boolean {
     const { version, messages, requests } = outgoing;
     if (this.#sessionId === undefined || version !== undefined || messages[0]?.method === 'initialize') return false;
+    if (this.#refusals.has(refusalIn(response, outgoing)) && !namesSession(response, problem)) return false;
     if (isLostSession(response, problem)) return true;
     const isAnswer = isMessageStatus(response) && isAnswerTo(problem, requests);
     return !isAnswer && this.#mayBeLost(outgoing) && isRefused(response);
+  }
+
+  /** A new session was refused as well. The one before goes on, because the server may keep something in it. */
+  #wasNotLost(refusal: string, before: string): void {
+    if (this.#refusals.size < MOST_TOOLS) this.#refusals.add(refusal);
+    this.#sessionId = before;
+    this.#hasWorked = true;
+    this.#listen();
   }
 
   #mayBeLost({ version, messages, requests }: Outgoing): boolean {
@@ -499,6 +518,10 @@ class SessionLostError extends Error {
     this.line = line;
   }
 }
+
+/** What was refused, and how. */
+const refusalIn = ({ statusCode }: IncomingMessage, { messages }: Outgoing): string =>
+  `${statusCode} ${messages[0]?.method} ${calledTool(messages)}`;
 
 const linesOf = (bytes: Buffer): readonly Buffer[] =>
   bytes
