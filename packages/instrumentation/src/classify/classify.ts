@@ -117,15 +117,14 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const found = core.readErrorResult(envelope);
   const page = headingsOf(text).find((heading) => GATEWAY.test(heading) || statusIn(heading));
   const isLine = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text);
-  const isGateway = isLine && GATEWAY.test(text);
-  if (!found && page === undefined && !isGateway && !(isLine && OPENING.test(text))) return undefined;
+  if (!found && page === undefined && !(isLine && (OPENING.test(text) || GATEWAY.test(text)))) return undefined;
   const call = callOf(context);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
   if (page !== undefined) return call.readsFile ? undefined : unmarked(verdictOn(page, call));
   if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
-  return prose && (isGateway || prose.hard) && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
+  return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
 };
 
 /** Characters that are read of an error with all its causes, of which there may be many. */
