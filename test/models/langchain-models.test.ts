@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { chatModel, langchainFrame } from './frame-langchain.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
-import { loopbackProvider, refuses, SSE } from './loopback-provider.ts';
+import { loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
-import { TEXT, toolCall } from './recordings.ts';
+import { EVENTS, HEAD, TEXT, toolCall } from './recordings.ts';
 
 describe('LangChain', () => modelContract(langchainFrame));
 
@@ -83,6 +83,17 @@ test('L1, L3: models that never say why an answer ended are asked too', async ()
   let text = '';
   for await (const chunk of await model.stream('Hi')) text += chunk.text;
   expect(text).toBe('whole');
+});
+
+test('L3: a model that has given a reason once must give it again', async () => {
+  const [provider, other] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  const one = chatModel(provider.url, 'one', false);
+  one.getLsParams = () => ({ ls_provider: 'acme', ls_model_name: 'one', ls_model_type: 'chat' });
+  const model = guardModels(newBox(), { models: [one, chatModel(other.url, 'two', false)] });
+  const ask = () => langchainFrame.ask(model, true);
+  expect(await ask()).toEqual({ text: TEXT, error: undefined });
+  provider.behave(sends(EVENTS.chat.slice(0, HEAD.chat + 2).join(''), 'end'));
+  expect((await ask()).error).toMatchObject({ name: 'ModelStreamError' });
 });
 
 test('L1: what is no chat model is refused, with the fix', () => {

@@ -43,7 +43,7 @@ export const mustFinish = (model: ChatModel): boolean =>
   finishers.has(model) || KNOWN.test(`${model.getLsParams({} as never).ls_provider}`);
 
 /** Whether a message says that its answer has ended. */
-export const isFinished = (message: ChatMessage, model?: ChatModel): boolean => {
+export const isFinished = (message: ChatMessage, model: ChatModel): boolean => {
   const metadata = read(message, 'response_metadata');
   const status = read(metadata, 'status'); // Of OpenAI's Responses
   const isDone =
@@ -51,7 +51,7 @@ export const isFinished = (message: ChatMessage, model?: ChatModel): boolean => 
     typeof read(read(message, 'additional_kwargs'), 'stop_reason') === 'string' ||
     status === 'completed' ||
     status === 'incomplete';
-  if (isDone && model !== undefined) finishers.add(model);
+  if (isDone) finishers.add(model);
   return isDone;
 };
 
@@ -69,16 +69,13 @@ export const messageFacts = (message: unknown): AnswerFacts => {
 };
 
 /** The messages of a stream, and whether it has ended well. */
-export async function* withEnd(
-  messages: AsyncIterable<ChatMessage>,
-  needsReason: boolean,
-): AsyncGenerator<ChatMessage> {
-  let isDone = !needsReason;
+export async function* withEnd(messages: AsyncIterable<ChatMessage>, model: ChatModel): AsyncGenerator<ChatMessage> {
+  let isDone = false;
   for await (const message of messages) {
-    isDone ||= isFinished(message);
+    if (isFinished(message, model)) isDone = true;
     yield message;
   }
-  yield isDone ? END_MESSAGE : CUT_END;
+  yield isDone || !mustFinish(model) ? END_MESSAGE : CUT_END;
 }
 
 /** Keys of a block that are never its content. */

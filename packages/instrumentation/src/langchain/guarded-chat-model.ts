@@ -120,7 +120,7 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
       const opened = await ask(options, tools, prepare, async (one, own, attempt) => {
         const { firstByteMs, firstChunkMs = firstByteMs } = attempt.limits;
         const stream = await attempt.wait(one.stream(messages, own), Math.min(firstByteMs, firstChunkMs));
-        const parts = withEnd(stream as AsyncIterable<ChatMessage>, mustFinish(modelOf(this.#guarded, attempt)));
+        const parts = withEnd(stream as AsyncIterable<ChatMessage>, modelOf(this.#guarded, attempt));
         return openStream(sourceOf(parts), messageFormat(), attempt, attempt.ranMs);
       });
       try {
