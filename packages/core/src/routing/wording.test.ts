@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asClause, describeWait, quoteTool } from './wording.ts';
+import { asClause, describeWait, formatDuration, quoteTool } from './wording.ts';
 
 describe("a tool's name", () => {
   test.each([
@@ -98,4 +98,20 @@ test('O3: the message has at most one time, and promises no probe before a Retry
       else expect(Number(promised)).toBe(steps === undefined ? Math.max(ms ?? 0, notBeforeMs) : notBeforeMs);
     }),
   );
+});
+
+test.each([
+  [-5, '0 s'],
+  [1, '1 s'],
+  [119_000, '119 s'],
+  [119_001, '2 min'],
+  [119 * 60_000, '119 min'],
+  [119 * 60_000 + 1, '2 h'],
+  [125 * 60_000, '2 h 5 min'],
+  [3 * 3_600_000, '3 h'],
+])('%i ms are %s', (ms, inWords) => expect(formatDuration(ms)).toBe(inWords));
+
+test('O3: a Retry-After that is over by the turn of the probe is not told', () => {
+  expect(describeWait({ steps: 2, ms: 9e9, notBeforeMs: 2_000 }, true)).toBe('in about 2 of your turns');
+  expect(describeWait({ steps: 2, ms: 9e9, notBeforeMs: 2_001 }, true)).toBe('in about 3 s');
 });

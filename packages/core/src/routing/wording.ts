@@ -75,7 +75,7 @@ export const describeWait = ({ steps, ms, notBeforeMs }: ProbeWait, takesTurns: 
   return left > 0 ? `in about ${formatDuration(left)}` : 'later in this run';
 };
 
-/** `4 s`, `2 min`, `1 h 5 min`: milliseconds as a person says them, rounded up to the second. */
+/** `4 s`, `2 min`, `2 h 5 min`: milliseconds as a person says them, rounded up to the second. */
 export const formatDuration = (ms: number): string => {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   if (seconds < 120) return `${seconds} s`;
