@@ -115,8 +115,8 @@ export const syncActions = (
   };
 
   const publishMode = (view: ForcedModeView): void => {
-    const { tool, owner, mode, reason, untilUnixMs } = view;
-    const endsMs = runtime.now() + untilUnixMs - runtime.unixNow();
+    const { tool, owner, mode, reason } = view;
+    const endsMs = runtime.now() + operator.leftMs(view); // A box may have a clock of its own.
     publish({ do: 'force', agent, tool, owner, mode, reason: reason.slice(0, LONGEST_REASON) }, forcedBy(view), endsMs);
   };
 

@@ -28,8 +28,8 @@ const TOOLS = {
   b: { share: 'fleet' },
 } as const;
 
-const processWith = (runtime: VirtualRuntime, store: FleetStore, agent = 'agent'): Process => {
-  const clock = { now: runtime.now, unixNow: () => 1e12 + runtime.now() };
+const processWith = (runtime: VirtualRuntime, store: FleetStore, agent = 'agent', aheadMs = 0): Process => {
+  const clock = { now: runtime.now, unixNow: () => 1e12 + aheadMs + runtime.now() };
   const fleet = fleetWith({ client: store, name: 'all' }, { runtime, share: shareCircuits, operate });
   const box = createBreakerbox({
     agent,
@@ -49,7 +49,8 @@ const fleetOf = async (size: number) => {
   const processes = Array.from({ length: size }, () => processWith(runtime, store));
   await runtime.pass(2_000);
   const startAs = (agent?: string) => processWith(runtime, store, agent);
-  return { runtime, store, processes, start: () => startAs(), startAs };
+  const startAhead = (aheadMs: number) => processWith(runtime, store, undefined, aheadMs);
+  return { runtime, store, processes, start: () => startAs(), startAs, startAhead };
 };
 
 /** One call. What was decided, or `ok` and `failed` for a call that ran. */
@@ -185,6 +186,21 @@ describe('boxes that share a store', () => {
     expect(call(later, true, 'web_search')).toBe('ok');
     // No echo of five processes, of which two came later.
     expect(first.fleet.status().actions.map(({ action }) => action)).toEqual(['release']);
+  });
+
+  test('G8, G9: a mode of a box whose clock is an hour early or late ends in all processes when it ends there', async () => {
+    for (const aheadMs of [-3_600_000, 3_600_000]) {
+      const { runtime, processes, startAhead } = await fleetOf(1);
+      const all = [startAhead(aheadMs), ...processes];
+      await runtime.pass(2_000);
+      const [first] = all;
+      if (first === undefined) return;
+      operate(first.box).force('web_search', { mode: 'forced_open', ...MAINTENANCE, expiresInMs: 60_000 });
+      await runtime.pass(55_000);
+      expect(all.map((one) => call(one, true, 'web_search'))).toEqual(['skip', 'skip']);
+      await runtime.pass(6_500);
+      expect(all.map((one) => call(one, true, 'web_search'))).toEqual(['ok', 'ok']);
+    }
   });
 
   test('G7, G8: after a loss of data, and a start, the number of processes that have carried it out is true again', async () => {

@@ -4,8 +4,6 @@ import { randomUUID } from 'node:crypto';
 export interface Runtime {
   /** Monotonic milliseconds. */
   now(): number;
-  /** Unix milliseconds, as boxes show them. */
-  unixNow(): number;
   /** From 0 to less than 1. */
   random(): number;
   /** Runs something later, without keeping the process alive. Returns a function that cancels it. */
@@ -16,7 +14,6 @@ export interface Runtime {
 
 export const systemRuntime: Runtime = {
   now: () => performance.now(),
-  unixNow: Date.now,
   random: Math.random,
   after: (ms, run) => {
     const timer = setTimeout(run, ms);

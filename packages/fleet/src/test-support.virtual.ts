@@ -22,7 +22,6 @@ export const virtualRuntime = (seed = 1): VirtualRuntime => {
   };
   return {
     now: () => nowMs,
-    unixNow: () => 1e12 + nowMs,
     random,
     id: () => {
       made += 1;

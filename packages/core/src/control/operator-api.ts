@@ -96,6 +96,8 @@ export interface Operator {
   report(action: ReportedAction): void;
   /** The modes that are forced now, the oldest first. */
   modes(): readonly ForcedModeView[];
+  /** Milliseconds until a mode ends; 0 if it is not forced any more. The clock of the box may differ from that of the caller. */
+  leftMs(mode: Pick<ForcedModeView, 'tool' | 'owner' | 'session'>): number;
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
   sessions(): readonly OperatedSession[];
   /** The latest live session with this id; undefined if it has ended. If several have it, a paused one comes first. */

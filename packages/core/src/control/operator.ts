@@ -137,6 +137,10 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     scope,
     knows: (tool) => isDeclared(context, tool),
     modes: () => current().map(view),
+    leftMs: ({ tool, owner, session }) => {
+      const of = current().find((one) => one.tool === tool && one.owner === owner && one.session === session);
+      return of === undefined ? 0 : of.untilMs - clock.now();
+    },
     sessions: () => roster.all().map(operatedSession),
     session: (id) => {
       const session = roster.find(id);

@@ -73,7 +73,6 @@ export const virtualTime = (random: () => number): VirtualTime => {
   let ids = 0;
   return {
     now: () => nowMs,
-    unixNow: () => nowMs,
     random,
     id: () => {
       ids += 1;
