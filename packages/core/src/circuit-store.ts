@@ -10,7 +10,6 @@ import { type KeptCircuit, newCircuit, recalledCircuit, type TrackedCircuit } fr
 /** Where circuits are kept: those of one session, or those that all sessions of a box share (C12). */
 export interface CircuitStore {
   readonly circuits: Circuits;
-  /** The probes under way. */
   readonly probing: Probing;
   /** Restored circuits whose tools are not declared yet (C11). No more are added. */
   readonly kept: Map<string, KeptCircuit>;
@@ -61,7 +60,6 @@ const dryRunOf = ({ gate, ...state }: CorrelationState): CorrelationState => ({
   gate: gate && { circuit: gate.circuit.state === 'half_open' ? { ...gate.circuit, leases: [] } : gate.circuit },
 });
 
-/** A store with what a session remembers. */
 export const circuitStore = (
   { circuits, correlation, dryRunCorrelation }: Pick<SessionMemory, 'circuits' | 'correlation' | 'dryRunCorrelation'>,
   steps?: SharedSteps,

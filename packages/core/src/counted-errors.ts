@@ -28,7 +28,6 @@ export class CountedErrors {
     return chainOf(error).some((one) => (counted(one) ?? -1) > serial);
   }
 
-  /** Marks the error as counted for this call. */
   add({ serial, mode }: Call, error: unknown): void {
     if (isObject(error)) (mode === 'observe_only' ? this.#observed : this.#real).set(error, serial);
   }

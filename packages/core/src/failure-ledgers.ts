@@ -58,7 +58,8 @@ export class FailureLedgers {
   readonly #rules: SystemicRules | undefined;
   readonly #reports: Reports;
   readonly #within: Within | undefined;
-  readonly #real: LedgerSide<Ledger>;
+  /** Its ledger pauses the session. */
+  readonly real: LedgerSide<Ledger>;
   readonly #dryRun: LedgerSide;
   /** No ledger has a charge: nearly always. */
   #isUncharged = false;
@@ -70,7 +71,7 @@ export class FailureLedgers {
   #reported: Ledger;
 
   constructor(ledgerPair: LedgerPair, store: CircuitStore, rules: SystemicRules | undefined, reports: Reports) {
-    this.#real = new LedgerSide(ledgerPair.real, store, 'real');
+    this.real = new LedgerSide(ledgerPair.real, store, 'real');
     this.#dryRun = new LedgerSide<Ledger | undefined>(ledgerPair.dryRun, store, 'dryRun');
     this.#store = store;
     this.#rules = rules;
@@ -78,21 +79,16 @@ export class FailureLedgers {
     this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
     this.#isUncharged = this.#hasNoCharge();
     this.#published = this.state;
-    this.#reported = this.real;
+    this.#reported = this.real.ledger;
   }
 
   get ledgerPair(): LedgerPair {
-    return { real: this.real, dryRun: this.#dryRun.ledger };
-  }
-
-  /** The ledger that pauses the session. */
-  get real(): Ledger {
-    return this.#real.ledger;
+    return { real: this.real.ledger, dryRun: this.#dryRun.ledger };
   }
 
   /** The side that decides about a tool in this mode. */
   sideOf(mode: CircuitMode): LedgerSide {
-    return mode === 'observe_only' ? this.#dryRun : this.#real;
+    return mode === 'observe_only' ? this.#dryRun : this.real;
   }
 
   /** The systemic event that is not over. */
@@ -103,7 +99,7 @@ export class FailureLedgers {
   /** Whether the session is not paused, and there is no event. Then nothing here rejects a call of a tool that decides. */
   get isCalm(): boolean {
     const { real, dryRun } = this.#store.correlations;
-    const isOver = this.real.event === undefined && this.#dryRun.ledger?.event === undefined;
+    const isOver = this.real.ledger.event === undefined && this.#dryRun.ledger?.event === undefined;
     const isQuiet =
       real.correlation.event === undefined && (dryRun === undefined || dryRun.correlation.event === undefined);
     return isOver && isQuiet && this.#published === 'active';
@@ -122,17 +118,19 @@ export class FailureLedgers {
     if (!this.isCalm || isBusy(real.correlation) || (dryRun !== undefined && isBusy(dryRun.correlation))) return false;
     if (this.#isUncharged) return true;
     const { ledger } = this.#dryRun;
-    return !awaitsSuccess(this.real, tool, group) && !(ledger !== undefined && awaitsSuccess(ledger, tool, group));
+    return (
+      !awaitsSuccess(this.real.ledger, tool, group) && !(ledger !== undefined && awaitsSuccess(ledger, tool, group))
+    );
   }
 
   /** B1: whether the budget of a side has no failure left. */
-  isExhausted({ ledger = this.real }: LedgerSide): boolean {
+  isExhausted({ ledger = this.real.ledger }: LedgerSide): boolean {
     return ledger.exhausted;
   }
 
   get state(): SessionState {
-    if (this.#pauses(this.#real)) return 'paused_systemic';
-    return this.real.exhausted ? 'paused_budget' : 'active';
+    if (this.#pauses(this.real)) return 'paused_systemic';
+    return this.real.ledger.exhausted ? 'paused_budget' : 'active';
   }
 
   #pauses({ failures }: LedgerSide): boolean {
@@ -143,7 +141,7 @@ export class FailureLedgers {
   observe(): void {
     startDryRun(this.#store);
     if (this.#dryRun.ledger !== undefined) return;
-    this.#dryRun.ledger = this.real;
+    this.#dryRun.ledger = this.real.ledger;
     this.#changed();
   }
 
@@ -181,7 +179,7 @@ export class FailureLedgers {
     const { tool } = opening;
     const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
     if (isMember !== undefined) this.#correlate(mode, (one) => absorbMembers(one, tool, isMember));
-    const listing = [this.#real, this.#dryRun].filter(({ failures }) => isListed(failures.correlation, tool));
+    const listing = [this.real, this.#dryRun].filter(({ failures }) => isListed(failures.correlation, tool));
     const isEvidence = own.category !== 'unusable' && own.at.ms >= this.#store.correlations.fleetEndedMs; // O8, G8
     return this.#correlate(
       mode,
@@ -215,24 +213,24 @@ export class FailureLedgers {
 
   /** B1: called once all consequences of a call are known. */
   conclude(): void {
-    const { exhausted } = this.real;
+    const { exhausted } = this.real.ledger;
     this.#enter(BOTH, recordExhaustion);
     this.#publish();
-    if (!exhausted && this.real.exhausted) this.#reports.add({ is: 'exhausted' });
+    if (!exhausted && this.real.ledger.exhausted) this.#reports.add({ is: 'exhausted' });
   }
 
   /** M5: ends a pause of the budget whose time is over. Gives when it ends; undefined without one. */
   endPause(at: Moment): number | undefined {
-    const { exhausted } = this.real;
+    const { exhausted } = this.real.ledger;
     this.#enter(BOTH, (ledger) => endPauseByTime(ledger, at));
     this.#publish();
-    if (exhausted && !this.real.exhausted) this.#reports.add({ is: 'resumed', isChange: true });
-    return pauseEndMs(this.real);
+    if (exhausted && !this.real.ledger.exhausted) this.#reports.add({ is: 'resumed', isChange: true });
+    return pauseEndMs(this.real.ledger);
   }
 
   /** B1: the budget is full again. */
   renew(): void {
-    const { budget } = this.real;
+    const { budget } = this.real.ledger;
     this.#enter(BOTH, renewBudget);
     this.#publish();
     this.#reports.add({ is: 'resumed', isChange: remaining(budget) < budget.limit });
@@ -247,7 +245,7 @@ export class FailureLedgers {
   /** Changes the correlation, and charges a new event. Returns whether the real event has just begun. */
   #correlate(mode: CircuitMode, change: (correlation: Correlation) => Correlation, before: Entry = same): boolean {
     const known = this.event;
-    if (mode !== 'observe_only') this.#real.correlate(change, this.#rules);
+    if (mode !== 'observe_only') this.real.correlate(change, this.#rules);
     this.#dryRun.correlate(change, this.#rules);
     if (before !== same) this.#enter(mode, before);
     this.#follow(mode);
@@ -262,11 +260,11 @@ export class FailureLedgers {
 
   /** Enters a change; for a tool that is only observed, only in the dry run. */
   #enter(mode: CircuitMode, entry: Entry): void {
-    const { ledger } = this.#real;
-    if (mode !== 'observe_only') this.#real.ledger = entry(ledger, this.#real);
+    const { ledger } = this.real;
+    if (mode !== 'observe_only') this.real.ledger = entry(ledger, this.real);
     const { ledger: ofDryRun } = this.#dryRun;
     if (ofDryRun !== undefined) this.#dryRun.ledger = entry(ofDryRun, this.#dryRun);
-    if (this.real !== ledger || this.#dryRun.ledger !== ofDryRun) this.#changed();
+    if (this.real.ledger !== ledger || this.#dryRun.ledger !== ofDryRun) this.#changed();
   }
 
   #changed(): void {
@@ -276,12 +274,13 @@ export class FailureLedgers {
 
   #hasNoCharge(): boolean {
     return (
-      !mayChange(this.real.budget) && (this.#dryRun.ledger === undefined || !mayChange(this.#dryRun.ledger.budget))
+      !mayChange(this.real.ledger.budget) &&
+      (this.#dryRun.ledger === undefined || !mayChange(this.#dryRun.ledger.budget))
     );
   }
 
   #steady(at: Moment): Steady {
-    const real = steadyUntil(this.real, at, this.#rules?.windowMs);
+    const real = steadyUntil(this.real.ledger, at, this.#rules?.windowMs);
     const { ledger } = this.#dryRun;
     if (ledger === undefined) return real;
     const dryRun = steadyUntil(ledger, at, this.#rules?.windowMs);
@@ -291,10 +290,10 @@ export class FailureLedgers {
   /** Metrics get the result of a call as a whole: a charge that is merged at once was never the last one. */
   #publish(): void {
     const { state } = this;
-    if (state === this.#published && this.real === this.#reported) return;
+    if (state === this.#published && this.real.ledger === this.#reported) return;
     this.#published = state;
-    this.#reported = this.real;
-    this.#reports.add({ is: 'wrote', ledger: this.real, state });
+    this.#reported = this.real.ledger;
+    this.#reports.add({ is: 'wrote', ledger: this.real.ledger, state });
   }
 }
 

@@ -79,7 +79,6 @@ type SettledAs =
       readonly verdict?: Classification | null | undefined;
     };
 
-/** The result of judging a settlement. */
 export interface Judged {
   readonly outcome: Outcome;
   /** Undefined on success. */

@@ -52,7 +52,6 @@ export interface Overrides extends Partial<Record<(typeof ORDER)[number], Overri
   gateMoved?(gate: Gate): void;
 }
 
-/** The overrides of a new box: none. */
 export const noOverrides = (): Overrides => ({ version: 0, untilMs: Number.POSITIVE_INFINITY, ended: () => {} });
 
 /** Applies all overrides in their order. Returns the version that the circuits have from now on. */

@@ -70,7 +70,6 @@ export interface Permit {
 /** A permit as plain data. */
 export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 
-/** What a session decided about a call. */
 export interface Decided {
   readonly decision: Decision;
   readonly reason: Reason;
@@ -78,7 +77,6 @@ export interface Decided {
   readonly rejection: RejectionFacts | undefined;
 }
 
-/** What a call takes of its circuits. */
 export interface Slots {
   /** The lease of a probe of the tool's own circuit. */
   readonly lease: Lease | undefined;
@@ -91,7 +89,6 @@ export interface Slots {
 /** Shared by nearly all calls. */
 export const NO_SLOTS: Slots = { lease: undefined, passes: NO_PASSES, inFlight: undefined };
 
-/** The call that was decided. */
 export interface PermitCall {
   readonly mode: CircuitMode;
   readonly ledger: Ledger;
@@ -102,7 +99,6 @@ export interface PermitCall {
   readonly input: CallInput | undefined;
 }
 
-/** Takes the first settlement of a permit. */
 export type SettleHandler = (permit: SessionPermit, settlement: Settlement) => void;
 
 interface Contexts {
@@ -136,7 +132,6 @@ export class SessionPermit implements Permit, Ticket {
   span: Span | undefined;
   /** The call's arguments, if they were given (O5). Their content is private. */
   readonly input: CallInput | undefined;
-  /** Whether the tool is run. */
   readonly executes: boolean;
   /** Whether the circuit let the call through and gets its result. */
   readonly answers: boolean;

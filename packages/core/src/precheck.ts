@@ -41,7 +41,6 @@ export interface PrecheckCache {
   forget(): void;
 }
 
-/** Options of a cache. */
 export interface PrecheckCacheOptions {
   /**
    * Milliseconds after which a score is checked again (K3). The old score is used until the new one arrives, up to twice that age.
@@ -58,7 +57,6 @@ export interface PrecheckCacheOptions {
 
 const TIMEOUT_MS = 5_000;
 
-/** A check under way. */
 interface Run {
   readonly startMs: number;
   /** Resolves when the check has ended, by its answer or by the time limit. */
@@ -117,7 +115,6 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
     }
   };
 
-  /** The run, if it has timed out. */
   const lateRun = ({ run }: Entry, ms: number): Run | undefined =>
     run !== undefined && ms - run.startMs >= limitMs ? run : undefined;
 

@@ -16,7 +16,6 @@ export interface SessionMemory {
   readonly circuits: ReadonlyMap<string, KeptCircuit>;
 }
 
-/** The memory of a new session. */
 export const freshMemory = (budget: Budget, ms: number): SessionMemory => ({
   ledgerPair: { real: createLedger(budget), dryRun: undefined },
   correlation: NO_CORRELATION,

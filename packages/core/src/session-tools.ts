@@ -45,7 +45,6 @@ export type RunningTally = { closed: number } & {
   -readonly [Key in keyof ToolTally]: ToolTally[Key] extends number ? number : ToolTally[Key] | undefined;
 };
 
-/** The tally of a tool that was never called. */
 export const createTally = (): RunningTally => ({
   closed: 0,
   decisions: undefined,
@@ -73,7 +72,6 @@ const tallyLabel = (tally: RunningTally, kind: FreshnessKind): void => {
   tally.freshness = plusOne(tally.freshness, kind);
 };
 
-/** Counts a decision. */
 export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route | undefined): void => {
   if (reason === 'closed') tally.closed += 1;
   else tally.decisions = plusOne(tally.decisions, reason);
@@ -157,7 +155,6 @@ export class SessionTools {
     return entry;
   }
 
-  /** All tools that have an entry, in the order of their first calls. */
   all(): readonly SessionTool[] {
     return [...this.#entries.values()];
   }

@@ -54,7 +54,6 @@ import {
   warnOfUndeclared,
 } from './warnings/mistakes.ts';
 
-/** How a session begins. */
 export interface SessionStart {
   readonly id: string;
   readonly memory: SessionMemory;
@@ -65,7 +64,6 @@ export interface SessionStart {
   readonly named: NamedSession | undefined;
 }
 
-/** Begins a session. */
 export const createSession = (box: BoxContext, start: SessionStart): SessionApi => new Session(box, start);
 
 /**
@@ -204,7 +202,7 @@ class Session implements SessionApi, SessionInternals {
       entry.group !== undefined || key !== undefined || entry.tracked?.tool.policy.maxInFlight !== undefined;
     const passes = decision === 'probe' || (isShared && reason === 'closed');
     const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
-    const asked = { mode, ledger: this.#ledgers.real, atMs: at.ms, serial: this.#serial, input };
+    const asked = { mode, ledger: this.#ledgers.real.ledger, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     if (!permit.executes) input?.forget();
     else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
@@ -364,7 +362,7 @@ class Session implements SessionApi, SessionInternals {
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
     const tally = this.#entries.tallyOf(name);
-    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real, circuits, tally, at);
+    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real.ledger, circuits, tally, at);
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
@@ -390,7 +388,7 @@ class Session implements SessionApi, SessionInternals {
       agent: this.agent,
       state: ledgers.state,
       step: at.step,
-      budget: viewBudget(ledgers.real.budget),
+      budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,
       circuits: viewCircuits(store, at, this.#box),
     };

@@ -2,24 +2,21 @@ import type { CircuitMode } from './circuit/circuit.ts';
 import { type CircuitPolicy, resolveGroupPolicy, resolveKeyPolicy, resolvePolicy } from './circuit/policy.ts';
 import { DEFAULT_JUDGEMENT, type ErrorCategory, type Judgement } from './classify/taxonomy.ts';
 import { name as checkName, reject, show } from './config/checks.ts';
-import {
-  type BreakerboxConfig,
-  type Classifier,
-  type KeyOf,
-  mergeTool,
-  type ResultJudge,
-  type ToolConfig,
-} from './config/config.ts';
+import { type BreakerboxConfig, mergeTool, type ToolConfig } from './config/config.ts';
 import { isBlank, reservedPrefix, shortened, visible, whyReserved } from './config/names.ts';
-import type { Precheck } from './precheck.ts';
 import type { Capability } from './routing/capability.ts';
 import { type Route, routeOf } from './routing/route.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolSeries } from './telemetry/series.ts';
 import { warnOnce } from './warnings/warnings.ts';
 
+/** The settings that have no default: undefined if they are not set. */
+type Optional = {
+  readonly [Key in 'classify' | 'isFailure' | 'key' | 'precheck' | 'serveStaleMs']: ToolConfig[Key] | undefined;
+};
+
 /** Settings of one tool, with the defaults filled in. */
-export interface ToolSettings {
+export interface ToolSettings extends Optional {
   /** The tool's own settings, without the defaults. */
   readonly own: ToolConfig;
   readonly mode: CircuitMode;
@@ -28,22 +25,14 @@ export interface ToolSettings {
   readonly keyPolicy: CircuitPolicy;
   /** The categories that count against the circuit (O1). */
   readonly outcomes: Readonly<Record<ErrorCategory, Judgement>>;
-  readonly classify: Classifier | undefined;
-  readonly isFailure: ResultJudge | undefined;
-  /** `false`: its calls have no keys, even if an adapter names them (C14). */
-  readonly key: KeyOf | false | undefined;
   /** The tool's purpose, and what to do without it (R1). */
   readonly capability: Capability;
   /** The fallback of skipped and paused calls if no other tool is usable (R2). */
   readonly lastResort: Route;
-  /** The check to run before calls (K1). */
-  readonly precheck: Precheck | undefined;
   /** Whether results that may not be current get a label (F1). */
   readonly labelFreshness: boolean;
   /** Whether results are remembered for labels (F1) or as last good results (F2). */
   readonly keepsResults: boolean;
-  /** Maximum age in milliseconds of a last good result that answers a skipped call; undefined: no such result is used (F2). */
-  readonly serveStaleMs: number | undefined;
 }
 
 /** The owner of a circuit: a tool, or a group of tools (C13). */

@@ -87,7 +87,6 @@ export interface SessionView {
   readonly circuits: readonly CircuitView[];
 }
 
-/** The view of a circuit at a moment. */
 export const viewCircuit = (tracked: TrackedCircuit, at: Moment, box: ToolLookup, key?: string): CircuitView => {
   const { tool, mode, keys } = tracked;
   const ofKey = key && keys?.circuits.get(key);
@@ -111,13 +110,11 @@ export const viewCircuit = (tracked: TrackedCircuit, at: Moment, box: ToolLookup
   };
 };
 
-/** The views of all circuits, in the order of first use. */
 export const viewCircuits = (store: CircuitStore, own: Moment, box: ToolLookup): readonly CircuitView[] => {
   const at = circuitMoment(store, own);
   return [...store.circuits.values()].map((tracked) => viewCircuit(tracked, at, box));
 };
 
-/** The view of a budget. */
 export const viewBudget = (budget: Budget): BudgetView => ({
   rule: budget.rule,
   limit: budget.limit,

@@ -40,7 +40,6 @@ const DEFAULT_FAILURES = 5;
 /** `budget: false`: more failures than a window can hold (B7). A number, so that snapshots keep it. */
 export const NO_LIMIT = 1_000_000_000;
 
-/** A full budget. */
 export const createBudget = ({ rule, failures = DEFAULT_FAILURES, tokens, ...window }: BudgetOptions): Budget =>
   rule === 'strict'
     ? strict.createStrictBudget(failures, tokens)

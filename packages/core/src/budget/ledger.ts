@@ -49,7 +49,6 @@ export interface Around {
   readonly within: Within | undefined;
 }
 
-/** A failure to be charged. */
 export interface LedgerFailure {
   readonly tool: string;
   readonly category: ErrorCategory;

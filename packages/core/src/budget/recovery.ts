@@ -44,7 +44,6 @@ const EVERY_MS = 10_000;
 /** Milliseconds after which an unanswered health check is abandoned, so that it can't keep the session paused for ever. */
 const GIVE_UP_MS = 60_000;
 
-/** A health check on its way. */
 interface Run {
   readonly startMs: number;
   /** The event that it was asked about. */

@@ -41,10 +41,8 @@ export interface EarlierCharges {
   readonly priced: number;
 }
 
-/** No failure. */
 export const NONE_EARLIER: EarlierCharges = { failures: 0, tokens: 0, priced: 0 };
 
-/** One charged failure. */
 export interface Charge {
   readonly tool: string;
   readonly category: ErrorCategory;
@@ -95,7 +93,6 @@ export const isStrictCautious = (budget: StrictBudget): boolean => {
   return left <= tokens / priced; // Without known costs the mean is NaN, and the comparison is false.
 };
 
-/** All charges of this cycle. */
 const chargedOf = ({ earlier, charges }: StrictBudget): EarlierCharges => sumOf(earlier, charges);
 
 const sumOf = (earlier: EarlierCharges, charges: readonly Charge[]): EarlierCharges => {
@@ -202,7 +199,6 @@ export const nextCycle = (budget: StrictBudget): StrictBudget => {
 /** Whether two moments are in one window of S1. */
 type Within = (from: Moment, to: Moment) => boolean;
 
-/** A failure to be charged. */
 export interface StrictFailure extends Charge {
   /** Number of failures of this tool that may wait for a systemic event: as many as open its circuit, 0 if it has no circuit. */
   readonly mayWait: number;

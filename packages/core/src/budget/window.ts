@@ -35,7 +35,6 @@ export const MOST_PROVISIONAL = 5;
 /** B1: calls that a failure counts for, in a session without steps. Also of snapshots of older versions. */
 export const DEFAULT_WINDOW_CALLS = 20;
 
-/** A budget without charges. */
 export const createWindowBudget = (options: {
   limit: number;
   tokenLimit?: number | undefined;
@@ -82,17 +81,14 @@ export const isWindowSpent = (budget: WindowBudget): boolean => {
   return countCharges(charges.slice(0, lastFinal + 1), limit) >= limit;
 };
 
-/** How many charges are provisional (S3). */
 export const windowProvisional = ({ charges }: WindowBudget): number => countProvisional(charges);
 
-/** A failed call. */
 export interface WindowFailure {
   readonly tool: string;
   readonly category: ErrorCategory;
   readonly at: Moment;
   /** What the call cost (B4). */
   readonly tokens: number;
-  /** The tool has a circuit. */
   readonly hasCircuit: boolean;
   /** It was a probe, or is part of an event that lasts, so it is not charged. Its tokens still count. */
   readonly free: boolean;
@@ -299,7 +295,6 @@ const capOf = (limit: number): number => Math.max(1, limit - 1);
 
 const isCapped = ({ event, uncapped }: WindowCharge): boolean => event === undefined && uncapped === undefined;
 
-/** B1: the number of failures in these charges. */
 const countCharges = (charges: readonly WindowCharge[], limit: number): number => {
   const cap = capOf(limit);
   const perTool = new Map<string, number>();
@@ -313,14 +308,12 @@ const countCharges = (charges: readonly WindowCharge[], limit: number): number =
   return sum;
 };
 
-/** How many of them are provisional (S3). */
 const countProvisional = (charges: readonly WindowCharge[]): number => {
   let count = 0;
   for (const { provisional } of charges) if (provisional) count += 1;
   return count;
 };
 
-/** B4: the total cost of these entries. */
 const sumTokens = (spent: readonly SpentTokens[]): number => {
   let sum = 0;
   for (const { tokens } of spent) sum += tokens;
@@ -409,7 +402,6 @@ const partition = (
   return [parts, others];
 };
 
-/** Whether a merge would leave a charge unchanged. */
 const isSame = (one: WindowCharge, other: WindowCharge): boolean =>
   one.tool === other.tool &&
   one.category === other.category &&

@@ -75,10 +75,8 @@ export interface Ticket {
   readonly lease?: Lease | undefined;
 }
 
-/** The facts of a call that is over. */
 export type CallFacts = Pick<CountedCall, 'durationMs' | 'tokens'>;
 
-/** The facts of a failure. */
 export interface Failure extends CountedCall {
   readonly category: ErrorCategory;
   readonly retryAfterMs?: number | undefined;

@@ -149,11 +149,9 @@ export const adoptKeys = (keys: KeyCircuits, of: Pick<Keyed, 'tool'>, ms: number
   circuits: new Map([...keys.circuits].map(([key, circuit]) => [key, adopted(circuit, keyPolicyOf(of), ms)])),
 });
 
-/** A copy to look ahead with (C11). */
 export const copyKeys = (keys: KeyCircuits | undefined): KeyCircuits | undefined =>
   keys && { ...keys, circuits: new Map(keys.circuits) };
 
-/** How many keys are not closed. */
 export const openKeys = ({ keys }: Keyed): number =>
   keys === undefined ? 0 : [...keys.circuits.values()].filter(({ state }) => state !== 'closed').length;
 

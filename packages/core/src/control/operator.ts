@@ -211,7 +211,6 @@ const required = (value: unknown, name: string, call: string): string => {
   throw new BreakerboxUsageError(`operate(box).${call}: ${name} is ${show(value)}. Give a string that is not empty.`);
 };
 
-/** The action that forces a mode. */
 const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
   forced_open: 'force_open',
   disabled: 'disable',

@@ -25,7 +25,6 @@ export interface Roster {
   all(): readonly Session[];
 }
 
-/** An empty roster. */
 export const createRoster = (): Roster => {
   const refs = new Set<WeakRef<Session>>();
   const known = new WeakMap<Session, WeakRef<Session>>();

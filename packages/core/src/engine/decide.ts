@@ -115,7 +115,7 @@ export class Decider {
       route: this.#route(reason, asked, call.input, at),
       circuit: asked.tracked?.circuit,
       policy: (asked.spec ?? this.#engine.box.undeclared).policy,
-      ledger: this.#engine.circuits.ledgers.real,
+      ledger: this.#engine.circuits.ledgers.real.ledger,
       takesTurns: this.#engine.circuits.store.steps === undefined && at.step > 0,
       ...this.#causesOf(asked, mode, call, at),
       at: circuitMoment(this.#engine.circuits.store, at),

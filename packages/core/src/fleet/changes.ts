@@ -1,40 +1,18 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
-import type { SystemicEvent } from '../budget/systemic.ts';
 import { CIRCUIT_MODES, type Circuit, type ReportedState } from '../circuit/circuit.ts';
 import type { Held } from '../circuit/schedule.ts';
 import type { Gate } from '../circuit-store.ts';
 import type { TransitionEvent } from '../events.ts';
 import { safely } from '../safely.ts';
+import type { OrderBook } from './order-book.ts';
 import { EVENT_CIRCUIT, type SharedChange } from './seam.ts';
-
-/** What the watch asks, and what it causes. */
-export interface WatchedOrders {
-  isShared(name: string): boolean;
-  isOfFleet(event: SystemicEvent): boolean;
-  /** From now on this event is the fleet's. */
-  shareEvent(event: SystemicEvent): void;
-  /** Whether this is the probe that the fleet granted to this circuit. */
-  isGranted(name: string, held: Held | undefined): boolean;
-  /** The circuits look at their orders again at the next use. */
-  refresh(): void;
-  /** An order to end the event is done. */
-  eventOver(): void;
-}
-
-/** Tells listeners what happened to shared circuits. */
-export interface Changes {
-  onChange(listener: (change: SharedChange) => void): () => void;
-  /** An order is about to change the state of a circuit. Its event is no news for the fleet. */
-  moving(name: string, before: Circuit, next: Circuit): void;
-  /** Looks whether the event that lasts has become the fleet's, because the fleet has opened its circuits. */
-  watchEvent(): void;
-}
 
 const MODES: ReadonlySet<ReportedState> = new Set(CIRCUIT_MODES as readonly string[] as readonly ReportedState[]);
 
-/** Watches the events of a box. */
-export const watchChanges = (box: Breakerbox, context: BoxContext, orders: WatchedOrders): Changes => {
+/** Watches the events of a box, and tells listeners what happened to shared circuits. */
+export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
+  const { context } = orders;
   const listeners = new Set<(change: SharedChange) => void>();
   /** Changes of state that orders have made, and whose events have not arrived. */
   const own: string[] = [];
@@ -80,6 +58,7 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
     }
   };
 
+  /** Looks whether the event that lasts has become the fleet's, because the fleet has opened its circuits. */
   const watchEvent = (): void => {
     const { gate, correlation } = context.shared?.correlations.real ?? {};
     if (gate === undefined || correlation?.event === undefined) return;
@@ -109,12 +88,13 @@ export const watchChanges = (box: Breakerbox, context: BoxContext, orders: Watch
   });
 
   return {
-    onChange: (listener) => {
+    onChange: (listener: (change: SharedChange) => void) => {
       const one = (change: SharedChange) => listener(change);
       listeners.add(one);
       return () => void listeners.delete(one);
     },
-    moving: (name, before, next) => {
+    /** An order is about to change the state of a circuit. Its event is no news for the fleet. */
+    moving: (name: string, before: Circuit, next: Circuit): void => {
       if (before.state === next.state) return;
       // A dropped event must not hide a later one.
       if (own.length === 0) queueMicrotask(() => own.splice(0));

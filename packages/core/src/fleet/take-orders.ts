@@ -1,26 +1,17 @@
 import type { BoxContext } from '../box-context.ts';
-import { isAffected, type SystemicEvent } from '../budget/systemic.ts';
+import { isAffected } from '../budget/systemic.ts';
 import type { Circuit } from '../circuit/circuit.ts';
 import { type Held, NEVER } from '../circuit/schedule.ts';
 import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
 import type { CircuitChanges } from '../overrides.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
+import type { OrderBook } from './order-book.ts';
 import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
 import { EVENT_CIRCUIT } from './seam.ts';
 
-/** Where orders are looked up, and whom a change is told. */
-export interface OrderBook {
-  readonly context: BoxContext;
-  /** The desired state of a shared circuit; undefined for one that is not shared, and before the first order. */
-  wanted(name: string): Wanted | undefined;
-  /** Whether an event is one of the fleet. */
-  isOfFleet(event: SystemicEvent): boolean;
-  /** The order to end an event is done. */
-  eventOver(): void;
-  /** Right before a circuit of the box changes its state because of an order. */
-  moving(name: string, before: Circuit, next: Circuit): void;
-}
+/** Called right before a circuit of the box changes its state because of an order. */
+type Moving = (name: string, before: Circuit, next: Circuit) => void;
 
 /**
  * Gives circuits what the fleet wants of them, once. Without `changes` the circuits are new: those that the box keeps take it up
@@ -28,6 +19,7 @@ export interface OrderBook {
  */
 export const takeOrders = (
   book: OrderBook,
+  moving: Moving,
   circuits: readonly TrackedCircuit[],
   changes: CircuitChanges | undefined,
   at: Moment,
@@ -37,13 +29,14 @@ export const takeOrders = (
   for (const tracked of circuits) {
     if (changes === undefined && store.circuits.get(tracked.tool.name) === tracked) continue;
     const wanted = book.wanted(tracked.tool.name);
-    if (wanted !== undefined) take(book, tracked, wanted, store, changes, at);
+    if (wanted !== undefined) take(book.context, moving, tracked, wanted, store, changes, at);
   }
   if (changes !== undefined) takeEvent(book, changes, at); // An opening may have begun it.
 };
 
 const take = (
-  { context, moving }: OrderBook,
+  context: BoxContext,
+  moving: Moving,
   tracked: TrackedCircuit,
   wanted: Wanted,
   store: CircuitStore,
@@ -103,16 +96,16 @@ export const followGrants = (
   for (const tracked of all) if (isMember(tracked)) follow(book, tracked, store);
 };
 
-const follow = ({ context, wanted }: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
+const follow = (book: OrderBook, tracked: TrackedCircuit, store: CircuitStore): void => {
   const { circuit, mode, covered, tool } = tracked;
   if (circuit.state === 'closed' || mode !== 'automatic' || covered !== undefined) return;
   const { held } = circuit.outage;
   if (held === undefined || held.untilMs === Number.POSITIVE_INFINITY) return;
   // A probe that failed has used its own grant up, also after an outer grant, which may be over.
-  const given = wanted(tool.name)?.held ?? NEVER;
+  const given = book.wanted(tool.name)?.held ?? NEVER;
   if (held === NEVER) tracked.usedGrant = given;
   const own = tracked.usedGrant === given ? NEVER : given;
-  const longest = outerGrants(context, tool.name, store).reduce(
+  const longest = outerGrants(book.context, tool.name, store).reduce(
     (most, outer) => (outer.untilMs > most.untilMs ? outer : most),
     own,
   );

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { createLastGood, createResultPool, type KeptResult } from './last-good.ts';
+import { createLastGood, createResultPool } from './last-good.ts';
 
 const UNIX = Date.UTC(2026, 10, 20, 21, 14, 3);
 
@@ -209,7 +209,7 @@ describe('the cost of last good results', () => {
   });
 
   test('F2: all sessions of a box store at most 32 MiB together, and the oldest result is dropped first', () => {
-    const pool = createResultPool<KeptResult>();
+    const pool = createResultPool();
     const sessions = Array.from({ length: 100 }, () => createLastGood(pool));
     for (const one of sessions) one.keep('weather', '1', 'x'.repeat(250_000), UNIX, 0);
     const stored = sessions.map((one) => one.find('weather', '1', 1000, 0) !== undefined);
@@ -221,7 +221,7 @@ describe('the cost of last good results', () => {
   });
 
   test('F2: the results of sessions that the program has dropped do not stay in memory', async () => {
-    const pool = createResultPool<KeptResult>();
+    const pool = createResultPool();
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
     for (let round = 0; round < 10; round += 1) {

@@ -6,7 +6,6 @@ const RESULT_BYTES = 2 ** 20;
 /** Most digests that a session keeps. The oldest one is dropped first. */
 const DIGEST_LIMIT = 200;
 
-/** A last good result. */
 export interface GoodResult {
   /** A copy: changing it does not change the kept one. */
   readonly result: unknown;
@@ -14,13 +13,11 @@ export interface GoodResult {
   readonly retrievedUnixMs: number | null;
 }
 
-/** A result with its age. */
-export interface KeptResult extends GoodResult, SizedResult {
+/** A result with its size and its age. */
+export interface KeptResult extends GoodResult {
+  readonly bytes: number;
   readonly ms: number;
 }
-
-/** What the sessions of a box keep together. */
-export type LastResults = ResultPool<KeptResult>;
 
 /**
  * The last results of tools, by tool and digest of the input: last good results for open circuits (F2), and digests of the last
@@ -178,38 +175,23 @@ const RESULT_LIMIT = 200;
 /** Most bytes of all results of a box. Those of the session that has kept none for longest are dropped first. */
 const BOX_BYTES = 32 * 2 ** 20;
 
-/** A result, and its size. */
-export interface SizedResult {
-  readonly bytes: number;
-}
-
-/** The results of one session. */
-export interface ResultShare<Result extends SizedResult> {
-  get(key: string): Result | undefined;
+interface ResultShare {
+  get(key: string): KeptResult | undefined;
   /** Puts a result in place of the one before, and drops the oldest ones above the limits. */
-  put(key: string, result: Result): void;
-}
-
-/** What the sessions of a box keep together. Functions, so that a console that prints a box shows no result (Q2). */
-export interface ResultPool<Result extends SizedResult> {
-  /** For a new session. */
-  share(): ResultShare<Result>;
-  /** Of all results. */
-  bytes(): number;
-}
-
-interface Usage {
-  bytes: number;
-}
-
-interface OwnShare<Result extends SizedResult> extends ResultShare<Result> {
+  put(key: string, result: KeptResult): void;
   /** Returns false if it has none. */
   dropOldest(): boolean;
 }
 
+/** What the sessions of a box keep together. Functions, so that a console that prints a box shows no result (Q2). */
+export interface LastResults {
+  share(): ResultShare;
+  bytes(): number;
+}
+
 /** An empty pool. It refers to sessions weakly: the results of a session that the program has dropped go with it. */
-export const createResultPool = <Result extends SizedResult>(): ResultPool<Result> => {
-  const shares = new Map<WeakRef<OwnShare<Result>>, Usage>(); // In the order in which they last kept a result.
+export const createResultPool = (): LastResults => {
+  const shares = new Map<WeakRef<ResultShare>, { bytes: number }>(); // In the order in which they last kept a result.
   let bytes = 0;
   let mostShares = 64;
 
@@ -217,7 +199,7 @@ export const createResultPool = <Result extends SizedResult>(): ResultPool<Resul
     for (const [ref, usage] of shares) if (ref.deref() === undefined) forget(ref, usage);
     mostShares = 64 + 2 * shares.size;
   };
-  const forget = (ref: WeakRef<OwnShare<Result>>, usage: Usage): void => {
+  const forget = (ref: WeakRef<ResultShare>, usage: { bytes: number }): void => {
     bytes -= usage.bytes;
     shares.delete(ref);
   };
@@ -230,9 +212,9 @@ export const createResultPool = <Result extends SizedResult>(): ResultPool<Resul
     }
   };
 
-  const share = (): ResultShare<Result> => {
-    const results = new Map<string, Result>();
-    const usage: Usage = { bytes: 0 };
+  const share = (): ResultShare => {
+    const results = new Map<string, KeptResult>();
+    const usage = { bytes: 0 };
     const change = (by: number): void => {
       usage.bytes += by;
       bytes += by;
@@ -246,7 +228,7 @@ export const createResultPool = <Result extends SizedResult>(): ResultPool<Resul
       if (oldest !== undefined) drop(oldest);
       return oldest !== undefined;
     };
-    const put = (key: string, result: Result): void => {
+    const put = (key: string, result: KeptResult): void => {
       drop(key);
       shares.delete(ref);
       shares.set(ref, usage);
@@ -255,7 +237,7 @@ export const createResultPool = <Result extends SizedResult>(): ResultPool<Resul
       if (results.size > RESULT_LIMIT) dropOldest();
       makeRoom();
     };
-    const own: OwnShare<Result> = { get: (key) => results.get(key), put, dropOldest };
+    const own: ResultShare = { get: (key) => results.get(key), put, dropOldest };
     const ref = new WeakRef(own);
     return own;
   };

@@ -12,14 +12,11 @@ export interface Digested {
   digest(): string;
 }
 
-/** Calls of one tool that failed in the same way. */
 export interface LoopRow {
   readonly tool: string;
-  /** Digest of the arguments. */
   readonly digest: string;
   /** The way it did not succeed: outcome and category, as `failure:timeout`. */
   readonly way: string;
-  /** Number of such calls in a row, from 1. */
   readonly count: number;
 }
 
@@ -29,7 +26,6 @@ export const DEFAULT_REPEATS = 3;
 /** Most tools that are remembered. The row that hasn't grown for longest is forgotten first. */
 const TOOL_LIMIT = 200;
 
-/** The guard of a new session. */
 export const NO_LOOPS: LoopGuard = [];
 
 /** O5: whether the call repeats one that was made `repeats` times. Never true if the arguments are unknown. */

@@ -42,12 +42,9 @@ const format =
     ].join('\n');
   };
 
-/** The health of tools in text. */
-
 /** A part of a report: its title, and its lines. A part without lines is left out. */
 type Section = (report: SessionReport) => readonly [title: string, lines: readonly string[]];
 
-/** A tool's name. */
 const NAME: Column<{ readonly tool: string }> = { head: 'tool', cell: ({ tool }) => named(tool) };
 
 /** A count in a table; 0 is left empty. */

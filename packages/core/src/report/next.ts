@@ -48,7 +48,6 @@ const isOrAre = (count: number): string => (count === 1 ? 'is' : 'are');
 const unavailableTargets = ({ tool, openKeys }: ToolReport): string =>
   `${named(tool)}: ${counted(openKeys, 'target')} ${isOrAre(openKeys)} unavailable`;
 
-/** Whether a circuit rejects calls. */
 export const rejectsCalls = (state: ReportedState | null): boolean => isProbed(state) || state === 'forced_open';
 
 const isProbed = (state: ReportedState | null): boolean => state === 'open' || state === 'half_open';
@@ -117,7 +116,6 @@ const spent = ({ limit, cycle, remaining, tokens, window }: BudgetReport): strin
 export const span = ({ steps, ms, calls }: WindowReport): string =>
   steps === null ? `${counted(calls ?? 0, 'call')} or ${formatDuration(ms ?? 0)}` : counted(steps, 'step');
 
-/** What to do next, in order. */
 export const nextOf = (known: Known): readonly string[] => [
   ...pauseSteps(known),
   ...toolSteps(known),
@@ -137,7 +135,6 @@ const pauseSteps = (known: Known): readonly string[] => {
   return [`${worst(budget)}.`, `Then call session.resume(): ${resumed(budget)}${still}`];
 };
 
-/** Where to look for the cause of an event. */
 const lookAt = (event: SystemicReport): string => {
   const { layer, dependency, group, category } = event;
   if (dependency !== null) return `Check ${named(dependency)}, the dependency that ${toolsOf(event)} share.`;
@@ -147,7 +144,6 @@ const lookAt = (event: SystemicReport): string => {
   return `${where}: ${toolsOf(event)} failed ${category === null ? 'at the same time' : `in the same way (${category})`}.`;
 };
 
-/** How an event ends. */
 const endOf = ({ decision, nextProbe }: SystemicReport): string => {
   const rejected =
     decision === 'pause'
@@ -167,7 +163,6 @@ const resumed = ({ limit, tokens, cycle, window }: BudgetReport): string => {
   return `it clears all charges, so that ${full} are allowed again. While the session is paused, no charge leaves the budget.`;
 };
 
-/** The tool that failed most often. */
 const worst = ({ rule, charges, earlier }: BudgetReport): string => {
   const failed = charges.filter(({ standing }) => standing !== 'provisional');
   const ownOf = (tool: string) => failed.filter((one) => one.tool === tool);

@@ -45,7 +45,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     at,
     circuits: viewCircuits(store, at, box),
     tallies: inside.tallies(),
-    ledger: ledgers.real,
+    ledger: ledgers.real.ledger,
     event: ledgers.event,
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,
     systemicDecision: box.systemic?.decision ?? 'pause',
@@ -63,7 +63,6 @@ const checkOptions = (options: unknown): void => {
   throw new BreakerboxUsageError(`report(session, { done }): ${first.path} ${first.message} ${why}`);
 };
 
-/** The facts of a report. */
 export interface ReportFacts {
   /** The session's id. */
   readonly id: string;

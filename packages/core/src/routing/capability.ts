@@ -290,19 +290,8 @@ export const withDependents = (tools: Iterable<string>, above: Dependencies): Re
   return found;
 };
 
-/** The dependencies of a box's tools, computed when next needed. */
-export interface KeptChains {
-  /** A tool was declared: it may be a link of any chain. */
-  forget(): void;
-  /** Tools in the longest chain that goes through a tool (P4). */
-  length(tool: string): number;
-  /** S4. */
-  shared(tools: readonly string[]): string | undefined;
-  /** S2: the tools, and all that depend on them. */
-  withDependents(tools: Iterable<string>): ReadonlySet<string>;
-}
-
-export const keptChains = (capabilities: () => Readonly<Record<string, Capability>>): KeptChains => {
+/** The dependencies of a box's tools. `forget`: a tool was declared, which may be a link of any chain, so that they are computed again. */
+export const keptChains = (capabilities: () => Readonly<Record<string, Capability>>) => {
   let dependencies: Dependencies | undefined;
   let above: Dependencies | undefined;
   let lengths: ReadonlyMap<string, number> | undefined;
@@ -311,17 +300,17 @@ export const keptChains = (capabilities: () => Readonly<Record<string, Capabilit
     return dependencies;
   };
   return {
-    forget: () => {
+    forget: (): void => {
       dependencies = undefined;
       above = undefined;
       lengths = undefined;
     },
-    length: (tool) => {
+    length: (tool: string): number => {
       lengths ??= longestChains(current());
       return lengths.get(tool) ?? 1;
     },
-    shared: (tools) => sharedDependency(tools, current()),
-    withDependents: (tools) => {
+    shared: (tools: readonly string[]) => sharedDependency(tools, current()),
+    withDependents: (tools: Iterable<string>) => {
       above ??= dependents(current());
       return withDependents(tools, above);
     },

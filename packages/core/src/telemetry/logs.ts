@@ -129,7 +129,6 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
   });
 };
 
-/** A pending event. */
 export type PendingEvent = {
   [Name in keyof BreakerboxEvents]: { name: Name; event: BreakerboxEvents[Name] };
 }[keyof BreakerboxEvents];
@@ -150,7 +149,7 @@ export const sendPending = (pending: PendingEvent[], emitter: Emitter<Breakerbox
       reportThrown('a listener', new Error(what));
       return;
     }
-    emitter.emit(name, event);
+    if (emitter.heard[name] === true) emitter.emit(name, event);
     if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
   }
 };

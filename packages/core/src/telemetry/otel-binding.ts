@@ -100,7 +100,6 @@ const lookForIdle = (): void => {
   }
 };
 
-/** Forgets a session that ended. */
 export const delist = (session: LiveSession): void => {
   state.live.delete(session);
 };
@@ -191,7 +190,7 @@ const createHistogram = (meter: Meter): Histogram => {
 
 /**
  * Records the duration of an executed call, in seconds. If a reader wants exemplars, they are made from `span` and, for a failure,
- * from the outcome's series. Nothing is recorded if no SDK and no reader wants it.
+ * from the outcome's series. The caller has asked whether an SDK or a reader wants it.
  */
 export const recordDuration = (
   series: ToolSeries,
@@ -200,7 +199,7 @@ export const recordDuration = (
   span?: Span,
   failed?: Series,
 ): void => {
-  if (series.level !== 'full' || !(state.keepsDurations || state.feedsSdk) || !(seconds >= 0)) return;
+  if (series.level !== 'full' || !(seconds >= 0)) return;
   const measured = durationSeries(series, category);
   if (state.keepsDurations) {
     addDuration(measured, seconds);

@@ -55,7 +55,6 @@ export interface Exemplars {
   readonly failures: Map<Series, Exemplar>;
 }
 
-/** A series without a call. */
 export const createDurationSeries = (attributes: Attributes): DurationSeries => ({
   attributes,
   counts: new Array<number>(DURATION_BUCKETS.length + 1).fill(0),
@@ -97,7 +96,6 @@ interface SeriesOwner {
   readonly families: { [Key in MetricKey]?: Map<string, Series> };
 }
 
-/** The series of one tool of one agent. */
 export interface ToolSeries extends SeriesOwner {
   /** The circuit of a group has a state but no calls. */
   readonly isGroup: boolean;
@@ -114,7 +112,6 @@ export interface ToolSeries extends SeriesOwner {
   readonly duration: Map<'success' | typeof OTHER_CATEGORY, DurationSeries>;
 }
 
-/** The series of one agent. */
 export interface AgentSeries extends SeriesOwner {
   readonly agent: string;
   readonly tools: Map<string, ToolSeries>;
@@ -294,7 +291,6 @@ const bucketOf = (bounds: readonly number[], value: number): number => {
   return bucket;
 };
 
-/** Counts a call. */
 export const addDuration = (series: DurationSeries, seconds: number): void => {
   const bucket = bucketOf(DURATION_BUCKETS, seconds);
   series.counts[bucket] = (series.counts[bucket] as number) + 1;
@@ -303,7 +299,6 @@ export const addDuration = (series: DurationSeries, seconds: number): void => {
   if (seconds > series.max) series.max = seconds;
 };
 
-/** Number of calls in a series. */
 export const countOf = ({ counts }: { readonly counts: readonly number[] }): number =>
   counts.reduce((sum, one) => sum + one, 0);
 

@@ -18,6 +18,7 @@ import type { NamedSession } from '../warnings/mistakes.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
+import { processState } from './readers.ts';
 import {
   type AgentSeries,
   countAvoided,
@@ -38,6 +39,8 @@ import {
   startDecisionSpan,
   traceResume,
 } from './spans.ts';
+
+const ofProcess = processState();
 
 const NONE: readonly never[] = [];
 
@@ -220,10 +223,11 @@ export class SessionTelemetry implements LiveSession {
 
   /** A decision was made in a step of the session. `permit` may be given a span. */
   decided(permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
-    const { entry, tool, decision, reason, route } = permit;
+    const { entry, reason } = permit;
     if (reason === 'closed' && entry.spec !== undefined) entry.spec.series.closed.value += 1;
     else this.#countDecision(permit);
     if (this.#box.emitter.heard.decision === true) {
+      const { tool, decision, route } = permit;
       this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
     }
     if (permit.executes) this.#calls += 1;
@@ -251,7 +255,7 @@ export class SessionTelemetry implements LiveSession {
 
   /** A call is over. `late`: its circuit has moved on, so the result changes no circuit and no budget (C7). */
   concluded(permit: SessionPermit, judged: Judged, late: boolean, durationMs: number): void {
-    const { entry, tool, span, freshness } = permit;
+    const { entry, span, freshness } = permit;
     const { outcome, category, tokens } = judged;
     const series = entry.spec?.series ?? this.#box.otherSeries();
     const isOfKey = judged.blames === 'key';
@@ -265,14 +269,16 @@ export class SessionTelemetry implements LiveSession {
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
     const waits = judged.retryAfterMs !== undefined || series.families.retryAfterTime !== undefined;
     if (waits && entry.spec !== undefined) this.#noteWait(entry.spec, judged);
-    recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
+    if (ofProcess.keepsDurations || ofProcess.feedsSdk) {
+      recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
+    }
     if (span !== undefined) {
       if (outcome === 'failure' || isOfKey) noteFailure(permit, span);
       endSpan(span, judged);
     }
     if (freshness !== undefined) seriesOf(series, 'freshness', freshness.kind).value += 1;
     if (this.#box.emitter.heard.outcome === true) {
-      this.#note('outcome', { tool, outcome, category, late, tokens, freshness });
+      this.#note('outcome', { tool: entry.tool, outcome, category, late, tokens, freshness });
     }
   }
 

@@ -87,7 +87,6 @@ export interface Look {
   readonly decided: number;
   /** Its circuits are shared, or were restored: they were open before it, and may be open after it. */
   readonly continues: boolean;
-  /** The session ends. */
   readonly isOver: boolean;
   /** Milliseconds since the session began here. */
   ageMs(): number;
@@ -259,7 +258,6 @@ export class NamedSession {
     other.waits = true;
   }
 
-  /** It decides. */
   decides(): void {
     this.#hasDecided = true;
     const other = this.#other;

@@ -1,7 +1,6 @@
 import { anyName, type Check, complete, list, whole, writtenCount } from '../../config/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 
-/** The failures in a row of a closed circuit. */
 export interface FailuresInRow {
   readonly failures: number;
   /** Number of `unknown` failures: weak evidence, which counts half (O6). */
@@ -10,7 +9,6 @@ export interface FailuresInRow {
   readonly tools: readonly string[];
 }
 
-/** The settings with their defaults filled in. */
 export interface ConsecutivePolicy {
   /** Failures in a row that open the circuit (C3). `Infinity`: failures in a row alone never open it. */
   readonly failureThreshold: number;

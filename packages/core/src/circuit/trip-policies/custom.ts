@@ -41,7 +41,6 @@ export interface CustomTripPolicy<Counts = unknown> {
   readonly category?: ErrorCategory;
 }
 
-/** What is kept for it. */
 export interface CustomCounts {
   readonly of: string;
   readonly counts: unknown;
@@ -64,7 +63,6 @@ const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: numbe
 const asWritten: Check = (path, value) =>
   isRecord(value) && typeof value.of === 'string' ? [] : [{ path, message: 'is not what snapshot(session) wrote.' }];
 
-/** A trip policy from the configuration. */
 export const customTrip = {
   name: 'custom',
   setting: 'trip',

@@ -28,7 +28,6 @@ export interface RateConfig {
   readonly windowMs?: number;
 }
 
-/** A rate with its defaults filled in. */
 export interface RatePolicy {
   readonly rate: number;
   readonly minimumCalls: number;
@@ -74,7 +73,6 @@ const rateReached = (window: RateWindow, { rate, minimumCalls }: RatePolicy, ms:
 
 const isCallWindow = (window: RateWindow): window is CallWindow => 'pages' in window;
 
-/** A rate's window in a snapshot. */
 const RATE_WINDOW: CountsFormat<RateWindow> = {
   write: (window, ms) => (isCallWindow(window) ? CALL_WINDOW.write(window, ms) : RATE_TIME_WINDOW.write(window, ms)),
   check: (path, value) => formatOf(value).check(path, value),

@@ -73,7 +73,6 @@ const pageAt = (pages: readonly Page[], place: number): Page => pages[Math.floor
 
 const wordAt = (page: Page, place: number): number => page[wordIndex(place)] ?? 0;
 
-/** A window of the last calls in a snapshot. */
 export interface CallWindowSnapshot {
   readonly windowCalls: number;
   /** Number of calls in it. */
@@ -140,7 +139,6 @@ export interface Bucket extends Total {
   readonly startMs: number;
 }
 
-/** The total of a window or a bucket. */
 export interface Total {
   readonly calls: number;
   /** The sum of the counted amount of those calls. */
@@ -149,7 +147,6 @@ export interface Total {
 
 const BUCKETS = 10;
 
-/** An empty window. */
 export const timeWindow = (spanMs: number): TimeWindow => ({ spanMs, buckets: [] });
 
 /** Adds `calls` calls with a total of `amount`. */
@@ -184,7 +181,6 @@ export const bucketsAt = ({ spanMs, buckets }: TimeWindow, ms: number): readonly
 
 const isLive = ({ startMs }: Bucket, spanMs: number, ms: number): boolean => ms - startMs < spanMs;
 
-/** A window of the last milliseconds in a snapshot. */
 export interface TimeWindowSnapshot {
   readonly windowMs: number;
   /** The oldest first. */

@@ -26,7 +26,6 @@ export const TRIP_CHECKS: Readonly<All<Registered['checks']>> = Object.assign(
   ...TRIP_POLICIES.map(({ checks }) => checks),
 );
 
-/** Fills in the defaults of all trip policies. */
 export const resolveTrips = (settings: All<Parameters<Registered['resolve']>[0]>): ResolvedTrips =>
   Object.assign({}, ...TRIP_POLICIES.map((one) => one.resolve(settings)));
 

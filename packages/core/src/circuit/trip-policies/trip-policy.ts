@@ -38,7 +38,6 @@ export interface TripPolicy<Settings = object, Policy = object, Counts = unknown
   readonly setting?: string;
   /** Whether it counts calls that blame their keys too (C14). */
   readonly countsOfKey?: true;
-  /** How to check its settings (E6). */
   readonly checks: Readonly<Record<string, Check>>;
   /** Fills in the defaults. The settings must have been checked. */
   resolve(settings: Settings): Policy;
