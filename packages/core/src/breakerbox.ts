@@ -1,7 +1,7 @@
 import type { BoxContext } from './box-context.ts';
 import { type BudgetOptions, createBudget, NO_LIMIT } from './budget/budget.ts';
 import { createRecoveryWatch } from './budget/recovery.ts';
-import { DEFAULT_SYSTEMIC, NO_CORRELATION, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
+import { DEFAULT_SYSTEMIC, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
 import { circuitNameOf, gatePolicy, groupNameOf } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { safeClock, systemClock } from './clock.ts';
@@ -18,7 +18,7 @@ import { safely } from './safely.ts';
 import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
 import { registerBox } from './session-internals.ts';
-import { freshMemory } from './session-memory.ts';
+import { freshMemory, NO_CIRCUITS } from './session-memory.ts';
 import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
 import { seriesOf, toolSeries } from './telemetry/series.ts';
@@ -212,7 +212,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     clock,
     systemic: config.systemic === false ? undefined : rules,
     recoveryWatch: () => (scope === 'process' ? watchOfAll : recovery && createRecoveryWatch(recovery)),
-    shared: scope === 'process' ? circuitStore(noMemory, { step: 0, stepMs: clock.now() }) : undefined,
+    shared: scope === 'process' ? circuitStore(NO_CIRCUITS, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
     overrides: noOverrides(),
@@ -227,14 +227,9 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     evidence: noEvidence(),
     tool: (name) => tools.get(name),
     group: (name) => groups.get(name),
-    declare: boundedDeclare({
-      agent,
-      maxTools,
-      tools,
-      declare: (name, group) => {
-        declare(name);
-        if (typeof group === 'string') putInGroup(shortened(name), groupHint(group));
-      },
+    declare: boundedDeclare(agent, maxTools, tools, (name, group) => {
+      declare(name);
+      if (typeof group === 'string') putInGroup(shortened(name), groupHint(group));
     }),
     tools: () => tools.keys(),
     capMs: (name) => {
@@ -304,8 +299,6 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
   safely('the fleet', () => config.fleet?.join(box));
   return box;
 };
-
-const noMemory = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
 
 const budgetOptions = (budget: BreakerboxConfig['budget']): BudgetOptions =>
   budget === 'strict' ? { rule: 'strict' } : budget === false ? { failures: NO_LIMIT } : settings(budget);

@@ -12,7 +12,7 @@ import {
   reportedState,
   restage,
 } from './circuit/circuit.ts';
-import { type Asking, dueStep, type FreeSteps, freeSteps } from './circuit/schedule.ts';
+import { type Asking, dueStep, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, circuitMoment, putCircuit } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { Reports } from './engine/reports.ts';
@@ -165,8 +165,8 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.closed('automatic', tracked.tool.name);
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
-    const { tool } = tracked;
-    this.#parts.reports.add({ is: 'moved', tool, from: before, to: after, category: category ?? categoryOf(circuit) });
+    const moved = { tool: tracked.tool, from: before, to: after, category: category ?? categoryOf(circuit) };
+    this.#parts.reports.add({ is: 'moved', ...moved, observed: false });
   }
 
   /** M7, C13: the server of a group has come back. */
@@ -206,7 +206,7 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
-  #freeSteps(counts: (one: TrackedCircuit) => boolean, of: CircuitMode): FreeSteps {
+  #freeSteps(counts: (one: TrackedCircuit) => boolean, of: CircuitMode) {
     const taken: number[] = [];
     for (const one of this.store.circuits.values()) {
       const { circuit, tool, mode } = one;
@@ -247,8 +247,15 @@ export class CircuitRegistry implements CircuitChanges {
 
   #report(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
-    const is = tracked.mode === 'observe_only' ? 'dry_run_moved' : 'moved';
-    this.#parts.reports.add({ is, tool: tracked.tool, from: before.state, to: next.state, category });
+    const observed = tracked.mode === 'observe_only';
+    this.#parts.reports.add({
+      is: 'moved',
+      tool: tracked.tool,
+      from: before.state,
+      to: next.state,
+      category,
+      observed,
+    });
   }
 
   /** C15: which tools a group absorbs when it opens: its members. An observed group absorbs the members that are observed too. */

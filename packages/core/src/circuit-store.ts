@@ -3,7 +3,7 @@ import type { Circuit } from './circuit/circuit.ts';
 import type { Clock, Moment } from './clock.ts';
 import { type Circuits, CopiedCircuits } from './copied-circuits.ts';
 import { Probing } from './probes.ts';
-import type { SessionMemory } from './session-memory.ts';
+import { type CircuitMemory, NO_CIRCUITS } from './session-memory.ts';
 import type { CircuitSpec } from './tool.ts';
 import { type KeptCircuit, newCircuit, recalledCircuit, type TrackedCircuit } from './tracked-circuit.ts';
 
@@ -61,7 +61,7 @@ const dryRunOf = ({ gate, ...state }: CorrelationState): CorrelationState => ({
 });
 
 export const circuitStore = (
-  { circuits, correlation, dryRunCorrelation }: Pick<SessionMemory, 'circuits' | 'correlation' | 'dryRunCorrelation'>,
+  { circuits, correlation, dryRunCorrelation }: CircuitMemory,
   steps?: SharedSteps,
 ): CircuitStore => ({
   circuits: new Map(),
@@ -117,11 +117,8 @@ export const copyStore = (store: CircuitStore): CircuitStore => ({
  * The part of a session's memory that is its own (C11). Shared circuits stay with their box (C12), and so do the modes of operators
  * (A4).
  */
-export const ownMemory = (
-  store: CircuitStore,
-): Pick<SessionMemory, 'circuits' | 'correlation' | 'dryRunCorrelation'> => {
-  const { circuits, kept, correlations, steps } = store;
-  if (steps !== undefined) return { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
+export const ownMemory = ({ circuits, kept, correlations, steps }: CircuitStore): CircuitMemory => {
+  if (steps !== undefined) return NO_CIRCUITS;
   return {
     circuits: new Map([...[...circuits].map(([name, one]) => [name, one.covered ?? one] as const), ...kept]),
     correlation: correlations.real.correlation,

@@ -10,7 +10,6 @@ import {
   recordClosing,
   recordExhaustion,
   recordFailure,
-  recordGroupOpening,
   recordOpening,
   recordSuccess,
   recordTime,
@@ -187,10 +186,7 @@ export class FailureLedgers {
       (ledger, side) => {
         const { rule } = ledger.budget;
         if (rule === 'strict' ? listing.includes(side) : !fromClosed) return ledger;
-        const entered = rule === 'strict' ? own : opening;
-        const around = side.around(this.#within);
-        if (isMember === undefined) return recordOpening(ledger, entered, around);
-        return recordGroupOpening(ledger, entered, isMember, around);
+        return recordOpening(ledger, rule === 'strict' ? own : opening, side.around(this.#within), isMember);
       },
     );
   }

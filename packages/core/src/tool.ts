@@ -62,26 +62,17 @@ export interface ToolLookup {
 const SEEN_PER_SERIES = 10;
 export const LEAST_SEEN = 2_000;
 
-/** The box that the tools belong to. */
-interface Owner {
-  readonly agent: string;
-  readonly maxTools: number;
-  /** The declared tools. */
-  readonly tools: { readonly size: number; has(name: string): boolean };
-  readonly declare: (name: string, group: string | undefined) => void;
-}
-
 /**
  * Declares tools that adapters see. A server's list and a model's calls may have any number of names, and each tool costs memory.
  * Tools beyond the limit are left out, with one warning. A low `maxTools`, set to save series, does not take circuits from an
  * agent's own tools.
  */
-export const boundedDeclare = ({
-  agent,
-  maxTools,
-  tools,
-  declare,
-}: Owner): ((name: string, group: string | undefined) => void) => {
+export const boundedDeclare = (
+  agent: string,
+  maxTools: number,
+  tools: { readonly size: number; has(name: string): boolean },
+  declare: (name: string, group: string | undefined) => void,
+): typeof declare => {
   const most = Math.max(LEAST_SEEN, SEEN_PER_SERIES * maxTools);
   return (name, group) => {
     const prefix = reservedPrefix(name);

@@ -23,7 +23,6 @@ import {
   recordClosing,
   recordExhaustion,
   recordFailure,
-  recordGroupOpening,
   recordOpening,
   recordSuccess,
   recordTime,
@@ -91,11 +90,11 @@ describe('B3: charges of the ledger', () => {
     const opening = { tool: 'group:g', category: 'network', at: at(2), unixMs: 0 } as const;
     const both = [sliding, strict].map((start) => {
       const { ledger, correlation } = failed(failed(start, 'a', 'network', at(0)), 'b', 'network', at(1), 2);
-      return remaining(recordGroupOpening(ledger, opening, (tool) => tool < 'c', { correlation, within }).budget);
+      return remaining(recordOpening(ledger, opening, { correlation, within }, (tool) => tool < 'c').budget);
     });
     expect(both).toEqual([4, 2]);
     const { ledger, correlation } = failed(strict, 'a', 'network', at(0), 2);
-    const next = recordGroupOpening(ledger, opening, (tool) => tool === 'a', { correlation, within });
+    const next = recordOpening(ledger, opening, { correlation, within }, (tool) => tool === 'a');
     expect(next.budget).toEqual(
       suspendAlike(strictOf({ ledger, correlation }), opening, within, (tool) => tool === 'a'),
     );

@@ -94,7 +94,10 @@ export const recordFailure = (ledger: Ledger, failure: LedgerFailure, { correlat
 /** B4: a cost that is not a number would corrupt the sum and the snapshot. */
 const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
 
-/** B3: a circuit has opened. The charges of its tool since it last closed become one charge. */
+/**
+ * B3: a circuit has opened. The charges of its tool since it last closed become one charge. C15: a group (`isMember`) absorbs the charges
+ * of its members since their last success.
+ */
 export const recordOpening = (
   ledger: Ledger,
   opening: Opening,
@@ -102,22 +105,12 @@ export const recordOpening = (
   isMember?: (tool: string) => boolean,
 ): Ledger => {
   const { budget } = ledger;
-  if (budget.rule === 'window') return merged(ledger, mergeOpening(budget, opening));
+  if (budget.rule === 'window') {
+    return merged(ledger, isMember ? mergeGroup(budget, opening, isMember) : mergeOpening(budget, opening));
+  }
   // Rule `strict`, S3: while the session is paused, nothing is taken back.
   if (within === undefined || ledger.exhausted || correlation.event !== undefined) return ledger;
   return withBudget(ledger, suspendAlike(budget, opening, within, isMember));
-};
-
-/** C15: a group has opened. It absorbs the charges of its members since their last success. */
-export const recordGroupOpening = (
-  ledger: Ledger,
-  opening: Opening,
-  isMember: (tool: string) => boolean,
-  around: Around,
-): Ledger => {
-  const { budget } = ledger;
-  if (budget.rule === 'strict') return recordOpening(ledger, opening, around, isMember);
-  return merged(ledger, mergeGroup(budget, opening, isMember));
 };
 
 /** A circuit has closed. Earlier charges of its tool are not part of a later opening. */

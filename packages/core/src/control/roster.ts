@@ -17,33 +17,26 @@ export interface OperatedSession {
 }
 
 /** The sessions of a box that have not ended. Sessions that the program has dropped may be garbage collected. */
-export interface Roster {
-  add(session: Session): void;
-  remove(session: Session): void;
-  /** The latest session with this id. A paused one comes first, because it is the one that needs an operator. */
-  find(id: string): Session | undefined;
-  all(): readonly Session[];
-}
-
-export const createRoster = (): Roster => {
+export const createRoster = () => {
   const refs = new Set<WeakRef<Session>>();
   const known = new WeakMap<Session, WeakRef<Session>>();
   const gone = new FinalizationRegistry<WeakRef<Session>>((ref) => refs.delete(ref));
-  const all = () => [...refs].flatMap((ref) => ref.deref() ?? []);
+  const all = (): readonly Session[] => [...refs].flatMap((ref) => ref.deref() ?? []);
   return {
-    add: (session) => {
+    add: (session: Session): void => {
       if (known.has(session)) return;
       const ref = new WeakRef(session);
       known.set(session, ref);
       refs.add(ref);
       gone.register(session, ref);
     },
-    remove: (session) => {
+    remove: (session: Session): void => {
       const ref = known.get(session);
       known.delete(session);
       if (ref !== undefined) refs.delete(ref);
     },
-    find: (id) => {
+    /** The latest session with this id. A paused one comes first, because it is the one that needs an operator. */
+    find: (id: string): Session | undefined => {
       const named = all().filter((session) => session.id === id);
       return named.findLast((session) => session.view().state !== 'active') ?? named.at(-1);
     },

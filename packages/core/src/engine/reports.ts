@@ -1,6 +1,6 @@
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import type { CircuitState, ReportedState } from '../circuit/circuit.ts';
+import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { RecoveredBy } from '../events.ts';
 import type { CircuitSpec } from '../tool.ts';
@@ -9,21 +9,14 @@ import type { CircuitSpec } from '../tool.ts';
 export type Report =
   /** A circuit was created or restored. */
   | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
-  /** A circuit changed its state, by itself or by hand. */
+  /** A circuit changed its state, by itself or by hand. `observed`: it is only observed, and would have (C1). */
   | {
       readonly is: 'moved';
       readonly tool: CircuitSpec;
       readonly from: ReportedState;
       readonly to: ReportedState;
       readonly category: ErrorCategory | undefined;
-    }
-  /** A circuit that is only observed would have changed its state (C1). */
-  | {
-      readonly is: 'dry_run_moved';
-      readonly tool: CircuitSpec;
-      readonly from: CircuitState;
-      readonly to: CircuitState;
-      readonly category: ErrorCategory | undefined;
+      readonly observed: boolean;
     }
   /** C15: a group has absorbed the opening of a circuit that decides. */
   | { readonly is: 'absorbed'; readonly tool: CircuitSpec }

@@ -1,7 +1,6 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import { createBudget, NO_LIMIT } from '../budget/budget.ts';
-import { NO_CORRELATION } from '../budget/systemic.ts';
 import { circuitNameOf, groupNameOf, PROFILES } from '../circuit/policy.ts';
 import type { CustomTripPolicy } from '../circuit/trip-policies/custom.ts';
 import { circuitStore } from '../circuit-store.ts';
@@ -12,7 +11,7 @@ import { extendLease, type Permit } from '../permit.ts';
 import { createSession } from '../session.ts';
 import type { Session } from '../session-api.ts';
 import { boxInternals } from '../session-internals.ts';
-import { freshMemory } from '../session-memory.ts';
+import { freshMemory, NO_CIRCUITS } from '../session-memory.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
 import { ATTR, MODEL_PREFIX } from '../telemetry/semconv.ts';
 import { createAgentSeries, seriesOf, toolSeries } from '../telemetry/series.ts';
@@ -88,10 +87,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
     ...context,
     systemic: undefined,
     recoveryWatch: () => undefined,
-    shared: circuitStore(
-      { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined },
-      { step: 0, stepMs: clock.now() },
-    ),
+    shared: circuitStore(NO_CIRCUITS, { step: 0, stepMs: clock.now() }),
     keepsCircuits: true,
     repeats: undefined,
     overrides: overridesOf(context.overrides),

@@ -2,8 +2,9 @@ import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@open
 import { NO_LIMIT, remaining } from '../budget/budget.ts';
 import type { Ledger, SessionState } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import { reportedState } from '../circuit/circuit.ts';
+import { type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
 import type { Report } from '../engine/reports.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
@@ -19,6 +20,7 @@ import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
 import { processState } from './readers.ts';
+import { ATTR } from './semconv.ts';
 import {
   type AgentSeries,
   countAvoided,
@@ -173,11 +175,10 @@ export class SessionTelemetry implements LiveSession {
   }
 
   #endSpan(): void {
-    endSessionSpan(this.#span, () => ({
-      state: this.#state,
-      calls: this.#calls,
-      rejected: this.#rejected,
-      budgetRemaining: this.#counts.remaining,
+    endSessionSpan(this.#span, this.#state, () => ({
+      [ATTR.calls]: this.#calls,
+      [ATTR.rejected]: this.#rejected,
+      [ATTR.budgetRemaining]: this.#counts.remaining,
     }));
   }
 
@@ -190,25 +191,28 @@ export class SessionTelemetry implements LiveSession {
       case 'moved':
         this.#moved(report);
         break;
-      case 'dry_run_moved': {
-        const { tool, from, to, category } = report;
-        this.#note('circuit.transition', { tool: tool.name, from, to, category, observed: true });
-        break;
-      }
       case 'absorbed':
         withdraw(report.tool.series, 'openedTime'); // C15: its openings are those of its group now.
         break;
       case 'wrote':
         this.#wrote(report.ledger, report.state);
         break;
-      case 'exhausted':
-        this.#exhausted();
+      case 'exhausted': {
+        const { limit, cycle } = this.#ledger.budget;
+        seriesOf(this.#box.series, 'budgetExhaustions').value += 1;
+        this.#note('budget.exhausted', { limit, cycle });
         break;
-      case 'resumed':
-        this.#resumed(report.isChange);
+      }
+      case 'resumed': {
+        const { limit, cycle } = this.#ledger.budget;
+        if (report.isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
+        this.#note('budget.resumed', { limit, cycle });
         break;
+      }
       case 'detected':
-        this.#detected(report.event);
+        systemicSeries(this.#box.series, report.event).value += 1;
+        if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value += 1;
+        this.#note('systemic.detected', { event: report.event });
         break;
       case 'resolved':
         this.#resolved(report.event, report.by);
@@ -291,8 +295,12 @@ export class SessionTelemetry implements LiveSession {
     }
   }
 
-  #moved({ tool, from, to, category }: Extract<Report, { is: 'moved' }>): void {
-    const { series, name } = tool;
+  #moved({ tool, from, to, category, observed }: Extract<Report, { is: 'moved' }>): void {
+    if (!observed) this.#countMove(tool.series, from, to, category);
+    this.#note('circuit.transition', { tool: tool.name, from, to, category, observed });
+  }
+
+  #countMove(series: ToolSeries, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
     seriesOf(series, 'transitions', from, to).value += 1;
     if (this.#countsCircuits) {
       countCircuits(series, to, 1, this.#box.clock);
@@ -301,7 +309,6 @@ export class SessionTelemetry implements LiveSession {
     if (from === 'closed' && category !== undefined) {
       seriesOf(series, 'openedTime', category).value = this.#box.clock.unixNow() / 1000;
     }
-    this.#note('circuit.transition', { tool: name, from, to, category, observed: false });
   }
 
   #wrote(next: Ledger, state: SessionState): void {
@@ -326,24 +333,6 @@ export class SessionTelemetry implements LiveSession {
       this.#isLow = true;
       seriesOf(series, 'budgetLow').value += 1;
     }
-  }
-
-  #exhausted(): void {
-    const { limit, cycle } = this.#ledger.budget;
-    seriesOf(this.#box.series, 'budgetExhaustions').value += 1;
-    this.#note('budget.exhausted', { limit, cycle });
-  }
-
-  #resumed(isChange: boolean): void {
-    const { limit, cycle } = this.#ledger.budget;
-    if (isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
-    this.#note('budget.resumed', { limit, cycle });
-  }
-
-  #detected(event: SystemicEvent): void {
-    systemicSeries(this.#box.series, event).value += 1;
-    if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value += 1;
-    this.#note('systemic.detected', { event });
   }
 
   #resolved(event: SystemicEvent, by: RecoveredBy): void {

@@ -53,14 +53,6 @@ export const traceResume = (
   );
 };
 
-/** What a session has done, when its span ends. */
-export interface SessionResult {
-  readonly state: SessionState;
-  readonly calls: number;
-  readonly rejected: number;
-  readonly budgetRemaining: number;
-}
-
 /** The status of the span of a session that ended while it called no tool. */
 const PAUSED = {
   active: undefined,
@@ -68,18 +60,14 @@ const PAUSED = {
   paused_systemic: 'The session ended while it was paused: several of its tools failed from one cause.',
 } as const satisfies Record<SessionState, string | undefined>;
 
-/** Ends the span of a session, once. Spans of later decisions stay beneath it. */
-export const endSessionSpan = (session: SessionSpan | undefined, result: () => SessionResult): void => {
+/** Ends the span of a session, once. Spans of later decisions stay beneath it. `done`: what the session has done. */
+export const endSessionSpan = (session: SessionSpan | undefined, state: SessionState, done: () => Attributes): void => {
   if (!session?.isOpen) return;
   session.isOpen = false;
   const { span } = session;
   safely('the span', () => {
     if (!span.isRecording()) return;
-    const { state, calls, rejected, budgetRemaining } = result();
-    span.setAttribute(ATTR.sessionState, state);
-    span.setAttribute(ATTR.calls, calls);
-    span.setAttribute(ATTR.rejected, rejected);
-    span.setAttribute(ATTR.budgetRemaining, budgetRemaining);
+    span.setAttributes({ [ATTR.sessionState]: state, ...done() });
     const message = PAUSED[state];
     if (message !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message });
   });
