@@ -57,7 +57,9 @@ export class CircuitRegistry implements CircuitChanges {
 
   /** The same for copies, to look ahead with (C11). */
   copy(copies: Omit<RegistryParts, 'recovery' | 'session'>): CircuitRegistry {
-    const copy = new CircuitRegistry({ ...this.#parts, ...copies });
+    const { recovery } = this.#parts;
+    const foreseeing = recovery && { ...recovery, isOver: recovery.foresees }; // It starts no health check.
+    const copy = new CircuitRegistry({ ...this.#parts, ...copies, recovery: foreseeing });
     copy.#overridden = this.#overridden;
     return copy;
   }
@@ -118,7 +120,7 @@ export class CircuitRegistry implements CircuitChanges {
    * Settles what time and other sessions have changed. `lapse` is told of each probe whose lease has ended (C9), with the handler of
    * the session that asked for it.
    */
-  catchUp(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void, looksAhead = false): void {
+  catchUp(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void): void {
     const { probing, circuits } = this.store;
     const { overrides } = this.box;
     const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
@@ -128,10 +130,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.advance(at);
     const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;
     if (event === undefined) return;
-    const sinceMs = latestOf(event);
-    const by = looksAhead
-      ? this.#parts.recovery?.foresees(sinceMs, at.ms)
-      : this.#parts.recovery?.isOver(sinceMs, at.ms);
+    const by = this.#parts.recovery?.isOver(latestOf(event), at.ms);
     if (by !== undefined) this.recovered(by, at);
   }
 

@@ -17,7 +17,6 @@ import {
   type SessionState,
   type Steady,
   steadyUntil,
-  type Within,
 } from './budget/ledger.ts';
 import {
   absorbMembers,
@@ -32,6 +31,7 @@ import {
   resolveEvent,
   type SystemicEvent,
   type SystemicRules,
+  type Within,
 } from './budget/systemic.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { type CircuitStore, correlationMoment, startDryRun } from './circuit-store.ts';

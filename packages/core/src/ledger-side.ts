@@ -1,5 +1,5 @@
-import { type Around, followEvent, type Ledger, type Within } from './budget/ledger.ts';
-import { type Correlation, latestOf, type SystemicRules } from './budget/systemic.ts';
+import { type Around, followEvent, type Ledger } from './budget/ledger.ts';
+import { type Correlation, latestOf, type SystemicRules, type Within } from './budget/systemic.ts';
 import { openCircuit, restage } from './circuit/circuit.ts';
 import type { CircuitStore, CorrelationState } from './circuit-store.ts';
 import type { Moment } from './clock.ts';

@@ -417,7 +417,7 @@ class Session implements SessionApi, SessionInternals {
       const { circuits } = isOwn ? own : (others ?? own);
       if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
     };
-    own.circuits.catchUp(at, lapse, true);
+    own.circuits.catchUp(at, lapse);
     const decider = new Decider({ box, circuits: own.circuits, history: this.#history, allowed: this.#allowed });
     return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }

@@ -8,7 +8,6 @@ import {
   recordFailure,
   recordOpening,
   recordTime,
-  type Within,
 } from './budget/ledger.ts';
 import type { StrictBudget } from './budget/strict.ts';
 import {
@@ -21,6 +20,7 @@ import {
   inWindow,
   NO_CORRELATION,
   resolveEvent,
+  type Within,
 } from './budget/systemic.ts';
 import type { WindowBudget } from './budget/window.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';

@@ -2,7 +2,7 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { type Budget, isSpent, mayChange, renew } from './budget.ts';
 import { chargeStrictly, matureStrictly, mergeIntoOne, suspendAlike } from './strict.ts';
-import { type Correlation, latestOpening, type Opening, type SystemicEvent } from './systemic.ts';
+import { type Correlation, latestOpening, type Opening, type SystemicEvent, type Within } from './systemic.ts';
 import {
   awaitsSuccessOf,
   chargeFailure,
@@ -38,9 +38,6 @@ export interface LedgerPair {
   /** Undefined if no tool was ever observed. */
   readonly dryRun: Ledger | undefined;
 }
-
-/** Whether two moments are in one window of S1. */
-export type Within = (from: Moment, to: Moment) => boolean;
 
 /** The other failures that decide what a session pays. */
 export interface Around {

@@ -1,6 +1,6 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import type { Opening } from './systemic.ts';
+import type { Opening, Within } from './systemic.ts';
 
 /**
  * The rule `strict` (B6): every failure costs one, and charges stay until the session is resumed. Only a systemic event returns its
@@ -195,9 +195,6 @@ export const nextCycle = (budget: StrictBudget): StrictBudget => {
     earlier: NONE_EARLIER,
   };
 };
-
-/** Whether two moments are in one window of S1. */
-type Within = (from: Moment, to: Moment) => boolean;
 
 export interface StrictFailure extends Charge {
   /** Number of failures of this tool that may wait for a systemic event: as many as open its circuit, 0 if it has no circuit. */

@@ -102,6 +102,9 @@ export const inWindow = (
   return steps > 0 ? steps <= policy.windowSteps : to.ms - from.ms <= policy.windowMs;
 };
 
+/** Whether two moments are in one window of S1. */
+export type Within = (from: Moment, to: Moment) => boolean;
+
 /** The report of an event with these openings (S4). */
 export const systemicEvent = (
   openings: readonly Opening[],

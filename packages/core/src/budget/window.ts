@@ -1,5 +1,6 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
+import type { Opening } from './systemic.ts';
 
 /**
  * The failure budget in a sliding window (B1 to B4, S3). Pure: every function returns the next budget, or the same object if
@@ -118,27 +119,20 @@ const append = (
   return withCharges({ ...budget, charges, consumed: budget.consumed + consumed + madeFinal });
 };
 
-/** The opening of a tool's circuit, or of `group:NAME`. */
-export interface WindowOpening {
-  readonly tool: string;
-  readonly category: ErrorCategory;
-  readonly at: Moment;
-}
-
 /** B3: the circuit of a tool opened. Its charges since it last closed become one: an outage costs one. */
-export const mergeOpening = (budget: WindowBudget, opening: WindowOpening): WindowBudget =>
+export const mergeOpening = (budget: WindowBudget, opening: Omit<Opening, 'unixMs'>): WindowBudget =>
   mergeInto(budget, opening, (one) => one.tool === opening.tool && one.since !== 'closing');
 
 /** C15: the circuit of a group opened. The charges of its members since their last success become one. */
 export const mergeGroup = (
   budget: WindowBudget,
-  opening: WindowOpening,
+  opening: Omit<Opening, 'unixMs'>,
   isMember: (tool: string) => boolean,
 ): WindowBudget => mergeInto(budget, opening, (one) => one.since === undefined && isMember(one.tool));
 
 const mergeInto = (
   budget: WindowBudget,
-  { tool, category, at }: WindowOpening,
+  { tool, category, at }: Omit<Opening, 'unixMs'>,
   belongs: (charge: WindowCharge) => boolean,
 ): WindowBudget => {
   const [parts, others] = partition(budget.charges, belongs);

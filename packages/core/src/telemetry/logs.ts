@@ -3,17 +3,19 @@ import { suspectOf } from '../budget/systemic.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RouteSummary } from '../events.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown, safely } from '../safely.ts';
-import { ATTR, EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
+import { ATTR, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 
 /** The events that are log records too. */
 export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
 
+/** Its name is that of the event, under `breakerbox.`. */
 interface LogRecordOf<Event> {
-  readonly eventName: string;
   /** One line for a reader, such as in a list of logs. The attributes say the same to programs. */
   readonly body: (event: Event) => string;
-  readonly severity: (event: Event) => 'INFO' | 'WARN' | 'ERROR';
-  readonly attributes: (event: Event) => api.Attributes;
+  /** Default `INFO`. */
+  readonly severity?: (event: Event) => 'INFO' | 'WARN' | 'ERROR';
+  /** Beyond agent and session. Default: none. */
+  readonly attributes?: (event: Event) => api.Attributes;
 }
 
 const systemicAttributes = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>): api.Attributes => ({
@@ -31,7 +33,6 @@ const failedTogether = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>
 
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
   'circuit.transition': {
-    eventName: EVENT.circuitTransition,
     body: ({ tool, from, to, category, observed }) =>
       `Circuit of ${tool}: ${from} to ${to}${category ? ` (${category})` : ''}${observed ? ', only observed' : ''}`,
     // A dry run must not alert anyone: its records are INFO, and their state says that they are only observed.
@@ -45,31 +46,22 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
     }),
   },
   'systemic.detected': {
-    eventName: EVENT.systemicDetected,
     body: (event) => `Several tools failed together: ${failedTogether(event)}`,
     severity: () => 'ERROR',
     attributes: systemicAttributes,
   },
   'systemic.resolved': {
-    eventName: EVENT.systemicResolved,
     body: (event) => `Tools that failed together recovered: ${failedTogether(event)}; ended by ${event.by}`,
-    severity: () => 'INFO',
     attributes: (event) => ({ ...systemicAttributes(event), [ATTR.resolvedBy]: event.by }),
   },
   'budget.exhausted': {
-    eventName: EVENT.budgetExhausted,
     body: ({ limit }) => `The failure budget of ${limit} is used up, and the session is paused`,
     severity: () => 'ERROR',
-    attributes: () => ({}),
   },
   'budget.resumed': {
-    eventName: EVENT.budgetResumed,
     body: ({ limit }) => `The session was resumed with a failure budget of ${limit}`,
-    severity: () => 'INFO',
-    attributes: () => ({}),
   },
   'scope.reduced': {
-    eventName: EVENT.scopeReduced,
     body: ({ plan }) =>
       `The plan was reduced (${plan.decision}). Tasks that wait for a tool: ${plan.deferred.map(({ task }) => task).join(', ')}`,
     severity: ({ plan }) => (plan.decision === 'pause' ? 'ERROR' : 'WARN'),
@@ -81,7 +73,6 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
     }),
   },
   'operator.action': {
-    eventName: EVENT.operatorAction,
     body: ({ action, result, tool }) => `An operator's ${action}${tool === undefined ? '' : ` of ${tool}`}: ${result}`,
     severity: ({ result }) => (result === 'refused' ? 'WARN' : 'INFO'),
     attributes: ({ action, result, tool }) => ({
@@ -91,16 +82,12 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
     }),
   },
   'fleet.degraded': {
-    eventName: EVENT.fleetDegraded,
     body: ({ why = 'no reason given' }) => `The store of shared circuits does not answer: ${why}`,
     severity: () => 'WARN',
     attributes: ({ why = '' }) => ({ [ATTR.reason]: why }),
   },
   'fleet.restored': {
-    eventName: EVENT.fleetRestored,
     body: () => 'The store of shared circuits answers again',
-    severity: () => 'INFO',
-    attributes: () => ({}),
   },
 };
 
@@ -112,10 +99,10 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;
   safely('the logger', () => {
-    const { eventName, body, severity, attributes } = RECORDS[name];
-    const severityText = severity(event);
+    const { body, severity, attributes } = RECORDS[name];
+    const severityText = severity?.(event) ?? 'INFO';
     logs.getLogger(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL }).emit({
-      eventName,
+      eventName: `breakerbox.${name}`,
       body: body(event),
       severityText,
       severityNumber: api.SeverityNumber[severityText],
@@ -123,7 +110,7 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
       attributes: {
         [ATTR.agent]: event.agent,
         ...(event.session !== undefined && { [ATTR.conversation]: event.session }),
-        ...attributes(event),
+        ...attributes?.(event),
       },
     });
   });

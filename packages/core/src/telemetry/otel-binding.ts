@@ -71,17 +71,16 @@ export const agentSeries = (agent: string): AgentSeries => {
   const label = isOver ? OTHER_TOOL : agent;
   const series = createAgentSeries(label);
   agents.set(label, series);
-  if (isOver) warnOfAgents();
+  if (isOver) {
+    warnOnce(
+      'BREAKERBOX_TOO_MANY_AGENTS',
+      '',
+      () =>
+        `createBreakerbox() got more than ${MOST_AGENTS} different agent names in this process. Each name adds series to every metric until the process ends, so further names are counted together as '${OTHER_TOOL}'. Use one name per kind of agent, such as 'research-agent'. Put the id of a run in box.session({ id }).`,
+    );
+  }
   return series;
 };
-
-const warnOfAgents = (): void =>
-  warnOnce(
-    'BREAKERBOX_TOO_MANY_AGENTS',
-    '',
-    () =>
-      `createBreakerbox() got more than ${MOST_AGENTS} different agent names in this process. Each name adds series to every metric until the process ends, so further names are counted together as '${OTHER_TOOL}'. Use one name per kind of agent, such as 'research-agent'. Put the id of a run in box.session({ id }).`,
-  );
 
 /** Registers a session, so that it leaves the gauges when it goes idle. */
 export const enlist = (session: LiveSession): void => {
@@ -168,18 +167,17 @@ const bind = (provider: MeterProvider, meter: Meter): Binding => {
   };
 };
 
+/** A histogram has none: it is recorded call by call, because buckets can't be observed. */
+const OBSERVABLES = {
+  counter: 'createObservableCounter',
+  updowncounter: 'createObservableUpDownCounter',
+  gauge: 'createObservableGauge',
+  histogram: undefined,
+} as const satisfies Record<ExportedMetric['kind'], keyof Meter | undefined>;
+
 const createObservable = (meter: Meter, { kind, name, unit, description }: ExportedMetric): Observable | undefined => {
-  const options = { unit, description };
-  switch (kind) {
-    case 'counter':
-      return meter.createObservableCounter(name, options);
-    case 'updowncounter':
-      return meter.createObservableUpDownCounter(name, options);
-    case 'gauge':
-      return meter.createObservableGauge(name, options);
-    case 'histogram': // Recorded call by call, because buckets can't be observed.
-      return undefined;
-  }
+  const method = OBSERVABLES[kind];
+  return method && meter[method](name, { unit, description });
 };
 
 const createHistogram = (meter: Meter): Histogram => {
