@@ -260,7 +260,9 @@ class Session implements SessionApi, SessionInternals {
       evidence.settled.add(entry.tool);
       if (judged.outcome === 'success' && !evidence.succeeded.has(entry.tool)) noteSuccess(evidence, entry.tool);
     }
-    if (!late && !isUntouched) answer(this.#circuits, permit, judged, at);
+    if (late)
+      this.#ledgers.conclude(); // A lease that ends may be the first that the session hears of an event (C12).
+    else if (!isUntouched) answer(this.#circuits, permit, judged, at);
     if (this.#reports.pending !== undefined) this.#report();
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;

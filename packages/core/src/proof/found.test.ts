@@ -36,6 +36,37 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
     ],
   ],
   [
+    'C9, C12: the session of a probe whose lease ends too late hears of the event that pauses it',
+    {
+      tools: { a: { group: 'g', alternatives: [{ tool: 'c' }] }, b: { group: 'g' }, c: { group: 'h' } },
+      groups: { g: {} },
+      systemic: { pause: 'all' },
+      checked: [],
+      loopGuard: false,
+      scope: 'process',
+      chainBackoffMs: 1e12,
+      budget: { failures: 10 },
+    },
+    [
+      {
+        kind: 'call',
+        slot: 0,
+        tool: 'a',
+        how: { outcome: 'failure', category: 'network', blames: 'key' },
+        times: 3,
+        key: 'k',
+      },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'wait', ms: 600_000 },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 2 },
+      { kind: 'acquire', slot: 0, tool: 'a', key: 'k' },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network', blames: 'group' }, times: 1 },
+      { kind: 'wait', ms: 600_000 },
+      { kind: 'step', slot: 1, count: 1 },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+    ],
+  ],
+  [
     'C1: a probe of an automatic tool takes no slot of a group that is only observed',
     {
       tools: { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },

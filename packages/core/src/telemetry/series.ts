@@ -121,7 +121,8 @@ export interface AgentSeries extends SeriesOwner {
 export const seriesOf = <Key extends MetricKey>(owner: SeriesOwner, metric: Key, ...values: ValuesOf<Key>): Series => {
   const family = owner.families[metric] ?? new Map<string, Series>();
   owner.families[metric] = family;
-  const key = values.join('/');
+  let key: string = values[0] ?? '';
+  for (let index = 1; index < values.length; index += 1) key += `/${values[index] ?? ''}`;
   let found = family.get(key);
   if (found === undefined) {
     const names: readonly string[] = METRIC[metric].attributes;
