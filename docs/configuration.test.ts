@@ -69,7 +69,7 @@ describe('configuration.md', () => {
   });
 
   test('shows no type that it explains nowhere', () => {
-    const LANGUAGE = 'AbortSignal Error NoInfer Partial PromiseLike Readonly Record'.split(' ');
+    const LANGUAGE = 'AbortSignal Error NoInfer Partial Pick PromiseLike Readonly Record'.split(' ');
     const PARAMETERS = 'Name Output Result Input Counts Request Answer Model'.split(' ');
     const UNIONS = [
       'ErrorCategory',
@@ -85,6 +85,7 @@ describe('configuration.md', () => {
       'OperatedFleet',
       'Attributes', // of OpenTelemetry
       'ChatModel', // of LangChain
+      'AiOptions', // the call options of the AI SDK
     ];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>
