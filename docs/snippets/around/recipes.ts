@@ -7,8 +7,11 @@ export { z } from 'zod';
 
 const ignore = (_fields: object, _message: string): void => {};
 export const log = { warn: ignore, error: ignore };
-export const readPage = async ({ url }: { url: string }, { signal }: { signal: AbortSignal }): Promise<string> =>
-  (await fetch(url, { signal })).text();
+export const readPage = async ({ url }: { url: string }, { signal }: { signal: AbortSignal }): Promise<string> => {
+  const response = await fetch(url, { signal });
+  if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
+  return response.text();
+};
 export const tool = Object.assign(<T>(definition: T): T => definition, { schema: z });
 export const ai = { defineTool: <T>(_definition: object, run: T): T => run };
 export const parameters = z.object({ url: z.string() });

@@ -13,6 +13,9 @@ class Refused extends TypeError {
   get code(): string {
     return this.#code;
   }
+  get reason(): string {
+    return `of ${this.#code}`;
+  }
 }
 
 describe('R5: the advice comes after the text of an error', () => {
@@ -26,7 +29,7 @@ describe('R5: the advice comes after the text of an error', () => {
       data: { id: 1 },
       cause: error,
     });
-    expect([advised.name, advised.code]).toEqual([error.name, 'ECONNREFUSED']);
+    expect([advised.name, advised.code, advised.reason]).toEqual([error.name, 'ECONNREFUSED', 'of ECONNREFUSED']);
     expect(error.message).toBe('127.0.0.1 refused');
   });
 

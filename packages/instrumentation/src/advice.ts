@@ -48,15 +48,32 @@ const OWN: ReadonlySet<PropertyKey> = new Set(['message', 'cause']);
 const copyOf = (error: Error, message: string): Error => {
   // A real error, made without the class's own constructor, which may expect anything.
   const copy = Object.setPrototypeOf(new Error(message, { cause: error }), Object.getPrototypeOf(error)) as Error;
-  const hidden = { configurable: true, writable: true };
-  // Accessors of a prototype, such as those of DOMException, accept no other object.
-  Object.defineProperty(copy, 'name', { ...hidden, value: error.name });
-  if ('code' in error) Object.defineProperty(copy, 'code', { ...hidden, value: error.code, enumerable: true });
-  for (const key of Reflect.ownKeys(error)) {
-    const { enumerable = false } = Reflect.getOwnPropertyDescriptor(error, key) ?? {};
-    if (!OWN.has(key)) Object.defineProperty(copy, key, { ...hidden, enumerable, value: Reflect.get(error, key) });
-  }
+  const give = (key: PropertyKey, enumerable = false): void => {
+    if (OWN.has(key)) return;
+    Object.defineProperty(copy, key, {
+      configurable: true,
+      writable: true,
+      enumerable,
+      value: Reflect.get(error, key),
+    });
+  };
+  give('name');
+  for (const key of accessorsOf(error)) give(key);
+  for (const key of Reflect.ownKeys(error)) give(key, Reflect.getOwnPropertyDescriptor(error, key)?.enumerable);
   return copy;
+};
+
+/** Accessors of its classes. Those of DOMException, and of classes with private fields, accept no other object. */
+const accessorsOf = (error: Error): readonly PropertyKey[] => {
+  const keys: PropertyKey[] = [];
+  let owner: unknown = Object.getPrototypeOf(error);
+  while (owner instanceof Error) {
+    for (const key of Reflect.ownKeys(owner)) {
+      if (Reflect.getOwnPropertyDescriptor(owner, key)?.get !== undefined) keys.push(key);
+    }
+    owner = Object.getPrototypeOf(owner);
+  }
+  return keys;
 };
 
 /** Where a plain result has the text of its error. */

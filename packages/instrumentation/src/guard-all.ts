@@ -38,8 +38,8 @@ export type GuardAllOptions = Omit<GuardOptions, 'alternatives' | 'group'> & {
  * @example
  * ```ts
  * const { search, fetchPage } = guardAll(session, {
- *   search: async ({ query }: { query: string }, { signal }) => (await fetch(`${api}?q=${query}`, { signal })).json(),
- *   fetchPage: async (url: string, { signal }) => (await fetch(url, { signal })).text(),
+ *   search: ({ query }: { query: string }, { signal }) => fetch(`${api}?q=${query}`, { signal }), // A Response is judged by its status.
+ *   fetchPage: (url: string, { signal }) => fetch(url, { signal }),
  * });
  * ```
  */
