@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { terminalSafe } from '../../cli/src/command-io.ts';
 import { AGENT_NAMES, type AgentName } from './agent-names.ts';
 import type { DemoOptions } from './demo.ts';
 import { parseDuration } from './duration.ts';
@@ -166,7 +167,7 @@ const runToTheEnd = async (
     await run(stop.signal, (action) => lastActions.push(action));
   } catch (error) {
     if (!(error instanceof DemoError)) throw error;
-    process.stderr.write(`breakerbox demo: ${error.message}\n`);
+    process.stderr.write(terminalSafe(`breakerbox demo: ${error.message}\n`));
     process.exitCode = 1;
   }
   setTimeout(() => process.exit(), LINGER_MS).unref();

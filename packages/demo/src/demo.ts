@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { terminalSafe } from '../../cli/src/command-io.ts';
 import { createAgents, type FleetOptions, startServices, type World } from './agents.ts';
 import { type AlertWatch, startAlertWatch } from './alert-watch.ts';
 import { freePort } from './child.ts';
@@ -174,7 +175,7 @@ const closeAll = async (closers: Closers): Promise<void> => {
     try {
       await close();
     } catch (error) {
-      process.stderr.write(`breakerbox demo: cleanup failed: ${String(error)}\n`);
+      process.stderr.write(terminalSafe(`breakerbox demo: cleanup failed: ${String(error)}\n`));
     }
   }
 };

@@ -71,3 +71,13 @@ test.concurrent('--fleet without redis-server says how to get it', async () => {
     'breakerbox demo: the fleet needs redis-server, which is not on PATH. On Debian and Ubuntu: apt-get install redis-server. Elsewhere: put Redis 7 on PATH. Without --fleet, the demo needs no Redis.\n',
   );
 });
+
+test.concurrent('--fleet with an address that no Redis has says what to check, and prints no stack', async () => {
+  for (const url of ['redis://127.0.0.1:1/x', 'redis://127.0.0.1:1']) {
+    const { code, err } = await demo(['--redis', url]);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^breakerbox demo: Redis cannot be used at 127\.0\.0\.1:1: .*Check the address of --redis.*\n$/,
+    );
+  }
+});

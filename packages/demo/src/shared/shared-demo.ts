@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { safeJson } from '@breakerbox/core/internal';
+import { createClient } from 'redis';
+import { terminalSafe } from '../../../cli/src/command-io.ts';
 import { freePort } from '../child.ts';
 import { clockTime } from '../duration.ts';
 import { DemoError } from '../errors.ts';
@@ -63,6 +65,21 @@ const startServer = async (closers: Closers, lastMoment: (action: () => void) =>
   throw new DemoError(`redis-server did not start: ${child.lastWords || 'it printed no error'}`);
 };
 
+/** Before the processes start: each of them would print the stack of the same error. */
+const checkRedis = async (url: string): Promise<void> => {
+  try {
+    const client = createClient({ url, socket: { reconnectStrategy: false } });
+    client.on('error', () => undefined); // `connect` rejects with it.
+    await client.connect();
+    await client.ping();
+    client.destroy();
+  } catch (error) {
+    throw new DemoError(
+      `Redis cannot be used at ${URL.parse(url)?.host ?? 'this address'}: ${(error as Error).message}. Check the address of --redis, its password and its database.`,
+    );
+  }
+};
+
 const stopAgent = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
@@ -87,7 +104,7 @@ export const runSharedDemo = async (
   const begun = performance.now();
   const now = (): number => performance.now() - begun;
   const say = (who: string, text: string): void => {
-    if (!json) process.stdout.write(`${clockTime(now())}  ${who.padEnd(WHO_WIDTH)}  ${text}\n`);
+    if (!json) process.stdout.write(terminalSafe(`${clockTime(now())}  ${who.padEnd(WHO_WIDTH)}  ${text}\n`));
   };
   const story = createSharedStory(PROCESSES, { say, now });
   const over: SharedRound[] = [];
@@ -95,13 +112,17 @@ export const runSharedDemo = async (
   const until = async (what: string, isSo: () => boolean): Promise<void> => {
     const limit = now() + PATIENCE_MS;
     while (!isSo()) {
-      if (now() > limit) throw new Error(`${what}: not within ${PATIENCE_MS / 1_000} s`);
+      if (now() > limit)
+        throw new DemoError(
+          `not within ${PATIENCE_MS / 1_000} s: ${what}. ${options.redisUrl === undefined ? 'The machine may be overloaded: start the demo again.' : 'Check that Redis answers at the address of --redis.'}`,
+        );
       await wait(LOOK_MS, undefined, { signal });
     }
   };
 
   try {
     const redisUrl = options.redisUrl ?? (await startServer(closers, lastMoment));
+    await checkRedis(redisUrl);
     say('redis', URL.parse(redisUrl)?.host ?? '');
     const service = await startService('search', (query) => ({ hits: [`about ${query.get('q')}`] }), { usualMs: 20 });
     closers.push(() => service.close());
