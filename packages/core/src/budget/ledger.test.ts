@@ -18,8 +18,10 @@ import {
 } from '../test-support.ledger.ts';
 import { type BudgetOptions, remaining, tokensRemaining } from './budget.ts';
 import {
+  endPauseByTime,
   followEvent,
   type Ledger,
+  pauseEndMs,
   recordClosing,
   recordExhaustion,
   recordFailure,
@@ -243,4 +245,14 @@ describe('S3: time', () => {
     const one = failed(sliding, 'a', 'network', at(0));
     expect([list(passed(one, at(120_000))), list(passed(one, at(120_001)))]).toEqual(['a?', 'a']);
   });
+});
+
+test('M5: a pause by time ends when the oldest cost leaves the window; later charges stay as they are', () => {
+  const start = startOf({ limit: 5, tokenLimit: 10 });
+  const { ledger } = settled(failed(failed(start, 'a', 'network', at(10), 1, 6), 'b', 'network', at(50), 1, 6));
+  expect([ledger.exhausted, pauseEndMs(ledger), pauseEndMs(start.ledger)]).toEqual([true, 600_011, undefined]);
+  expect(endPauseByTime(ledger, at(600_010))).toBe(ledger);
+  expect(endPauseByTime(start.ledger, at(9e9))).toBe(start.ledger);
+  const ended = { ...start, ledger: endPauseByTime(ledger, at(600_011)) };
+  expect([ended.ledger.exhausted, ended.ledger.budget.cycle, list(ended)]).toEqual([false, 2, 'b?']);
 });
