@@ -248,7 +248,7 @@ describe('S3: time', () => {
 });
 
 test('M5: a pause by time ends when the oldest cost leaves the window; later charges stay as they are', () => {
-  const start = startOf({ limit: 5, tokenLimit: 10 });
+  const start = startOf({ failures: 5, tokens: 10 });
   const { ledger } = settled(failed(failed(start, 'a', 'network', at(10), 1, 6), 'b', 'network', at(50), 1, 6));
   expect([ledger.exhausted, pauseEndMs(ledger), pauseEndMs(start.ledger)]).toEqual([true, 600_011, undefined]);
   expect(endPauseByTime(ledger, at(600_010))).toBe(ledger);
