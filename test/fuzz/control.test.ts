@@ -68,7 +68,9 @@ const TEXTS = ['session', 'report', 'path', ...HEADERS];
 const HOSTILE = '\u0000 \u001b[31m \u009b31m \u202e \u2028 \ud800 \u{e0041}';
 
 const play = (what: string, sent: Sent): Promise<void> =>
-  playRequests(sent).catch((error: unknown) => expect.fail(`${what}: ${error} ${JSON.stringify(sent)}`));
+  playRequests(sent).catch((error: unknown) =>
+    expect.fail(`${what}: ${error} ${JSON.stringify(sent).slice(0, 20_000)}`),
+  );
 
 afterAll(stopPretender);
 

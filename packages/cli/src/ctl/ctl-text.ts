@@ -10,15 +10,19 @@ export const duration = (ms: number): string => {
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 };
 
-const openOnes = ({ circuits }: SessionState): string =>
-  circuits
-    .filter(({ state, failedKeys = 0 }) => state !== 'closed' || failedKeys > 0)
-    .map(({ tool, state, category, failedKeys = 0 }) => {
-      const keys = failedKeys > 0 ? `${failedKeys} keys failed in a row` : undefined;
-      const why = category ?? keys;
-      return `${tool} ${state}${why === undefined ? '' : ` (${why})`}`;
-    })
-    .join(', ');
+/** Circuits of a session that are shown: a cell with many is hard to read, and takes long to lay out. */
+const MOST_SHOWN = 20;
+
+const openOnes = ({ circuits }: SessionState): string => {
+  const open = circuits.filter(({ state, failedKeys = 0 }) => state !== 'closed' || failedKeys > 0);
+  const shown = open.slice(0, MOST_SHOWN).map(({ tool, state, category, failedKeys = 0 }) => {
+    const keys = failedKeys > 0 ? `${failedKeys} keys failed in a row` : undefined;
+    const why = category ?? keys;
+    return `${tool} ${state}${why === undefined ? '' : ` (${why})`}`;
+  });
+  const more = open.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+};
 
 const rowOf = (agent: string, pid: number, session: SessionState): readonly string[] => [
   agent,
