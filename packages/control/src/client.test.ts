@@ -77,6 +77,13 @@ test('A7: no field of an answer holds what its schema does not name', async () =
   expect(boxes[0]?.sessions[0]?.circuits).toEqual([{ ...CIRCUIT, nextProbe: { steps: 2 } }]);
 });
 
+test('A7: a list that is too long is cut', async () => {
+  const { boxes } = await readState(
+    await answering(withCircuits(`${JSON.stringify(CIRCUIT)},`.repeat(20_000).slice(0, -1))),
+  );
+  expect(boxes[0]?.sessions[0]?.circuits).toHaveLength(10_000);
+});
+
 test('A7: many endpoints share a room, and what is beyond it is counted as left out', async () => {
   const many = JSON.parse(withCircuits('')) as { boxes: { sessions: unknown[] }[] };
   many.boxes[0]?.sessions.push(

@@ -77,7 +77,7 @@ function* fitObject(schema: z.ZodObject, given: Record<string, unknown>, path: P
 }
 
 function* fitList(schema: z.ZodArray, given: readonly unknown[], path: Path, faults: Faults): Parts<unknown> {
-  const most = (schema._zod.bag.maximum as number | undefined) ?? Number.POSITIVE_INFINITY;
+  const most = mostOf(schema);
   const fits: unknown[] = [];
   if (given.length > most) note(faults, path, [{ code: 'custom', path: [], message: `more than ${most} elements` }]);
   for (let index = 0; index < Math.min(given.length, most) && faults.count < MOST_FAULTS; index += 1) {
@@ -87,6 +87,9 @@ function* fitList(schema: z.ZodArray, given: readonly unknown[], path: Path, fau
   }
   return fits;
 }
+
+const mostOf = ({ def: { checks = [] } }: z.ZodArray): number =>
+  checks.reduce((most, { _zod: { def } }) => ('maximum' in def ? Math.min(most, Number(def.maximum)) : most), Infinity);
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
