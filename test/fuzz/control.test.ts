@@ -102,6 +102,27 @@ test('A2, A7: each field of each answer with the wrong contents', async () => {
   }
 });
 
+test('A7, A8: answers that are large, deep or long', async () => {
+  const state = (circuits: string) => boxesWith(`"modes":[],"sessions":[${garbledRun(circuits)}]`);
+  const garbledRun = (circuits: string) =>
+    JSON.stringify({ ...RUN, circuits: 0 }).replace('"circuits":0', `"circuits":[${circuits}]`);
+  const answers = [
+    state(`${'1,'.repeat(300_000)}1`),
+    state(`${'{},'.repeat(1_000_000)}{}`),
+    state(`${JSON.stringify(CIRCUIT)},`.repeat(20_000).slice(0, -1)),
+    state(JSON.stringify(CIRCUIT).replace('"steps":1', `"steps":${'['.repeat(20_000)}${']'.repeat(20_000)}`)),
+    state(`{${Array.from({ length: 200_000 }, (_, index) => `"k${index}":1`).join()}}`),
+    state(`"${'x'.repeat(5_000_000)}"`),
+    boxesWith(`"modes":[],"sessions":[${`${garbledRun('')},`.repeat(20_000).slice(0, -1)}]`),
+    ' '.repeat(7_000_000),
+    JSON.stringify({
+      ...STATE,
+      boxes: [{ ...BOX, sessions: [{ ...RUN, event: { ...EVENT, id: 'e'.repeat(1_000) } }] }],
+    }),
+  ];
+  for (const answer of answers) await play('large', [['answer', answer]]);
+}, 60_000);
+
 test('A2, A3, A5: random garbage in requests and answers', async () => {
   for (let seed = 1; seed <= CASES; seed += 1) {
     const random = randomFrom(seed);
