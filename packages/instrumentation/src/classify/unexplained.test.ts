@@ -80,7 +80,7 @@ describe('O8: errors that nothing explains', () => {
     'Flight segments do not connect',
     'Assertion failed',
     'The patch does not apply',
-    'Nobody speaks in this recording',
+    'No one speaks in this recording',
     'No speech was heard',
     'The film has no subtitles',
     'The scan has no text layer',

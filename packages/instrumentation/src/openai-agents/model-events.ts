@@ -41,7 +41,7 @@ const hasOutput = (response: unknown): boolean => {
   return Array.isArray(output) && output.length > 0;
 };
 
-/** What a whole response says of itself. Throws if it is none, or not complete: chat models give all that a provider sends. */
+/** What a whole response says of itself. Throws unless it is a complete response: chat models give all that a provider sends. */
 export const responseFacts = (response: unknown, model: string): AnswerFacts => {
   const raw = read(response, 'providerData');
   const choice = choiceOf(raw);
