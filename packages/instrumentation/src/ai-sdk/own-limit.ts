@@ -16,10 +16,13 @@ export const beginRun = (session: Session): void => {
 /** What AI SDK says of its `stepMs`. */
 const OF_STEP = /^\w+ timeout of \d+ms exceeded$/;
 
+/** Every provider takes longer. */
+const NO_MODEL_MS = 100;
+
 /**
  * Whether a time-out of a call's signal is the tool's (`toolMs`) or the run's (O10). AI SDK gives the tool one signal for both. That of
  * the run is the same in all calls, and one with `toolMs` is made for each call. If the run has made no other call, it counts as the tool's
- * from 5 s on, and if the tool has used most of the run's time.
+ * from 5 s on, if the tool has used most of the run's time. Sooner only if no model has been asked, as far as the time tells.
  */
 export const ownLimit = (
   session: Session,
@@ -32,6 +35,6 @@ export const ownLimit = (
   return (ranMs, reason) => {
     if ((calls.get(signal) ?? 0) > 1 || OF_STEP.test(`${(reason as Error | undefined)?.message}`)) return false;
     const elsewhereMs = performance.now() - startMs - ranMs;
-    return calls.size > 1 || (ranMs >= 5_000 && elsewhereMs < ranMs);
+    return calls.size > 1 || elsewhereMs < (ranMs >= 5_000 ? ranMs : NO_MODEL_MS);
   };
 };
