@@ -223,10 +223,10 @@ describe('Prometheus, Alertmanager, Chromium, PostgreSQL and Redis', () => {
     const PATH = programs(folder, { 'apt-get': aptLog, npm, systemctl, service });
     const { stderr } = start(folder, 'test:all', { preload: as('root'), env: { PATH } });
     expect(stderr).toContain(
-      '; circuits that processes share through Redis; Redis with TLS; docker-compose.yml in containers.',
+      '; docker-compose.yml in containers; MCP servers and clients in Python before and behind the relay.',
     );
     expect(readFileSync(join(folder, 'apt.log'), 'utf8')).toMatch(
-      / postgresql redis-server openssl docker.io docker-compose iproute2\n$/,
+      / postgresql redis-server openssl docker.io docker-compose python3-pip iproute2\n$/,
     );
     const stopped = readFileSync(join(folder, 'services.log'), 'utf8');
     for (const name of ['docker', 'docker.socket', 'containerd']) expect(stopped).toMatch(new RegExp(`\\b${name}\\b`));
