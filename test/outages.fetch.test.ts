@@ -91,7 +91,7 @@ describe.each(Object.entries(sdks))('with %s', (_, sdk) => {
   test('C14: a tool that every host turns away is blocked itself: its circuit opens', async () => {
     const { session, get, reasons } = await fetching(ownServer({ TEST_NAMES: '1' }));
     const port = await serve(pages);
-    for (const [n, host] of HOSTS.entries()) await get(`http://${host}.test:${port}/${n % 2 ? 403 : 429}`);
+    for (let n = 0; n < 16; n += 1) await get(`http://host${n}.test:${port}/${n % 2 ? 403 : 429}`);
     expect(textOf(await get(`http://six.test:${port}/`))).toContain("Tool 'fetch_page' is unavailable");
     expect(reasons.slice(-1)).toEqual(['fetch_page: skip, open']);
     expect(spent(session)).toBe(1);

@@ -11,6 +11,9 @@ export const FLEET: Readonly<Record<string, readonly string[]>> = {
   'ops-agent': ['query_logs', 'web_search'],
 };
 
+/** The models of each agent. */
+const MODELS = ['model:openai/gpt-5', 'model:anthropic/claude'];
+
 /** Some values of each attribute, including those of faults. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   [ATTR.decision]: ['call', 'skip', 'probe'],
@@ -26,6 +29,10 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   [ATTR.disposition]: ['achievable', 'degraded', 'deferred'],
   [ATTR.freshnessLabel]: ['stale', 'cached'],
   [ATTR.availability]: ['available', 'unavailable'],
+  [ATTR.tool]: MODELS, // Where the metric is of the agent.
+  [ATTR.position]: ['primary', 'fallback'],
+  [ATTR.tokenType]: ['input', 'output'],
+  [ATTR.primary]: ['model:anthropic/claude'],
 };
 /** Two processes of each agent. */
 const PORTS = [9464, 9465];
@@ -40,11 +47,17 @@ const combined = (keys: readonly string[]): readonly Labels[] =>
     [{}],
   );
 
-const scoped = (scope: MetricDefinition['scope']): readonly Labels[] =>
+/** A model has a circuit too, in the metric of tools. */
+const namesIn = (metric: MetricDefinition, tools: readonly string[]): readonly string[] =>
+  metric === METRIC.circuits ? [...tools, ...MODELS] : tools;
+
+const scoped = (metric: MetricDefinition): readonly Labels[] =>
   Object.entries(FLEET).flatMap(([agent, tools]) =>
     PORTS.flatMap((port) => {
       const own = { job: 'agents', instance: `${agent}:${port}`, [label(ATTR.agent)]: agent };
-      return scope === 'agent' ? [own] : tools.map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
+      return metric.scope === 'agent'
+        ? [own]
+        : namesIn(metric, tools).map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
     }),
   );
 
@@ -63,7 +76,7 @@ const line = (name: string, labels: Labels, value: number, at: number): string =
 
 const samplesOf = (metric: MetricDefinition, toMs: number): readonly string[] => {
   const own = combined(metric.attributes);
-  const all = scoped(metric.scope).flatMap((one) => own.map((more) => ({ ...one, ...more })));
+  const all = scoped(metric).flatMap((one) => own.map((more) => ({ ...one, ...more })));
   const times = Array.from({ length: HISTORY_MS / SCRAPE_MS + 1 }, (_, index) => toMs - HISTORY_MS + index * SCRAPE_MS);
   // OpenMetrics needs all samples of a series together.
   return all.flatMap((labels, index) => {
