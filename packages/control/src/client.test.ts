@@ -1,7 +1,9 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import { closeServer, listening } from '@breakerbox/listen';
 import { expect, onTestFinished, test } from 'vitest';
-import { perform, readShare, readState } from './client.ts';
+import { perform, readChanges, readShare, readState } from './client.ts';
 
 const STATE = { pid: 1, startedUnixMs: 1, role: 'view', boxes: [] };
 
@@ -109,4 +111,34 @@ test('A7: an action has a connection of its own, because a kept one may have bee
   await readState(target);
   await perform(target, { action: 'release', agent: 'a', tool: 't' });
   expect(new Set(ports).size).toBe(2);
+});
+
+/** An endpoint that writes this to each connection, as often as it is taken. */
+const writing = async (first: string, again: string) => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write(first);
+      const more = (): void => {
+        if (!socket.destroyed) socket.write(again, () => setImmediate(more));
+      };
+      more();
+    });
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { url: `http://127.0.0.1:${(server.address() as { readonly port: number }).port}` };
+};
+
+test('A7: an answer in parts of one byte is refused long before its parts fill the memory', async () => {
+  const endless = await writing('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\n \r\n'.repeat(10_000));
+  await expect(readState(endless)).rejects.toThrow('too many small parts');
+});
+
+test('A7: interim answers without end are refused', async () => {
+  const early = await writing('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100));
+  await expect(readState(early)).rejects.toThrow('more than 10 interim answers');
+  const changes = readChanges(early, AbortSignal.timeout(30_000));
+  await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow('more than 10 interim answers');
 });

@@ -25,6 +25,9 @@ const MORE_READS = 2;
 const AGAIN_MS = 50;
 /** Bytes of an answer at most. The control API writes 4 MB and the names of tools and modes, which are short. */
 const MOST_BYTES = 6 * 1024 * 1024;
+/** An answer may have so many parts, and one more for each so many bytes. Each part takes memory and time, however small it is. */
+const SMALL_PARTS = 1_000;
+const LEAST_PART = 64;
 /** Bytes of the states that one process keeps of all endpoints together. */
 const MOST_KEPT = 64 * 1024 * 1024;
 
@@ -183,9 +186,11 @@ const send = (
       let left = MOST_BYTES;
       response.on('data', (part: Buffer) => {
         left -= part.byteLength;
+        parts.push(part);
         if (left < 0)
           sent.destroy(new Error(`the answer has more than ${MOST_BYTES / 1024 / 1024} MB. Ask for one session`));
-        else parts.push(part);
+        else if (parts.length > SMALL_PARTS + (MOST_BYTES - left) / LEAST_PART)
+          sent.destroy(new Error('the answer comes in too many small parts'));
       });
       response.on('error', unreachable);
       response.on('end', () => resolve({ status: response.statusCode ?? 0, bytes: Buffer.concat(parts) }));

@@ -1,5 +1,6 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { inPieces } from '@breakerbox/listen';
 
 /** Where a control API is: `unix:PATH`, or a URL with a token. */
 export interface Target {
@@ -30,13 +31,25 @@ const identityOf = (target: Target): Readonly<Record<string, string>> => ({
   ...(target.user !== undefined && { 'breakerbox-user': encodeURIComponent(target.user) }),
 });
 
+/** Interim answers (HTTP status 1xx) of a request at most. The control API sends none, a proxy perhaps one. */
+const MOST_INTERIM = 10;
+
 /** A request to a control API. `options` has the path, the method and more headers. */
 export const requestTo = (
   target: Target,
   { headers, ...options }: RequestOptions,
   onResponse: (response: IncomingMessage) => void,
-): ClientRequest =>
-  (target.url.startsWith('https:') ? httpsRequest : httpRequest)(
+): ClientRequest => {
+  const request = target.url.startsWith('https:') ? httpsRequest : httpRequest;
+  const sent = request(
     { ...addressOf(target), ...options, headers: { ...identityOf(target), ...(headers as Record<string, string>) } },
     onResponse,
   );
+  sent.on('socket', inPieces);
+  let interim = 0;
+  sent.on('information', () => {
+    interim += 1;
+    if (interim > MOST_INTERIM) sent.destroy(new Error(`it sent more than ${MOST_INTERIM} interim answers`));
+  });
+  return sent;
+};

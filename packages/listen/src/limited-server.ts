@@ -30,7 +30,10 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
       ? createServer(limits, answer)
       : createTlsServer({ ...limits, handshakeTimeout: silentMs, ...tls }, answer);
   admission.watch(server);
-  server.on(tls === undefined ? 'connection' : 'secureConnection', inPieces);
+  server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+    socket.on('data', () => {}); // Otherwise the parser reads from the system itself.
+    inPieces(socket);
+  });
   server.on('connection', (socket) => socket.unref());
   // Otherwise Node answers with 417, and keeps the connection.
   server.on('checkExpectation', (_request, response) => response.writeHead(417, { connection: 'close' }).end());
@@ -41,12 +44,15 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
 /** Bytes that Node parses before it looks whether the connection is still open. */
 const PIECE = 1_024;
 
+const inPiecesAlready = new WeakSet<Socket>();
+
 /**
- * Hands over what a connection sends in small pieces. Node would parse a thousand requests that came at once, for 40 ms, although the fifth
- * one has closed the connection.
+ * Hands over what a connection receives in small pieces. Node would parse a thousand requests that came at once, for 40 ms, although the
+ * fifth one has closed the connection; or tens of thousands of chunks of one byte.
  */
-const inPieces = (socket: Socket): void => {
-  socket.on('data', () => {}); // Otherwise the parser reads from the system itself.
+export const inPieces = (socket: Socket): void => {
+  if (inPiecesAlready.has(socket)) return;
+  inPiecesAlready.add(socket);
   const push = socket.push.bind(socket);
   socket.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
     if (chunk === null) return push(chunk);

@@ -3,6 +3,8 @@ import { NO_LIMIT } from '@breakerbox/core/internal';
 import { onOneLine, plainTable } from '../plain-table.ts';
 import type { Found } from './targets.ts';
 
+type Row = readonly string[];
+
 /** `3 min`, `2 h`. */
 export const duration = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
@@ -24,7 +26,7 @@ const openOnes = ({ circuits }: SessionState): string => {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 };
 
-const rowOf = (agent: string, pid: number, session: SessionState): readonly string[] => [
+const rowOf = (agent: string, pid: number, session: SessionState): Row => [
   agent,
   `${pid}`,
   session.id,
@@ -34,7 +36,7 @@ const rowOf = (agent: string, pid: number, session: SessionState): readonly stri
   openOnes(session) || '-',
 ];
 
-const modesOf = ({ agent, modes }: BoxState, now: number): readonly (readonly string[])[] =>
+const modesOf = ({ agent, modes }: BoxState, now: number): readonly Row[] =>
   modes.map(({ tool, mode, owner, reason, session, untilUnixMs }) => [
     agent,
     tool,
@@ -45,12 +47,24 @@ const modesOf = ({ agent, modes }: BoxState, now: number): readonly (readonly st
     reason,
   ]);
 
-const table = (rows: readonly (readonly string[])[], columns: number): string =>
-  plainTable(
-    rows.map((row) => row.map(onOneLine)),
-    columns,
-    false,
-  );
+/** Rows of a table. More are hard to read, and take long to lay out. */
+const MOST_ROWS = 200;
+
+const table = ([head = [], ...rows]: readonly Row[], columns: number): string => {
+  const more = rows.length - MOST_ROWS;
+  const shown = [head, ...rows.slice(0, MOST_ROWS)].map((row) => row.map(onOneLine));
+  return [plainTable(shown, columns, false), ...(more > 0 ? [`and ${more} more: see --json`] : [])].join('\n');
+};
+
+/** The first row of each list, then the second of each, so that none hides the others. */
+const inTurn = (lists: readonly (readonly Row[])[]): readonly Row[] => {
+  const rows: Row[] = [];
+  const longest = lists.reduce((most, { length }) => Math.max(most, length), 0);
+  for (let index = 0; index < longest; index += 1) {
+    for (const list of lists) if (index < list.length) rows.push(list[index] as Row);
+  }
+  return rows;
+};
 
 type FleetState = NonNullable<NonNullable<Found['state']>['fleet']>;
 
@@ -117,30 +131,36 @@ const fleetTables = (found: readonly Found[], columns: number): readonly string[
 /** `breakerbox ctl list`: paused sessions first. */
 export const listText = (found: readonly Found[], columns: number, now = Date.now()): string => {
   const boxes = found.flatMap(({ state }) => state?.boxes ?? []);
-  const sessions = found.flatMap(({ state }) =>
-    (state?.boxes ?? []).flatMap(({ agent, sessions }) => sessions.map((one) => rowOf(agent, state?.pid ?? 0, one))),
+  const sessions = found.map(({ state }) =>
+    (state?.boxes ?? []).flatMap(({ agent, sessions }) =>
+      sessions.map((one) => ({ agent, pid: state?.pid ?? 0, one })),
+    ),
   );
-  const paused = sessions.filter(([, , , state]) => state !== 'active');
-  const others = sessions.filter(([, , , state]) => state === 'active');
-  const modes = boxes.flatMap((box) => modesOf(box, now));
+  const rowsOf = (isPaused: boolean): readonly (readonly Row[])[] =>
+    sessions.map((all) =>
+      all
+        .filter(({ one }) => (one.state !== 'active') === isPaused)
+        .map(({ agent, pid, one }) => rowOf(agent, pid, one)),
+    );
+  const rows = [...inTurn(rowsOf(true)), ...inTurn(rowsOf(false))];
+  const modes = inTurn(found.map(({ state }) => (state?.boxes ?? []).flatMap((box) => modesOf(box, now))));
   const leftOut = boxes.reduce((sum, { sessionsLeftOut }) => sum + sessionsLeftOut, 0);
   const parts = [
     ...(boxes.length === 0 && found.some(({ error }) => error !== undefined)
       ? []
       : [
-          sessions.length === 0
+          rows.length === 0
             ? `No live session of ${boxes.map(({ agent }) => agent).join(', ') || 'any agent'}.`
-            : table(
-                [['agent', 'process', 'session', 'state', 'budget', 'age', 'not closed'], ...paused, ...others],
-                columns,
-              ),
+            : table([['agent', 'process', 'session', 'state', 'budget', 'age', 'not closed'], ...rows], columns),
         ]),
-    ...boxes.flatMap(({ agent, uncounted = [] }) =>
-      uncounted.map(
-        ({ tool, errors, calls }) =>
-          `${onOneLine(agent)}: ${errors} of ${calls} calls of ${onOneLine(tool)} came back with an error that is not counted.`,
-      ),
-    ),
+    ...boxes
+      .flatMap(({ agent, uncounted = [] }) =>
+        uncounted.map(
+          ({ tool, errors, calls }) =>
+            `${onOneLine(agent)}: ${errors} of ${calls} calls of ${onOneLine(tool)} came back with an error that is not counted.`,
+        ),
+      )
+      .slice(0, MOST_ROWS),
     ...(leftOut === 0 ? [] : [`and ${leftOut} more live sessions, which are not listed because there are too many`]),
     ...(modes.length === 0
       ? []

@@ -31,7 +31,8 @@ export const sessionsNamed = (id: string, found: readonly Found[], flags: Flags)
   const agents = [...new Set(matches.map(({ agent }) => agent))];
   if (agents.length > 1)
     throw new Error(`several agents have a session ${id}: ${agents.join(', ')}. Choose the agent with --agent.`);
-  return matches.filter(({ target }, index) => matches.findIndex((one) => one.target === target) === index);
+  const seen = new Set<Target>();
+  return matches.filter(({ target }) => !seen.has(target) && seen.add(target));
 };
 
 /** `breakerbox ctl list`. */

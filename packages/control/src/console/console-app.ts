@@ -182,7 +182,7 @@ const rejectionOf = ({ req }: Context, hosts: readonly string[]): RejectedReques
         'The Origin header of this request is another website. Open the console at the address that breakerbox console printed.',
       status: 403,
     };
-  if (!/^application\/json\b/.test(req.header('content-type') ?? ''))
+  if (!/^application\/json\s*(?:;|$)/.test(req.header('content-type') ?? ''))
     return { error: 'The header Content-Type must be application/json.', status: 415 };
   if (Number(req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
     return { error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, status: 413 };
