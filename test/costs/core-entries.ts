@@ -63,6 +63,7 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
   },
   'Operator.release': (value) =>
     operate(box()).release('search', { owner: value as Outside, session: value as Outside }),
+  'Operator.leftMs': (value) => operate(box()).leftMs(value as Outside),
   'Operator.knows': (value) => operate(box()).knows(value as Outside),
   'Operator.session': (value) => operate(box()).session(value as Outside),
   'Operator.report': (value) =>
