@@ -85,6 +85,12 @@ const selfSigned = async (folder: string): Promise<{ readonly key: string; reado
   return { key, cert };
 };
 
+/** The bus of a cluster listens on the port above by 10,000. From 32,768 on, an outgoing connection may have it. */
+const clusterPort = async (): Promise<number> => {
+  const port = await freePort();
+  return port + 10_000 < 32_768 ? port : clusterPort();
+};
+
 /**
  * Makes and starts a server.
  * @throws Error if redis-server is not installed, or does not start
@@ -100,7 +106,7 @@ export const startRedis = async ({
     throw new Error('Redis is not installed: `npm test` installs it if you are root on Debian.');
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-redis-'));
   const watchdog = startWatchdog(folder);
-  const port = await freePort();
+  const port = args.includes('--cluster-enabled') ? await clusterPort() : await freePort();
   const files = tls ? await selfSigned(folder) : undefined;
   const all = [
     ...(files === undefined
