@@ -186,7 +186,9 @@ describe('alerts that are delivered', { retry: 0 }, () => {
     speaker.send({ do: 'refuse', models: 1 });
     await expectDelivered(about, [onFallback]);
     const answers = 'breakerbox_model_answers_total{breakerbox_model_position="primary"}';
-    expect(await run.minutesUntil('alertname="BreakerboxModelOnFallback"', answers)).toBeLessThan(6);
+    await run.eventually(async () =>
+      expect(await run.minutesUntil('alertname="BreakerboxModelOnFallback"', answers)).toBeLessThan(6),
+    );
     speaker.send({ do: 'refuse', models: 2 });
     await expectDelivered(about, [onFallback, down]);
     speaker.send({ do: 'refuse', models: 0 });

@@ -62,7 +62,7 @@ const limitsOf = (tool: LangChainTool, config: ToolConfig | undefined): Pick<Too
   const ownMs = read(read(tool, 'defaultConfig'), 'timeout');
   const runMs = config?.metadata?.timeoutMs;
   const isOwnLimit = (ranMs: number): boolean =>
-    (typeof ownMs === 'number' && ranMs >= 0.9 * ownMs) ||
+    (typeof ownMs === 'number' && ranMs >= 0.9 * ownMs - 50) ||
     (typeof runMs === 'number' && ranMs >= Math.max(5_000, runMs / 2));
   return { signal: config?.signal, isOwnLimit };
 };

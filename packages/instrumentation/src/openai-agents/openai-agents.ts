@@ -193,7 +193,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
     input,
     callId: details?.toolCall?.callId,
     signal: details?.signal,
-    isOwnLimit: (ranMs) => ranMs >= 0.9 * timeoutMs, // Its time began before ours.
+    isOwnLimit: (ranMs) => ranMs >= 0.9 * timeoutMs - 50, // Its time began before ours.
   };
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
