@@ -6,7 +6,7 @@ import {
   ThresholdsMode,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { PanelBuilder as TableBuilder } from '@grafana/grafana-foundation-sdk/table';
-import type { DataLink } from './links.ts';
+import { type DataLink, fromRow, UID } from './links.ts';
 import { ATTR, JOB, label } from './names.ts';
 import { CALM } from './palette.ts';
 import { type Face, faced, instantRows, refIdOf, thresholds } from './panels.ts';
@@ -67,6 +67,17 @@ export const tight = (panel: TableBuilder): TableBuilder => panel.minWidth(95);
 export const JOB_KEY: Key = { label: label(JOB), title: AGENT_COLUMNS[JOB], side: 'right', width: 95 };
 /** For a table without room for it. Rows remain separate by job, and links pass it on. */
 export const HIDDEN_JOB: Key = { ...JOB_KEY, hidden: true };
+/** Of a table with a row for each tool of an agent. */
+export const TOOL_KEYS: readonly Key[] = [
+  { label: label(ATTR.agent), title: 'Agent', side: 'left' },
+  {
+    label: label(ATTR.tool),
+    title: 'Tool',
+    side: 'left',
+    links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
+  },
+  HIDDEN_JOB,
+];
 
 /** Without the buttons that Grafana draws over a cell to filter by it: they would cover its link. Not an option of all fields, because the
  * data source sets it for each label. */

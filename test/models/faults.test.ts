@@ -1,12 +1,9 @@
-import { boxModels } from '@breakerbox/core/internal';
 import { generateText, streamText } from 'ai';
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from './faults.ts';
+import { expectFault, LIMITS } from './frames.ts';
 import { pairOf } from './providers.ts';
-import { FORMATS, TEXT } from './recordings.ts';
-
-/** Short enough for a test, and long enough for the other model to answer on a busy machine. */
-const LIMITS = { firstByteMs: 1_000, firstChunkMs: 1_000, stallMs: 1_000, attemptMs: 1_000 };
+import { FORMATS } from './recordings.ts';
 
 type Model = Awaited<ReturnType<typeof pairOf>>['model'];
 
@@ -34,21 +31,8 @@ describe.each(FORMATS)('L3, L4: %s', (format) => {
     expect(cases.length).toBeGreaterThanOrEqual(60);
   });
 
-  test.concurrent.each(cases)('%s', async (_, isStream, { ends, isSilent, counts = true, behaviour }) => {
-    const { model, primary, fallback, box } = await pairOf(format, isSilent ? LIMITS : {});
-    primary.behave(behaviour);
-    const { text, error } = await ask(model, isStream);
-    if (ends === 'next') {
-      expect({ text, error }).toEqual({ text: TEXT, error: undefined });
-    } else {
-      expect(error).toBeInstanceOf(Error);
-      expect(fallback.calls).toEqual([]);
-    }
-    expect(primary.calls.length).toBe(1); // Nothing beneath the guard calls again (L6).
-    const circuits = boxModels(box)
-      .session.view()
-      .circuits.filter(({ tool }) => !tool.includes('fallback') && !tool.includes('second'));
-    const isCounted = circuits.some(({ failures, state }) => failures > 0 || state === 'open');
-    expect(isCounted).toBe(counts);
+  test.concurrent.each(cases)('%s', async (_, isStream, fault) => {
+    const pair = await pairOf(format, fault.isSilent ? LIMITS : {});
+    await expectFault(pair, fault, () => ask(pair.model, isStream));
   });
 });

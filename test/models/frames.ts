@@ -2,7 +2,7 @@ import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
 import { boxModels } from '@breakerbox/core/internal';
 import type { GuardModelsOptions } from '@breakerbox/instrumentation/ai-sdk';
 import { describe, expect, test } from 'vitest';
-import { faultsOf } from './faults.ts';
+import { type Fault, faultsOf } from './faults.ts';
 import {
   answers,
   type Behaviour,
@@ -132,7 +132,28 @@ export const failuresOf = (box: Breakerbox): number =>
     .circuits.reduce((sum, one) => sum + one.failures, 0);
 
 /** Short enough for a test, and long enough for the other model to answer on a busy machine. */
-const LIMITS = { firstByteMs: 1_000, firstChunkMs: 1_000, stallMs: 1_000, attemptMs: 1_000 };
+export const LIMITS = { firstByteMs: 1_000, firstChunkMs: 1_000, stallMs: 1_000, attemptMs: 1_000 };
+
+/** The first model fails in this way: the caller gets the answer of the second, or an error, and the circuits count it or not. */
+export const expectFault = async (
+  { primary, fallback, box }: Omit<Pair<unknown>, 'model'>,
+  { ends, counts = true, behaviour }: Fault,
+  ask: () => Promise<Seen>,
+): Promise<void> => {
+  primary.behave(behaviour);
+  const { text, error } = await ask();
+  if (ends === 'next') {
+    expect({ text, error }).toEqual({ text: TEXT, error: undefined });
+  } else {
+    expect(error).toBeInstanceOf(Error);
+    expect(fallback.calls).toEqual([]);
+  }
+  expect(primary.calls.length).toBe(1); // Nothing beneath the guard calls again (L6).
+  const circuits = boxModels(box)
+    .session.view()
+    .circuits.filter(({ tool }) => !tool.includes('fallback') && !tool.includes('second'));
+  expect(circuits.some(({ failures, state }) => failures > 0 || state === 'open')).toBe(counts);
+};
 
 /** Every way to fail of a wire format, and streams that are cut in many places. */
 export const faultContract = <Model>(frame: Frame<Model>, stepBytes: number): void => {
@@ -143,21 +164,9 @@ export const faultContract = <Model>(frame: Frame<Model>, stepBytes: number): vo
         .map((of) => [`${fault.name} (${of})`, of === 'stream', fault] as const),
     );
 
-    test.concurrent.each(cases)('L3, L4: %s', async (_, isStream, { ends, isSilent, counts = true, behaviour }) => {
-      const { model, primary, fallback, box } = await pairFor(frame, format, isSilent ? LIMITS : {});
-      primary.behave(behaviour);
-      const { text, error } = await frame.ask(model, isStream);
-      if (ends === 'next') {
-        expect({ text, error }).toEqual({ text: TEXT, error: undefined });
-      } else {
-        expect(error).toBeInstanceOf(Error);
-        expect(fallback.calls).toEqual([]);
-      }
-      expect(primary.calls.length).toBe(1); // Nothing beneath the guard calls again (L6).
-      const circuits = boxModels(box)
-        .session.view()
-        .circuits.filter(({ tool }) => !tool.includes('fallback') && !tool.includes('second'));
-      expect(circuits.some(({ failures: count, state }) => count > 0 || state === 'open')).toBe(counts);
+    test.concurrent.each(cases)('L3, L4: %s', async (_, isStream, fault) => {
+      const pair = await pairFor(frame, format, fault.isSilent ? LIMITS : {});
+      await expectFault(pair, fault, () => frame.ask(pair.model, isStream));
     });
 
     test('L4: a stream that is cut gives one whole answer or an error', async () => {

@@ -18,13 +18,14 @@ const isFull = (tracked: TrackedCircuit | undefined, ms: number): boolean => {
 
 /** C17: where a call counts while it is under way; undefined for nearly all calls. */
 export const countedIn = ({ tracked, group }: Counted, ms: number): readonly InFlight[] | undefined => {
-  const lists = [tracked, group].flatMap((one) =>
-    one?.tool.policy.maxInFlight === undefined ? [] : [current(one, ms)],
-  );
-  return lists.length === 0 ? undefined : lists;
+  const own = current(tracked, ms);
+  const ofGroup = current(group, ms);
+  if (own === undefined) return ofGroup && [ofGroup];
+  return ofGroup === undefined ? [own] : [own, ofGroup];
 };
 
-const current = (tracked: TrackedCircuit, ms: number): InFlight => {
+const current = (tracked: TrackedCircuit | undefined, ms: number): InFlight | undefined => {
+  if (tracked?.tool.policy.maxInFlight === undefined) return undefined;
   tracked.inFlight ??= new Map();
   for (const [call, untilMs] of tracked.inFlight) if (untilMs <= ms) tracked.inFlight.delete(call);
   return tracked.inFlight;

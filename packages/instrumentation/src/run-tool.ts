@@ -29,6 +29,9 @@ export interface AdapterContext {
   readonly judgeOf?: JudgeOf | undefined;
 }
 
+/** O10: whether a call has run until a framework's limit of its tool, whose time began a little before the call reached the guard. */
+export const ranUntil = (limitMs: number, ranMs: number): boolean => ranMs >= 0.9 * limitMs - 50;
+
 /** One call of a tool, as a framework requests it. */
 export interface ToolRequest extends ToolCall {
   readonly tool: string;

@@ -1,10 +1,9 @@
 import { AGENT, AGENT_TOOL } from '../../circuit-state.ts';
-import { fromRow, UID } from '../../links.ts';
 import { ATTR, INSTANCE, JOB, label, METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { NO_FLEET, sized, stat, thresholds } from '../../panels.ts';
 import { gained, highest, type Matchers, series, sumBy } from '../../promql.ts';
-import { AGENT_TOOL_COLUMNS, HIDDEN_JOB, type Key, table, tight } from '../../table.ts';
+import { TOOL_KEYS, table, tight } from '../../table.ts';
 
 /* Circuits that processes share through a store. No recorded series has processes, and nothing here is queried while the row is closed. */
 
@@ -68,17 +67,6 @@ const ofFleets = (expr: string): string => `(${expr}) and on (${AGENT.map(label)
 const processesWith = (matchers: Matchers): string =>
   `count by (${AGENT_TOOL.map(label).join(', ')}) (${sumBy(PROCESS_TOOL, series(METRIC.circuits, matchers))} > 0)`;
 const openIn = ofFleets(`${processesWith({ [ATTR.state]: ['open', 'half_open'] })} >= ${SEVERAL}`);
-
-const TOOL_KEYS: readonly Key[] = [
-  { label: label(ATTR.agent), title: 'Agent', side: 'left' },
-  {
-    label: label(ATTR.tool),
-    title: 'Tool',
-    side: 'left',
-    links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
-  },
-  HIDDEN_JOB,
-];
 
 /** Shared circuits that are open now. */
 export const openInSeveral = () =>

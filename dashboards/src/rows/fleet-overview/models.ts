@@ -1,9 +1,9 @@
 import { AGENT_TOOL, CIRCUIT_STATES_IN_TABLE, worstOfModels } from '../../circuit-state.ts';
-import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
+import { dashboardLinks, fromSeries, UID } from '../../links.ts';
 import { ATTR, type GroupKey, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
 import { bars, legendTableBeside, NO_MODELS, sized, stacked } from '../../panels.ts';
 import { gained, highest, sumBy, type Window } from '../../promql.ts';
-import { AGENT_TOOL_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
+import { TOOL_KEYS, table, tight } from '../../table.ts';
 
 /* Models that `guardModels` asks (L7). Their circuits are in the metrics of tools, and no panel of tools counts them. */
 
@@ -37,16 +37,7 @@ const models = () =>
         description: `The circuits of models and of their providers (group:model:PROVIDER), the worst first; at most ${ROWS}. A key without credit opens the circuit of the provider. Answers and tokens are those in the time range shown. As fallback: answers in place of the first model of a list. Click a model for its details.`,
         ...sized(24, 7, 'short'),
       },
-      [
-        { label: label(ATTR.agent), title: 'Agent', side: 'left' },
-        {
-          label: label(ATTR.tool),
-          title: 'Tool',
-          side: 'left',
-          links: [fromRow(UID.toolDetail, 'Tool detail', AGENT_TOOL_COLUMNS)],
-        },
-        HIDDEN_JOB,
-      ],
+      TOOL_KEYS,
       [
         { title: 'State', expr: `topk(${ROWS}, ${worstOfModels()})`, states: CIRCUIT_STATES_IN_TABLE, width: 110 },
         {

@@ -5,6 +5,7 @@ import type { Judge } from '../judging.ts';
 import {
   type AdapterContext,
   type ResponseFormat,
+  ranUntil,
   runAlternative,
   runTool,
   sessionOfAdapter,
@@ -55,14 +56,14 @@ export interface Work {
 }
 
 /**
- * The signal of a call, and whose its limit is (O10): the tool's is in its own config, and begins a little before the call. LangChain keeps that of a run in its metadata;
+ * The signal of a call, and whose its limit is (O10): the tool's is in its own config. LangChain keeps that of a run in its metadata;
  * half of it is enough, from 5 s.
  */
 const limitsOf = (tool: LangChainTool, config: ToolConfig | undefined): Pick<ToolRequest, 'signal' | 'isOwnLimit'> => {
   const ownMs = read(read(tool, 'defaultConfig'), 'timeout');
   const runMs = config?.metadata?.timeoutMs;
   const isOwnLimit = (ranMs: number): boolean =>
-    (typeof ownMs === 'number' && ranMs >= 0.9 * ownMs - 50) ||
+    (typeof ownMs === 'number' && ranUntil(ownMs, ranMs)) ||
     (typeof runMs === 'number' && ranMs >= Math.max(5_000, runMs / 2));
   return { signal: config?.signal, isOwnLimit };
 };

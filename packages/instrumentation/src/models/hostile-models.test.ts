@@ -1,28 +1,11 @@
 import { createBreakerbox } from '@breakerbox/core';
 import { boxModels } from '@breakerbox/core/internal';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type GuardFunctionsOptions, guardModels } from './guard-models.ts';
+import { guardModels } from './guard-models.ts';
+import { type Call, guarded } from './test-support.streams.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
-
-type Call = (request: string, options: { signal: AbortSignal }) => unknown;
-
-const guarded = (one: Call, options: Partial<GuardFunctionsOptions<string, unknown>> = {}) => {
-  const box = createBreakerbox({ agent: 'hostile models' });
-  const two = vi.fn<Call>(async () => 'two');
-  const models = [
-    { name: 'a/one', call: one },
-    { name: 'b/two', call: two },
-  ];
-  const { session } = boxModels(box);
-  return {
-    box,
-    two,
-    ask: guardModels(box, { models, ...options }),
-    failures: () => session.peek('model:a/one')?.failures,
-  };
-};
 
 const revoked = (): object => {
   const { proxy, revoke } = Proxy.revocable({}, {});

@@ -5,7 +5,8 @@ import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-ho
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type AiModel, guardAiModels } from '../ai-sdk/guard-ai-models.ts';
-import { type GuardFunctionsOptions, guardModels } from './guard-models.ts';
+import { guardModels } from './guard-models.ts';
+import { type Call, guarded } from './test-support.streams.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -13,24 +14,6 @@ afterEach(() => {
   trace.disable();
   context.disable();
 });
-
-type Call = (request: string, options: { signal: AbortSignal }) => unknown;
-
-const guarded = (one: Call, options: Partial<GuardFunctionsOptions<string, unknown>> = {}) => {
-  const box = createBreakerbox({ agent: 'streams' });
-  const two = vi.fn<Call>(async () => 'two');
-  const models = [
-    { name: 'a/one', call: one },
-    { name: 'b/two', call: two },
-  ];
-  const { session } = boxModels(box);
-  return {
-    session,
-    two,
-    ask: guardModels(box, { models, ...options }),
-    failures: () => session.peek('model:a/one')?.failures,
-  };
-};
 
 const never = () => new Promise<never>(() => {});
 

@@ -11,6 +11,7 @@ import { aValue, checkOptions, functionGiven, milliseconds, names } from '../opt
 import {
   type AdapterContext,
   type ResponseFormat,
+  ranUntil,
   runAlternative,
   runTool,
   type ToolExecutor,
@@ -193,7 +194,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
     input,
     callId: details?.toolCall?.callId,
     signal: details?.signal,
-    isOwnLimit: (ranMs) => ranMs >= 0.9 * timeoutMs - 50, // Its time began before ours.
+    isOwnLimit: (ranMs) => ranUntil(timeoutMs, ranMs),
   };
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
