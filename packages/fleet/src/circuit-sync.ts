@@ -362,7 +362,9 @@ export const nextOrder = (track: Track, situation: Situation): FleetOrder | unde
 type Keyed = { readonly key: string; readonly order: FleetOrder };
 
 const order = (track: Track, situation: Situation): Keyed | undefined => {
-  const { nowMs, mode, stored, epoch } = situation;
+  const { nowMs, mode, stored } = situation;
+  // G4: from the moment at which the grant is given back, the box may not use it, whatever is still to be heard.
+  if (mode === 'up' && track.result?.result === 'returned' && stored?.state === 'open') return hold(stored, situation);
   if (mode === 'up' && isBehind(track, situation)) return undefined;
   if (track.grant !== undefined) {
     const { grant, useEndMs } = track.grant;
@@ -372,23 +374,27 @@ const order = (track: Track, situation: Situation): Keyed | undefined => {
   }
   if (mode === 'starting') return undefined;
   if (mode === 'degraded') return isHeld(track) ? release(track, situation) : undefined;
-  const of = `${epoch} ${stored?.generation}`;
-  if (stored?.state === 'open') {
-    const { category, waitMs } = stored;
-    return { key: `hold ${of}`, order: { order: 'hold', category, ageMs: ageMs(stored, nowMs), waitMs } };
-  }
-  if (stored?.state === 'closed') return recover(track, situation, stored, of);
+  if (stored?.state === 'open') return hold(stored, situation);
+  if (stored?.state === 'closed') return recover(track, situation, stored);
   // The store does not know it. It is released, unless this box is about to report it again.
   const isReported =
     track.heard !== undefined && situation.circuit !== undefined && situation.circuit.state !== 'closed';
   return isHeld(track) && !isReported ? release(track, situation) : undefined;
 };
 
+const generationIn = ({ epoch, stored }: Situation): string => `${epoch} ${stored?.generation}`;
+
+const hold = (stored: Heard<StoredCircuit>, situation: Situation): Keyed => {
+  const { category, waitMs } = stored;
+  const order = { order: 'hold', category, ageMs: ageMs(stored, situation.nowMs), waitMs } as const;
+  return { key: `hold ${generationIn(situation)}`, order };
+};
+
 /** Whether the box waits for the fleet. */
 export const isHeld = ({ fed }: Track): boolean => fed.startsWith('hold') || fed.startsWith('grant');
 
 /** G5: a circuit that opened before the fleet's closed is due soon. One that opened later is another outage, with its own schedule. */
-const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit>, of: string): Keyed | undefined => {
+const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit>): Keyed | undefined => {
   const { circuit, nowMs, chance } = situation;
   const closedMs = ageMs(stored, nowMs);
   const isOpen = circuit !== undefined && circuit.state !== 'closed';
@@ -397,7 +403,7 @@ const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit
   if (!isOlder && !isHeld(track) && (isOpen || track.name !== EVENT_CIRCUIT)) return undefined;
   if (isOpen && !isOlder) return release(track, situation);
   const dueInMs = Math.max(0, chance * STAGGER_MS - closedMs);
-  return { key: `recover ${of}`, order: { order: 'recover', dueInMs, ageMs: closedMs } };
+  return { key: `recover ${generationIn(situation)}`, order: { order: 'recover', dueInMs, ageMs: closedMs } };
 };
 
 /** G7: the local clock goes on with what is left of the wait. */
