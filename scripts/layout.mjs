@@ -45,7 +45,7 @@ const LAYERS = [
   ],
   [
     'pure parts',
-    'circuit/ budget/ freshness/ routing/ precheck events passes counted-errors unusable written-rejections',
+    'circuit/ budget/ freshness/ limits/ routing/ precheck events passes counted-errors unusable written-rejections',
   ],
   ['settings and series of tools', 'config/ tool telemetry/series telemetry/logs telemetry/readers'],
   [

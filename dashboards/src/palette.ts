@@ -50,9 +50,11 @@ export const REASON_COLOURS = {
   not_allowed: COLOUR.grey,
   unavailable: COLOUR.yellow,
   busy: COLOUR.grey,
+  limit_reserved: COLOUR.grey,
   repeat: COLOUR.green,
   budget_exhausted: COLOUR.vermilion,
   systemic: COLOUR.rust,
+  limit_reached: COLOUR.vermilion,
 } satisfies Partial<Record<Reason, string>>;
 
 export const STATE_COLOURS: Readonly<Record<ReportedState, string>> = {

@@ -10,6 +10,8 @@ import { groupHint, shortened } from './config/names.ts';
 import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
 import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
+import { limitsOf } from './limits/limits.ts';
+import { Run } from './limits/run.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { noOverrides } from './overrides.ts';
 import { AVAILABILITIES, createPrecheckCache, type Precheck } from './precheck.ts';
@@ -267,8 +269,11 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       if (options.budget !== undefined) checkBudget(budget, tools.values());
       seriesOf(series, 'sessionsStarted').value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
+      const limits = limitsOf({ ...settings(config.limits), ...settings(options.limits) });
+      const run = limits && new Run(id, limits, memory.stepMs);
       const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
-      return createSession(shared, { id, memory, allowed: allowedBy(allowedTools), span: spanOf(id, options), named });
+      const allowed = allowedBy(allowedTools);
+      return createSession(shared, { id, memory, allowed, run, span: spanOf(id, options), named });
     },
     precheck: () =>
       prechecks.refresh(
@@ -285,11 +290,12 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     scope,
     config,
     put,
-    continueSession: (id, memory, options) => {
+    continueSession: (id, memory, run, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
       return createSession(shared, {
         id,
         memory,
+        run,
         allowed: allowedBy(options.allowedTools),
         span: spanOf(id, options),
         named,

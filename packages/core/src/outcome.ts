@@ -18,6 +18,8 @@ export type Settlement = SettledAs & {
    * the circuit (C3).
    */
   readonly tokens?: number | undefined;
+  /** What the call cost, in the currency of the run's limit (D3). It counts there alone. */
+  readonly cost?: number | undefined;
   /**
    * Milliseconds that the tool itself took. Set it if the time since the decision is misleading, for example because a person was
    * asked in between. Default: the time since the decision.
@@ -85,6 +87,8 @@ export interface Judged {
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs?: number | undefined;
   readonly tokens?: number;
+  /** Set if the executor reported it (D3). */
+  readonly cost?: number;
   /** Set if the executor reported how long the call took. */
   readonly durationMs?: number;
   /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
@@ -112,7 +116,7 @@ export const judge = (
   try {
     const given = isError(settlement) ? { error: settlement } : settlement; // Untyped callers may pass the error of `catch` itself.
     const judged = weigh(given, tool, settings, clock, ranMs);
-    const isPlain = !('tokens' in given || 'durationMs' in given || 'blames' in given); // As nearly all are.
+    const isPlain = !('tokens' in given || 'cost' in given || 'durationMs' in given || 'blames' in given); // As nearly all are.
     return isPlain ? judged : withCost(judged, given, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
@@ -123,11 +127,12 @@ export const judge = (
 /** A cost that can't be read does not affect the outcome, which is known by now. */
 const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
   try {
-    const { tokens, durationMs, blames } = settlement;
+    const { tokens, cost, durationMs, blames } = settlement;
     return {
       ...judged,
       ...(blames === 'group' && judged.outcome === 'failure' && { blames }),
       ...bounded('tokens', tokens),
+      ...bounded('cost', cost),
       ...bounded('durationMs', durationMs),
     };
   } catch (error) {
@@ -143,8 +148,8 @@ const ofKey = ({ blames: _, ...judged }: Judged): Judged => {
 };
 
 /** Keeps sums finite, because metrics and snapshots hold them. */
-const bounded = (key: 'tokens' | 'durationMs', value: unknown): Partial<Judged> => {
-  const amount = value === 0 && key === 'durationMs' ? 0 : sane(value);
+const bounded = (key: 'tokens' | 'cost' | 'durationMs', value: unknown): Partial<Judged> => {
+  const amount = value === 0 && key !== 'tokens' ? 0 : sane(value);
   return amount === undefined ? {} : { [key]: Math.min(amount, Number.MAX_SAFE_INTEGER) };
 };
 

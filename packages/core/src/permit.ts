@@ -11,6 +11,8 @@ import {
 } from './circuit/circuit.ts';
 import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
+import { adviceOf } from './limits/limit-text.ts';
+import type { RunCall, RunPermit } from './limits/run.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
@@ -31,7 +33,10 @@ export interface Permit {
   readonly tool: string;
   readonly decision: Decision;
   readonly reason: Reason;
-  /** True if one more failure may pause the session: by the number of failures (B2), or probably by their tokens (B4). */
+  /**
+   * True if one more failure may pause the session: by the number of failures (B2), or probably by their tokens (B4). Also true once 80 % of
+   * a limit are used (D2).
+   */
   readonly caution: boolean;
   /** The tool's group, without `group:`; undefined for a tool without one (C13). */
   readonly group: string | undefined;
@@ -46,6 +51,11 @@ export interface Permit {
    * unavailable, this is the advice that the model reads after the error (R5).
    */
   readonly message: string;
+  /**
+   * What the model should read beside the result: that a limit of the run is near, what is left, and to finish (D2). Each limit gives one
+   * such note. Empty nearly always.
+   */
+  readonly note: string;
   /** The fallback, on `skip` and `pause` (R2), and with the advice after a failed call (R5); otherwise undefined. */
   readonly route: Route | undefined;
   /**
@@ -128,6 +138,8 @@ export class SessionPermit implements Permit, Ticket {
   advice: RejectionFacts | undefined;
   readonly ledger: Ledger;
   readonly atMs: number;
+  /** What the call uses of the limits of its run; undefined without limits (D2). */
+  limits: RunPermit | undefined;
   freshness: FreshnessLabel | undefined;
   span: Span | undefined;
   /** The call's arguments, if they were given (O5). Their content is private. */
@@ -161,6 +173,7 @@ export class SessionPermit implements Permit, Ticket {
     this.generation = this.circuit?.generation ?? -1;
     this.#settle = settle;
     this.#inFlight = slots.inFlight;
+    this.limits = undefined;
     this.freshness = undefined;
     this.span = undefined;
     this.#isOpen = this.executes;
@@ -172,7 +185,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get caution(): boolean {
-    return isCautious(this.ledger.budget);
+    return isCautious(this.ledger.budget) || (this.limits !== undefined && this.limits.near.length > 0);
   }
 
   get group(): string | undefined {
@@ -194,6 +207,14 @@ export class SessionPermit implements Permit, Ticket {
   get message(): string {
     if (this.rejection !== undefined) return written(rejectionText(this.rejection));
     return this.advice === undefined ? '' : adviceText(this.advice);
+  }
+
+  get usage(): RunCall | undefined {
+    return this.limits?.call;
+  }
+
+  get note(): string {
+    return this.limits === undefined ? '' : adviceOf(this.limits.advised);
   }
 
   get route(): Route | undefined {
@@ -238,9 +259,22 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   toJSON(): PermitRecord {
-    const { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, route, freshness } =
-      this;
-    return { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, route, freshness };
+    const { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, note } = this;
+    const { route, freshness } = this;
+    return {
+      tool,
+      decision,
+      reason,
+      caution,
+      group,
+      state,
+      observed,
+      budgetRemaining,
+      message,
+      note,
+      route,
+      freshness,
+    };
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): object {

@@ -42,6 +42,8 @@ export const REASONS = {
   busy: 'skip',
   /** The same call has failed in the same way too often (O5). */
   repeat: 'skip',
+  /** What is left of a limit of the run is reserved for sub-agents (D1). */
+  limit_reserved: 'skip',
   /** The session has no failure left in its budget. */
   budget_exhausted: 'pause',
   /**
@@ -49,6 +51,8 @@ export const REASONS = {
    * decisionOf}.
    */
   systemic: 'pause',
+  /** The run has used up one of its limits (D2). */
+  limit_reached: 'pause',
 } as const satisfies Record<string, Decision>;
 
 export type Reason = keyof typeof REASONS;
@@ -80,6 +84,9 @@ export const wouldDecide = (reason: Reason): Decision => {
   if (reason === 'would_skip') return 'skip';
   return reason === 'would_pause' ? 'pause' : REASONS[reason];
 };
+
+/** Whether the reason says nothing about the tool: the same call may go a moment later. */
+export const isForNow = (reason: Reason): boolean => reason === 'busy' || reason === 'limit_reserved';
 
 /** G4: whether a call that is rejected for this reason could have been a probe. */
 export const asksForProbe = (reason: Reason): boolean =>

@@ -1,5 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { CircuitMode } from './circuit/circuit.ts';
+import type { LimitKind } from './limits/limits.ts';
+import type { ExtendedLimit, Usage } from './limits/run.ts';
 import type { Permit } from './permit.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
 
@@ -73,7 +75,29 @@ export interface Session {
   declare(tool: string, options?: DeclareOptions): void;
   /** Ends one turn of the agent loop. Probing counts these steps (P1). */
   step(): void;
-  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change. */
+  /**
+   * Counts what a call of a model has used, for the limits `tokens` and `cost` (D3). Do not call it for a model that `guardModels` guards, or
+   * whose usage your adapter reports. Without limits it does nothing. A number that is not finite, or below 0, is left out.
+   *
+   * @example
+   * ```ts
+   * session.spend({ tokens: response.usage.total_tokens, cost: 0.012 });
+   * ```
+   */
+  spend(usage: Usage): void;
+  /**
+   * Makes a limit larger, so that a run that it pauses can go on (D2). `by` is in the unit of the limit: calls, steps, tokens, money or
+   * milliseconds. Returns each limit that was extended, from what and to what.
+   *
+   * @throws BreakerboxUsageError if the session has no such limit, or if `by` is not a number above 0.
+   *
+   * @example
+   * ```ts
+   * session.extend('tokens', 50_000);
+   * ```
+   */
+  extend(limit: LimitKind, by: number): readonly ExtendedLimit[];
+  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change, and no limit is extended (D2). */
   resume(): void;
   /** Begins a new task. Results that are older than the task are stale (F1). The first task begins with the session. */
   beginTask(): void;

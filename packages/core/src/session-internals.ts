@@ -6,6 +6,7 @@ import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
+import type { Run } from './limits/run.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { Session } from './session-api.ts';
@@ -30,6 +31,8 @@ export interface SessionInternals {
   lookAhead(): LookAhead;
   /** What became of the calls of each tool, in the order of first calls. */
   tallies(): ReadonlyMap<string, ToolTally>;
+  /** What the run uses; undefined without limits (D2). */
+  readonly run: Run | undefined;
   /** The latest plan, for reports (W2). */
   readonly plan: ScopePlan | undefined;
   /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
@@ -55,6 +58,7 @@ export interface BoxInternals {
   continueSession(
     id: string,
     memory: SessionMemory,
+    run: Run | undefined,
     options: { readonly allowedTools?: readonly string[] | undefined; readonly span?: boolean | undefined },
   ): Session;
 }

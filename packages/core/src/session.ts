@@ -12,18 +12,22 @@ import type { Moment } from './clock.ts';
 import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
-import { type AskedCall, NO_CALL } from './engine/barrier.ts';
+import { type AskedCall, type Engine, NO_CALL } from './engine/barrier.ts';
 import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barriers.ts';
 import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
+import { extendRun } from './limits/extend.ts';
+import { adviceOf } from './limits/limit-text.ts';
+import type { LimitKind } from './limits/limits.ts';
+import type { ExtendedLimit, Run, Usage } from './limits/run.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
-import { asksForProbe, isCounted } from './reasons.ts';
+import { asksForProbe, isCounted, isForNow } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
@@ -59,6 +63,8 @@ export interface SessionStart {
   readonly memory: SessionMemory;
   /** K2: undefined if all tools may be called. */
   readonly allowed: ReadonlySet<string> | undefined;
+  /** What it uses; undefined without limits (D2). */
+  readonly run?: Run | undefined;
   readonly span: SessionSpan | undefined;
   /** Undefined if the caller gave no id. */
   readonly named: NamedSession | undefined;
@@ -82,7 +88,7 @@ class Session implements SessionApi, SessionInternals {
   readonly #entries: SessionTools;
   readonly #history: CallHistory;
   readonly #decider: Decider;
-  readonly #allowed: ReadonlySet<string> | undefined;
+  readonly #engine: Engine;
   #step: number;
   #stepMs: number;
   /** Number of calls that the session has decided. */
@@ -100,7 +106,7 @@ class Session implements SessionApi, SessionInternals {
   #errors: CountedErrors | undefined;
   #plan: ScopePlan | undefined;
 
-  constructor(box: BoxContext, { id, memory, allowed, span, named }: SessionStart) {
+  constructor(box: BoxContext, { id, memory, allowed, run, span, named }: SessionStart) {
     const { ledgerPair, step, stepMs } = memory;
     const store = box.shared ?? circuitStore(memory);
     this.id = id;
@@ -108,7 +114,6 @@ class Session implements SessionApi, SessionInternals {
     this.#box = box;
     this.#step = step;
     this.#stepMs = stepMs;
-    this.#allowed = allowed;
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#reports);
     this.#circuits = new CircuitRegistry({
@@ -121,7 +126,8 @@ class Session implements SessionApi, SessionInternals {
     });
     this.#entries = new SessionTools(box);
     this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
-    this.#decider = new Decider({ box, circuits: this.#circuits, history: this.#history, allowed });
+    this.#engine = { box, circuits: this.#circuits, history: this.#history, allowed, run };
+    this.#decider = new Decider(this.#engine);
     this.#beganMs = box.clock.now();
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
     this.#telemetry.used(this.#beganMs, false);
@@ -204,6 +210,8 @@ class Session implements SessionApi, SessionInternals {
     const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real.ledger, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
+    const run = call.run ?? this.#engine.run;
+    if (run !== undefined) permit.limits = run.enter(entry.tool, permit.executes, at.ms);
     if (!permit.executes) input?.forget();
     else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
     if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
@@ -252,6 +260,7 @@ class Session implements SessionApi, SessionInternals {
     const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
     const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    permit.limits?.call?.end(judged, judged.outcome === 'success');
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
@@ -284,6 +293,7 @@ class Session implements SessionApi, SessionInternals {
 
   step(): void {
     const { ms } = this.#arrive();
+    this.#engine.run?.add('steps', 1);
     this.#step += 1;
     this.#stepMs = ms;
     this.#decidedBefore = this.#serial;
@@ -330,6 +340,14 @@ class Session implements SessionApi, SessionInternals {
     this.#flush();
   }
 
+  spend(usage: Usage): void {
+    this.#engine.run?.spend(usage);
+  }
+
+  extend(limit: LimitKind, by: number): readonly ExtendedLimit[] {
+    return extendRun(this.#engine.run, limit, by);
+  }
+
   end(): void {
     this.#look(true);
     this.#telemetry.ended();
@@ -337,7 +355,8 @@ class Session implements SessionApi, SessionInternals {
   }
 
   note(): string {
-    return noteText(this.#rejected());
+    const advice = adviceOf(this.#engine.run?.near(this.#box.clock.now()) ?? []);
+    return [advice, noteText(this.#rejected())].filter(Boolean).join('\n\n');
   }
 
   unavailable(): readonly string[] {
@@ -349,7 +368,7 @@ class Session implements SessionApi, SessionInternals {
     const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, NO_CALL, at))
-      .filter(({ route, reason }) => route !== undefined && reason !== 'busy');
+      .filter(({ route, reason }) => route !== undefined && !isForNow(reason));
   }
 
   explain(tool: string, input?: unknown): Explanation {
@@ -393,6 +412,7 @@ class Session implements SessionApi, SessionInternals {
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,
       circuits: viewCircuits(store, at, this.#box),
+      ...(this.#engine.run && { limits: this.#engine.run.view(at.ms) }),
     };
   }
 
@@ -420,7 +440,7 @@ class Session implements SessionApi, SessionInternals {
       if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
     };
     own.circuits.catchUp(at, lapse);
-    const decider = new Decider({ box, circuits: own.circuits, history: this.#history, allowed: this.#allowed });
+    const decider = new Decider({ ...this.#engine, box, circuits: own.circuits });
     return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
   }
 
@@ -430,6 +450,10 @@ class Session implements SessionApi, SessionInternals {
 
   get beganMs(): number {
     return this.#beganMs;
+  }
+
+  get run(): Run | undefined {
+    return this.#engine.run;
   }
 
   get plan(): ScopePlan | undefined {

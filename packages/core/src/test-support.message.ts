@@ -27,6 +27,7 @@ export const facts = (given: Partial<RejectionFacts> = {}): RejectionFacts => ({
   key: undefined,
   event: undefined,
   gate: undefined,
+  limit: undefined,
   ledger,
   at,
   takesTurns: true,

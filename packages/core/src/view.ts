@@ -24,6 +24,7 @@ import type { Trip } from './circuit/trip-policies/trip-policies.ts';
 import { type CircuitStore, circuitMoment } from './circuit-store.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
+import type { LimitView } from './limits/run.ts';
 import type { Decision, Reason } from './reasons.ts';
 import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
 import type { ToolTally } from './session-tools.ts';
@@ -85,6 +86,8 @@ export interface SessionView {
   readonly systemic: SystemicEvent | undefined;
   /** Circuits of the tools that were used and of their groups, in the order of first use. */
   readonly circuits: readonly CircuitView[];
+  /** The limits of the run (D2); left out without any. */
+  readonly limits?: readonly LimitView[];
 }
 
 export const viewCircuit = (tracked: TrackedCircuit, at: Moment, box: ToolLookup, key?: string): CircuitView => {
@@ -138,7 +141,7 @@ export interface Explanation {
   readonly reason: Reason;
   /**
    * What rejects the call: the name of a circuit (`web_search`, `group:github`), `key` for the circuit of its key (C14), `budget`,
-   * `systemic`, or a setting (`allowedTools`, `precheck`, `loopGuard`). Undefined if the call is made.
+   * `systemic`, or a setting (`allowedTools`, `precheck`, `loopGuard`, `limits`). Undefined if the call is made.
    */
   readonly rejectedBy: string | undefined;
   /** The wait until the next probe of that circuit; undefined if no circuit rejects the call. */
@@ -213,6 +216,8 @@ const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
   unavailable: 'precheck',
   repeat: 'loopGuard',
   busy: 'maxInFlight',
+  limit_reserved: 'limits',
+  limit_reached: 'limits',
 };
 
 const rejecting = ({ reason, tool, mode, group, key, circuit }: RejectionFacts): string => {

@@ -18,6 +18,8 @@ const MAX_DIFFERENCES = 20;
 const NOT_COMPARED: readonly string[] = [
   'repeat',
   'busy',
+  'limit_reached',
+  'limit_reserved',
   'key_open',
   'key_probe_due',
   'unavailable',

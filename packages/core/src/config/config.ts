@@ -6,6 +6,7 @@ import type { CircuitConfig, GroupPolicyConfig, Profile } from '../circuit/polic
 import type { Classification } from '../classify/classify.ts';
 import type { ErrorCategory, Judgement } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
+import type { LimitsOptions } from '../limits/limits.ts';
 import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
 import type { TelemetryLevel } from '../telemetry/semconv.ts';
@@ -129,6 +130,11 @@ export interface BreakerboxConfig {
    */
   readonly budget?: 'strict' | false | BudgetOptions;
   /**
+   * Limits of each run, for all of its calls, successful ones too (D2). At 80 % the model reads what is left, at 100 % all calls are paused.
+   * Default: no limits.
+   */
+  readonly limits?: LimitsOptions;
+  /**
    * When failures of several tools count as one systemic (correlated) failure (S1). `false` turns this off. Default: on, with the
    * settings below.
    */
@@ -196,6 +202,8 @@ export interface SessionOptions {
   readonly id?: string;
   /** Failure budget of this session; default the box's. */
   readonly budget?: BreakerboxConfig['budget'];
+  /** Limits of this session (D2). Each that is given replaces the box's. Default: the box's. */
+  readonly limits?: LimitsOptions;
   /** Tools that this session may call; default the box's (K2). */
   readonly allowedTools?: readonly string[];
   /**

@@ -5,6 +5,7 @@ import { type CircuitConfig, PROFILES, resolvePolicy } from '../circuit/policy.t
 import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
+import { type CostLimitOptions, LIMIT_MODES, type LimitOptions, type LimitsOptions } from '../limits/limits.ts';
 import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
 import { GROUP_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
 import type { CircuitSpec } from '../tool.ts';
@@ -26,6 +27,7 @@ import {
   reject,
   shortName,
   show,
+  text,
   toolName,
   whole,
 } from './checks.ts';
@@ -90,6 +92,47 @@ const checkBudget: Check = (path, value) => {
   }));
 };
 
+const limitMode = oneOf(LIMIT_MODES, orLeaveOut('By default, a limit pauses the run.'));
+
+/** D2: a number, or an object with a mode. */
+const aLimit = (why: string): Check => {
+  const limit = whole(1, why);
+  const checks = { limit, mode: limitMode } satisfies Record<keyof LimitOptions, Check>;
+  const withMode = object(checks, "100, or { limit: 100, mode: 'advise' }");
+  return (path, value) => {
+    if (!isRecord(value)) return limit(path, value);
+    const issues = withMode(path, value);
+    return issues.length > 0 || value.limit !== undefined ? issues : limit(`${path}.limit`, value.limit);
+  };
+};
+
+const COST = "{ amount: 5, currency: 'USD' }";
+const costLimit = object(
+  {
+    amount: above('It is the money that a run may cost.'),
+    currency: text("it is the currency of amount, such as 'USD'."),
+    mode: limitMode,
+  } satisfies Record<keyof CostLimitOptions, Check>,
+  COST,
+);
+
+const limits = object(
+  {
+    calls: aLimit('By default, a run may make any number of calls.'),
+    steps: aLimit('By default, a run may take any number of steps.'),
+    tokens: aLimit('By default, a run may use any number of tokens.'),
+    cost: (path, value) => {
+      const issues = costLimit(path, value);
+      const missing = (['amount', 'currency'] as const).filter((key) => isRecord(value) && value[key] === undefined);
+      return issues.length > 0
+        ? issues
+        : missing.map((key) => ({ path: `${path}.${key}`, message: `is missing. Give both, such as ${COST}.` }));
+    },
+    durationMs: aLimit('By default, a run may take any time.'),
+  } satisfies Record<keyof LimitsOptions, Check>,
+  '{ calls: 500, tokens: 200000 }',
+);
+
 const allowedTools = list(toolName, "['web_search']");
 const span = oneOf([true, false], orLeaveOut('Without it, the session has no span.'));
 
@@ -99,7 +142,10 @@ const restoreChecks = {
   elapsedMs: number(0, orLeaveOut('By default, the wall clock measures the time since the snapshot.')),
 } satisfies Record<keyof RestoreOptions, Check>;
 
-const sessionChecks = object({ id: shortName, budget: checkBudget, allowedTools, span }, "{ id: 'conversation-7' }");
+const sessionChecks = object(
+  { id: shortName, budget: checkBudget, limits, allowedTools, span },
+  "{ id: 'conversation-7' }",
+);
 
 const checkLoopGuard = object(
   {
@@ -181,6 +227,7 @@ const checkConfig: Check = (path, value) => {
     models: checkModels,
     defaults: checkDefaults,
     budget: checkBudget,
+    limits,
     systemic: checkSystemic,
     scope: oneOf(['session', 'process', 'none'], orLeaveOut('By default, each session has its own circuits.')),
     loopGuard: (at, one) => (one === false ? [] : checkLoopGuard(at, one)),

@@ -3,6 +3,7 @@ import type { CallHistory } from '../call-history.ts';
 import type { CircuitMode, Ticket } from '../circuit/circuit.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { Moment } from '../clock.ts';
+import type { Run } from '../limits/run.ts';
 import type { CallInput } from '../loop-guard/digest.ts';
 import type { Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
@@ -17,6 +18,8 @@ export interface Engine {
   readonly history: CallHistory;
   /** K2: undefined if all tools may be called. */
   readonly allowed: ReadonlySet<string> | undefined;
+  /** What the run uses, if it has limits (D2). */
+  readonly run: Run | undefined;
 }
 
 /** The tool that a decision is asked for. */
@@ -27,6 +30,8 @@ export interface AskedCall {
   readonly input: CallInput | undefined;
   /** The hash of its key (C14). */
   readonly key: string | undefined;
+  /** The run of the child that makes the call (D1); undefined for a call of the session itself. */
+  readonly run?: Run | undefined;
 }
 
 /** Shared by all calls of which nothing is known. */

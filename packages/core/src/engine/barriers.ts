@@ -10,6 +10,7 @@ import type { Asked, AskedCall, Barrier, Engine, Question } from './barrier.ts';
 import { eventBarrier } from './event-barrier.ts';
 import { groupBarrier } from './group-barrier.ts';
 import { keyBarrier } from './key-barrier.ts';
+import { runLimits } from './limit-barrier.ts';
 import { chargeCall, toolBarrier } from './tool-barrier.ts';
 
 /** K2: a tool that is not allowed is not called. */
@@ -39,6 +40,7 @@ const precheck: Question = {
  */
 const OBJECTIONS: readonly Question[] = [
   eventBarrier, // It may pause the session. The budget is part of it, because which of the two comes first depends on the event.
+  runLimits, // D2: they pause all calls too, but a failure says more.
   allowedTools, // Before the mode: a tool that is not allowed is not called, even if its circuit is disabled.
   forcedMode, // Before the circuits, which do not count in these modes.
   precheck, // Before the circuits: a tool that can't be used gets no probe.
@@ -68,7 +70,10 @@ export const objectionTo = (
   call: AskedCall,
   at: Moment,
 ): Reason | undefined => {
-  if (areCalm(engine, asked, mode, call.key)) return undefined;
+  if (areCalm(engine, asked, mode, call.key))
+    return engine.run === undefined && call.run === undefined
+      ? undefined
+      : runLimits.ask(engine, asked, mode, call, at);
   let isDue = false;
   for (const question of OBJECTIONS) {
     if (!concerns(question, engine.circuits, asked, mode, call.key)) continue;

@@ -6,12 +6,14 @@ import type { Moment } from '../clock.ts';
 import { isWithoutVerdict } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import type { Asked, Barrier } from './barrier.ts';
+import { runLimits } from './limit-barrier.ts';
 
 /** S2, S5: a systemic event, and with it the budget of the session (B1). The gate of an event moves silently, by the session's own clock. */
 export const eventBarrier: Barrier = {
   of: 'event',
 
-  ask: ({ box, circuits }, asked, mode, _call, at) => {
+  ask: (engine, asked, mode, call, at) => {
+    const { box, circuits } = engine;
     const { ledgers } = circuits;
     const side = ledgers.sideOf(mode);
     const isExhausted = ledgers.isExhausted(side);
@@ -21,7 +23,8 @@ export const eventBarrier: Barrier = {
     const pausesAll = box.systemic?.decision !== 'skip';
     if (isExhausted && !pausesAll) return 'budget_exhausted';
     if (!pausesAll && !isAffected(box.systemic, state.correlation.event, asked.tool)) return undefined;
-    if (!admitsAtGate(circuits, asked, mode, at)) return 'systemic';
+    if (!admitsAtGate(circuits, asked, mode, at))
+      return pausesAll ? 'systemic' : (runLimits.ask(engine, asked, mode, call, at) ?? 'systemic'); // D2: a pause before a skip.
     return isExhausted ? 'budget_exhausted' : 'probe_due';
   },
 

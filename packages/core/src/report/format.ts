@@ -5,7 +5,7 @@ import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';
 import { ago, type Column, counted, figure, item, lasted, listed, named, table, utc, wrapped } from './lines.ts';
-import { isRejectedByGroup, isUnavailable, rejectsCalls, span, suspect } from './next.ts';
+import { isRejectedByGroup, isUnavailable, limitText, rejectsCalls, span, suspect } from './next.ts';
 import type { BudgetReport, DeferredReport, FallbackReport, LeftOut, SessionReport } from './session-report.ts';
 import { entriesOf, type ProbeReport, type ToolReport } from './tool-report.ts';
 
@@ -192,6 +192,22 @@ const budgetSection: Section = ({ budget, state }) => {
   return [`Failure budget: ${left.join(', ')}`, [`  ${wrapped(text, 2)}`, ...table(CHARGE_COLUMNS, charges)]];
 };
 
+/** D2: what the run has used of its limits. */
+const limitSection: Section = ({ limits = [], session }) => [
+  'Limits',
+  limits.map((one) => {
+    const { level, mode, reserved, estimated } = one;
+    const remarks = [
+      ...(one.session === session ? [] : [`of session ${named(one.session)}`]),
+      ...(level === null ? [] : [level]),
+      ...(mode === 'pause' ? [] : [`mode ${mode}`]),
+      ...(reserved > 0 ? [`${figure(reserved)} reserved for sub-agents`] : []),
+      ...(estimated > 0 ? [`${figure(estimated)} estimated`] : []),
+    ];
+    return item('-', `${limitText(one)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}.`);
+  }),
+];
+
 /** S4: what the failures share, and when each circuit opened. */
 const systemicSection: Section = ({ systemic, unixMs }) => {
   if (systemic === null) return ['', []];
@@ -276,7 +292,7 @@ const scopeHeadline = ({ scope, done }: SessionReport): string => {
 
 const HEALTH: readonly Section[] = [unavailableSection, toolSection];
 const WORK: readonly Section[] = [taskSection, leftOutSection];
-const CHARGES: readonly Section[] = [budgetSection, remarkSection];
+const CHARGES: readonly Section[] = [limitSection, budgetSection, remarkSection];
 const ACTIVE: readonly Section[] = [nextSection, systemicSection, ...HEALTH, ...WORK, ...CHARGES];
 const PAUSED: readonly Section[] = [nextSection, systemicSection, ...WORK, ...HEALTH, ...CHARGES];
 

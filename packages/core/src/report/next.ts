@@ -1,8 +1,9 @@
 import type { SuspectedLayer } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
+import { usedOf } from '../limits/limit-text.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { counted, figure, listed, named } from './lines.ts';
-import type { BudgetReport, SessionReport, SystemicReport, WindowReport } from './session-report.ts';
+import type { BudgetReport, LimitReport, SessionReport, SystemicReport, WindowReport } from './session-report.ts';
 import type { GroupReport, ToolReport } from './tool-report.ts';
 
 /** The sentences of a report: what is wrong, and what to do about it. Written for a reader who has just been woken up. */
@@ -17,6 +18,8 @@ export const headlineOf = (known: Known): string => {
   const deferred = waiting === 0 ? '' : `; ${counted(waiting, 'task')} deferred`;
   if (systemic !== null && state === 'paused_systemic') return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
   if (state === 'paused_budget') return `PAUSED, failure budget: ${spent(known.budget)}.`;
+  const over = reachedOf(known);
+  if (over.length > 0) return `PAUSED, limit of the run: ${over.map(limitText).join(', ')}.`;
   if (systemic !== null) return `Systemic failure, affected tools are skipped: ${systemicCause(systemic)}${deferred}.`;
   const unavailable = tools.filter(isUnavailable).length;
   if (unavailable > 0) {
@@ -31,6 +34,14 @@ export const headlineOf = (known: Known): string => {
   const remark = rejected === 0 ? '' : `; ${counted(rejected, 'call')} of this run ${were} skipped or paused`;
   return `${health}${remark}${deferred}.`;
 };
+
+/** D2: the limits that pause the run. */
+const reachedOf = ({ limits = [] }: Known): readonly LimitReport[] =>
+  limits.filter(({ level, mode }) => level === 'reached' && mode === 'pause');
+
+/** `14,000 of 14,000 tool calls`. */
+export const limitText = ({ currency, level, ...one }: LimitReport): string =>
+  usedOf({ ...one, currency: currency ?? undefined, level: level ?? undefined });
 
 /** C14: a tool works if a call of it has succeeded, and not because no circuit is open. */
 const workingText = (tools: readonly ToolReport[]): string => {
@@ -118,6 +129,7 @@ export const span = ({ steps, ms, calls }: WindowReport): string =>
 
 export const nextOf = (known: Known): readonly string[] => [
   ...pauseSteps(known),
+  ...limitSteps(known),
   ...toolSteps(known),
   ...cautionSteps(known),
   ...taskSteps(known),
@@ -174,6 +186,19 @@ const worst = ({ rule, charges, earlier }: BudgetReport): string => {
   const among = `${earlier === null ? '' : 'last '}${counted(failed.length, charge)}`;
   const categories = listed([...new Set(own.map(({ category }) => category))]);
   return `Look at ${named(tool)} first: it caused ${own.length} of the ${among} (${categories})`;
+};
+
+/** D2: what a person can do about a limit. */
+const limitSteps = (known: Known): readonly string[] => {
+  const over = reachedOf(known);
+  const near = (known.limits ?? []).filter(({ level }) => level === 'advised');
+  return [
+    ...over.map(
+      ({ limit, session }) =>
+        `Look at what the run has done so far. If it may go on, call session.extend('${limit}', …)${session === known.session ? '' : ` on session ${named(session)}`}: resume() does not extend a limit.`,
+    ),
+    ...(near.length === 0 ? [] : [`A limit of the run is near: ${near.map(limitText).join(', ')}.`]),
+  ];
 };
 
 const toolSteps = (known: Known): readonly string[] => {

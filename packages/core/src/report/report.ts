@@ -3,6 +3,7 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 import { BreakerboxUsageError, list, object, text } from '../config/checks.ts';
+import type { LimitView } from '../limits/run.ts';
 import type { SystemicDecision } from '../reasons.ts';
 import type { ScopePlan } from '../routing/route.ts';
 import type { Session } from '../session-api.ts';
@@ -10,7 +11,14 @@ import { sessionInternals } from '../session-internals.ts';
 import type { ToolTally } from '../session-tools.ts';
 import { type CircuitView, viewCircuits } from '../view.ts';
 import { headlineOf, type Known, nextOf } from './next.ts';
-import { leftOutOf, reportBudget, reportScope, type SessionReport, type SystemicReport } from './session-report.ts';
+import {
+  leftOutOf,
+  reportBudget,
+  reportLimits,
+  reportScope,
+  type SessionReport,
+  type SystemicReport,
+} from './session-report.ts';
 import { probeReport, reportGroups, reportTools } from './tool-report.ts';
 
 /** Options of `report`. */
@@ -49,6 +57,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     event: ledgers.event,
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,
     systemicDecision: box.systemic?.decision ?? 'pause',
+    ...(inside.run && { limits: inside.run.view(at.ms) }),
     scope: inside.plan,
     done: options.done ?? [],
   });
@@ -80,6 +89,8 @@ export interface ReportFacts {
   readonly eventProbe: ProbeWait | undefined;
   /** The decision of a systemic event in this box (S2). */
   readonly systemicDecision: SystemicDecision;
+  /** The limits of the run (D2). */
+  readonly limits?: readonly LimitView[];
   readonly scope: ScopePlan | undefined;
   readonly done: readonly string[];
 }
@@ -99,6 +110,7 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
     tools,
     groups: reportGroups(circuits, tools),
     budget: reportBudget(ledger.budget, ledger.exhausted, state !== 'active', at),
+    ...(facts.limits && { limits: reportLimits(facts.limits) }),
     systemic: reportSystemic(facts),
     scope,
     done: [...done],

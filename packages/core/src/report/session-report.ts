@@ -5,6 +5,7 @@ import { callsSince, type WindowBudget } from '../budget/window.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
+import type { LimitView } from '../limits/run.ts';
 import type { Reason, SystemicDecision } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { ScopePlan } from '../routing/route.ts';
@@ -35,6 +36,8 @@ export interface SessionReport {
   /** Groups of tools that share a circuit (C13). */
   readonly groups: readonly GroupReport[];
   readonly budget: BudgetReport;
+  /** The limits of the run (D2); left out without any. */
+  readonly limits?: readonly LimitReport[];
   /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null without a plan. */
@@ -89,6 +92,17 @@ export interface BudgetReport {
   /** The sum of earlier charges that still count; null if there are no such charges. */
   readonly earlier: { readonly failures: number; readonly tokens: number } | null;
 }
+
+/** A limit of the run (D2), or of a run above it in the tree (D1). */
+export interface LimitReport extends Omit<LimitView, 'currency' | 'level'> {
+  /** The currency of a limit of money; null for others. */
+  readonly currency: string | null;
+  /** `advised` from 80 % on, `reached` at 100 %; null below. */
+  readonly level: 'advised' | 'reached' | null;
+}
+
+export const reportLimits = (limits: readonly LimitView[]): readonly LimitReport[] =>
+  limits.map(({ currency = null, level = null, ...one }) => ({ ...one, currency, level }));
 
 /** How long a charge counts: in steps, or in milliseconds and calls, whichever end first. The others are null. */
 export interface WindowReport {

@@ -8,6 +8,8 @@ import type { Trip } from '../circuit/trip-policies/trip-policies.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
+import { reachedText, reservedText } from '../limits/limit-text.ts';
+import type { LimitView } from '../limits/run.ts';
 import type { Decision, Reason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
@@ -42,6 +44,8 @@ export interface RejectionCauses {
   readonly event: SystemicEvent | undefined;
   /** The gate that lets one call probe for that event (S5). */
   readonly gate: { readonly circuit: Circuit; readonly policy: CircuitPolicy } | undefined;
+  /** The limit of the run that rejects the call (D2). */
+  readonly limit: LimitView | undefined;
 }
 
 /** The facts for the text of a skipped or paused call, as they were when the call was rejected. */
@@ -71,6 +75,8 @@ export const rejectionText = (facts: RejectionFacts): string => {
   const { reason, tool } = facts;
   if (reason === 'busy')
     return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. Try again in your next turn. ${SKIP_MARK}`;
+  if (reason === 'limit_reserved')
+    return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. Wait for their results, or finish. ${SKIP_MARK}`;
   if (reason !== 'repeat') return `${skipText(facts, 'is unavailable')} ${insteadOf(facts)} ${SKIP_MARK}`;
   const advice = 'Do not repeat it: change the arguments, or do something else first.';
   return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)} ${SKIP_MARK}`;
@@ -128,7 +134,7 @@ const noteLine = (facts: RejectionFacts): string => {
 const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
 
 /** Why a tool is skipped. */
-const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): string => {
+const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFacts): string => {
   const circuit = key?.circuit ?? own;
   switch (reason) {
     case 'systemic':
@@ -145,6 +151,8 @@ const whyOf = ({ reason, circuit: own, key, group, event }: RejectionFacts): str
       return 'its pre-call check says that it cannot be used now';
     case 'busy':
       return 'as many calls as it may have are under way';
+    case 'limit_reserved':
+      return limit === undefined ? 'the rest of a limit is reserved for sub-agents' : reservedText(limit);
     case 'repeat':
       return 'the same call has failed in the same way several times in a row';
     default:
@@ -240,8 +248,10 @@ const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =
 
 const STOP = 'Do not call any tools, including ones that still work.';
 
-/** Why the session is paused: its budget has run out (B1, B4), or several tools failed as one event (S2). */
-const pauseText = ({ reason, ledger, event }: RejectionFacts): string => {
+/** Why the session is paused: its budget has run out (B1, B4), several tools failed as one event (S2), or a limit is reached (D2). */
+const pauseText = ({ reason, ledger, event, limit }: RejectionFacts): string => {
+  if (reason === 'limit_reached')
+    return `Tool calls are paused: ${limit === undefined ? 'a limit of this run is reached' : reachedText(limit)}.`;
   if (reason === 'systemic') return `Tool calls are paused: ${systemicCause(event)}.`;
   return remaining(ledger.budget) > 0
     ? 'Tool calls are paused: failed tool calls of this run have used up the token budget for failures.'
@@ -249,9 +259,12 @@ const pauseText = ({ reason, ledger, event }: RejectionFacts): string => {
 };
 
 const afterPause = ({ reason }: RejectionFacts): string =>
-  `Report what is done, what is not done and why. Say that a person ${
-    reason === 'systemic' ? 'may have to confirm the recovery' : 'must resume the run'
-  }.`;
+  `Report what is done, what is not done and why. Say that a person ${WHO_ENDS_IT[reason] ?? 'must resume the run'}.`;
+
+const WHO_ENDS_IT: Readonly<Partial<Record<Reason, string>>> = {
+  systemic: 'may have to confirm the recovery',
+  limit_reached: 'can extend the limit',
+};
 
 /** S4: which tools failed, how, and what is suspected. */
 const systemicCause = (event: SystemicEvent | undefined): string => {

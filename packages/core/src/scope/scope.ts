@@ -10,6 +10,7 @@ import {
 } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import { NO_CALL } from '../engine/barrier.ts';
+import { isForNow } from '../reasons.ts';
 import { type RejectionFacts, waitOf } from '../routing/message.ts';
 import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../routing/route.ts';
 import { describeWait, quoteTool } from '../routing/wording.ts';
@@ -52,7 +53,7 @@ const planTasks = (tasks: readonly Task[], now: (tool: string) => RejectionFacts
       const facts = now(tool);
       const { reason, route } = facts;
       if (route?.kind === 'alternative') degraded.push({ tool, route });
-      else if (route !== undefined && reason !== 'busy')
+      else if (route !== undefined && !isForNow(reason))
         blockers.push({ tool, reason, route, unblock: unblockText(facts) });
     }
     if (blockers.length === 0) achievable.push({ task: name, degraded });
@@ -83,6 +84,8 @@ const unblockText = (facts: RejectionFacts): string => {
       return `the pre-call check of ${name} passes`;
     case 'budget_exhausted':
       return 'a person resumes the session: session.resume()';
+    case 'limit_reached':
+      return 'a person extends the limit: session.extend(limit, by)';
     default: // systemic: a plan knows no arguments, so neither a key nor a repeated call rejects it.
       return wait === undefined ? confirmed : `a probe of an affected tool succeeds${due}, or ${confirmed}`;
   }

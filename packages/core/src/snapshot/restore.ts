@@ -12,6 +12,7 @@ import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import type { SessionMemory } from '../session-memory.ts';
 import { noteSuccess } from '../warnings/mistakes.ts';
 import { circuit, type KeptLedger, ledger } from './formats.ts';
+import { readRun } from './run-format.ts';
 import { type CircuitSnapshot, type LedgerSnapshot, MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
 import { checkSnapshot } from './snapshot-checks.ts';
 
@@ -32,7 +33,7 @@ import { checkSnapshot } from './snapshot-checks.ts';
 export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOptions = {}): Session => {
   const { context, scope, continueSession } = boxInternals(box, 'restore(box, snapshot)');
   validateRestoreOptions(options);
-  const { id, succeeded = [], ...kept } = checkSnapshot(snapshot, context.agent);
+  const { id, succeeded = [], run, ...kept } = checkSnapshot(snapshot, context.agent);
   const known = context.evidence.succeeded;
   // Tools may be declared later. Many snapshots must not fill the box with other names.
   for (const tool of succeeded)
@@ -41,7 +42,9 @@ export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOpti
   const { now, unixNow } = context.clock;
   const elapsedMs = options.elapsedMs ?? Math.max(0, unixNow() - kept.unixMs);
   // What the clock would have shown when the snapshot was taken.
-  return continueSession(id, recall(kept, now() - elapsedMs, context.systemic, scope === 'session'), options);
+  const ms = now() - elapsedMs;
+  const memory = recall(kept, ms, context.systemic, scope === 'session');
+  return continueSession(id, memory, readRun(id, run, ms), options);
 };
 
 const informOfCircuits = (
@@ -68,7 +71,7 @@ const inform = (message: string): void => safely('the logger', () => diag.info(`
  * `ownsCircuits`: the circuits belong to the session, not to its box (C12).
  */
 const recall = (
-  kept: Omit<SessionSnapshot, 'id' | 'succeeded'>,
+  kept: Omit<SessionSnapshot, 'id' | 'succeeded' | 'run'>,
   ms: number,
   shared: SharedBy | undefined,
   ownsCircuits: boolean,

@@ -4,6 +4,7 @@ import type { CircuitMode, CircuitState } from '../circuit/circuit.ts';
 import type { Ladder } from '../circuit/schedule.ts';
 import type { CountsSnapshot, Trip } from '../circuit/trip-policies/trip-policies.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { CountedKind, LimitKind, LimitMode } from '../limits/limits.ts';
 
 /** O8: number of tools in a snapshot that have succeeded. A box keeps their names for good. */
 export const MOST_SUCCEEDED = 1_000;
@@ -31,6 +32,27 @@ export interface SessionSnapshot {
   readonly circuits: readonly CircuitSnapshot[];
   /** The tools of the box of which a call has ever succeeded (O8); left out if no call has. */
   readonly succeeded?: readonly string[];
+  /** The limits of the run (D2); left out without any. */
+  readonly run?: RunSnapshot;
+}
+
+/** What a run has used, and its limits (D2). */
+export interface RunSnapshot {
+  /** Milliseconds since the run began. */
+  readonly ageMs: number;
+  readonly limits: readonly LimitSnapshot[];
+  /** With the estimates of calls that were under way. */
+  readonly used: Readonly<Record<CountedKind, number>>;
+  /** The part of it that was estimated (D3). */
+  readonly estimated: { readonly tokens: number; readonly cost: number };
+}
+
+export interface LimitSnapshot {
+  readonly limit: LimitKind;
+  readonly size: number;
+  readonly mode: LimitMode;
+  /** Of a limit of money; null for others. */
+  readonly currency: string | null;
 }
 
 /** A circuit in a snapshot. Probes that were under way have returned their slots. */

@@ -17,6 +17,7 @@ import {
   writtenCount,
 } from '../config/checks.ts';
 import { circuit, ledger, unixMs } from './formats.ts';
+import { checkRun } from './run-format.ts';
 import {
   type CircuitSnapshot,
   type KeySnapshot,
@@ -74,6 +75,7 @@ const snapshotChecks = {
   dryRun: nullable(ledger.check),
   circuits: list(circuit.check),
   succeeded: optional(names),
+  run: optional(checkRun),
 } satisfies Record<keyof SessionSnapshot, Check>;
 
 /** Faults that no single field shows. */

@@ -2,6 +2,7 @@ import { ownMemory } from '../circuit-store.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import { circuit, ledger, unixMs } from './formats.ts';
+import { writeRun } from './run-format.ts';
 import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
 
 /**
@@ -33,5 +34,6 @@ export const snapshot = (session: Session): SessionSnapshot => {
     dryRun: dryRun === undefined ? null : ledger.write({ ledger: dryRun, correlation: dryRunCorrelation }, at),
     circuits: [...circuits].map((one) => circuit.write(one, at)),
     ...(evidence.succeeded.size > 0 && { succeeded: [...evidence.succeeded].slice(-MOST_SUCCEEDED) }),
+    ...(inside.run && { run: writeRun(inside.run, at.ms) }),
   };
 };

@@ -173,9 +173,11 @@ const WHY: Readonly<Partial<Record<Reason, string>>> = {
   not_allowed: 'it is not on the list of allowed tools',
   unavailable: 'its pre-call check says that it cannot be used',
   busy: 'as many calls as it may have are under way',
+  limit_reserved: 'what is left of a limit of the run is reserved for sub-agents',
   repeat: 'the same call has failed in the same way too often',
   budget_exhausted: 'the session has used up its failure budget',
   systemic: 'several tools failed from one cause',
+  limit_reached: 'a limit of the run is reached',
 };
 
 const causeOf = ({ category, ...event }: SystemicEvent): string =>

@@ -1,0 +1,17 @@
+import { BreakerboxUsageError, show } from '../config/checks.ts';
+import { LIMIT_KINDS, type LimitKind } from './limits.ts';
+import type { ExtendedLimit, Run } from './run.ts';
+
+/** D2: makes a limit larger. */
+export const extendRun = (run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] => {
+  const call = `session.extend(${show(limit)}, ${show(by)})`;
+  if (!LIMIT_KINDS.includes(limit))
+    throw new BreakerboxUsageError(`${call}: there is no such limit. Give one of ${LIMIT_KINDS.join(', ')}.`);
+  if (typeof by !== 'number' || !Number.isFinite(by) || by <= 0)
+    throw new BreakerboxUsageError(`${call}: the limit cannot grow by that. Give a number above 0.`);
+  const extended = run?.extend(limit, by) ?? [];
+  if (extended.length > 0) return extended;
+  throw new BreakerboxUsageError(
+    `${call}: the session has no limit of ${limit}, so that nothing stops it. Set limits in box.session({ limits }), or in createBreakerbox.`,
+  );
+};

@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest';
+import { createBreakerbox } from '../index.ts';
+import { formatReport } from '../report/format.ts';
+import { report } from '../report/report.ts';
+import { planScope } from '../scope/scope.ts';
+import { restore } from '../snapshot/restore.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { bringDown, inAnotherProcess } from './test-support.rules.ts';
+
+const OK = { outcome: 'success' } as const;
+
+/** Successful calls, and how many were made. */
+const callTimes = (session: ReturnType<typeof bench>['session'], times: number): number => {
+  let made = 0;
+  for (let i = 0; i < times; i += 1) if (succeedOnce(session, 'a') === 'call') made += 1;
+  return made;
+};
+
+describe('D2: limits of a run', () => {
+  test('D2: 14,000 successful calls are advised at 80 %, paused at 100 %, and go on once the limit is extended', () => {
+    const { session } = bench({ limits: { calls: 14_000 } });
+    expect(callTimes(session, 11_199)).toBe(11_199);
+    expect(session.note()).toBe('');
+    const first = session.acquire('a');
+    expect(first).toMatchObject({ decision: 'call', reason: 'closed', caution: true, message: '' });
+    expect(first.note).toBe(
+      'This run has used 11,200 of 14,000 tool calls. Finish what you have begun with what is left, and begin nothing new.',
+    );
+    first.settle(OK);
+    expect(session.acquire('a')).toMatchObject({ caution: true, note: '' }); // Once is enough beside a result.
+    expect(session.note()).toContain('11,201 of 14,000 tool calls');
+    expect(callTimes(session, 5_000)).toBe(2_799);
+    const paused = session.acquire('b');
+    expect(paused).toMatchObject({ decision: 'pause', reason: 'limit_reached', state: 'closed', budgetRemaining: 5 });
+    expect(paused.message).toBe(
+      'Tool calls are paused: this run has used 14,000 of 14,000 tool calls. Do not call any tools, including ones that still work. ' +
+        'Report what is done, what is not done and why. Say that a person can extend the limit. [breakerbox:not-called]',
+    );
+    session.resume();
+    expect(session.acquire('a').reason).toBe('limit_reached');
+    expect(session.extend('calls', 1_000)).toEqual([{ session: 'run-1', from: 14_000, to: 15_000 }]);
+    expect(session.acquire('a').note).toContain('14,001 of 15,000 tool calls');
+    expect(callTimes(session, 5_000)).toBe(999);
+  });
+
+  test('D2: without limits there is none of this', () => {
+    const { session } = bench();
+    session.spend({ tokens: 1e9, cost: 1e9 });
+    expect(session.acquire('a')).toMatchObject({ reason: 'closed', caution: false, note: '' });
+    expect(session.view()).not.toHaveProperty('limits');
+    expect(() => session.extend('tokens', 5)).toThrow('the session has no limit of tokens');
+  });
+
+  test('D2: skipped and paused calls, and calls under way, use nothing more', () => {
+    const { session } = bench({ limits: { calls: 5 }, loopGuard: false });
+    trip(session, 'a');
+    for (let i = 0; i < 5; i += 1) expect(session.acquire('a').reason).toBe('open');
+    const parallel = Array.from({ length: 10 }, () => session.acquire('b').reason);
+    expect(parallel.filter((reason) => reason === 'closed')).toHaveLength(2);
+    expect(session.view().limits).toMatchObject([{ limit: 'calls', used: 5, size: 5, level: 'reached' }]);
+  });
+
+  test('D2: steps count as they end', () => {
+    const { session } = bench({ limits: { steps: 10 } });
+    steps(session, 7);
+    expect(session.acquire('a').caution).toBe(false);
+    steps(session, 1);
+    expect(session.acquire('a').note).toContain('8 of 10 turns');
+    steps(session, 2);
+    expect(session.acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D2: each limit has a mode', () => {
+    const observed = bench({ limits: { calls: { limit: 2, mode: 'observe' } } }).session;
+    expect(callTimes(observed, 10)).toBe(10);
+    expect(observed.acquire('a')).toMatchObject({ caution: false, note: '' });
+    expect(observed.view().limits).toMatchObject([{ mode: 'observe', used: 11, size: 2, level: 'reached' }]);
+    const advised = bench({ limits: { calls: { limit: 2, mode: 'advise' } } }).session;
+    expect(callTimes(advised, 10)).toBe(10);
+    expect(advised.acquire('a').caution).toBe(true);
+    expect(advised.note()).toContain('11 of 2 tool calls');
+  });
+
+  test('D2: a session replaces single limits of its box', () => {
+    const { box } = bench({ limits: { calls: 2, steps: 3 } });
+    const session = box.session({ id: 'own', limits: { calls: 4 } });
+    expect(session.view().limits?.map(({ limit, size }) => [limit, size])).toEqual([
+      ['calls', 4],
+      ['steps', 3],
+    ]);
+  });
+
+  test('D2: of the pauses, an event comes first, then the budget, then a limit', () => {
+    const systemic = bench({ limits: { calls: 6 }, systemic: { sameCategory: 2 } }).session;
+    bringDown(systemic);
+    expect(systemic.acquire('c').reason).toBe('systemic');
+    systemic.confirmRecovered();
+    expect(systemic.acquire('c').reason).toBe('limit_reached');
+    const budget = bench({ limits: { calls: 1 }, budget: { failures: 1 }, tools: {} }).session;
+    failOnce(budget, 'x');
+    expect(budget.acquire('x').reason).toBe('budget_exhausted');
+    budget.resume();
+    expect(budget.acquire('x').reason).toBe('limit_reached');
+  });
+
+  test('D2: where an event only skips its tools, a limit comes before it', () => {
+    const { session } = bench({ limits: { calls: 6 }, scope: 'process', systemic: { sameCategory: 2 } });
+    bringDown(session);
+    expect(session.acquire('a')).toMatchObject({ decision: 'pause', reason: 'limit_reached' });
+    session.extend('calls', 1);
+    expect(session.acquire('a')).toMatchObject({ decision: 'skip', reason: 'systemic' });
+  });
+
+  test('D2: a limit rejects probes, and calls of tools that are switched off; one that is only observed is let through', () => {
+    const { session } = bench({
+      limits: { calls: 3 },
+      tools: { a: {}, off: { mode: 'forced_open' }, free: { mode: 'disabled' }, seen: { mode: 'observe_only' } },
+    });
+    trip(session, 'a');
+    steps(session, 3);
+    for (const tool of ['a', 'off', 'free']) expect(session.acquire(tool).reason).toBe('limit_reached');
+    expect(session.acquire('seen')).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
+    expect(session.view().limits).toMatchObject([{ used: 4, size: 3 }]);
+  });
+
+  test('C11, D2: explain and unavailable say what the limit decides, and change nothing', () => {
+    const { session } = bench({ limits: { calls: 1 } });
+    expect(session.explain('a').reason).toBe('closed');
+    succeedOnce(session, 'a');
+    expect(session.explain('a')).toMatchObject({ reason: 'limit_reached', rejectedBy: 'limits', decision: 'pause' });
+    expect(session.explain('a').text).toContain('1 of 1 tool calls');
+    expect(session.unavailable()).toEqual(['a', 'b', 'c', 'd']);
+    expect(session.note()).toContain('Tool calls are paused: this run has used 1 of 1 tool calls.');
+  });
+
+  test('D2, R5: a call that fails and reaches the limit says so at once', () => {
+    const { session } = bench({ limits: { calls: 1 } });
+    const permit = session.acquire('a');
+    permit.settle({ outcome: 'failure', category: 'network' });
+    expect(permit.message).toMatch(/^Tool calls are paused: this run has used 1 of 1 tool calls\. Call no more tools/);
+  });
+
+  test('D2: budget: false and limits go together', () => {
+    const { session } = bench({ budget: false, systemic: false, limits: { calls: 30 }, tools: {} });
+    for (let i = 0; i < 30; i += 1) failOnce(session, 'x');
+    expect(session.acquire('x').reason).toBe('limit_reached');
+  });
+});
+
+describe('D3: what a run spends', () => {
+  test('D3: tokens and money of calls and models count, successful ones too', () => {
+    const { session } = bench({ limits: { tokens: 1_000, cost: { amount: 2, currency: 'EUR' } } });
+    session.acquire('a').settle({ ...OK, tokens: 300, cost: 0.5 });
+    session.spend({ tokens: 520, cost: 1.2 });
+    expect(session.view().limits).toMatchObject([
+      { limit: 'tokens', used: 820, level: 'advised' },
+      { limit: 'cost', used: 1.7, currency: 'EUR', level: 'advised' },
+    ]);
+    expect(session.acquire('b').note).toContain('820 of 1,000 tokens, and 1.7 of 2 EUR');
+    session.spend({ cost: 0.3 });
+    expect(session.acquire('b').message).toContain('this run has used 2 of 2 EUR.');
+  });
+
+  test('D3: a call under way counts what one of the last 20 used at most, and the pause lifts once that is too much', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    session.acquire('a').settle({ ...OK, tokens: 400 });
+    const under = session.acquire('a');
+    expect(session.view().limits).toMatchObject([{ used: 800 }]);
+    expect(session.acquire('b').reason).toBe('closed'); // It has never used a token.
+    expect(session.acquire('a').reason).toBe('closed'); // The last one counts what is left.
+    expect(session.acquire('a').message).toContain('this run has used 1,000 of 1,000 tokens.');
+    expect(session.acquire('b').reason).toBe('limit_reached');
+    under.settle({ ...OK, tokens: 10 });
+    expect(session.view().limits).toMatchObject([{ used: 610 }]);
+    expect(session.acquire('a').reason).toBe('closed');
+  });
+
+  test('D3: estimates forget what is older than 20 calls', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    session.acquire('a').settle({ ...OK, tokens: 500 });
+    for (let i = 0; i < 20; i += 1) session.acquire('a').settle({ ...OK, tokens: 1 });
+    session.acquire('a');
+    expect(session.view().limits).toMatchObject([{ used: 521 }]);
+  });
+
+  test('D3: a call that failed and does not say what it used keeps its estimate', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    session.acquire('a').settle({ ...OK, tokens: 100 });
+    session.acquire('a').settle({ outcome: 'failure', category: 'network' });
+    session.acquire('a').settle(OK);
+    session.acquire('a').settle({ outcome: 'failure', category: 'network', tokens: 7 });
+    expect(session.view().limits).toMatchObject([{ used: 207, estimated: 100 }]);
+  });
+
+  test('D3: what is no number uses nothing', () => {
+    const { session } = bench({ limits: { tokens: 1_000, cost: { amount: 1, currency: 'USD' } } });
+    for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, -5, '7' as unknown as number]) {
+      session.spend({ tokens: bad, cost: bad });
+      session.acquire('a').settle({ ...OK, tokens: bad, cost: bad });
+    }
+    expect(session.view().limits).toMatchObject([{ used: 0 }, { used: 0 }]);
+  });
+});
+
+describe('D4: the time of a run', () => {
+  test('D4: it counts from the beginning, and the last tenth is for the answer', () => {
+    const { session, clock } = bench({ limits: { durationMs: 100_000 } });
+    clock.advance(71_999);
+    expect(session.acquire('a').caution).toBe(false);
+    clock.advance(1);
+    expect(session.acquire('a').note).toContain('This run has used 72 s of 90 s.');
+    clock.advance(17_999);
+    expect(session.acquire('a').decision).toBe('call');
+    clock.advance(1);
+    expect(session.acquire('a')).toMatchObject({ decision: 'pause', reason: 'limit_reached' });
+    expect(session.acquire('a').message).toContain('the 90 s that this run has for tool calls are over.');
+    session.extend('durationMs', 100_000);
+    expect(session.acquire('a').decision).toBe('call');
+  });
+
+  test('D4: at least 5 s are kept for the answer, at most a quarter', () => {
+    const sizes = [200_000, 30_000, 8_000].map((durationMs) => {
+      const [limit] = bench({ limits: { durationMs } }).session.view().limits ?? [];
+      return durationMs - (limit?.size ?? 0);
+    });
+    expect(sizes).toEqual([20_000, 5_000, 2_000]);
+  });
+});
+
+describe('C11, Q1: limits in snapshots and reports', () => {
+  test('C11, D2: a snapshot carries limits, what was used, and calls under way by their estimates', () => {
+    const limits = { calls: 5, tokens: 1_000, cost: { amount: 3, currency: 'USD' }, durationMs: 100_000 };
+    const { session, box, clock } = bench({ limits });
+    session.acquire('a').settle({ ...OK, tokens: 100, cost: 1 });
+    session.acquire('a');
+    session.extend('calls', 1);
+    clock.advance(50_000);
+    const kept = inAnotherProcess(session, box, { elapsedMs: 20_000 });
+    expect(kept.view().limits).toMatchObject([
+      { limit: 'calls', used: 2, size: 6 },
+      { limit: 'tokens', used: 200, estimated: 100 },
+      { limit: 'cost', used: 2, currency: 'USD' },
+      { limit: 'durationMs', used: 70_000, level: undefined },
+    ]);
+    clock.advance(20_000);
+    expect(kept.acquire('a').reason).toBe('limit_reached');
+    expect(inAnotherProcess(kept, box).view().limits).toEqual(kept.view().limits);
+  });
+
+  test('C11, D2: a snapshot of an older version has no limits, and a wrong one is refused', () => {
+    const { session, box } = bench({ limits: { calls: 5 } });
+    const { run, ...older } = snapshot(session);
+    expect(restore(box, older).view()).not.toHaveProperty('limits');
+    expect(() => restore(box, { ...older, run: { ...run, used: { calls: -1 } } })).toThrow('snapshot.run.used');
+  });
+
+  test('Q1, D2: the report says which limit pauses the run, and how to extend it', () => {
+    const { session } = bench({ limits: { calls: 2, tokens: { limit: 100, mode: 'advise' } } });
+    expect(report(session).limits).toMatchObject([
+      { limit: 'calls', level: null, currency: null },
+      { limit: 'tokens' },
+    ]);
+    callTimes(session, 3);
+    session.spend({ tokens: 85 });
+    const found = report(session);
+    expect(found.headline).toBe('PAUSED, limit of the run: 2 of 2 tool calls.');
+    expect(found.next).toContain(
+      "Look at what the run has done so far. If it may go on, call session.extend('calls', …): resume() does not extend a limit.",
+    );
+    expect(found.next).toContain('A limit of the run is near: 85 of 100 tokens.');
+    expect(formatReport(found)).toContain(
+      'Limits\n  - 2 of 2 tool calls (reached).\n  - 85 of 100 tokens (advised, mode advise).',
+    );
+    expect(report(bench().session)).not.toHaveProperty('limits');
+  });
+
+  test('W1, D2: a plan waits for a person who extends the limit', () => {
+    const { session } = bench({ limits: { calls: 1 } });
+    callTimes(session, 1);
+    const { deferred } = planScope(session, [{ name: 'sum', tools: ['a'] }]);
+    expect(deferred[0]?.blockers[0]?.unblock).toBe('a person extends the limit: session.extend(limit, by)');
+  });
+});
+
+describe('E6: limits that cannot work', () => {
+  const faultOf = (limits: unknown) => () => createBreakerbox({ agent: 'tester', limits: limits as object });
+
+  test.each<[limits: unknown, fault: string]>([
+    [5, 'limits: '],
+    [{ call: 5 }, 'limits.call: '],
+    [{ calls: 0 }, 'limits.calls: '],
+    [{ tokens: { mode: 'pause' } }, 'limits.tokens.limit: '],
+    [{ tokens: { limit: 1.5 } }, 'limits.tokens.limit: '],
+    [{ steps: { limit: 5, mode: 'stop' } }, 'limits.steps.mode: '],
+    [{ cost: 5 }, 'limits.cost: '],
+    [{ cost: { amount: 5 } }, 'limits.cost.currency: '],
+    [{ cost: { currency: 'USD' } }, 'limits.cost.amount: '],
+    [{ cost: { amount: 0, currency: 'USD' } }, 'limits.cost.amount: '],
+    [{ durationMs: -1 }, 'limits.durationMs: '],
+  ])('D2, E6: %j is refused, and the error says where', (limits, fault) => {
+    expect(faultOf(limits)).toThrow(fault);
+    expect(() => bench().box.session({ limits: limits as object })).toThrow(`session.${fault}`);
+  });
+
+  test('D2, E6: extend() says what is wrong', () => {
+    const { session } = bench({ limits: { calls: 5 } });
+    expect(() => session.extend('call' as 'calls', 5)).toThrow('there is no such limit. Give one of calls, steps');
+    expect(() => session.extend('calls', 0)).toThrow('Give a number above 0.');
+    expect(() => session.extend('steps', 1)).toThrow('the session has no limit of steps');
+  });
+});
