@@ -2,6 +2,7 @@ import type { RecoveryWatch } from './budget/recovery.ts';
 import type { SystemicRules } from './budget/systemic.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { LastResults } from './freshness/last-good.ts';
+import type { TreeLimits } from './limits/children.ts';
 import type { Overrides } from './overrides.ts';
 import type { PrecheckCache } from './precheck.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';
@@ -16,6 +17,8 @@ export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
   recoveryWatch(): RecoveryWatch | undefined;
   /** The circuits that all sessions share; undefined where each has its own (C12). */
   readonly shared: CircuitStore | undefined;
+  /** How large the trees of its sessions may be (D1). */
+  readonly tree: TreeLimits;
   /** Number of equal calls in a row that is too many (O5); undefined: calls may repeat. */
   readonly repeats: number | undefined;
   readonly overrides: Overrides;

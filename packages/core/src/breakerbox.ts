@@ -216,6 +216,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     recoveryWatch: () => (scope === 'process' ? watchOfAll : recovery && createRecoveryWatch(recovery)),
     shared: scope === 'process' ? circuitStore(NO_CIRCUITS, { step: 0, stepMs: clock.now() }) : undefined,
     keepsCircuits: scope !== 'none',
+    tree: { maxChildren: config.maxChildren ?? 50, maxDepth: config.maxDepth ?? 5 },
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
     overrides: noOverrides(),
     results: createResultPool(),
@@ -270,7 +271,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       seriesOf(series, 'sessionsStarted').value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
       const limits = limitsOf({ ...settings(config.limits), ...settings(options.limits) });
-      const run = limits && new Run(id, limits, memory.stepMs);
+      const run = limits && new Run({ id, limits, beganMs: memory.stepMs });
       const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
       const allowed = allowedBy(allowedTools);
       return createSession(shared, { id, memory, allowed, run, span: spanOf(id, options), named });

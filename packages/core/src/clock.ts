@@ -63,6 +63,8 @@ export interface Moment {
   readonly stepMs: number;
   /** Number of calls that the session had settled (B1). Left out: 0. */
   readonly calls?: number;
+  /** Several runs of a tree take steps, so that steps say nothing of the time that has passed (D1). Left out otherwise. */
+  readonly byCalls?: true;
 }
 
 /** A clock from the application that the engine can rely on. */

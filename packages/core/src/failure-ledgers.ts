@@ -64,6 +64,8 @@ export class FailureLedgers {
   #isUncharged = false;
   /** While the session is at this moment or before it, time changes no ledger. Undefined: a ledger has changed since that was known. */
   #steadyUntil: Steady | undefined = NOT_LONG;
+  /** Whether charges leave by calls and time, whatever the steps (D1). */
+  #byCalls: Moment['byCalls'];
   /** The state that the metrics were last given. Another session may end the event that pauses this one (C12). */
   #published: SessionState;
   /** The ledger that they were given with it. */
@@ -106,7 +108,7 @@ export class FailureLedgers {
 
   /** Whether neither time nor another session has changed anything here: nearly always. */
   isSteady(at: Moment): boolean {
-    if (!this.isCalm) return false;
+    if (!this.isCalm || at.byCalls !== this.#byCalls) return false;
     this.#steadyUntil ??= this.#steady(at);
     return at.ms <= this.#steadyUntil.ms && (at.calls ?? 0) <= this.#steadyUntil.calls;
   }
@@ -198,7 +200,9 @@ export class FailureLedgers {
   }
 
   /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
-  advance(at: Moment): void {
+  advance(given: Moment): void {
+    this.#byCalls = given.byCalls;
+    const at = given.byCalls ? { ...given, step: 0 } : given; // D1: charges leave by calls and time.
     this.#follow(BOTH);
     this.#enter(BOTH, (ledger, side) =>
       this.#pauses(side) ? ledger : recordTime(ledger, at, side.around(this.#within)),
@@ -275,7 +279,8 @@ export class FailureLedgers {
     );
   }
 
-  #steady(at: Moment): Steady {
+  #steady(given: Moment): Steady {
+    const at = given.byCalls ? { ...given, step: 0 } : given;
     const real = steadyUntil(this.real.ledger, at, this.#rules?.windowMs);
     const { ledger } = this.#dryRun;
     if (ledger === undefined) return real;

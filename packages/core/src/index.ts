@@ -54,6 +54,16 @@ export type {
   TransitionEvent,
 } from './events.ts';
 export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness/freshness.ts';
+export { ChildLimitError, type Portion } from './limits/children.ts';
+export type {
+  CostLimitOptions,
+  CountedKind,
+  LimitKind,
+  LimitMode,
+  LimitOptions,
+  LimitsOptions,
+} from './limits/limits.ts';
+export type { ExtendedLimit, LimitView, Usage } from './limits/run.ts';
 export type { FreshnessHint, Settlement } from './outcome.ts';
 export type { Permit, PermitRecord } from './permit.ts';
 export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';
@@ -70,7 +80,7 @@ export type {
   StaleRoute,
   TaskBlocker,
 } from './routing/route.ts';
-export type { AcquireOptions, DeclareOptions, Session } from './session-api.ts';
+export type { AcquireOptions, ChildOptions, DeclareOptions, Session } from './session-api.ts';
 export { followProviders } from './telemetry/otel-binding.ts';
 export {
   ATTR,

@@ -43,6 +43,7 @@ describe('the decision in a permit', () => {
       state: 'open',
       budgetRemaining: 4,
       message: expect.stringContaining("Tool 'a' is unavailable"),
+      note: '',
       route: { kind: 'defer' },
     };
     const skip = session.acquire('a', { input: 'secret' });

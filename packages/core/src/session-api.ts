@@ -1,6 +1,6 @@
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { CircuitMode } from './circuit/circuit.ts';
-import type { LimitKind } from './limits/limits.ts';
+import type { LimitKind, LimitsOptions } from './limits/limits.ts';
 import type { ExtendedLimit, Usage } from './limits/run.ts';
 import type { Permit } from './permit.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
@@ -29,6 +29,22 @@ export interface AcquireOptions {
 export interface DeclareOptions {
   /** The group that the tool belongs to, such as its MCP server (C13). Used only if the tool's settings name no group. */
   readonly group?: string | undefined;
+}
+
+/** Options of `session.child`. */
+export interface ChildOptions {
+  /** The id of the sub-agent's run, at most 256 characters. With the id of a child that lives, you get that child. Default: a random id. */
+  readonly id?: string;
+  /** The name of the sub-agent, for reports. At most 256 characters. Default: none. */
+  readonly name?: string;
+  /**
+   * What the child may use of the limits of this session (D1). `all`: it shares them. A number above 0 and up to 1 reserves that part of each
+   * limit of calls, steps, tokens and cost. Limits, such as `{ calls: 50, durationMs: 60000 }`, reserve that much. No child can reserve more
+   * than is left. Default `all`.
+   */
+  readonly portion?: 'all' | number | LimitsOptions;
+  /** The permit of the tool call that the sub-agent runs in. What that call reports as used is then not counted a second time (D3). */
+  readonly call?: Permit;
 }
 
 /** One run of an agent, with its circuits, its steps and its failure budget. Created by `box.session()`. */
@@ -75,6 +91,19 @@ export interface Session {
   declare(tool: string, options?: DeclareOptions): void;
   /** Ends one turn of the agent loop. Probing counts these steps (P1). */
   step(): void;
+  /**
+   * Begins the session of a sub-agent (D1). It decides with the circuits and the failure budget of this session, and what it uses counts here
+   * too. Call `end()` on it when the sub-agent is done: what it had reserved and not used comes back.
+   *
+   * @throws ChildLimitError if this session has `maxChildren` children that live, or the tree has `maxDepth` levels.
+   * @throws BreakerboxConfigError if the options can't work.
+   *
+   * @example
+   * ```ts
+   * const researcher = session.child({ name: 'researcher', portion: 0.25 });
+   * ```
+   */
+  child(options?: ChildOptions): Session;
   /**
    * Counts what a call of a model has used, for the limits `tokens` and `cost` (D3). Do not call it for a model that `guardModels` guards, or
    * whose usage your adapter reports. Without limits it does nothing. A number that is not finite, or below 0, is left out.

@@ -7,11 +7,13 @@ import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { Run } from './limits/run.ts';
+import type { Permit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
-import type { Session } from './session-api.ts';
+import type { AcquireOptions, ChildOptions, Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { ToolTally } from './session-tools.ts';
+import type { Explanation, SessionView } from './view.ts';
 
 /** The state that the next decision would find, worked out on copies (C11). */
 export interface LookAhead {
@@ -33,6 +35,8 @@ export interface SessionInternals {
   tallies(): ReadonlyMap<string, ToolTally>;
   /** What the run uses; undefined without limits (D2). */
   readonly run: Run | undefined;
+  /** The session of this run: itself, or the root of its tree (D1). */
+  readonly root: object;
   /** The latest plan, for reports (W2). */
   readonly plan: ScopePlan | undefined;
   /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
@@ -43,6 +47,19 @@ export interface SessionInternals {
   groupReturned(group: string): void;
   /** A snapshot was taken: the session may go on in another process. */
   wasKept(): void;
+}
+
+/** The session at the root of a tree, which decides for its children too (D1). */
+export interface TreeRoot extends Session, SessionInternals {
+  /** A child decides about a call (D1). */
+  acquireFor(run: Run, tool: string, options: AcquireOptions | undefined): Permit;
+  /** A child ends a step. */
+  stepOf(run: Run | undefined): void;
+  noteFor(run: Run | undefined): string;
+  unavailableFor(run: Run | undefined): readonly string[];
+  explainFor(run: Run | undefined, tool: string, input: unknown): Explanation;
+  viewFor(id: string, run: Run | undefined): SessionView;
+  childFor(run: Run, options: ChildOptions): Session;
 }
 
 /** What the functions over a box need: `restore`. Not part of the public API. */

@@ -3,6 +3,7 @@ import type { BoxContext } from './box-context.ts';
 import { createBudget } from './budget/budget.ts';
 import type { LedgerPair } from './budget/ledger.ts';
 import { CallHistory } from './call-history.ts';
+import { beginChild, RUN, type RunOptions } from './child-session.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { byHost, keyOf } from './circuit/key-circuits.ts';
 import { circuitNameOf, groupNameOf } from './circuit/policy.ts';
@@ -20,7 +21,7 @@ import { FailureLedgers } from './failure-ledgers.ts';
 import { extendRun } from './limits/extend.ts';
 import { adviceOf } from './limits/limit-text.ts';
 import type { LimitKind } from './limits/limits.ts';
-import type { ExtendedLimit, Run, Usage } from './limits/run.ts';
+import { type ExtendedLimit, Run, type Usage } from './limits/run.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
@@ -31,8 +32,8 @@ import { asksForProbe, isCounted, isForNow } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
-import type { AcquireOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
-import type { LookAhead, SessionInternals } from './session-internals.ts';
+import type { AcquireOptions, ChildOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
+import type { LookAhead, TreeRoot } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
@@ -76,7 +77,7 @@ export const createSession = (box: BoxContext, start: SessionStart): SessionApi 
  * One run of an agent. The session joins the pure parts: it decides, and runs no tool (E1). Each call of a tool passes through the
  * methods from top to bottom: acquire, arrive, {@link Decider.decide}, permit, settle, judge, conclude.
  */
-class Session implements SessionApi, SessionInternals {
+class Session implements TreeRoot {
   readonly id: string;
   readonly agent: string;
   readonly #box: BoxContext;
@@ -180,6 +181,8 @@ class Session implements SessionApi, SessionInternals {
   }
 
   #now(ms = this.#box.clock.now()): Moment {
+    if (this.#engine.run?.hasOthers)
+      return { ms, step: this.#step, stepMs: this.#stepMs, calls: this.#settled, byCalls: true }; // D1
     return { ms, step: this.#step, stepMs: this.#stepMs, calls: this.#settled };
   }
 
@@ -192,12 +195,20 @@ class Session implements SessionApi, SessionInternals {
     return this.#entries.make(name, tracked, this.#circuits.trackGroup(this.#box.tool(name)?.group, at));
   }
 
-  #describe({ spec, tracked }: SessionTool, options: AcquireOptions): AskedCall {
+  /** D1: the call of a child. */
+  acquireFor(run: Run, tool: string, options: AcquireOptions | undefined): Permit {
+    const inner: RunOptions = { ...options, [RUN]: run };
+    return this.acquire(tool, inner);
+  }
+
+  #describe({ spec, tracked }: SessionTool, options: RunOptions): AskedCall {
     const isUntried = this.#box.repeats === undefined && spec !== undefined && !hasSucceeded(this.#box, spec.name); // O8
     const input = this.#history.inputOf(options, spec ?? this.#box.undeclared, isUntried);
     const hint = read(options, 'key');
     const hasKey = spec !== undefined && tracked !== undefined && (hint !== undefined || spec.key !== undefined);
-    return { input, key: hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined };
+    const key = hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined;
+    const run = options[RUN];
+    return run === undefined ? { input, key } : { input, key, run };
   }
 
   /** The answer to the caller. A probe takes its slots. */
@@ -292,8 +303,18 @@ class Session implements SessionApi, SessionInternals {
   }
 
   step(): void {
+    this.stepOf(this.#engine.run);
+  }
+
+  stepOf(run: Run | undefined): void {
     const { ms } = this.#arrive();
-    this.#engine.run?.add('steps', 1);
+    run?.add('steps', 1);
+    if (this.#engine.run?.hasOthers)
+      this.#flush(); // D1: steps that several agents take at a time say nothing of the time that passes.
+    else this.#endStep(ms);
+  }
+
+  #endStep(ms: number): void {
     this.#step += 1;
     this.#stepMs = ms;
     this.#decidedBefore = this.#serial;
@@ -350,28 +371,50 @@ class Session implements SessionApi, SessionInternals {
 
   end(): void {
     this.#look(true);
+    this.#engine.run?.end();
     this.#telemetry.ended();
     this.#box.overrides.ended(this);
   }
 
+  child(options: ChildOptions = {}): SessionApi {
+    this.#engine.run ??= new Run({ id: this.id, limits: {}, beganMs: this.#beganMs });
+    return this.childFor(this.#engine.run, options);
+  }
+
+  childFor(run: Run, options: ChildOptions): SessionApi {
+    return beginChild(this, run, options, this.#box, this.#box.clock.now());
+  }
+
   note(): string {
-    const advice = adviceOf(this.#engine.run?.near(this.#box.clock.now()) ?? []);
-    return [advice, noteText(this.#rejected())].filter(Boolean).join('\n\n');
+    return this.noteFor(this.#engine.run);
+  }
+
+  noteFor(run: Run | undefined): string {
+    const advice = adviceOf(run?.near(this.#box.clock.now()) ?? []);
+    return [advice, noteText(this.#rejected(run))].filter(Boolean).join('\n\n');
   }
 
   unavailable(): readonly string[] {
-    return this.#rejected().map(({ tool }) => tool);
+    return this.unavailableFor(this.#engine.run);
+  }
+
+  unavailableFor(run: Run | undefined): readonly string[] {
+    return this.#rejected(run).map(({ tool }) => tool);
   }
 
   /** R3: the declared tools that would be skipped or paused now. */
-  #rejected(): readonly RejectionFacts[] {
+  #rejected(run: Run | undefined): readonly RejectionFacts[] {
     const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
-      .map((tool) => decider.predict(tool, NO_CALL, at))
+      .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
       .filter(({ route, reason }) => route !== undefined && !isForNow(reason));
   }
 
   explain(tool: string, input?: unknown): Explanation {
+    return this.explainFor(this.#engine.run, tool, input);
+  }
+
+  explainFor(run: Run | undefined, tool: string, input: unknown): Explanation {
     const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
     const name = this.#entries.nameOf(tool);
     const spec = this.#box.tool(name);
@@ -383,7 +426,13 @@ class Session implements SessionApi, SessionInternals {
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
     const tally = this.#entries.tallyOf(name);
-    return explanationOf(decider.predict(name, { input: known, key }, at), ledgers.real.ledger, circuits, tally, at);
+    return explanationOf(
+      decider.predict(name, { input: known, key, run }, at),
+      ledgers.real.ledger,
+      circuits,
+      tally,
+      at,
+    );
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
@@ -403,16 +452,20 @@ class Session implements SessionApi, SessionInternals {
   }
 
   view(): SessionView {
+    return this.viewFor(this.id, this.#engine.run);
+  }
+
+  viewFor(id: string, run: Run | undefined): SessionView {
     const { store, ledgers, at } = this.lookAhead();
     return {
-      id: this.id,
+      id,
       agent: this.agent,
       state: ledgers.state,
       step: at.step,
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,
       circuits: viewCircuits(store, at, this.#box),
-      ...(this.#engine.run && { limits: this.#engine.run.view(at.ms) }),
+      ...(run && { limits: run.view(at.ms) }),
     };
   }
 
@@ -450,6 +503,10 @@ class Session implements SessionApi, SessionInternals {
 
   get beganMs(): number {
     return this.#beganMs;
+  }
+
+  get root(): object {
+    return this;
   }
 
   get run(): Run | undefined {

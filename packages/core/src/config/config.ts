@@ -180,6 +180,10 @@ export interface BreakerboxConfig {
    * Maximum total wait along a chain of tools that depend on one another by `dependsOn` (P4). Milliseconds > 0. Default 300,000.
    */
   readonly chainBackoffMs?: number;
+  /** Children of one session that may be alive at a time (D1). Whole number ≥ 1. Default 50. */
+  readonly maxChildren?: number;
+  /** Levels of children beneath a session (D1). Whole number ≥ 1. Default 5. */
+  readonly maxDepth?: number;
   /**
    * Number of tools with series of their own. All other tools are counted together as `_OTHER`. `telemetry` of a tool limits its series. A tool that is only seen, by
    * `session.declare()` or an adapter, gets a circuit while the box has fewer than 2,000 tools, or ten times `maxTools` if that is

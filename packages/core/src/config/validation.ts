@@ -5,6 +5,7 @@ import { type CircuitConfig, PROFILES, resolvePolicy } from '../circuit/policy.t
 import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
+import { childChecks } from '../limits/children.ts';
 import { type CostLimitOptions, LIMIT_MODES, type LimitOptions, type LimitsOptions } from '../limits/limits.ts';
 import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
 import { GROUP_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
@@ -116,6 +117,7 @@ const costLimit = object(
   COST,
 );
 
+/** Also for the limits of a child. */
 const limits = object(
   {
     calls: aLimit('By default, a run may make any number of calls.'),
@@ -132,6 +134,11 @@ const limits = object(
   } satisfies Record<keyof LimitsOptions, Check>,
   '{ calls: 500, tokens: 200000 }',
 );
+
+const aChild = childChecks(limits);
+
+/** The same check for the options of `session.child`. */
+export const validateChild = (options: unknown): void => reject(aChild('child', options));
 
 const allowedTools = list(toolName, "['web_search']");
 const span = oneOf([true, false], orLeaveOut('Without it, the session has no span.'));
@@ -234,6 +241,8 @@ const checkConfig: Check = (path, value) => {
     allowedTools,
     precheckMaxAgeMs: above('A pre-call check runs again after this time.'),
     chainBackoffMs: above('It limits the total wait along a chain of dependsOn.'),
+    maxChildren: whole(1, 'It limits the sub-agents of a session that are at work.'),
+    maxDepth: whole(1, 'It limits how deep sub-agents may be nested.'),
     maxTools: whole(1, 'It limits how many tools have metrics of their own.'),
     sessionIdleMs: above('After this time, gauges no longer count an idle session.'),
     clock: functions(['now', 'unixNow'], 'both return milliseconds.'),

@@ -18,8 +18,8 @@ export interface Engine {
   readonly history: CallHistory;
   /** K2: undefined if all tools may be called. */
   readonly allowed: ReadonlySet<string> | undefined;
-  /** What the run uses, if it has limits (D2). */
-  readonly run: Run | undefined;
+  /** What the run uses, if it has limits or children (D2, D1). */
+  run: Run | undefined;
 }
 
 /** The tool that a decision is asked for. */

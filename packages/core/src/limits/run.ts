@@ -1,6 +1,7 @@
 import { Estimates } from './estimates.ts';
 import {
   answerTime,
+  COUNTED_KINDS,
   type CountedKind,
   LIMIT_KINDS,
   type Limit,
@@ -12,6 +13,9 @@ import {
 /** D2: the part of a limit from which on the model is advised to finish. */
 const ADVISED = 0.8;
 
+/** Children that have ended, and that a report still lists. */
+const MOST_PAST = 50;
+
 /** A limit of a run, as it stands. */
 export interface LimitView {
   readonly limit: LimitKind;
@@ -19,11 +23,11 @@ export interface LimitView {
   readonly session: string;
   /** What may be used. Of `durationMs`: without the time that is kept for the final answer. */
   readonly size: number;
-  /** What is used, with the estimates of calls under way (D3). */
+  /** What is used, with the estimates of calls under way (D3), by the session and by its children. */
   readonly used: number;
   /** The part of `used` that calls which failed were expected to use, because they did not say (D3). */
   readonly estimated: number;
-  /** What children have reserved, and not used. */
+  /** What children have reserved, and not used (D1). */
   readonly reserved: number;
   readonly mode: LimitMode;
   /** The currency of a limit of money; undefined for others. */
@@ -40,7 +44,9 @@ export interface LimitObjection {
 
 /** What a call has used, as far as it said so. */
 export interface Usage {
+  /** Number of tokens. */
   readonly tokens?: number | undefined;
+  /** Money, in the currency of the limit. */
   readonly cost?: number | undefined;
 }
 
@@ -64,41 +70,92 @@ export interface ExtendedLimit {
 
 const NONE: readonly LimitView[] = [];
 
-type Amounts = Record<CountedKind, number>;
+export type Amounts = Record<CountedKind, number>;
 
-const none = (): Amounts => ({ calls: 0, steps: 0, tokens: 0, cost: 0 });
+export const noAmounts = (): Amounts => ({ calls: 0, steps: 0, tokens: 0, cost: 0 });
 
-/** What a run uses, and its limits (D2). Calls and steps count when they begin; tokens and money by an estimate until they are known. */
-export class Run {
+export interface RunStart {
   readonly id: string;
+  readonly name?: string | undefined;
   readonly limits: Limits;
   /** Monotonic ms. */
   readonly beganMs: number;
-  readonly estimates = new Estimates();
-  /** Calls under way with their estimates, and what has ended. */
-  readonly used: Amounts = none();
+  /** The run above it; undefined for the root of a tree. It lives, or is the root. */
+  readonly parent?: Run | undefined;
+}
+
+/**
+ * What a run uses, and its limits (D2): a node in a tree of runs (D1). Calls and steps count when they begin; tokens and money by an estimate
+ * until they are known. What a child uses counts in each run above it.
+ */
+export class Run {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly limits: Limits;
+  readonly beganMs: number;
+  readonly estimates: Estimates;
+  /** Used by itself and by its children. */
+  readonly used = noAmounts();
+  /** The same with what children that live have reserved, used or not. */
+  readonly held = noAmounts();
   /** The estimates of calls under way. */
   readonly underWay = { tokens: 0, cost: 0 };
-  /** The part of `used` that is the estimate of a call that failed, and did not say what it used (D3). */
+  /** The part of `used` that is the estimate of calls that failed, and did not say what they used (D3). */
   readonly estimated = { tokens: 0, cost: 0 };
+  parent: Run | undefined;
+  /** Those that live. */
+  readonly children: Run[] = [];
+  /** The latest of those that have ended. */
+  readonly past: Run[] = [];
+  ended = false;
   /** The limits that the model was advised of, and their sizes at that time. */
   readonly #advised = new Map<Limit, number>();
 
-  constructor(id: string, limits: Limits, beganMs: number) {
+  constructor({ id, name, limits, beganMs, parent }: RunStart) {
     this.id = id;
+    this.name = name;
     this.limits = limits;
     this.beganMs = beganMs;
+    this.parent = parent;
+    this.estimates = parent?.estimates ?? new Estimates();
   }
 
-  /** D2: why a call may not begin now; undefined if nothing stops it. */
+  /** D1: who pays: the run itself, or the nearest one above it that has not ended. The root always pays. */
+  get payer(): Run {
+    let run: Run = this;
+    while (run.ended && run.parent !== undefined) run = run.parent;
+    return run;
+  }
+
+  /** D1: whether two or more runs of the tree beneath this root live. */
+  get hasOthers(): boolean {
+    const [first, second] = this.children;
+    return first !== undefined && (!this.ended || second !== undefined || first.children.length > 0);
+  }
+
+  /** Those whose limits hold: the payer, and all above it. */
+  *#chain(): Generator<Run> {
+    for (let run: Run | undefined = this.payer; run !== undefined; run = run.parent) yield run;
+  }
+
+  /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first. */
   objection(ms: number): LimitObjection | undefined {
+    let reserved: LimitObjection | undefined;
     for (const kind of LIMIT_KINDS) {
-      const limit = this.limits[kind];
-      if (limit?.mode !== 'pause') continue;
-      const view = this.#view(kind, limit, ms);
-      if (view.level === 'reached') return { reason: 'limit_reached', limit: view };
+      let isOwn = false; // A part that is reserved for this call.
+      for (const run of this.#chain()) {
+        const limit = run.limits[kind];
+        if (limit === undefined) continue;
+        if (limit.mode === 'pause') {
+          if (run.#usedOf(kind, ms) >= sizeOf(kind, limit))
+            return { reason: 'limit_reached', limit: run.#view(kind, limit, ms) };
+          if (kind !== 'durationMs' && !isOwn && run.held[kind] >= limit.size)
+            reserved ??= { reason: 'limit_reserved', limit: run.#view(kind, limit, ms) };
+        }
+        isOwn ||= limit.reserves;
+      }
     }
-    return undefined;
+    return reserved;
   }
 
   /** A call was decided. It begins if it is made. */
@@ -110,24 +167,50 @@ export class Run {
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */
   begin(name: string): RunCall {
     const expected = this.estimates.of(name);
-    const tokens = Math.min(expected.tokens, this.#left('tokens'));
-    const cost = Math.min(expected.cost, this.#left('cost'));
+    const tokens = Math.min(expected.tokens, this.room('tokens'));
+    const cost = Math.min(expected.cost, this.room('cost'));
     this.add('calls', 1);
-    this.add('tokens', tokens);
-    this.add('cost', cost);
-    this.underWay.tokens += tokens;
-    this.underWay.cost += cost;
-    return new RunCall(this, name, tokens, cost);
+    return new RunCall(this, name, { tokens, cost });
   }
 
-  #left(kind: CountedKind): number {
-    const limit = this.limits[kind];
-    return limit?.mode === 'pause' ? Math.max(0, limit.size - this.used[kind]) : Number.POSITIVE_INFINITY;
+  /** What the run may still use without what is reserved for others. */
+  room(kind: CountedKind): number {
+    let room = Number.POSITIVE_INFINITY;
+    let isOwn = false;
+    for (const { limits, used, held } of this.#chain()) {
+      const limit = limits[kind];
+      if (limit === undefined) continue;
+      if (limit.mode === 'pause') room = Math.min(room, limit.size - (isOwn ? used : held)[kind]);
+      isOwn ||= limit.reserves;
+    }
+    return Math.max(0, room);
   }
 
   /** Something is used up, or an estimate was corrected. */
   add(kind: CountedKind, amount: number): void {
-    this.used[kind] += amount;
+    if (amount === 0) return;
+    for (const run of this.#chain()) run.used[kind] += amount;
+    this.payer.hold(kind, amount);
+  }
+
+  addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void {
+    if (amount !== 0) for (const run of this.#chain()) run[sum][kind] += amount;
+  }
+
+  /** Holds more, or less, here and in the runs above: of those, what a reservation does not cover already. */
+  hold(kind: CountedKind, amount: number): void {
+    let more = amount;
+    for (let run: Run | undefined = this; run !== undefined && more !== 0; run = run.parent) {
+      const before = run.holds(kind);
+      run.held[kind] += more;
+      more = run.holds(kind) - before;
+    }
+  }
+
+  /** What the run takes of the one above it: all that it has reserved, or what it uses. */
+  holds(kind: CountedKind): number {
+    const limit = this.limits[kind];
+    return limit?.reserves === true ? Math.max(limit.size, this.held[kind]) : this.held[kind];
   }
 
   /** D3: a call of a model has used that. */
@@ -138,71 +221,124 @@ export class Run {
     }
   }
 
-  /** D2: makes a limit larger. Empty if there is no such limit. */
+  /** D2, D1: makes a limit larger, here and in each run above that has it. Empty if there is no such limit. */
   extend(kind: LimitKind, by: number): readonly ExtendedLimit[] {
-    const limit = this.limits[kind];
-    if (limit === undefined) return [];
-    const from = limit.size;
-    limit.size += by;
-    return [{ session: this.id, from, to: limit.size }];
+    const extended: ExtendedLimit[] = [];
+    for (const run of this.#chain()) {
+      const limit = run.limits[kind];
+      if (limit === undefined) continue;
+      const from = limit.size;
+      const before = kind === 'durationMs' ? 0 : run.holds(kind);
+      limit.size += by;
+      if (kind !== 'durationMs') run.parent?.hold(kind, run.holds(kind) - before);
+      extended.push({ session: run.id, from, to: limit.size });
+    }
+    return extended;
   }
 
-  /** The limits that hold for the run. */
+  /** D1: what it has used stays with the nearest run above that lives, and what it has not used comes back. */
+  end(): void {
+    const { parent } = this;
+    if (this.ended) return;
+    this.ended = true;
+    if (parent === undefined) return;
+    parent.children.splice(parent.children.indexOf(this), 1);
+    parent.past.push(this);
+    if (parent.past.length > MOST_PAST) parent.past.shift();
+    for (const child of this.children.splice(0)) {
+      child.parent = parent;
+      parent.children.push(child);
+    }
+    for (const kind of COUNTED_KINDS) parent.hold(kind, this.held[kind] - this.holds(kind));
+  }
+
+  /** The limits that hold for the run: its own, then those above. */
   view(ms: number): readonly LimitView[] {
-    return LIMIT_KINDS.flatMap((kind) => {
-      const limit = this.limits[kind];
-      return limit === undefined ? [] : [this.#view(kind, limit, ms)];
-    });
+    return [...this.#chain()].flatMap((run) =>
+      LIMIT_KINDS.flatMap((kind) => {
+        const limit = run.limits[kind];
+        return limit === undefined ? [] : [run.#view(kind, limit, ms)];
+      }),
+    );
   }
 
   /** D2: the limits that the model has to think of. Empty nearly always. */
   near(ms: number): readonly LimitView[] {
-    return this.view(ms).filter(({ level, mode }) => level !== undefined && mode !== 'observe');
+    return this.#near(ms).map(({ run, kind, limit }) => run.#view(kind, limit, ms));
   }
 
-  /** D2: those that the model was not advised of yet. */
+  /** D2: those that the model of this run was not advised of yet. */
   advise(ms: number): readonly LimitView[] {
-    return this.near(ms).filter(({ limit: kind }) => {
-      const limit = this.limits[kind];
-      if (limit === undefined || this.#advised.get(limit) === limit.size) return false;
-      this.#advised.set(limit, limit.size);
-      return true;
-    });
+    const news = this.#near(ms).filter(({ limit }) => this.#advised.get(limit) !== limit.size);
+    for (const { limit } of news) this.#advised.set(limit, limit.size);
+    return news.map(({ run, kind, limit }) => run.#view(kind, limit, ms));
   }
 
-  #estimatedOf(kind: LimitKind): number {
-    return kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0;
+  #near(ms: number): readonly { readonly run: Run; readonly kind: LimitKind; readonly limit: Limit }[] {
+    const near: { run: Run; kind: LimitKind; limit: Limit }[] = [];
+    for (const run of this.#chain()) {
+      for (const kind of LIMIT_KINDS) {
+        const limit = run.limits[kind];
+        if (limit !== undefined && limit.mode !== 'observe' && run.#usedOf(kind, ms) >= sizeOf(kind, limit) * ADVISED)
+          near.push({ run, kind, limit });
+      }
+    }
+    return near;
   }
 
-  #view(kind: LimitKind, { size: given, mode, currency }: Limit, ms: number): LimitView {
-    const used = kind === 'durationMs' ? Math.max(0, ms - this.beganMs) : this.used[kind];
-    const size = kind === 'durationMs' ? given - answerTime(given) : given;
+  #usedOf(kind: LimitKind, ms: number): number {
+    return kind === 'durationMs' ? Math.max(0, ms - this.beganMs) : this.used[kind];
+  }
+
+  #view(kind: LimitKind, limit: Limit, ms: number): LimitView {
+    const { mode, currency } = limit;
+    const used = this.#usedOf(kind, ms);
+    const size = sizeOf(kind, limit);
     const near = used >= size * ADVISED ? 'advised' : undefined;
-    const level = used >= size ? 'reached' : near;
     return {
       limit: kind,
       session: this.id,
       size,
       used,
-      estimated: this.#estimatedOf(kind),
-      reserved: 0,
+      estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
+      reserved: kind === 'durationMs' ? 0 : this.held[kind] - this.used[kind],
       mode,
       currency,
-      level,
+      level: used >= size ? 'reached' : near,
     };
   }
 }
+
+/** D4: the time that calls have. */
+const sizeOf = (kind: LimitKind, { size }: Limit): number => (kind === 'durationMs' ? size - answerTime(size) : size);
 
 /** A call under way, and what it is expected to use. */
 export class RunCall {
   readonly run: Run;
   readonly #name: string;
-  readonly #expected: { readonly tokens: number; readonly cost: number };
+  #expected: { readonly tokens: number; readonly cost: number };
+  #hasChild = false;
 
-  constructor(run: Run, name: string, tokens: number, cost: number) {
+  constructor(run: Run, name: string, expected: { readonly tokens: number; readonly cost: number }) {
     this.run = run;
     this.#name = name;
-    this.#expected = { tokens, cost };
+    this.#expected = { tokens: 0, cost: 0 };
+    this.#expect(expected);
+  }
+
+  #expect(expected: { readonly tokens: number; readonly cost: number }): void {
+    for (const kind of ['tokens', 'cost'] as const) {
+      const change = expected[kind] - this.#expected[kind];
+      this.run.add(kind, change);
+      this.run.addTo('underWay', kind, change);
+    }
+    this.#expected = expected;
+  }
+
+  /** D3: a sub-agent runs in the call, and counts what it uses itself. */
+  containsChild(): void {
+    this.#hasChild = true;
+    this.#expect({ tokens: 0, cost: 0 });
   }
 
   /**
@@ -211,12 +347,13 @@ export class RunCall {
    */
   end(usage: Usage, succeeded: boolean): void {
     const { run } = this;
+    const expected = this.#expected;
+    this.#expect({ tokens: 0, cost: 0 });
+    if (this.#hasChild) return;
     for (const kind of ['tokens', 'cost'] as const) {
-      const expected = this.#expected[kind];
-      const actual = usage[kind] ?? (succeeded ? 0 : expected);
-      run.add(kind, actual - expected);
-      run.underWay[kind] -= expected;
-      if (usage[kind] === undefined && !succeeded) run.estimated[kind] += expected;
+      const isKnown = usage[kind] !== undefined || succeeded;
+      run.add(kind, isKnown ? (usage[kind] ?? 0) : expected[kind]);
+      if (!isKnown) run.addTo('estimated', kind, expected[kind]);
     }
     if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
       run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });

@@ -163,7 +163,9 @@ export const reportBudget = (budget: Budget, exhausted: boolean, isPaused: boole
 
 /** B1: by steps once `step()` was called, else by time and calls. */
 const windowOf = ({ windowSteps, windowMs, windowCalls }: WindowBudget, at: Moment): WindowReport =>
-  at.step > 0 ? { steps: windowSteps, ms: null, calls: null } : { steps: null, ms: windowMs, calls: windowCalls };
+  at.step > 0 && !at.byCalls
+    ? { steps: windowSteps, ms: null, calls: null }
+    : { steps: null, ms: windowMs, calls: windowCalls };
 
 const leavesIn = (budget: WindowBudget, from: Moment, at: Moment): WindowReport => {
   const { steps, ms, calls } = windowOf(budget, at);

@@ -43,8 +43,9 @@ export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): 
   const limits: Limits = {};
   for (const { limit, size, mode, currency } of kept.limits)
     limits[limit] = { size, mode, reserves: false, currency: currency ?? undefined };
-  const run = new Run(id, limits, ms - kept.ageMs);
+  const run = new Run({ id, limits, beganMs: ms - kept.ageMs });
   Object.assign(run.used, kept.used);
+  Object.assign(run.held, kept.used);
   Object.assign(run.estimated, kept.estimated);
   return run;
 };

@@ -3,6 +3,7 @@ import { groupNameOf } from '../circuit/policy.ts';
 import type { Outcome } from '../classify/taxonomy.ts';
 import { isSlip, meant, shortened } from '../config/names.ts';
 import { isExecuted, type Reason } from '../reasons.ts';
+import { isObject, read } from '../safely.ts';
 import type { SessionTool } from '../session-tools.ts';
 import { hasReader } from '../telemetry/otel-binding.ts';
 import type { ToolSpec } from '../tool.ts';
@@ -96,7 +97,11 @@ const executors = new WeakSet<object>();
 const wrapped = new Set<string>();
 
 /** A guard or an adapter has the session: it settles every call, and may take its time. */
-export const noticeExecutor = (session: object): void => void executors.add(session);
+export const noticeExecutor = (session: object): void => {
+  executors.add(session);
+  const root = read(session, 'root'); // D1: the session that counts the calls of a child.
+  if (isObject(root)) executors.add(root);
+};
 
 /** Tools that were wrapped before there is a session to declare them in. */
 export const noticeWrapped = (tools: readonly string[]): void => {

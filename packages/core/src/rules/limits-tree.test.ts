@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest';
+import { ChildLimitError, type Session } from '../index.ts';
+import { report } from '../report/report.ts';
+import { snapshot } from '../snapshot/snapshot.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+
+const OK = { outcome: 'success' } as const;
+
+/** Successful calls, and how many were made. */
+const callTimes = (session: Session, times: number): number => {
+  let made = 0;
+  for (let i = 0; i < times; i += 1) if (succeedOnce(session, 'a') === 'call') made += 1;
+  return made;
+};
+
+/** What the limit of calls of a session itself shows. */
+const callsOf = (session: Session) => session.view().limits?.find(({ session: id }) => id === session.id);
+
+describe('D1: circuits and the failure budget of a tree', () => {
+  test('D1: a child decides with the circuits and the failure budget of the root', () => {
+    const { session } = bench();
+    const [one, other] = [session.child({ id: 'one' }), session.child({ id: 'other' })];
+    trip(one, 'a');
+    expect(other.acquire('a').reason).toBe('open');
+    expect(session.acquire('a')).toMatchObject({ reason: 'open', budgetRemaining: 4 });
+    for (const tool of ['b', 'c', 'd']) failOnce(one, tool, 'server');
+    failOnce(other, 'x');
+    expect([session, one, other].map((run) => run.acquire('b').reason)).toEqual(Array(3).fill('budget_exhausted'));
+    other.resume();
+    expect(one.acquire('b').reason).toBe('closed');
+    expect(one.view()).toMatchObject({ id: 'one', agent: 'tester', limits: [] });
+    expect(one.explain('a')).toMatchObject({ reason: 'open', rejectedBy: 'a' });
+    expect(one.unavailable()).toEqual(['a']);
+  });
+
+  test('D1: with two live sessions, probes go by time', () => {
+    const { session, clock } = bench({ systemic: false });
+    const child = session.child();
+    trip(child, 'a');
+    steps(session, 30);
+    steps(child, 30);
+    expect(session.acquire('a').reason).toBe('open');
+    clock.advance(60_000);
+    expect(child.acquire('a').reason).toBe('probe_due');
+    child.end();
+    trip(session, 'b');
+    steps(session, 3);
+    expect(session.acquire('b').reason).toBe('probe_due');
+  });
+
+  test('D1, B1: with two live sessions, charges leave by calls, even if the root has taken steps', () => {
+    const { session } = bench({ tools: {}, systemic: false, budget: { failures: 3 } });
+    steps(session, 1);
+    const child = session.child();
+    failOnce(child, 'x');
+    expect(callTimes(child, 19)).toBe(19);
+    expect(session.view().budget.remaining).toBe(2);
+    callTimes(session, 1);
+    expect(session.view().budget.remaining).toBe(3);
+  });
+});
+
+describe('D1: portions', () => {
+  test('D1: by default children share the limits, and 30 at a time overshoot nothing', () => {
+    const { session } = bench({ limits: { calls: 100 } });
+    const children = Array.from({ length: 30 }, () => session.child());
+    const permits = Array.from({ length: 10 }, () => children.map((child) => child.acquire('a'))).flat();
+    expect(permits.filter(({ decision }) => decision === 'call')).toHaveLength(100);
+    expect(new Set(permits.slice(100).map(({ reason }) => reason))).toEqual(new Set(['limit_reached']));
+    expect(session.acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D1: a number reserves that part of the limit, which stops the parent and nobody else', () => {
+    const { session } = bench({ limits: { calls: 10, cost: { amount: 2, currency: 'USD' } } });
+    const [half, all] = [session.child({ id: 'half', portion: 0.55 }), session.child({ id: 'all' })];
+    expect(half.view().limits).toMatchObject([
+      { limit: 'calls', size: 5, session: 'half' },
+      { limit: 'cost', size: 1.1, currency: 'USD', session: 'half' },
+      { limit: 'calls', size: 10, session: 'run-1', used: 0, reserved: 5 },
+      { limit: 'cost', size: 2, session: 'run-1' },
+    ]);
+    expect(callTimes(session, 4)).toBe(4);
+    expect(callTimes(all, 4)).toBe(1);
+    const reserved = session.acquire('a');
+    expect(reserved).toMatchObject({ decision: 'skip', reason: 'limit_reserved', state: 'closed' });
+    expect(reserved.message).toBe(
+      "Tool 'a' was not called: the 5 tool calls that are left are reserved for sub-agents. Wait for their results, or finish. [breakerbox:not-called]",
+    );
+    expect([session.unavailable(), session.explain('a').rejectedBy]).toEqual([[], 'limits']);
+    expect(callTimes(half, 9)).toBe(5);
+    expect(half.acquire('a')).toMatchObject({ reason: 'limit_reached' });
+    expect(session.acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D1: what a child reserved and did not use comes back when it ends', () => {
+    const { session } = bench({ limits: { calls: 10 } });
+    const child = session.child({ portion: 0.8 });
+    callTimes(child, 3);
+    expect(callTimes(session, 10)).toBe(2);
+    child.end();
+    expect(callTimes(session, 10)).toBe(5);
+    expect(child.acquire('a').reason).toBe('limit_reached'); // E7: it goes on, and the parent pays.
+  });
+
+  test('D1: a child of an ended child, and a call under way, move to the nearest session that lives', () => {
+    const { session } = bench({ limits: { calls: 10, tokens: 100 } });
+    session.acquire('a').settle({ ...OK, tokens: 20 });
+    const child = session.child({ id: 'child', portion: 0.5 });
+    const grandchild = child.child({ id: 'grandchild', portion: 0.4 });
+    const permit = child.acquire('a');
+    child.end();
+    expect(session.view().limits).toMatchObject([
+      { used: 2, reserved: 2 },
+      { used: 40, reserved: 20 },
+    ]);
+    permit.settle({ ...OK, tokens: 5 });
+    expect(session.view().limits?.[1]).toMatchObject({ used: 25, reserved: 20 });
+    expect(callTimes(grandchild, 5)).toBe(2);
+    grandchild.end();
+    grandchild.spend({ tokens: 3 });
+    expect(session.view().limits).toMatchObject([
+      { used: 4, reserved: 0 },
+      { used: 28, reserved: 0 },
+    ]);
+  });
+
+  test('D1: no child reserves more than is left, and limits of its own need none above', () => {
+    const { session } = bench({ limits: { calls: 10 } });
+    callTimes(session, 4);
+    const child = session.child({ portion: { calls: 50, steps: 2, durationMs: 1_000 } });
+    expect(child.view().limits?.map(({ limit, size }) => [limit, size])).toEqual([
+      ['calls', 6],
+      ['steps', 2],
+      ['durationMs', 750],
+      ['calls', 10],
+    ]);
+    expect(session.child({ portion: 1 }).acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D4: the time of a child is a deadline for it alone', () => {
+    const { session, clock } = bench({ limits: { durationMs: 100_000 } });
+    const child = session.child({ portion: { durationMs: 20_000 } });
+    clock.advance(15_000);
+    expect([child.acquire('a').reason, session.acquire('a').reason]).toEqual(['limit_reached', 'closed']);
+    expect(session.child({ portion: { durationMs: 1e9 } }).acquire('a').reason).toBe('closed');
+    clock.advance(80_000);
+    expect(session.child().acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D1, D2: extending a child extends each session above that has the limit', () => {
+    const { session } = bench({ limits: { calls: 10 } });
+    const child = session.child({ id: 'child', portion: 0.5 });
+    const shared = child.child({ id: 'shared' });
+    callTimes(session, 10);
+    expect(callTimes(shared, 9)).toBe(5);
+    expect(shared.extend('calls', 3)).toEqual([
+      { session: 'child', from: 5, to: 8 },
+      { session: 'run-1', from: 10, to: 13 },
+    ]);
+    expect([callTimes(session, 9), callTimes(shared, 9)]).toEqual([0, 3]);
+  });
+
+  test('D2: each model of a tree reads the advice once', () => {
+    const { session } = bench({ limits: { calls: 10 } });
+    const child = session.child();
+    callTimes(session, 8);
+    expect([child, session, child].map((run) => run.acquire('a').note !== '')).toEqual([true, false, false]);
+  });
+
+  test('D3: what a sub-agent used is not counted again with the call that it ran in', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    const permit = session.acquire('ask');
+    const child = session.child({ call: permit });
+    child.spend({ tokens: 300 });
+    child.end();
+    permit.settle({ ...OK, tokens: 350 });
+    session.acquire('ask').settle({ ...OK, tokens: 50 });
+    expect(session.view().limits).toMatchObject([{ used: 350 }]);
+  });
+});
+
+describe('D1: how large a tree may be', () => {
+  test('D1: 50 children that live, and 5 levels', () => {
+    const { session } = bench();
+    const children = Array.from({ length: 50 }, () => session.child());
+    expect(() => session.child()).toThrow(ChildLimitError);
+    expect(() => session.child()).toThrow('50 of them are at work already (maxChildren)');
+    children[0]?.end();
+    let deepest = session.child();
+    for (let level = 1; level < 5; level += 1) deepest = deepest.child();
+    expect(() => deepest.child()).toThrow('nested 5 levels deep already (maxDepth)');
+    const { session: small } = bench({ maxChildren: 1, maxDepth: 1 });
+    const only = small.child({ id: 'only' });
+    expect(() => small.child()).toThrow(ChildLimitError);
+    expect(() => only.child()).toThrow(ChildLimitError);
+    expect(small.child({ id: 'only' }).id).toBe('only'); // The same child.
+  });
+
+  test.each<[options: object, fault: string]>([
+    [{ portion: 0 }, 'child.portion: is 0. Give '],
+    [{ portion: 1.5 }, 'child.portion'],
+    [{ portion: 'half' }, 'child.portion'],
+    [{ portion: { calls: 0 } }, 'child.portion.calls'],
+    [{ portion: { cost: { amount: 1, currency: 'EUR' } } }, 'but the limit of the session is in'],
+    [{ id: 7 }, 'child.id'],
+    [{ share: 1 }, 'child.share'],
+  ])('D1, E6: %j is refused', (options, fault) => {
+    const { session } = bench({ limits: { cost: { amount: 5, currency: 'USD' } } });
+    expect(() => session.child(options)).toThrow(fault);
+    expect(report(session)).not.toHaveProperty('children');
+  });
+
+  test('D1, C11: a child has no snapshot of its own', () => {
+    const { session } = bench();
+    expect(() => snapshot(session.child({ id: 'helper' }))).toThrow(
+      "session 'helper' is a child. Take the snapshot of",
+    );
+  });
+
+  test('D1: the report of a child has its limits, and its id', () => {
+    const { session } = bench({ limits: { calls: 4 } });
+    const child = session.child({ id: 'helper', portion: 0.25 });
+    callTimes(child, 2);
+    expect(report(child)).toMatchObject({ session: 'helper', headline: expect.stringContaining('1 of 1 tool calls') });
+    expect(callsOf(session)).toMatchObject({ used: 1, reserved: 0 });
+  });
+});
