@@ -10,6 +10,7 @@ const CHAPTERS = {
   C: 17,
   P: 4,
   B: 7,
+  D: 4,
   S: 5,
   K: 4,
   R: 5,

@@ -109,6 +109,7 @@ const CHAPTERS: Readonly<Record<string, string>> = {
   C: 'c-circuit',
   P: 'p-probing',
   B: 'b-failure-budget',
+  D: 'd-limits-of-a-run',
   S: 's-systemic-failure',
   K: 'k-pre-call-checks',
   R: 'r-routes',
