@@ -79,6 +79,7 @@ describe('configuration.md', () => {
       'Listen',
       'Breakerbox',
       'Session',
+      'Permit',
       'FileSettings',
       'BoxFleet',
       'FleetClient',

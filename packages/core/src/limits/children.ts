@@ -37,6 +37,8 @@ export interface ChildStart {
 export const childOf = (run: Run, { id, name, portion }: ChildStart, tree: TreeLimits, ms: number): Run => {
   const parent = run.payer;
   checkSize(parent, tree);
+  const restored = parent.take(id);
+  if (restored !== undefined) return restored;
   const child = new Run({ id, name, limits: limitsFor(parent, portion), beganMs: ms, parent });
   parent.children.push(child);
   for (const kind of COUNTED_KINDS) parent.hold(kind, child.holds(kind));

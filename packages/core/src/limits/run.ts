@@ -93,7 +93,7 @@ export class Run {
   readonly name: string | undefined;
   readonly limits: Limits;
   readonly beganMs: number;
-  readonly estimates: Estimates;
+  estimates: Estimates;
   /** Used by itself and by its children. */
   readonly used = noAmounts();
   /** The same with what children that live have reserved, used or not. */
@@ -108,6 +108,8 @@ export class Run {
   /** The latest of those that have ended. */
   readonly past: Run[] = [];
   ended = false;
+  /** C11: children in the snapshot that the run comes from. They count as ended until they are taken again. */
+  kept: Run[] = [];
   /** The limits that the model was advised of, and their sizes at that time. */
   readonly #advised = new Map<Limit, number>();
 
@@ -219,6 +221,22 @@ export class Run {
       const amount = usage[kind];
       if (typeof amount === 'number' && Number.isFinite(amount) && amount > 0) this.add(kind, amount);
     }
+  }
+
+  /** C11, D1: a child that was restored lives again, as far as there is room for what it had reserved. Undefined without such a child. */
+  take(id: string): Run | undefined {
+    const index = this.kept.findIndex((one) => one.id === id);
+    const [child] = index < 0 ? [] : this.kept.splice(index, 1);
+    if (child === undefined) return undefined;
+    child.parent = this;
+    child.estimates = this.estimates;
+    this.children.push(child);
+    for (const kind of COUNTED_KINDS) {
+      const limit = child.limits[kind];
+      if (limit?.reserves === true) limit.size = Math.min(limit.size, child.used[kind] + this.room(kind));
+      this.hold(kind, child.holds(kind) - child.used[kind]);
+    }
+    return child;
   }
 
   /** D2, D1: makes a limit larger, here and in each run above that has it. Empty if there is no such limit. */

@@ -5,6 +5,7 @@ import {
   CIRCUIT_MODES,
   type CircuitMode,
   type KeyOf,
+  type LimitsOptions,
   type ResultJudge,
   type ToolConfig,
 } from '../index.ts';
@@ -144,6 +145,20 @@ const budget: fc.Arbitrary<NonNullable<BreakerboxConfig['budget']>> = fc.oneof(
   },
 );
 
+/** D2: small enough that cases reach them. */
+const limit = (...sizes: number[]) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...sizes) },
+    fc.record({ limit: fc.constantFrom(...sizes), mode: fc.constantFrom('observe' as const, 'advise' as const) }),
+  );
+const limitsOfRun: fc.Arbitrary<LimitsOptions> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant({}) },
+  fc.record(
+    { calls: limit(5, 20), steps: limit(4, 12), tokens: limit(100, 3_000), durationMs: limit(60_000, 600_000) },
+    { requiredKeys: [] },
+  ),
+);
+
 const sharing = {
   sameCategory: fc.constantFrom(2, 3, 3, 4),
   sameCategorySteps: fc.constantFrom(1, 3, 20),
@@ -202,6 +217,7 @@ export const configs: fc.Arbitrary<CaseConfig> = fc
       ),
       loopGuard: fc.constantFrom<NonNullable<BreakerboxConfig['loopGuard']>>({}, { repeats: 1 }, { repeats: 2 }, false),
       budget,
+      limits: limitsOfRun,
     }),
     anyScope,
   })

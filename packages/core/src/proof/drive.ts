@@ -190,8 +190,15 @@ const isRefused = (run: () => void): boolean => {
 /** C11: what is seen after each call; looking changes nothing, or the next comparison would show it. */
 const compare = ({ model, slots, told, resolved }: World): void => {
   for (const { session, model: expected, process } of slots) {
-    const { systemic, ...view } = session.view();
-    same({ ...view, systemic: systemic && reportOf(systemic, process.originMs) }, viewOf(model, expected));
+    const { systemic, limits = [], ...view } = session.view();
+    same(
+      {
+        ...view,
+        systemic: systemic && reportOf(systemic, process.originMs),
+        limits: limits.map(({ limit, size, used, mode, level }) => ({ limit, size, used, mode, level })),
+      },
+      viewOf(model, expected),
+    );
     for (const circuit of view.circuits) same(session.peek(circuit.tool), circuit);
     for (const { tool, key, view: ofKey } of keyViewsOf(model, expected)) {
       same(session.peek(tool, { url: `https://${key}` })?.key, ofKey);

@@ -9,6 +9,7 @@ import { calledCircuit, obeyFleet } from './model-fleet.ts';
 import { afterHistory } from './model-history.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
+import { beginCall } from './model-limits.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -80,6 +81,7 @@ export const acquire = (
   };
   for (const one of slots) one.probing.push(permit.id);
   if (slots.length > 0) session.home.probes.push(permit);
+  if (goes) beginCall(model, session, permit.id, tool);
   if (reason === 'closed' || slots.length > 0) isUnderWay(model, session, permit);
   show(model, session);
   return permit;

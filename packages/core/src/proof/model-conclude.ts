@@ -6,6 +6,7 @@ import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
+import { endCall } from './model-limits.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
 import { notice, recovered, takenBeside } from './model-sharing.ts';
 import type { When } from './rules.ts';
@@ -23,6 +24,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
   session.home.underWay = session.home.underWay.filter(({ id }) => id !== permit.id); // C17
+  endCall(permit, ended); // D3
   count(model, `outcomes|${series}|${outcome}`);
   if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}${blames === 'key' ? '|key' : ''}`);
   if (outcome === 'failure') wasted(model, series, tokens);

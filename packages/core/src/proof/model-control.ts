@@ -13,6 +13,7 @@ import { rulesOf } from './rules.ts';
 
 export const step = (model: Model, session: ModelSession): void => {
   arrive(model, session);
+  session.run.steps += 1; // D2
   session.step += 1;
   session.stepMs = model.ms;
   const { steps } = session.home;

@@ -2,6 +2,7 @@ import type { Layer, ModelHome, ModelPermit, ModelSession } from './model.ts';
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit } from './model-circuit.ts';
 import type { Correlation } from './model-correlation.ts';
+import { copyOfRun } from './model-limits.ts';
 
 /**
  * A copy of a session to look ahead with (C11), and of all that it may change: its circuits, the probes of other sessions among
@@ -62,6 +63,7 @@ const ownCopy = (
   home,
   box: { ...session.box, scores: new Map(session.box.scores), wishes: new Map(session.box.wishes) },
   kept: session.kept.map(circuit),
+  run: copyOfRun(session.run),
   real: copyOfBudget(session.real),
   dryRun: session.dryRun && copyOfBudget(session.dryRun),
 });

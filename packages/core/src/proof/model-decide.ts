@@ -6,6 +6,7 @@ import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
 import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
 import { deciding, feeds, isAffected, knownCircuit, modeOf } from './model-home.ts';
 import { keyCircuit } from './model-keys.ts';
+import { isOver } from './model-limits.ts';
 import type { Rules } from './rules.ts';
 
 /** What is asked for. */
@@ -51,6 +52,8 @@ interface Found {
 const reasonFor = (model: Model, session: ModelSession, question: Question): Found => {
   const { tool, circuit, input, key } = question;
   const gate = byEvent(model, session, question);
+  const comesFirst = 'reason' in gate && (gate.reason !== 'systemic' || model.systemic?.pause === 'all');
+  if (isOver(model, session) && !comesFirst) return { reason: 'limit_reached' }; // D2
   if ('reason' in gate) return gate;
   const mode = modeOf(model, session, tool, circuit);
   const { allowedTools } = model.config;

@@ -4,6 +4,7 @@ import { left, newBudget } from './model-budget.ts';
 import { ANY_TIME } from './model-circuit.ts';
 import { succeeded } from './model-history.ts';
 import { circuitOf, correlating, startDryRun } from './model-home.ts';
+import { newRun, restoredRun } from './model-limits.ts';
 import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
 import { beneath } from './model-wanted.ts';
@@ -24,6 +25,7 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
     shown: { state: 'active', remaining: model.budget.limit, event: false },
     low: false,
     loops: [],
+    run: newRun(model.ms),
   };
   model.sessions.push(session);
   count(model, 'sessionsStarted');
@@ -33,23 +35,34 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
 
 /** A session as it was, for another process: a copy that nothing changes. */
 export interface Kept
-  extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'calls' | 'home' | 'kept' | 'real' | 'dryRun'> {
+  extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'calls' | 'home' | 'kept' | 'real' | 'dryRun' | 'run'> {
   readonly succeeded: readonly string[];
 }
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
-  const { id, step, stepMs, calls, home: covered, kept, real, dryRun } = lookedAhead(model, session);
+  const { id, step, stepMs, calls, home: covered, kept, real, dryRun, run } = lookedAhead(model, session);
   const home = beneath(covered);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
   const works = [...session.box.succeeded];
-  return { id, step, stepMs, calls, home: { ...home, probes: [], underWay: [] }, kept, real, dryRun, succeeded: works };
+  return {
+    id,
+    step,
+    stepMs,
+    calls,
+    home: { ...home, probes: [], underWay: [] },
+    kept,
+    real,
+    dryRun,
+    run,
+    succeeded: works,
+  };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
-  const { id, step, stepMs, calls, home, kept: undeclared, real, dryRun } = earlier(kept, laterMs);
+  const { id, step, stepMs, calls, home, kept: undeclared, real, dryRun, run } = earlier(kept, laterMs);
   const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
   const keys = home.keys
     .filter(({ blamed }) => blamed)
@@ -72,6 +85,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     shown: { state: 'active', remaining: left(real), event: false },
     low: left(real) <= 1 && left(real) < real.by.limit,
     loops: [],
+    run: restoredRun(run),
   };
   if (dryRun !== undefined) startDryRun(session); // C12: the dryRun of the box may not be there yet.
   const common = correlating(model, session)?.common;

@@ -8,6 +8,7 @@ import { eventReport } from './model-correlation.ts';
 import { isGrantedOutside } from './model-fleet.ts';
 import { groupOf, modeOf } from './model-home.ts';
 import { openKeys } from './model-keys.ts';
+import { isNear, limitsNow } from './model-limits.ts';
 import { stateOf } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
@@ -23,7 +24,7 @@ export const permitOf = (permit: ModelPermit, model: Model) => {
   return {
     decision,
     reason,
-    caution: caution(session.real),
+    caution: caution(session.real) || isNear(model, session),
     state: circuit && reported(circuit),
     observed: mode === 'observe_only' ? wouldDecide(reason) : undefined,
     budgetRemaining: left(session.real),
@@ -88,5 +89,6 @@ export const viewOf = (model: Model, session: ModelSession) => {
     },
     circuits: home.circuits.map((one) => circuitView(model, ahead, one)),
     systemic: home.real.event && eventReport(home.real.event),
+    limits: limitsNow(model, ahead),
   };
 };

@@ -10,6 +10,7 @@ import type {
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
+import type { ModelRun } from './model-limits.ts';
 import type { Wish } from './model-wish.ts';
 import {
   type BudgetRules,
@@ -132,6 +133,8 @@ export interface ModelSession {
   low: boolean;
   /** O5: for each tool, the calls that had the same result one after the other. */
   loops: Loop[];
+  /** D2. */
+  run: ModelRun;
 }
 
 /** What a session contributes to the gauges while it is live. */

@@ -3,6 +3,7 @@ import { ChildLimitError, type Session } from '../index.ts';
 import { report } from '../report/report.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { inAnotherProcess } from './test-support.rules.ts';
 
 const OK = { outcome: 'success' } as const;
 
@@ -176,6 +177,44 @@ describe('D1: portions', () => {
     permit.settle({ ...OK, tokens: 350 });
     session.acquire('ask').settle({ ...OK, tokens: 50 });
     expect(session.view().limits).toMatchObject([{ used: 350 }]);
+  });
+});
+
+describe('C11: trees in snapshots', () => {
+  test('C11, D1: a restored child counts as ended until it is taken again, with what it had used', () => {
+    const { session, box } = bench({ limits: { calls: 20, tokens: 1_000 } });
+    const child = session.child({ id: 'child', name: 'helper', portion: 0.5 });
+    const grandchild = child.child({ id: 'grandchild', portion: 0.5 });
+    callTimes(child, 2);
+    callTimes(grandchild, 3);
+    grandchild.spend({ tokens: 70 });
+    const restored = inAnotherProcess(session, box);
+    expect(restored.view().limits).toMatchObject([
+      { used: 5, reserved: 0 },
+      { used: 70, reserved: 0 },
+    ]);
+    const again = restored.child({ id: 'child' });
+    expect(again.view().limits?.slice(0, 2)).toMatchObject([
+      { limit: 'calls', size: 10, used: 5, session: 'child' },
+      { limit: 'tokens', size: 500, used: 70 },
+    ]);
+    expect(restored.view().limits).toMatchObject([
+      { used: 5, reserved: 5 },
+      { used: 70, reserved: 430 },
+    ]);
+    expect(callTimes(again.child({ id: 'grandchild' }), 9)).toBe(2);
+    expect(callTimes(again, 9)).toBe(3);
+    expect(callTimes(restored, 20)).toBe(10);
+    expect(inAnotherProcess(restored, box).view().limits).toMatchObject([{ used: 20 }, { used: 70 }]);
+  });
+
+  test('C11, D1: a child that is taken again gets no more than is left', () => {
+    const { session, box } = bench({ limits: { calls: 10 } });
+    session.child({ id: 'child', portion: 0.8 });
+    const restored = inAnotherProcess(session, box);
+    callTimes(restored, 7);
+    expect(callTimes(restored.child({ id: 'child' }), 9)).toBe(3);
+    expect(restored.acquire('a').reason).toBe('limit_reached');
   });
 });
 

@@ -1,9 +1,19 @@
-import { AS_WRITTEN, complete, list, nullable, number, oneOf, shortName } from '../config/checks.ts';
+import {
+  AS_WRITTEN,
+  type Check,
+  complete,
+  list,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  shortName,
+} from '../config/checks.ts';
 import { LIMIT_KINDS, LIMIT_MODES, type Limits } from '../limits/limits.ts';
 import { Run } from '../limits/run.ts';
-import type { RunSnapshot } from './session-snapshot.ts';
+import type { ChildSnapshot, LimitSnapshot, RunSnapshot } from './session-snapshot.ts';
 
-/** How what a run uses is written into a snapshot, checked, and read back (C11, D2). */
+/** How what a run uses is written into a snapshot, checked, and read back (C11, D1, D2). */
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const amount = number(0, AS_WRITTEN, { most: MOST });
@@ -14,38 +24,74 @@ const aLimit = complete({
   size: amount,
   mode: oneOf(LIMIT_MODES, AS_WRITTEN),
   currency: nullable(shortName),
-});
+  reserves: optional(oneOf([true, false], AS_WRITTEN)),
+} satisfies Record<keyof LimitSnapshot, Check>);
 
-export const checkRun = complete({
+const ofRun = {
   ageMs: amount,
   limits: list(aLimit),
   used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
   estimated: complete({ tokens: amount, cost: amount }),
-});
+  children: optional((path, value) => list(aChild)(path, value)),
+} satisfies Record<keyof RunSnapshot, Check>;
+
+const aChild = complete({ ...ofRun, id: shortName, name: nullable(shortName) } satisfies Record<
+  keyof ChildSnapshot,
+  Check
+>);
+
+export const checkRun = complete(ofRun);
 
 /** Sums of fractions may be a trace below 0. */
 const sum = (one: number, other = 0): number => Math.max(0, one + other);
 
-export const writeRun = ({ limits, used, estimated, underWay, beganMs }: Run, ms: number): RunSnapshot => ({
-  ageMs: Math.max(0, ms - beganMs),
-  limits: LIMIT_KINDS.flatMap((limit) => {
-    const one = limits[limit];
-    return one === undefined ? [] : [{ limit, size: one.size, mode: one.mode, currency: one.currency ?? null }];
-  }),
-  used: { calls: used.calls, steps: used.steps, tokens: sum(used.tokens), cost: sum(used.cost) },
-  // D1: a call that was under way counts its estimate.
-  estimated: { tokens: sum(estimated.tokens, underWay.tokens), cost: sum(estimated.cost, underWay.cost) },
-});
+export const writeRun = (run: Run, ms: number): RunSnapshot => {
+  const { limits, used, estimated, underWay, beganMs } = run;
+  const children = [...run.children, ...run.kept];
+  return {
+    ageMs: Math.max(0, ms - beganMs),
+    limits: LIMIT_KINDS.flatMap((limit) => {
+      const one = limits[limit];
+      if (one === undefined) return [];
+      const { size, mode, currency = null, reserves } = one;
+      return [{ limit, size, mode, currency, ...(reserves && { reserves }) }];
+    }),
+    used: { calls: used.calls, steps: used.steps, tokens: sum(used.tokens), cost: sum(used.cost) },
+    // D1: a call that was under way counts its estimate.
+    estimated: { tokens: sum(estimated.tokens, underWay.tokens), cost: sum(estimated.cost, underWay.cost) },
+    ...(children.length > 0 && {
+      children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),
+    }),
+  };
+};
 
-/** C11: the time since the snapshot counts as passed. */
+/** C11: the time since the snapshot counts as passed. D1: children count as ended until they are taken again. */
 export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): Run | undefined => {
   if (kept === undefined) return undefined;
-  const limits: Limits = {};
-  for (const { limit, size, mode, currency } of kept.limits)
-    limits[limit] = { size, mode, reserves: false, currency: currency ?? undefined };
-  const run = new Run({ id, limits, beganMs: ms - kept.ageMs });
-  Object.assign(run.used, kept.used);
-  Object.assign(run.held, kept.used);
-  Object.assign(run.estimated, kept.estimated);
+  const run = recalled(kept, { id, name: null }, ms);
+  run.kept = keptIn(kept, ms);
   return run;
 };
+
+const recalled = (
+  { ageMs, limits: all, used, estimated }: RunSnapshot,
+  { id, name }: Pick<ChildSnapshot, 'id' | 'name'>,
+  ms: number,
+): Run => {
+  const limits: Limits = {};
+  for (const { limit, size, mode, currency, reserves = false } of all)
+    limits[limit] = { size, mode, reserves, currency: currency ?? undefined };
+  const run = new Run({ id, name: name ?? undefined, limits, beganMs: ms - ageMs });
+  Object.assign(run.used, used);
+  Object.assign(run.held, used);
+  Object.assign(run.estimated, estimated);
+  return run;
+};
+
+/** Each child and its own children. */
+const keptIn = ({ children = [] }: RunSnapshot, ms: number): Run[] =>
+  children.map((child) => {
+    const run = recalled(child, child, ms);
+    run.kept = keptIn(child, ms);
+    return run;
+  });

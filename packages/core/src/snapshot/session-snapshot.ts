@@ -45,6 +45,15 @@ export interface RunSnapshot {
   readonly used: Readonly<Record<CountedKind, number>>;
   /** The part of it that was estimated (D3). */
   readonly estimated: { readonly tokens: number; readonly cost: number };
+  /** The children that lived (D1); left out without any. */
+  readonly children?: readonly ChildSnapshot[];
+}
+
+/** The run of a child in a snapshot. */
+export interface ChildSnapshot extends RunSnapshot {
+  readonly id: string;
+  /** Null without a name. */
+  readonly name: string | null;
 }
 
 export interface LimitSnapshot {
@@ -53,6 +62,8 @@ export interface LimitSnapshot {
   readonly mode: LimitMode;
   /** Of a limit of money; null for others. */
   readonly currency: string | null;
+  /** It is a part of the limit of the run above (D1); left out otherwise. */
+  readonly reserves?: boolean;
 }
 
 /** A circuit in a snapshot. Probes that were under way have returned their slots. */

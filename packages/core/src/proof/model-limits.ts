@@ -1,0 +1,76 @@
+import type { LimitsOptions } from '../index.ts';
+import type { Ended, Model, ModelPermit, ModelSession } from './model.ts';
+
+/** D2 to D4: what a session has used of its limits. */
+export interface ModelRun {
+  /** When the session began. */
+  readonly ms: number;
+  calls: number;
+  steps: number;
+  /** Of calls that are over. */
+  tokens: number;
+  /** Of calls under way, by their permits. */
+  expected: readonly { readonly id: number; readonly tokens: number }[];
+  /** What the calls of a tool have used, the latest last, since the first that used anything. */
+  readonly reports: Map<string, readonly number[]>;
+}
+
+export const newRun = (ms: number): ModelRun => ({
+  ms,
+  calls: 0,
+  steps: 0,
+  tokens: 0,
+  expected: [],
+  reports: new Map(),
+});
+
+export const copyOfRun = (run: ModelRun): ModelRun => ({ ...run, reports: new Map(run.reports) });
+
+/** C11: what was under way counts as it was expected; what tools have reported is forgotten. */
+export const restoredRun = (run: ModelRun): ModelRun => ({ ...newRun(run.ms), ...sums(run) });
+
+const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
+  calls,
+  steps,
+  tokens: tokens + expected.reduce((sum, one) => sum + one.tokens, 0),
+});
+
+const NAMES = ['calls', 'steps', 'tokens', 'durationMs'] as const;
+
+/** Each limit, as it stands. */
+export const limitsNow = ({ config, ms }: Model, { run }: ModelSession) =>
+  NAMES.flatMap((limit) => {
+    const given: LimitsOptions[typeof limit] = config.limits?.[limit];
+    if (given === undefined) return [];
+    const { limit: full, mode = 'pause' } = typeof given === 'number' ? { limit: given } : given;
+    const kept = limit === 'durationMs' ? Math.min(full / 4, Math.max(full / 10, 5_000)) : 0; // D4
+    const size = full - kept;
+    const used = limit === 'durationMs' ? ms - run.ms : sums(run)[limit];
+    const level = used >= size ? 'reached' : used >= size * 0.8 ? 'advised' : undefined;
+    return [{ limit, size, used, mode, level }];
+  });
+
+export const isOver = (model: Model, session: ModelSession): boolean =>
+  limitsNow(model, session).some(({ level, mode }) => level === 'reached' && mode === 'pause');
+
+export const isNear = (model: Model, session: ModelSession): boolean =>
+  limitsNow(model, session).some(({ level, mode }) => level !== undefined && mode !== 'observe');
+
+/** D3: the most that one of the last 20 calls has used, and no more than is left. */
+export const beginCall = (model: Model, session: ModelSession, id: number, tool: string): void => {
+  const { run } = session;
+  const most = Math.max(0, ...(run.reports.get(tool) ?? []).slice(-20));
+  const limit = limitsNow(model, session).find((one) => one.limit === 'tokens' && one.mode === 'pause');
+  const left = limit === undefined ? Infinity : Math.max(0, limit.size - limit.used);
+  run.calls += 1;
+  run.expected = [...run.expected, { id, tokens: Math.min(most, left) }];
+};
+
+export const endCall = ({ session: { run }, id, tool }: ModelPermit, { outcome, tokens = 0 }: Ended): void => {
+  const expected = run.expected.find((one) => one.id === id)?.tokens ?? 0;
+  run.expected = run.expected.filter((one) => one.id !== id);
+  const says = tokens > 0 || outcome === 'success';
+  run.tokens += says ? tokens : expected;
+  if (!says || (tokens === 0 && !run.reports.has(tool))) return;
+  run.reports.set(tool, [...(run.reports.get(tool) ?? []), tokens]);
+};
