@@ -28,7 +28,7 @@ export const beginChild = (root: TreeRoot, run: Run, options: ChildOptions, box:
   validateChild(options);
   const { id = crypto.randomUUID(), name, portion = 'all', call } = options;
   const known = run.payer.children.find((one) => one.id === id);
-  if (call instanceof SessionPermit) call.usage?.containsChild();
+  if (call instanceof SessionPermit) call.limits?.call?.containsChild();
   return new ChildSession(root, known ?? childOf(run, { id, name, portion }, box.tree, ms));
 };
 

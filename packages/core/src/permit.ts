@@ -12,7 +12,7 @@ import {
 import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import { adviceOf } from './limits/limit-text.ts';
-import type { RunCall, RunPermit } from './limits/run.ts';
+import type { RunPermit } from './limits/run.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
@@ -207,10 +207,6 @@ export class SessionPermit implements Permit, Ticket {
   get message(): string {
     if (this.rejection !== undefined) return written(rejectionText(this.rejection));
     return this.advice === undefined ? '' : adviceText(this.advice);
-  }
-
-  get usage(): RunCall | undefined {
-    return this.limits?.call;
   }
 
   get note(): string {

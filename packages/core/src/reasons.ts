@@ -85,8 +85,8 @@ export const wouldDecide = (reason: Reason): Decision => {
   return reason === 'would_pause' ? 'pause' : REASONS[reason];
 };
 
-/** Whether the reason says nothing about the tool: the same call may go a moment later. */
-export const isForNow = (reason: Reason): boolean => reason === 'busy' || reason === 'limit_reserved';
+/** Reasons that say nothing about the tool: the same call may go a moment later. */
+export const FOR_NOW: ReadonlySet<Reason> = new Set<Reason>(['busy', 'limit_reserved']);
 
 /** G4: whether a call that is rejected for this reason could have been a probe. */
 export const asksForProbe = (reason: Reason): boolean =>

@@ -28,7 +28,7 @@ import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes.ts';
-import { asksForProbe, isCounted, isForNow } from './reasons.ts';
+import { asksForProbe, FOR_NOW, isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
@@ -407,7 +407,7 @@ class Session implements TreeRoot {
     const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
-      .filter(({ route, reason }) => route !== undefined && !isForNow(reason));
+      .filter(({ route, reason }) => route !== undefined && !FOR_NOW.has(reason));
   }
 
   explain(tool: string, input?: unknown): Explanation {

@@ -70,13 +70,12 @@ export const objectionTo = (
   call: AskedCall,
   at: Moment,
 ): Reason | undefined => {
+  const hasLimits = engine.run !== undefined || call.run !== undefined;
   if (areCalm(engine, asked, mode, call.key))
-    return engine.run === undefined && call.run === undefined
-      ? undefined
-      : runLimits.ask(engine, asked, mode, call, at);
+    return hasLimits ? runLimits.ask(engine, asked, mode, call, at) : undefined;
   let isDue = false;
   for (const question of OBJECTIONS) {
-    if (!concerns(question, engine.circuits, asked, mode, call.key)) continue;
+    if (!concerns(question, engine.circuits, asked, mode, call.key, hasLimits)) continue;
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
     isDue ||= reason !== undefined;
@@ -115,6 +114,7 @@ const concerns = (
   { spec, tracked, group }: Asked,
   mode: CircuitMode,
   key: string | undefined,
+  hasLimits = false,
 ): boolean => {
   switch (of) {
     case 'event':
@@ -125,6 +125,8 @@ const concerns = (
       return tracked !== undefined;
     case 'key':
       return tracked !== undefined && key !== undefined;
+    case 'limits':
+      return hasLimits;
     case 'precheck':
       return spec?.precheck !== undefined;
     case 'call':

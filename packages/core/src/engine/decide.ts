@@ -6,7 +6,7 @@ import type { CallInput } from '../loop-guard/digest.ts';
 import { NO_LOOPS } from '../loop-guard/loop-guard.ts';
 import { keyPassOf } from '../passes.ts';
 import type { Decided, SessionPermit } from '../permit.ts';
-import { decisionOf, isExecuted, isForNow, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
+import { decisionOf, FOR_NOW, isExecuted, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
 import type { RejectionCauses, RejectionFacts } from '../routing/message.ts';
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
@@ -70,7 +70,7 @@ export class Decider {
   /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
   #route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
-    if (isForNow(reason)) return { kind: 'defer' }; // The tool itself works, a little later.
+    if (FOR_NOW.has(reason)) return { kind: 'defer' }; // The tool itself works, a little later.
     const settings = spec ?? this.#engine.box.undeclared;
     if (decisionOf(reason, this.#systemic) === 'pause') return settings.lastResort;
     const stale = UNAVAILABLE_REASONS.has(reason)
@@ -148,11 +148,11 @@ export class Decider {
    * R5: what the next call would be rejected with, once this one has failed. Undefined if it would be made, or is rejected for its
    * arguments alone.
    */
-  after({ entry, passes, input, usage }: SessionPermit, at: Moment): RejectionFacts | undefined {
+  after({ entry, passes, input, limits }: SessionPermit, at: Moment): RejectionFacts | undefined {
     const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
-    const call = { input, key: keyPassOf(passes)?.key, run: usage?.run };
+    const call = { input, key: keyPassOf(passes)?.key, run: limits?.call?.run };
     const reason = this.#reason(entry, mode, call, at);
-    return isExecuted(reason) || reason === 'repeat' || isForNow(reason)
+    return isExecuted(reason) || reason === 'repeat' || FOR_NOW.has(reason)
       ? undefined
       : this.#facts(reason, entry, mode, call, at);
   }
