@@ -8,6 +8,7 @@ export { readJson } from './config/checks.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
+export { beginModelCall, callTimeLeft, limitOver } from './limits/spending.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { dropAlternative, extendLease } from './permit.ts';

@@ -13,6 +13,9 @@ import {
 /** D2: the part of a limit from which on the model is advised to finish. */
 const ADVISED = 0.8;
 
+/** D3: the part of a limit that the first call of a model is expected to use. */
+const FIRST = 0.02;
+
 /** Children that have ended, and that a report still lists. */
 const MOST_PAST = 50;
 
@@ -175,6 +178,34 @@ export class Run {
     return new RunCall(this, name, { tokens, cost });
   }
 
+  /** D3: a call of a model begins. Until it has reported something, it is expected to use all output that it may give, or 2 % of the limit. */
+  beginModel(name: string, maxOutputTokens: number | undefined): RunCall {
+    const isKnown = this.estimates.has(name);
+    const { tokens, cost } = this.estimates.of(name);
+    return new RunCall(this, name, {
+      tokens: Math.min(this.room('tokens'), isKnown ? tokens : (maxOutputTokens ?? this.#part('tokens'))),
+      cost: Math.min(this.room('cost'), isKnown ? cost : this.#part('cost')),
+    });
+  }
+
+  #part(kind: CountedKind): number {
+    for (const { limits } of this.#chain()) {
+      const limit = limits[kind];
+      if (limit !== undefined) return limit.size * FIRST;
+    }
+    return 0;
+  }
+
+  /** D4: the time that is left for calls, in milliseconds; undefined without a limit of time that pauses. */
+  timeLeft(ms: number): number | undefined {
+    let left = Number.POSITIVE_INFINITY;
+    for (const run of this.#chain()) {
+      const limit = run.limits.durationMs;
+      if (limit?.mode === 'pause') left = Math.min(left, sizeOf('durationMs', limit) - run.#usedOf('durationMs', ms));
+    }
+    return left === Number.POSITIVE_INFINITY ? undefined : Math.max(0, left);
+  }
+
   /** What the run may still use without what is reserved for others. */
   room(kind: CountedKind): number {
     let room = Number.POSITIVE_INFINITY;
@@ -272,12 +303,14 @@ export class Run {
 
   /** The limits that hold for the run: its own, then those above. */
   view(ms: number): readonly LimitView[] {
-    return [...this.#chain()].flatMap((run) =>
-      LIMIT_KINDS.flatMap((kind) => {
-        const limit = run.limits[kind];
-        return limit === undefined ? [] : [run.#view(kind, limit, ms)];
-      }),
-    );
+    return [...this.#chain()].flatMap((run) => run.ownView(ms));
+  }
+
+  ownView(ms: number): readonly LimitView[] {
+    return LIMIT_KINDS.flatMap((kind) => {
+      const limit = this.limits[kind];
+      return limit === undefined ? [] : [this.#view(kind, limit, ms)];
+    });
   }
 
   /** D2: the limits that the model has to think of. Empty nearly always. */

@@ -6,7 +6,14 @@ import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';
 import { ago, type Column, counted, figure, item, lasted, listed, named, table, utc, wrapped } from './lines.ts';
 import { isRejectedByGroup, isUnavailable, limitText, rejectsCalls, span, suspect } from './next.ts';
-import type { BudgetReport, DeferredReport, FallbackReport, LeftOut, SessionReport } from './session-report.ts';
+import type {
+  BudgetReport,
+  ChildReport,
+  DeferredReport,
+  FallbackReport,
+  LeftOut,
+  SessionReport,
+} from './session-report.ts';
 import { entriesOf, type ProbeReport, type ToolReport } from './tool-report.ts';
 
 /**
@@ -208,6 +215,32 @@ const limitSection: Section = ({ limits = [], session }) => [
   }),
 ];
 
+/** Sub-agents that a text lists. */
+const MOST_CHILDREN = 20;
+
+/** D1: the tree of sub-agents, and what each has used. */
+const childSection: Section = ({ children = [] }) => {
+  const lines = children.flatMap((child) => childLines(child, ''));
+  const more = lines.length - MOST_CHILDREN;
+  return ['Sub-agents', [...lines.slice(0, MOST_CHILDREN), ...(more > 0 ? [item('-', `and ${more} more.`)] : [])]];
+};
+
+const childLines = (child: ChildReport, indent: string): readonly string[] => {
+  const { name, session, ended, used, limits } = child;
+  const spent = [
+    counted(used.calls, 'call'),
+    ...(used.steps > 0 ? [counted(used.steps, 'step')] : []),
+    ...(used.tokens > 0 ? [counted(used.tokens, 'token')] : []),
+    ...limits.filter(({ level }) => level !== null).map((one) => `${limitText(one)} (${one.level})`),
+    ...(ended ? ['ended'] : []),
+  ];
+  const who = name === null ? named(session) : `${named(name)} (${named(session)})`;
+  return [
+    item(`${indent}-`, `${who}: ${spent.join(', ')}.`),
+    ...child.children.flatMap((one) => childLines(one, `${indent}  `)),
+  ];
+};
+
 /** S4: what the failures share, and when each circuit opened. */
 const systemicSection: Section = ({ systemic, unixMs }) => {
   if (systemic === null) return ['', []];
@@ -292,7 +325,7 @@ const scopeHeadline = ({ scope, done }: SessionReport): string => {
 
 const HEALTH: readonly Section[] = [unavailableSection, toolSection];
 const WORK: readonly Section[] = [taskSection, leftOutSection];
-const CHARGES: readonly Section[] = [limitSection, budgetSection, remarkSection];
+const CHARGES: readonly Section[] = [limitSection, childSection, budgetSection, remarkSection];
 const ACTIVE: readonly Section[] = [nextSection, systemicSection, ...HEALTH, ...WORK, ...CHARGES];
 const PAUSED: readonly Section[] = [nextSection, systemicSection, ...WORK, ...HEALTH, ...CHARGES];
 

@@ -12,8 +12,10 @@ import type { ToolTally } from '../session-tools.ts';
 import { type CircuitView, viewCircuits } from '../view.ts';
 import { headlineOf, type Known, nextOf } from './next.ts';
 import {
+  type ChildReport,
   leftOutOf,
   reportBudget,
+  reportChildren,
   reportLimits,
   reportScope,
   type SessionReport,
@@ -44,6 +46,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
   checkOptions(options);
   const { box } = inside;
   const { store, ledgers, at } = inside.lookAhead();
+  const children = inside.run && reportChildren(inside.run, at.ms);
   const gate = store.correlations.real.gate?.circuit;
   const policy = box.systemic?.gate;
   return buildReport({
@@ -58,6 +61,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,
     systemicDecision: box.systemic?.decision ?? 'pause',
     ...(inside.run && { limits: inside.run.view(at.ms) }),
+    ...(children && { children }),
     scope: inside.plan,
     done: options.done ?? [],
   });
@@ -91,6 +95,8 @@ export interface ReportFacts {
   readonly systemicDecision: SystemicDecision;
   /** The limits of the run (D2). */
   readonly limits?: readonly LimitView[];
+  /** Its sub-agents (D1). */
+  readonly children?: readonly ChildReport[];
   readonly scope: ScopePlan | undefined;
   readonly done: readonly string[];
 }
@@ -111,6 +117,7 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
     groups: reportGroups(circuits, tools),
     budget: reportBudget(ledger.budget, ledger.exhausted, state !== 'active', at),
     ...(facts.limits && { limits: reportLimits(facts.limits) }),
+    ...(facts.children && { children: facts.children }),
     systemic: reportSystemic(facts),
     scope,
     done: [...done],

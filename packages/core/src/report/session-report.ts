@@ -5,7 +5,8 @@ import { callsSince, type WindowBudget } from '../budget/window.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
-import type { LimitView } from '../limits/run.ts';
+import type { CountedKind } from '../limits/limits.ts';
+import type { LimitView, Run } from '../limits/run.ts';
 import type { Reason, SystemicDecision } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { ScopePlan } from '../routing/route.ts';
@@ -38,6 +39,8 @@ export interface SessionReport {
   readonly budget: BudgetReport;
   /** The limits of the run (D2); left out without any. */
   readonly limits?: readonly LimitReport[];
+  /** The sub-agents of the session (D1); left out without any. */
+  readonly children?: readonly ChildReport[];
   /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null without a plan. */
@@ -100,6 +103,33 @@ export interface LimitReport extends Omit<LimitView, 'currency' | 'level'> {
   /** `advised` from 80 % on, `reached` at 100 %; null below. */
   readonly level: 'advised' | 'reached' | null;
 }
+
+/** A sub-agent, and what it and its own sub-agents have used (D1). */
+export interface ChildReport {
+  /** The id of its session. */
+  readonly session: string;
+  /** Null without a name. */
+  readonly name: string | null;
+  readonly ended: boolean;
+  readonly used: Readonly<Record<CountedKind, number>>;
+  /** Its own limits. */
+  readonly limits: readonly LimitReport[];
+  /** Its own sub-agents: those that live, and the latest 50 that have ended. */
+  readonly children: readonly ChildReport[];
+}
+
+/** Undefined without sub-agents. Those that live come first. */
+export const reportChildren = ({ children, past }: Run, ms: number): readonly ChildReport[] | undefined =>
+  children.length + past.length === 0
+    ? undefined
+    : [...children, ...past].map((child) => ({
+        session: child.id,
+        name: child.name ?? null,
+        ended: child.ended,
+        used: { ...child.used },
+        limits: reportLimits(child.ownView(ms)),
+        children: reportChildren(child, ms) ?? [],
+      }));
 
 export const reportLimits = (limits: readonly LimitView[]): readonly LimitReport[] =>
   limits.map(({ currency = null, level = null, ...one }) => ({ ...one, currency, level }));

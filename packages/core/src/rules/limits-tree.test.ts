@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ChildLimitError, type Session } from '../index.ts';
+import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
@@ -254,6 +255,31 @@ describe('D1: how large a tree may be', () => {
     expect(() => snapshot(session.child({ id: 'helper' }))).toThrow(
       "session 'helper' is a child. Take the snapshot of",
     );
+  });
+
+  test('D1, Q1: the report shows the tree, and what each sub-agent used', () => {
+    const { session } = bench({ limits: { calls: 20 } });
+    const child = session.child({ id: 'one', name: 'researcher', portion: 0.25 });
+    const grandchild = child.child({ id: 'two' });
+    callTimes(child, 1);
+    callTimes(grandchild, 4);
+    grandchild.spend({ tokens: 1_234 });
+    session.child({ id: 'three' }).end();
+    const found = report(session);
+    expect(found.children).toEqual([
+      {
+        session: 'one',
+        name: 'researcher',
+        ended: false,
+        used: { calls: 5, steps: 0, tokens: 1_234, cost: 0 },
+        limits: [expect.objectContaining({ limit: 'calls', size: 5, level: 'reached' })],
+        children: [expect.objectContaining({ session: 'two', used: { calls: 4, steps: 0, tokens: 1_234, cost: 0 } })],
+      },
+      expect.objectContaining({ session: 'three', ended: true, children: [] }),
+    ]);
+    const text = formatReport(found);
+    expect(text).toContain('researcher (one): 5 calls, 1,234 tokens, 5 of 5 tool calls (reached).');
+    expect(text).toContain('three: 0 calls, ended.');
   });
 
   test('D1: the report of a child has its limits, and its id', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createBreakerbox } from '../index.ts';
+import { beginModelCall, callTimeLeft } from '../limits/spending.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { planScope } from '../scope/scope.ts';
@@ -193,6 +194,19 @@ describe('D3: what a run spends', () => {
     expect(session.view().limits).toMatchObject([{ used: 207, estimated: 100 }]);
   });
 
+  test('D3: a call of a model counts its most output, or 2 % of the limit, until it says what it used', () => {
+    const { session } = bench({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
+    const first = beginModelCall(session, 'model:a/b', 3_000);
+    const other = beginModelCall(session, 'model:a/c');
+    expect(session.view().limits).toMatchObject([{ used: 3_200 }, { used: 0.2 }]);
+    first?.end({ tokens: 800, cost: 0.01 }, true);
+    other?.end({}, false); // It failed, and what it cost is unknown.
+    expect(session.view().limits).toMatchObject([{ used: 1_000, estimated: 200 }, { estimated: 0.1 }]);
+    beginModelCall(session, 'model:a/b', 3_000);
+    expect(session.view().limits).toMatchObject([{ used: 1_800 }, {}]);
+    expect(beginModelCall(bench().session, 'model:a/b')).toBeUndefined();
+  });
+
   test('D3: what is no number uses nothing', () => {
     const { session } = bench({ limits: { tokens: 1_000, cost: { amount: 1, currency: 'USD' } } });
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, -5, '7' as unknown as number]) {
@@ -217,6 +231,16 @@ describe('D4: the time of a run', () => {
     expect(session.acquire('a').message).toContain('the 90 s that this run has for tool calls are over.');
     session.extend('durationMs', 100_000);
     expect(session.acquire('a').decision).toBe('call');
+  });
+
+  test('D4: executors learn how long a call may take', () => {
+    const { session, clock } = bench({ limits: { durationMs: 100_000 } });
+    const child = session.child({ portion: { durationMs: 40_000 } });
+    clock.advance(10_000);
+    expect([session, child].map((run) => callTimeLeft(run, clock.now()))).toEqual([80_000, 25_000]);
+    clock.advance(90_000);
+    expect(callTimeLeft(child, clock.now())).toBe(0);
+    expect(callTimeLeft(bench().session, clock.now())).toBeUndefined();
   });
 
   test('D4: at least 5 s are kept for the answer, at most a quarter', () => {

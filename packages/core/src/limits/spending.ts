@@ -1,0 +1,22 @@
+import { read } from '../safely.ts';
+import type { LimitObjection, Run, RunCall } from './run.ts';
+
+/** For executors: what they ask of the run of a session. Not part of the public API. */
+
+const runOf = (session: object): Run | undefined => read(session, 'run') as Run | undefined;
+
+/**
+ * D3: a model is called for this session. Call `end(usage, succeeded)` on the result once, when the call is over; then do not call
+ * `session.spend()` for it. Undefined if the session has no limits.
+ */
+export const beginModelCall = (
+  session: object,
+  name: string,
+  maxOutputTokens?: number | undefined,
+): RunCall | undefined => runOf(session)?.beginModel(name, maxOutputTokens);
+
+/** D4: the milliseconds that a tool call of this session may take at most, from `ms` on the clock of the box; undefined without a limit. */
+export const callTimeLeft = (session: object, ms: number): number | undefined => runOf(session)?.timeLeft(ms);
+
+/** D2: which limit pauses the session; undefined if none does. */
+export const limitOver = (session: object, ms: number): LimitObjection | undefined => runOf(session)?.objection(ms);
