@@ -1,19 +1,5 @@
 import type { LimitsOptions } from '../index.ts';
-import type { Ended, Model, ModelPermit, ModelSession } from './model.ts';
-
-/** D2 to D4: what a session has used of its limits. */
-export interface ModelRun {
-  /** When the session began. */
-  readonly ms: number;
-  calls: number;
-  steps: number;
-  /** Of calls that are over. */
-  tokens: number;
-  /** Of calls under way, by their permits. */
-  expected: readonly { readonly id: number; readonly tokens: number }[];
-  /** What the calls of a tool have used, the latest last, since the first that used anything. */
-  readonly reports: Map<string, readonly number[]>;
-}
+import type { Ended, Model, ModelPermit, ModelRun, ModelSession } from './model.ts';
 
 export const newRun = (ms: number): ModelRun => ({
   ms,

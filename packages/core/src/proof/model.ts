@@ -10,7 +10,6 @@ import type {
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
 import { type Correlation, newCorrelation } from './model-correlation.ts';
-import type { ModelRun } from './model-limits.ts';
 import type { Wish } from './model-wish.ts';
 import {
   type BudgetRules,
@@ -135,6 +134,20 @@ export interface ModelSession {
   loops: Loop[];
   /** D2. */
   run: ModelRun;
+}
+
+/** D2 to D4: what a session has used of its limits. */
+export interface ModelRun {
+  /** When the session began. */
+  readonly ms: number;
+  calls: number;
+  steps: number;
+  /** Of calls that are over. */
+  tokens: number;
+  /** Of calls under way, by their permits. */
+  expected: readonly { readonly id: number; readonly tokens: number }[];
+  /** What the calls of a tool have used, the latest last, since the first that used anything. */
+  readonly reports: Map<string, readonly number[]>;
 }
 
 /** What a session contributes to the gauges while it is live. */
