@@ -24,6 +24,8 @@ const FIXED: readonly Key[] = [
   'loopGuard',
   'precheckMaxAgeMs',
   'chainBackoffMs',
+  'maxChildren',
+  'maxDepth',
   'maxTools',
   'sessionIdleMs',
   'clock',
@@ -40,7 +42,7 @@ export interface ReconfigureOptions {
  *
  * `tools`, `defaults`, `groups` and `models` take effect from the next use of each session. Circuits keep their state and their counts: an open one
  * stays open. A circuit whose `mode` changes starts again, as by `session.control()`; a mode that was set by `session.control()` stays.
- * `budget` and `allowedTools` are for sessions that begin later. All else, and the group of a tool and who shares its circuit, cannot
+ * `budget`, `limits` and `allowedTools` are for sessions that begin later. All else, and the group of a tool and who shares its circuit, cannot
  * change.
  *
  * @throws BreakerboxConfigError if the settings cannot work, or cannot change while the box lives. Then nothing changes.

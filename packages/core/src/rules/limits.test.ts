@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { reconfigure } from '../control/reconfigure.ts';
 import { createBreakerbox } from '../index.ts';
 import { beginModelCall, callTimeLeft } from '../limits/spending.ts';
 import { formatReport } from '../report/format.ts';
@@ -90,6 +91,14 @@ describe('D2: limits of a run', () => {
       ['calls', 4],
       ['steps', 3],
     ]);
+  });
+
+  test('A10, D2: changed limits are for sessions that begin later, and the size of trees is fixed', () => {
+    const { box, session } = bench({ limits: { calls: 2 } });
+    reconfigure(box, (config) => ({ ...config, limits: { calls: 3 } }));
+    expect(callTimes(session, 9)).toBe(2);
+    expect(callTimes(box.session({ id: 'later' }), 9)).toBe(3);
+    expect(() => reconfigure(box, (config) => ({ ...config, maxDepth: 2 }))).toThrow('maxDepth');
   });
 
   test('D2: of the pauses, an event comes first, then the budget, then a limit', () => {
