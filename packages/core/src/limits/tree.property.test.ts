@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { checkRun, readRun, writeRun } from '../snapshot/run-format.ts';
+import type { RunSnapshot } from '../snapshot/session-snapshot.ts';
 import { childOf } from './children.ts';
 import { COUNTED_KINDS, type CountedKind, type Limits, limitsOf } from './limits.ts';
 import { Run, type RunCall } from './run.ts';
@@ -11,9 +13,11 @@ import { Run, type RunCall } from './run.ts';
 
 interface Fact {
   /** Who pays: found again each time. */
-  readonly run: Run;
+  run: Run;
   readonly kind: CountedKind;
   readonly amount: number;
+  /** C11: the children that it belonged to when the tree was kept, and that may be taken again. */
+  kept: ReadonlySet<string>;
 }
 
 interface UnderWay {
@@ -23,8 +27,11 @@ interface UnderWay {
 }
 
 interface World {
-  readonly root: Run;
-  readonly runs: Run[];
+  root: Run;
+  runs: Run[];
+  made: number;
+  /** Children that were taken again, and had used something. */
+  taken: number;
   readonly facts: Fact[];
   underWay: UnderWay[];
   /** What calls have used more than they were expected to, together. */
@@ -39,7 +46,8 @@ type Happening =
       readonly of: number;
       readonly portion: 'all' | number | { calls?: number; tokens?: number };
     }
-  | { readonly kind: 'call' | 'step' | 'end'; readonly of: number }
+  | { readonly kind: 'call' | 'step' | 'end' | 'take'; readonly of: number }
+  | { readonly kind: 'restore' }
   | {
       readonly kind: 'settle';
       readonly which: number;
@@ -72,7 +80,8 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
       succeeded: fc.boolean(),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('end' as const), of }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('end' as const, 'take' as const), of }) },
+  { weight: 1, arbitrary: fc.constant({ kind: 'restore' as const }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -95,7 +104,7 @@ const happen = (world: World, what: Happening): void => {
       const run = at(world.runs, what.of);
       if (run.objection(0) !== undefined) break;
       run.add('steps', 1);
-      world.facts.push({ run, kind: 'steps', amount: 1 });
+      world.facts.push({ run, kind: 'steps', amount: 1, kept: NONE });
       break;
     }
     case 'call':
@@ -107,6 +116,12 @@ const happen = (world: World, what: Happening): void => {
     case 'end':
       at(world.runs, what.of).end();
       break;
+    case 'take':
+      take(world, at(world.runs, what.of).payer, what.of);
+      break;
+    case 'restore':
+      keep(world);
+      break;
     case 'extend':
       at(world.runs, what.of).extend(what.limit, what.by);
   }
@@ -114,7 +129,8 @@ const happen = (world: World, what: Happening): void => {
 
 const begin = (world: World, run: Run, portion: Extract<Happening, { kind: 'child' }>['portion']): void => {
   try {
-    world.runs.push(childOf(run, { id: `run-${world.runs.length}`, name: undefined, portion }, TREE, 0));
+    world.made += 1;
+    world.runs.push(childOf(run, { id: `run-${world.made}`, name: undefined, portion }, TREE, 0));
   } catch (error) {
     if ((error as Error).name !== 'ChildLimitError') throw error;
   }
@@ -125,8 +141,8 @@ const call = (world: World, run: Run): void => {
   const before = run.payer.used.tokens;
   const one = run.begin('ask');
   const expected = run.payer.used.tokens - before;
-  world.facts.push({ run, kind: 'calls', amount: 1 });
-  world.underWay.push({ call: one, facts: [{ run, kind: 'tokens', amount: expected }], expected });
+  world.facts.push({ run, kind: 'calls', amount: 1, kept: NONE });
+  world.underWay.push({ call: one, facts: [{ run, kind: 'tokens', amount: expected, kept: NONE }], expected });
 };
 
 const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, { kind: 'settle' }>): void => {
@@ -136,7 +152,44 @@ const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, {
   one.call.end({ tokens }, succeeded);
   const amount = tokens ?? (succeeded ? 0 : one.expected);
   world.over += Math.max(0, amount - one.expected);
-  world.facts.push({ run: one.call.run, kind: 'tokens', amount });
+  world.facts.push({ run: one.call.run, kind: 'tokens', amount, kept: NONE });
+};
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** C11: the tree goes on in another process. Its children count as ended, and calls that were under way as they were expected. */
+const keep = (world: World): void => {
+  world.facts.push(...world.underWay.flatMap(({ facts }) => facts));
+  world.underWay = [];
+  const known = new Set(idsIn(world.root));
+  for (const fact of world.facts) {
+    const ids = [...fact.kept].filter((id) => known.has(id));
+    for (let run: Run | undefined = fact.run.payer; run?.parent !== undefined; run = run.parent) ids.push(run.id);
+    fact.kept = new Set(ids);
+  }
+  const kept: unknown = JSON.parse(JSON.stringify(writeRun(world.root, 0)));
+  expect(checkRun('run', kept)).toEqual([]);
+  world.root = readRun('root', kept as RunSnapshot, 0) ?? world.root;
+  world.runs = [world.root];
+  for (const fact of world.facts) fact.run = world.root;
+};
+
+/** Children that live, and those that may still be taken again. */
+const idsIn = (run: Run): readonly string[] =>
+  [...run.children, ...run.kept].flatMap((child) => [child.id, ...idsIn(child)]);
+
+/** D1: a child of another process is taken again. */
+const take = (world: World, parent: Run, which: number): void => {
+  if (parent.kept.length === 0) return;
+  const { id } = at(parent.kept, which);
+  try {
+    const child = childOf(parent, { id, name: undefined, portion: 'all' }, TREE, 0);
+    world.runs.push(child);
+    if (child.used.calls > 0) world.taken += 1;
+    for (const fact of world.facts) if (fact.kept.has(id)) fact.run = child;
+  } catch (error) {
+    if ((error as Error).name !== 'ChildLimitError') throw error;
+  }
 };
 
 const isIn = (run: Run, tree: Run): boolean => {
@@ -182,11 +235,11 @@ test('D1: in random trees, spent, reserved and under way are never more than a l
     steps: fc.constantFrom(3, 20),
     tokens: fc.constantFrom(50, 400),
   });
-  const reached = { limit_reached: 0, limit_reserved: 0, over: 0 };
+  const reached = { limit_reached: 0, limit_reserved: 0, over: 0, taken: 0 };
   fc.assert(
     fc.property(limits, fc.array(happening, { maxLength: 80, size: 'max' }), (options, all) => {
       const root = new Run({ id: 'root', limits: limitsOf(options) as Limits, beganMs: 0 });
-      const world: World = { root, runs: [root], facts: [], underWay: [], over: 0 };
+      const world: World = { root, runs: [root], facts: [], underWay: [], over: 0, made: 0, taken: 0 };
       for (const one of all) {
         happen(world, one);
         check(world);
@@ -196,12 +249,13 @@ test('D1: in random trees, spent, reserved and under way are never more than a l
         }
       }
       if (world.over > 0) reached.over += 1;
+      reached.taken += world.taken;
       for (const run of world.runs) run.end();
       for (const one of world.underWay) one.call.end({ tokens: 0 }, true);
       world.underWay = [];
       check(world);
-      expect(root.held).toEqual(root.used);
-      expect([root.underWay.tokens, root.children.length]).toEqual([0, 0]);
+      expect(world.root.held).toEqual(world.root.used);
+      expect([world.root.underWay.tokens, world.root.children.length]).toEqual([0, 0]);
     }),
     { numRuns: CASES },
   );

@@ -35,6 +35,18 @@ describe('D1: circuits and the failure budget of a tree', () => {
     expect(one.unavailable()).toEqual(['a']);
   });
 
+  test('D1, B6: the rule strict holds for the tree, whatever its session', () => {
+    const { session, box } = bench({ budget: 'strict', systemic: false, tools: {}, limits: { calls: 50 } });
+    const [one, other] = [session.child({ id: 'one', portion: 0.5 }), session.child()];
+    for (const run of [one, other, session, one]) failOnce(run, 'x');
+    expect(callTimes(other, 20)).toBe(20);
+    expect(session.view().budget).toMatchObject({ rule: 'strict', remaining: 1 });
+    one.end();
+    const restored = inAnotherProcess(session, box);
+    failOnce(restored.child({ id: 'one' }), 'x');
+    expect(restored.acquire('y').reason).toBe('budget_exhausted');
+  });
+
   test('D1: with two live sessions, probes go by time', () => {
     const { session, clock } = bench({ systemic: false });
     const child = session.child();
