@@ -1,10 +1,8 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
-import type { Moment } from './clock.ts';
 import { BreakerboxUsageError } from './config/checks.ts';
 import { validateChild } from './config/validation.ts';
-import type { Decider } from './engine/decide.ts';
 import { childOf } from './limits/children.ts';
 import { extendRun } from './limits/extend.ts';
 import type { LimitKind } from './limits/limits.ts';
@@ -12,7 +10,7 @@ import type { ExtendedLimit, Run, Usage } from './limits/run.ts';
 import { type Permit, SessionPermit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session } from './session-api.ts';
-import type { LookAhead, SessionInternals, TreeRoot } from './session-internals.ts';
+import type { LookAhead, PlanMaker, SessionInternals, TreeRoot } from './session-internals.ts';
 import type { ToolTally } from './session-tools.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
 
@@ -119,6 +117,7 @@ class ChildSession implements Session, SessionInternals {
 
   end(): void {
     this.run.end();
+    this.#root.childEnded();
   }
 
   // What functions over sessions use: the root has all of it.
@@ -147,8 +146,8 @@ class ChildSession implements Session, SessionInternals {
     return this.#root.tallies();
   }
 
-  makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan {
-    return this.#root.makePlan(make);
+  makePlan(make: PlanMaker): ScopePlan {
+    return this.#root.makePlan(make, this.run);
   }
 
   endPause(): number | undefined {

@@ -24,6 +24,9 @@ export interface LookAhead {
   readonly at: Moment;
 }
 
+/** Makes a plan for a run: of the session, or of a child (D1). */
+export type PlanMaker = (decider: Decider, at: Moment, run: Run | undefined) => ScopePlan;
+
 /** What a session offers to the functions over it: reports, snapshots and plans. Not part of the public API. */
 export interface SessionInternals {
   readonly box: BoxContext;
@@ -40,7 +43,7 @@ export interface SessionInternals {
   /** The latest plan, for reports (W2). */
   readonly plan: ScopePlan | undefined;
   /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
-  makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan;
+  makePlan(make: PlanMaker, run?: Run | undefined): ScopePlan;
   /** M5: ends a pause of the budget whose time is over. Gives when it ends, in monotonic ms; undefined without one. */
   endPause(): number | undefined;
   /** M7, C13: the next call of a tool of the group is its probe, if the group's circuit is open. */
@@ -60,6 +63,8 @@ export interface TreeRoot extends Session, SessionInternals {
   explainFor(run: Run | undefined, tool: string, input: unknown): Explanation;
   viewFor(id: string, run: Run | undefined): SessionView;
   childFor(run: Run, options: ChildOptions): Session;
+  /** A child has ended. */
+  childEnded(): void;
 }
 
 /** What the functions over a box need: `restore`. Not part of the public API. */

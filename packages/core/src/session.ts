@@ -33,7 +33,7 @@ import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
-import type { LookAhead, TreeRoot } from './session-internals.ts';
+import type { LookAhead, PlanMaker, TreeRoot } from './session-internals.ts';
 import { freshMemory, type SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
@@ -372,6 +372,16 @@ class Session implements TreeRoot {
   end(): void {
     this.#look(true);
     this.#engine.run?.end();
+    this.#leave();
+  }
+
+  childEnded(): void {
+    if (this.#engine.run?.ended) this.#leave();
+  }
+
+  /** D1: the metrics and the span of a tree last until its last session has ended. */
+  #leave(): void {
+    if (this.#engine.run !== undefined && this.#engine.run.children.length > 0) return;
     this.#telemetry.ended();
     this.#box.overrides.ended(this);
   }
@@ -535,8 +545,8 @@ class Session implements TreeRoot {
     this.#circuits.groupReturned(circuitNameOf(groupHint(group)), this.#arrive());
   }
 
-  makePlan(make: (decider: Decider, at: Moment) => ScopePlan): ScopePlan {
-    const plan = make(this.#decider, this.#arrive());
+  makePlan(make: PlanMaker, run = this.#engine.run): ScopePlan {
+    const plan = make(this.#decider, this.#arrive(), run);
     this.#plan = plan;
     this.#telemetry.planned(plan);
     this.#flush();

@@ -1,10 +1,18 @@
-import { describe, expect, test } from 'vitest';
+import { diag, metrics } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ChildLimitError, type Session } from '../index.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
+import { planScope } from '../scope/scope.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
+import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
-import { inAnotherProcess } from './test-support.rules.ts';
+import { heardWarnings, inAnotherProcess } from './test-support.rules.ts';
+
+afterEach(() => {
+  diag.disable();
+  metrics.disable();
+});
 
 const OK = { outcome: 'success' } as const;
 
@@ -45,6 +53,22 @@ describe('D1: circuits and the failure budget of a tree', () => {
     const restored = inAnotherProcess(session, box);
     failOnce(restored.child({ id: 'one' }), 'x');
     expect(restored.acquire('y').reason).toBe('budget_exhausted');
+  });
+
+  test('D1, E7: the metrics of a tree count it as live until its last session has ended, and nothing is warned of', async () => {
+    const { scrape } = registerMetrics();
+    const agent = newAgent();
+    const warnings = heardWarnings();
+    const { session } = bench({ agent });
+    const isLive = async () =>
+      seriesOf(agent, await scrape(), 'breakerbox_sessions').some((line) => line.endsWith(' 1'));
+    const child = session.child();
+    const grandchild = child.child();
+    session.end();
+    child.end();
+    expect([succeedOnce(grandchild, 'a'), await isLive()]).toEqual(['call', true]);
+    grandchild.end();
+    expect([await isLive(), warnings()]).toEqual([false, []]);
   });
 
   test('D1: with two live sessions, probes go by time', () => {
@@ -292,6 +316,14 @@ describe('D1: how large a tree may be', () => {
     const text = formatReport(found);
     expect(text).toContain('researcher (one): 5 calls, 1,234 tokens, 5 of 5 tool calls (reached).');
     expect(text).toContain('three: 0 calls, ended.');
+  });
+
+  test('D1, W1: a plan of a child is made by its limits', () => {
+    const { session } = bench({ limits: { calls: 4 } });
+    const child = session.child({ portion: 0.25 });
+    callTimes(child, 1);
+    const tasks = [{ name: 'sum', tools: ['a'] }];
+    expect([planScope(child, tasks).decision, planScope(session, tasks).decision]).toEqual(['pause', 'proceed']);
   });
 
   test('D1: the report of a child has its limits, and its id', () => {

@@ -39,7 +39,9 @@ export interface Task {
 export const planScope = (session: Session, tasks: readonly Task[]): ScopePlan => {
   const inside = sessionInternals(session, 'planScope(session, tasks)');
   checkTasks(tasks);
-  return inside.makePlan((decider, at) => planTasks(tasks, (tool) => decider.predict(shortened(tool), NO_CALL, at)));
+  return inside.makePlan((decider, at, run) =>
+    planTasks(tasks, (tool) => decider.predict(shortened(tool), { ...NO_CALL, run }, at)),
+  );
 };
 
 /** W1: a task is achievable if each of its tools can be called or has a usable alternative. */
