@@ -63,10 +63,10 @@ export const TEXT_LIMIT = 4096;
 export const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function';
 /** `value[key]`, or undefined if it does not exist or can't be read. */
-export const read = (value: unknown, key: string): unknown => {
+export const read = (value: unknown, key: string | symbol): unknown => {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return undefined;
   try {
-    return (value as Record<string, unknown>)[key];
+    return (value as Record<string | symbol, unknown>)[key];
   } catch {
     return undefined;
   }

@@ -197,7 +197,8 @@ class Session implements TreeRoot {
 
   /** D1: the call of a child. */
   acquireFor(run: Run, tool: string, options: AcquireOptions | undefined): Permit {
-    const inner: RunOptions = { ...options, [RUN]: run };
+    const known = safely('the options of acquire', () => ({ ...options })); // Untyped callers may pass anything.
+    const inner: RunOptions = { ...known, [RUN]: run };
     return this.acquire(tool, inner);
   }
 
@@ -207,7 +208,7 @@ class Session implements TreeRoot {
     const hint = read(options, 'key');
     const hasKey = spec !== undefined && tracked !== undefined && (hint !== undefined || spec.key !== undefined);
     const key = hasKey ? keyOf(spec, this.agent, read(options, 'input'), hint) : undefined;
-    const run = options[RUN];
+    const run = read(options, RUN) as Run | undefined;
     return run === undefined ? { input, key } : { input, key, run };
   }
 

@@ -19,7 +19,7 @@ const FIRST = 0.02;
 /** Children that have ended, and that a report still lists. */
 const MOST_PAST = 50;
 
-/** A limit of a run, as it stands. */
+/** A limit of a run, as it is now. */
 export interface LimitView {
   readonly limit: LimitKind;
   /** The id of the session that has it: this one, or one above it in the tree (D1). */

@@ -23,7 +23,7 @@ const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
 
 const NAMES = ['calls', 'steps', 'tokens', 'durationMs'] as const;
 
-/** Each limit, as it stands. */
+/** Each limit, as it is now. */
 export const limitsNow = ({ config, ms }: Model, { run }: ModelSession) =>
   NAMES.flatMap((limit) => {
     const given: LimitsOptions[typeof limit] = config.limits?.[limit];

@@ -188,11 +188,13 @@ describe('E3: harmless input', () => {
         throw new Error('do not look at me');
       },
     };
-    expect(session.acquire('a', hostile).decision).toBe('call');
+    const child = session.child(); // D1
+    for (const one of [session, child]) expect(one.acquire('a', hostile).decision).toBe('call');
     for (const tool of NONSENSE) {
       expect(session.acquire(tool).decision).toBe('call');
       expect(session.acquire('a', tool).decision).toBe('call');
       expect(session.acquire('a', { input: tool, callId: tool }).decision).toBe('call');
+      expect(child.acquire('a', tool).decision).toBe('call');
     }
   });
 

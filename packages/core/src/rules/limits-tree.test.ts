@@ -108,7 +108,7 @@ describe('D1: portions', () => {
     expect(session.acquire('a').reason).toBe('limit_reached');
   });
 
-  test('D1: a number reserves that part of the limit, which stops the parent and nobody else', () => {
+  test('D1: a number reserves that part of the limit, which stops the parent alone', () => {
     const { session } = bench({ limits: { calls: 10, cost: { amount: 2, currency: 'USD' } } });
     const [half, all] = [session.child({ id: 'half', portion: 0.55 }), session.child({ id: 'all' })];
     expect(half.view().limits).toMatchObject([

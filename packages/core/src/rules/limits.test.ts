@@ -46,7 +46,7 @@ describe('D2: limits of a run', () => {
     expect(callTimes(session, 5_000)).toBe(999);
   });
 
-  test('D2: without limits there is none of this', () => {
+  test('D2: without limits, nothing is counted and nothing advised', () => {
     const { session } = bench();
     session.spend({ tokens: 1e9, cost: 1e9 });
     expect(session.acquire('a')).toMatchObject({ reason: 'closed', caution: false, note: '' });
