@@ -139,16 +139,19 @@ export class Run {
   }
 
   /** Those whose limits hold: the payer, and all above it. */
-  *#chain(): Generator<Run> {
-    for (let run: Run | undefined = this.payer; run !== undefined; run = run.parent) yield run;
+  #chain(): readonly Run[] {
+    const chain: Run[] = [];
+    for (let run: Run | undefined = this.payer; run !== undefined; run = run.parent) chain.push(run);
+    return chain;
   }
 
   /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first. */
   objection(ms: number): LimitObjection | undefined {
     let reserved: LimitObjection | undefined;
+    const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
       let isOwn = false; // A part that is reserved for this call.
-      for (const run of this.#chain()) {
+      for (const run of chain) {
         const limit = run.limits[kind];
         if (limit === undefined) continue;
         if (limit.mode === 'pause') {
@@ -166,14 +169,15 @@ export class Run {
   /** A call was decided. It begins if it is made. */
   enter(name: string, isMade: boolean, ms: number): RunPermit {
     const call = isMade ? this.begin(name) : undefined;
-    return { call, near: this.near(ms), advised: isMade ? this.advise(ms) : NONE };
+    const near = this.near(ms);
+    return { call, near, advised: isMade && near.length > 0 ? this.advise(ms) : NONE };
   }
 
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */
   begin(name: string): RunCall {
     const expected = this.estimates.of(name);
-    const tokens = Math.min(expected.tokens, this.room('tokens'));
-    const cost = Math.min(expected.cost, this.room('cost'));
+    const tokens = expected.tokens === 0 ? 0 : Math.min(expected.tokens, this.room('tokens'));
+    const cost = expected.cost === 0 ? 0 : Math.min(expected.cost, this.room('cost'));
     this.add('calls', 1);
     return new RunCall(this, name, { tokens, cost });
   }
@@ -222,8 +226,9 @@ export class Run {
   /** Something is used up, or an estimate was corrected. */
   add(kind: CountedKind, amount: number): void {
     if (amount === 0) return;
-    for (const run of this.#chain()) run.used[kind] += amount;
-    this.payer.hold(kind, amount);
+    const { payer } = this;
+    for (let run: Run | undefined = payer; run !== undefined; run = run.parent) run.used[kind] += amount;
+    payer.hold(kind, amount);
   }
 
   addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void {
@@ -303,7 +308,7 @@ export class Run {
 
   /** The limits that hold for the run: its own, then those above. */
   view(ms: number): readonly LimitView[] {
-    return [...this.#chain()].flatMap((run) => run.ownView(ms));
+    return this.#chain().flatMap((run) => run.ownView(ms));
   }
 
   ownView(ms: number): readonly LimitView[] {
