@@ -55,6 +55,7 @@ export type {
 } from './events.ts';
 export { describeFreshness, type FreshnessKind, type FreshnessLabel, labelled } from './freshness/freshness.ts';
 export { ChildLimitError, type Portion } from './limits/children.ts';
+export type { ExtendedLimit, LimitView, Usage } from './limits/limit-view.ts';
 export type {
   CostLimitOptions,
   CountedKind,
@@ -63,7 +64,6 @@ export type {
   LimitOptions,
   LimitsOptions,
 } from './limits/limits.ts';
-export type { ExtendedLimit, LimitView, Usage } from './limits/run.ts';
 export type { FreshnessHint, Settlement } from './outcome.ts';
 export type { Permit, PermitRecord } from './permit.ts';
 export { AVAILABILITIES, type Availability, type Precheck } from './precheck.ts';

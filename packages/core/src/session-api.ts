@@ -1,7 +1,7 @@
 import type { Attributes, Context } from '@opentelemetry/api';
 import type { CircuitMode } from './circuit/circuit.ts';
+import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
 import type { LimitKind, LimitsOptions } from './limits/limits.ts';
-import type { ExtendedLimit, Usage } from './limits/run.ts';
 import type { Permit } from './permit.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
 

@@ -24,7 +24,7 @@ import type { Trip } from './circuit/trip-policies/trip-policies.ts';
 import { type CircuitStore, circuitMoment } from './circuit-store.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
-import type { LimitView } from './limits/run.ts';
+import type { LimitView } from './limits/limit-view.ts';
 import type { Decision, Reason } from './reasons.ts';
 import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
 import type { ToolTally } from './session-tools.ts';

@@ -150,7 +150,7 @@ export class Decider {
    */
   after({ entry, passes, input, limits }: SessionPermit, at: Moment): RejectionFacts | undefined {
     const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
-    const call = { input, key: keyPassOf(passes)?.key, run: limits?.call?.run };
+    const call = { input, key: keyPassOf(passes)?.key, run: limits?.run };
     const reason = this.#reason(entry, mode, call, at);
     return isExecuted(reason) || reason === 'repeat' || FOR_NOW.has(reason)
       ? undefined

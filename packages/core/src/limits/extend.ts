@@ -1,6 +1,7 @@
 import { BreakerboxUsageError, show } from '../config/checks.ts';
+import type { ExtendedLimit } from './limit-view.ts';
 import { LIMIT_KINDS, type LimitKind } from './limits.ts';
-import type { ExtendedLimit, Run } from './run.ts';
+import type { Run } from './run.ts';
 
 /** D2: makes a limit larger. */
 export const extendRun = (run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] => {

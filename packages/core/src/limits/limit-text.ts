@@ -1,6 +1,6 @@
 import { formatDuration } from '../routing/wording.ts';
+import type { LimitView } from './limit-view.ts';
 import type { LimitKind } from './limits.ts';
-import type { LimitView } from './run.ts';
 
 /** Limits in the words that a model and a person read. */
 

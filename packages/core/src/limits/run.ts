@@ -1,4 +1,5 @@
 import { Estimates } from './estimates.ts';
+import type { ExtendedLimit, LimitObjection, LimitView, Usage } from './limit-view.ts';
 import {
   answerTime,
   COUNTED_KINDS,
@@ -6,9 +7,9 @@ import {
   LIMIT_KINDS,
   type Limit,
   type LimitKind,
-  type LimitMode,
   type Limits,
 } from './limits.ts';
+import { RunCall } from './run-call.ts';
 
 /** D2: the part of a limit from which on the model is advised to finish. */
 const ADVISED = 0.8;
@@ -19,56 +20,15 @@ const FIRST = 0.02;
 /** Children that have ended, and that a report still lists. */
 const MOST_PAST = 50;
 
-/** A limit of a run, as it is now. */
-export interface LimitView {
-  readonly limit: LimitKind;
-  /** The id of the session that has it: this one, or one above it in the tree (D1). */
-  readonly session: string;
-  /** What may be used. Of `durationMs`: without the time that is kept for the final answer. */
-  readonly size: number;
-  /** What is used, with the estimates of calls under way (D3), by the session and by its children. */
-  readonly used: number;
-  /** The part of `used` that calls which failed were expected to use, because they did not say (D3). */
-  readonly estimated: number;
-  /** What children have reserved, and not used (D1). */
-  readonly reserved: number;
-  readonly mode: LimitMode;
-  /** The currency of a limit of money; undefined for others. */
-  readonly currency: string | undefined;
-  /** `advised` from 80 % on, `reached` at 100 %; undefined below. */
-  readonly level: 'advised' | 'reached' | undefined;
-}
-
-/** Why limits reject a call. */
-export interface LimitObjection {
-  readonly reason: 'limit_reached' | 'limit_reserved';
-  readonly limit: LimitView;
-}
-
-/** What a call has used, as far as it said so. */
-export interface Usage {
-  /** Number of tokens. */
-  readonly tokens?: number | undefined;
-  /** Money, in the currency of the limit. */
-  readonly cost?: number | undefined;
-}
-
 /** What a decision of a run with limits brings with it (D2). */
 export interface RunPermit {
+  readonly run: Run;
   /** Undefined if the call is not made. */
   readonly call: RunCall | undefined;
   /** The limits that are near. */
   readonly near: readonly LimitView[];
   /** Those of which the model was not told before. */
   readonly advised: readonly LimitView[];
-}
-
-/** A limit that was extended. */
-export interface ExtendedLimit {
-  /** The id of the session that has the limit. */
-  readonly session: string;
-  readonly from: number;
-  readonly to: number;
 }
 
 const NONE: readonly LimitView[] = [];
@@ -170,7 +130,7 @@ export class Run {
   enter(name: string, isMade: boolean, ms: number): RunPermit {
     const call = isMade ? this.begin(name) : undefined;
     const near = this.near(ms);
-    return { call, near, advised: isMade && near.length > 0 ? this.advise(ms) : NONE };
+    return { run: this, call, near, advised: isMade && near.length > 0 ? this.advise(ms) : NONE };
   }
 
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */
@@ -367,51 +327,3 @@ export class Run {
 
 /** D4: the time that calls have. */
 const sizeOf = (kind: LimitKind, { size }: Limit): number => (kind === 'durationMs' ? size - answerTime(size) : size);
-
-/** A call under way, and what it is expected to use. */
-export class RunCall {
-  readonly run: Run;
-  readonly #name: string;
-  #expected: { readonly tokens: number; readonly cost: number };
-  #hasChild = false;
-
-  constructor(run: Run, name: string, expected: { readonly tokens: number; readonly cost: number }) {
-    this.run = run;
-    this.#name = name;
-    this.#expected = { tokens: 0, cost: 0 };
-    this.#expect(expected);
-  }
-
-  #expect(expected: { readonly tokens: number; readonly cost: number }): void {
-    for (const kind of ['tokens', 'cost'] as const) {
-      const change = expected[kind] - this.#expected[kind];
-      this.run.add(kind, change);
-      this.run.addTo('underWay', kind, change);
-    }
-    this.#expected = expected;
-  }
-
-  /** D3: a sub-agent runs in the call, and counts what it uses itself. */
-  containsChild(): void {
-    this.#hasChild = true;
-    this.#expect({ tokens: 0, cost: 0 });
-  }
-
-  /**
-   * The call is over. D3: what it used takes the place of the estimate. A call that has not succeeded and does not say what it used keeps
-   * the estimate.
-   */
-  end(usage: Usage, succeeded: boolean): void {
-    const { run } = this;
-    const expected = this.#expected;
-    this.#expect({ tokens: 0, cost: 0 });
-    if (this.#hasChild) return;
-    for (const kind of ['tokens', 'cost'] as const) {
-      const isKnown = usage[kind] !== undefined || succeeded;
-      run.add(kind, isKnown ? (usage[kind] ?? 0) : expected[kind]);
-      if (!isKnown) run.addTo('estimated', kind, expected[kind]);
-    }
-    if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
-      run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });
-  }
-}

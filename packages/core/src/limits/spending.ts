@@ -1,5 +1,7 @@
 import { read } from '../safely.ts';
-import type { LimitObjection, Run, RunCall } from './run.ts';
+import type { LimitObjection } from './limit-view.ts';
+import type { Run } from './run.ts';
+import type { RunCall } from './run-call.ts';
 
 /** For executors: what they ask of the run of a session. Not part of the public API. */
 

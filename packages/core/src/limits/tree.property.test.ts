@@ -4,7 +4,8 @@ import { checkRun, readRun, writeRun } from '../snapshot/run-format.ts';
 import type { RunSnapshot } from '../snapshot/session-snapshot.ts';
 import { childOf } from './children.ts';
 import { COUNTED_KINDS, type CountedKind, type Limits, limitsOf } from './limits.ts';
-import { Run, type RunCall } from './run.ts';
+import { Run } from './run.ts';
+import type { RunCall } from './run-call.ts';
 
 /**
  * D1, D3: random trees of runs. A second model adds everything up again from single facts after each thing that happens, and knows nothing of
@@ -152,7 +153,8 @@ const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, {
   one.call.end({ tokens }, succeeded);
   const amount = tokens ?? (succeeded ? 0 : one.expected);
   world.over += Math.max(0, amount - one.expected);
-  world.facts.push({ run: one.call.run, kind: 'tokens', amount, kept: NONE });
+  const run = one.facts[0]?.run ?? world.root;
+  world.facts.push({ run, kind: 'tokens', amount, kept: NONE });
 };
 
 const NONE: ReadonlySet<string> = new Set();

@@ -3,7 +3,7 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
 import { BreakerboxUsageError, list, object, text } from '../config/checks.ts';
-import type { LimitView } from '../limits/run.ts';
+import type { LimitView } from '../limits/limit-view.ts';
 import type { SystemicDecision } from '../reasons.ts';
 import type { ScopePlan } from '../routing/route.ts';
 import type { Session } from '../session-api.ts';

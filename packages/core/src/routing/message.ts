@@ -9,7 +9,7 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import { reachedText, reservedText } from '../limits/limit-text.ts';
-import type { LimitView } from '../limits/run.ts';
+import type { LimitView } from '../limits/limit-view.ts';
 import type { Decision, Reason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';

@@ -1,0 +1,43 @@
+import type { LimitKind, LimitMode } from './limits.ts';
+
+/** A limit of a run, as it is now. */
+export interface LimitView {
+  readonly limit: LimitKind;
+  /** The id of the session that has it: this one, or one above it in the tree (D1). */
+  readonly session: string;
+  /** What may be used. Of `durationMs`: without the time that is kept for the final answer. */
+  readonly size: number;
+  /** What is used, with the estimates of calls under way (D3), by the session and by its children. */
+  readonly used: number;
+  /** The part of `used` that calls which failed were expected to use, because they did not say (D3). */
+  readonly estimated: number;
+  /** What children have reserved, and not used (D1). */
+  readonly reserved: number;
+  readonly mode: LimitMode;
+  /** The currency of a limit of money; undefined for others. */
+  readonly currency: string | undefined;
+  /** `advised` from 80 % on, `reached` at 100 %; undefined below. */
+  readonly level: 'advised' | 'reached' | undefined;
+}
+
+/** Why limits reject a call. */
+export interface LimitObjection {
+  readonly reason: 'limit_reached' | 'limit_reserved';
+  readonly limit: LimitView;
+}
+
+/** What a call has used, as far as it said so. */
+export interface Usage {
+  /** Number of tokens. */
+  readonly tokens?: number | undefined;
+  /** Money, in the currency of the limit. */
+  readonly cost?: number | undefined;
+}
+
+/** A limit that was extended. */
+export interface ExtendedLimit {
+  /** The id of the session that has the limit. */
+  readonly session: string;
+  readonly from: number;
+  readonly to: number;
+}

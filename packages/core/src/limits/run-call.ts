@@ -1,0 +1,57 @@
+import type { Estimates } from './estimates.ts';
+import type { Usage } from './limit-view.ts';
+
+/** The run that a call counts for. */
+interface Spender {
+  readonly estimates: Estimates;
+  add(kind: 'tokens' | 'cost', amount: number): void;
+  addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void;
+}
+
+/** A call under way, and what it is expected to use. */
+export class RunCall {
+  readonly #run: Spender;
+  readonly #name: string;
+  #expected: { readonly tokens: number; readonly cost: number };
+  #hasChild = false;
+
+  constructor(run: Spender, name: string, expected: { readonly tokens: number; readonly cost: number }) {
+    this.#run = run;
+    this.#name = name;
+    this.#expected = { tokens: 0, cost: 0 };
+    this.#expect(expected);
+  }
+
+  #expect(expected: { readonly tokens: number; readonly cost: number }): void {
+    for (const kind of ['tokens', 'cost'] as const) {
+      const change = expected[kind] - this.#expected[kind];
+      this.#run.add(kind, change);
+      this.#run.addTo('underWay', kind, change);
+    }
+    this.#expected = expected;
+  }
+
+  /** D3: a sub-agent runs in the call, and counts what it uses itself. */
+  containsChild(): void {
+    this.#hasChild = true;
+    this.#expect({ tokens: 0, cost: 0 });
+  }
+
+  /**
+   * The call is over. D3: what it used takes the place of the estimate. A call that has not succeeded and does not say what it used keeps
+   * the estimate.
+   */
+  end(usage: Usage, succeeded: boolean): void {
+    const run = this.#run;
+    const expected = this.#expected;
+    this.#expect({ tokens: 0, cost: 0 });
+    if (this.#hasChild) return;
+    for (const kind of ['tokens', 'cost'] as const) {
+      const isKnown = usage[kind] !== undefined || succeeded;
+      run.add(kind, isKnown ? (usage[kind] ?? 0) : expected[kind]);
+      if (!isKnown) run.addTo('estimated', kind, expected[kind]);
+    }
+    if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
+      run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });
+  }
+}
