@@ -86,7 +86,7 @@ export interface SessionView {
   readonly systemic: SystemicEvent | undefined;
   /** Circuits of the tools that were used and of their groups, in the order of first use. */
   readonly circuits: readonly CircuitView[];
-  /** The limits of the run (D2); left out without any. */
+  /** The limits that hold for the run (D2), its own first; left out in a session without limits and without children. */
   readonly limits?: readonly LimitView[];
 }
 

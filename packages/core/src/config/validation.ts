@@ -152,6 +152,8 @@ const restoreChecks = {
 const sessionChecks = object(
   { id: shortName, budget: checkBudget, limits, allowedTools, span },
   "{ id: 'conversation-7' }",
+  (key) =>
+    key === 'parent' ? 'is not a setting. Call parent.child() for the session of a sub-agent' : 'is not a setting',
 );
 
 const checkLoopGuard = object(

@@ -38,7 +38,7 @@ export interface SessionReport {
   /** Groups of tools that share a circuit (C13). */
   readonly groups: readonly GroupReport[];
   readonly budget: BudgetReport;
-  /** The limits of the run (D2); left out without any. */
+  /** The limits that hold for the run (D2), its own first; left out in a session without limits and without children. */
   readonly limits?: readonly LimitReport[];
   /** The sub-agents of the session (D1); left out without any. */
   readonly children?: readonly ChildReport[];

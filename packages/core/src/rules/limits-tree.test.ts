@@ -286,6 +286,13 @@ describe('D1: how large a tree may be', () => {
     expect(report(session)).not.toHaveProperty('children');
   });
 
+  test('D1, E6: the option parent of a session says what to call', () => {
+    const { box, session } = bench();
+    expect(() => box.session({ parent: session } as object)).toThrow(
+      'Call parent.child() for the session of a sub-agent.',
+    );
+  });
+
   test('D1, C11: a child has no snapshot of its own', () => {
     const { session } = bench();
     expect(() => snapshot(session.child({ id: 'helper' }))).toThrow(
