@@ -187,12 +187,13 @@ export class Run {
   add(kind: CountedKind, amount: number): void {
     if (amount === 0) return;
     const { payer } = this;
-    for (let run: Run | undefined = payer; run !== undefined; run = run.parent) run.used[kind] += amount;
+    for (let run: Run | undefined = payer; run !== undefined; run = run.parent)
+      run.used[kind] = sumOf(kind, run.used[kind], amount);
     payer.hold(kind, amount);
   }
 
   addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void {
-    if (amount !== 0) for (const run of this.#chain()) run[sum][kind] += amount;
+    if (amount !== 0) for (const run of this.#chain()) run[sum][kind] = sumOf(kind, run[sum][kind], amount);
   }
 
   /** Holds more, or less, here and in the runs above: of those, what a reservation does not cover already. */
@@ -200,8 +201,8 @@ export class Run {
     let more = amount;
     for (let run: Run | undefined = this; run !== undefined && more !== 0; run = run.parent) {
       const before = run.holds(kind);
-      run.held[kind] += more;
-      more = run.holds(kind) - before;
+      run.held[kind] = sumOf(kind, run.held[kind], more);
+      more = sumOf(kind, run.holds(kind), -before);
     }
   }
 
@@ -317,13 +318,17 @@ export class Run {
       size,
       used,
       estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
-      reserved: kind === 'durationMs' ? 0 : this.held[kind] - this.used[kind],
+      reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
       mode,
       currency,
       level: used >= size ? 'reached' : near,
     };
   }
 }
+
+/** Money is added to the nearest billionth, because fractions are not exact: ten times 0.1 has to be 1. */
+const sumOf = (kind: CountedKind, one: number, other: number): number =>
+  kind === 'cost' ? Math.round((one + other) * 1e9) / 1e9 : one + other;
 
 /** D4: the time that calls have. */
 const sizeOf = (kind: LimitKind, { size }: Limit): number => (kind === 'durationMs' ? size - answerTime(size) : size);

@@ -172,6 +172,15 @@ describe('D3: what a run spends', () => {
     expect(session.acquire('b').message).toContain('this run has used 2 of 2 EUR.');
   });
 
+  test('D3: sums of money are exact', () => {
+    const { session } = bench({ limits: { cost: { amount: 1, currency: 'USD' } } });
+    const child = session.child({ portion: 0.7 });
+    for (let i = 0; i < 7; i += 1) child.spend({ cost: 0.1 });
+    child.end();
+    for (let i = 0; i < 3; i += 1) session.spend({ cost: 0.1 });
+    expect(session.view().limits).toMatchObject([{ used: 1, reserved: 0, level: 'reached' }]);
+  });
+
   test('D3: a call under way counts what one of the last 20 used at most, and the pause lifts once that is too much', () => {
     const { session } = bench({ limits: { tokens: 1_000 } });
     session.acquire('a').settle({ ...OK, tokens: 400 });
