@@ -4,7 +4,6 @@ import type { CircuitMode } from './circuit/circuit.ts';
 import { BreakerboxUsageError } from './config/checks.ts';
 import { validateChild } from './config/validation.ts';
 import { childOf } from './limits/children.ts';
-import { extendRun } from './limits/extend.ts';
 import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
@@ -77,7 +76,7 @@ class ChildSession implements Session, SessionInternals {
   }
 
   extend(limit: LimitKind, by: number): readonly ExtendedLimit[] {
-    return extendRun(this.run, limit, by);
+    return this.#root.extendFor(this.run, limit, by);
   }
 
   resume(): void {
@@ -123,7 +122,7 @@ class ChildSession implements Session, SessionInternals {
 
   // What functions over sessions use: the root has all of it.
 
-  get root(): object {
+  get root(): TreeRoot {
     return this.#root;
   }
 

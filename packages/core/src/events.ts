@@ -90,10 +90,10 @@ export interface ScopeReducedEvent extends EventBase {
 }
 
 /** What an operator can do (A3). */
-export type OperatorAction = 'resume' | 'confirm' | 'force_open' | 'disable' | 'observe' | 'release';
+export type OperatorAction = 'resume' | 'confirm' | 'extend' | 'force_open' | 'disable' | 'observe' | 'release';
 
 /**
- * What became of it. `stale`: the state was no longer the one that the operator had seen. `unknown`: there is no such session, tool or
+ * What became of it. `stale`: the state was no longer the one that the operator had seen. `unknown`: there is no such session, limit, tool or
  * mode. `refused`: it could not be done, for example because the audit file could not be written.
  */
 export type OperatorResult = 'done' | 'stale' | 'unknown' | 'refused';

@@ -6,6 +6,8 @@ import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
+import type { ExtendedLimit } from './limits/limit-view.ts';
+import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
 import type { Permit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
@@ -39,7 +41,7 @@ export interface SessionInternals {
   /** What the run uses; undefined without limits (D2). */
   readonly run: Run | undefined;
   /** The session of this run: itself, or the root of its tree (D1). */
-  readonly root: object;
+  readonly root: TreeRoot;
   /** The latest plan, for reports (W2). */
   readonly plan: ScopePlan | undefined;
   /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
@@ -56,6 +58,8 @@ export interface SessionInternals {
 export interface TreeRoot extends Session, SessionInternals {
   /** A child decides about a call (D1). */
   acquireFor(run: Run, tool: string, options: AcquireOptions | undefined): Permit;
+  /** D2: a limit of a run of the tree is made larger. */
+  extendFor(run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[];
   /** A child ends a step. */
   stepOf(run: Run | undefined): void;
   noteFor(run: Run | undefined): string;

@@ -368,7 +368,11 @@ class Session implements TreeRoot {
   }
 
   extend(limit: LimitKind, by: number): readonly ExtendedLimit[] {
-    return extendRun(this.#engine.run, limit, by);
+    return this.extendFor(this.#engine.run, limit, by);
+  }
+
+  extendFor(run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] {
+    return extendRun(run, limit, by);
   }
 
   end(): void {
@@ -517,7 +521,7 @@ class Session implements TreeRoot {
     return this.#beganMs;
   }
 
-  get root(): object {
+  get root(): TreeRoot {
     return this;
   }
 

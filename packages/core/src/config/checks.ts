@@ -110,11 +110,11 @@ const describe = (value: unknown): string => {
 };
 
 /** The largest value of a setting. Sums that start from it stay exact and fit into a snapshot. */
-const MOST = 2 ** 40;
+export const LARGEST = 2 ** 40;
 
 /** `hint` ends the sentence that says what to write: see {@link orLeaveOut}. */
 export const number =
-  (least: number, hint: string, { whole = false, above = false, most = MOST } = {}): Check =>
+  (least: number, hint: string, { whole = false, above = false, most = LARGEST } = {}): Check =>
   (path, value) => {
     const fits = typeof value === 'number' && (above ? value > least : value >= least) && value <= most;
     if (fits && (whole ? Number.isInteger(value) : Number.isFinite(value))) return [];

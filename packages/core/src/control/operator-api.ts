@@ -1,4 +1,6 @@
 import type { OperatorAction, OperatorResult } from '../events.ts';
+import type { ExtendedLimit } from '../limits/limit-view.ts';
+import type { LimitKind } from '../limits/limits.ts';
 import type { ForcedMode } from './forced-modes.ts';
 import type { OperatedSession } from './roster.ts';
 
@@ -69,6 +71,20 @@ export interface ActionResult {
   readonly session: OperatedSession | undefined;
 }
 
+/** The result of `extend`. */
+export interface ExtendResult extends Omit<ActionResult, 'result'> {
+  /** `unknown_limit`: neither the session nor one above it has this limit. */
+  readonly result: ActionResult['result'] | 'unknown_limit';
+  /** Each limit that was extended: that of the session, then those above it (D1). Empty if nothing was done. */
+  readonly extended: readonly ExtendedLimit[];
+}
+
+/** Of `extend`: the limit that the operator has seen. */
+export interface ExpectedLimit extends Counted {
+  /** The `size` in the view of the limit. Without it, the limit is extended in any case. */
+  readonly size?: number | undefined;
+}
+
 /** What an operator can see and do (A2, A3). Each action is counted and is an `operator.action` event (A6). */
 export interface Operator {
   /**
@@ -100,10 +116,20 @@ export interface Operator {
   leftMs(mode: Pick<ForcedModeView, 'tool' | 'owner' | 'session'>): number;
   /** The live sessions. A session that began before the first `operate(box)` is listed from its next use. */
   sessions(): readonly OperatedSession[];
-  /** The latest live session with this id; undefined if it has ended. If several have it, a paused one comes first. */
+  /**
+   * The latest live session with this id, or the one that has a sub-agent with it (D1); undefined if it has ended. If several have it, a paused
+   * one comes first.
+   */
   session(id: string): OperatedSession | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: Counted & { readonly cycle?: number | undefined }): ActionResult;
+  /**
+   * `session.extend()`, if the limit is still of the expected size (D2). The id may be that of a sub-agent: then each limit above it grows too
+   * (D1). Only this brings back a session that a limit pauses: `resume` does not.
+   *
+   * @throws BreakerboxUsageError if `by` is not a number above 0, not a whole number where the limit is one, or too large.
+   */
+  extend(session: string, limit: LimitKind, by: number, expected?: ExpectedLimit): ExtendResult;
   /** `session.confirmRecovered()`, if the expected event still lasts. Without `event`, in any case. */
   confirmRecovered(session: string, expected?: Counted & { readonly event?: string | undefined }): ActionResult;
 }

@@ -4,9 +4,10 @@ import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
+import type { LimitView } from '../limits/limit-view.ts';
 import { modelContexts } from '../models/model-contexts.ts';
 import type { Session } from '../session-api.ts';
-import { type BoxInternals, boxInternals, boxListeners } from '../session-internals.ts';
+import { type BoxInternals, boxInternals, boxListeners, sessionInternals } from '../session-internals.ts';
 import { sendPending } from '../telemetry/logs.ts';
 import { seriesOf } from '../telemetry/series.ts';
 import {
@@ -23,7 +24,7 @@ import {
   withoutMode,
 } from './forced-modes.ts';
 import type { ActionResult, ForcedModeView, ForceOptions, Operator, ReportedAction } from './operator-api.ts';
-import { createRoster, operatedSession } from './roster.ts';
+import { createRoster, operatedSession, runNamed } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_MS = 7 * 24 * HOUR_MS;
@@ -153,6 +154,17 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
         session.resume();
         return true;
       }),
+    extend: (id, limit, by, { size, isCounted } = {}) => {
+      const session = roster.find(id);
+      if (session === undefined) return { result: 'unknown_session', session: undefined, extended: [] };
+      const { root } = sessionInternals(session, 'extend(session)');
+      const run = runNamed(session, id);
+      const seen = run?.view(clock.now()).find((one) => one.limit === limit);
+      const result = extending(seen, size);
+      const extended = result === 'done' ? root.extendFor(run, limit, by) : [];
+      reported({ action: 'extend', result: result === 'unknown_limit' ? 'unknown' : result, session: id }, isCounted);
+      return { result, session: operatedSession(session), extended };
+    },
     confirmRecovered: (id, { event, isCounted } = {}) =>
       act('confirm', id, isCounted, (session) => {
         if (event !== undefined && operatedSession(session).event !== event) return false;
@@ -160,6 +172,11 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
         return true;
       }),
   };
+};
+
+const extending = (seen: LimitView | undefined, expected: number | undefined): 'done' | 'stale' | 'unknown_limit' => {
+  if (seen === undefined) return 'unknown_limit';
+  return expected !== undefined && expected !== seen.size ? 'stale' : 'done';
 };
 
 /** Tools, groups, and the circuits of models (L2). */

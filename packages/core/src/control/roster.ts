@@ -1,4 +1,5 @@
 import type { SystemicEvent } from '../budget/systemic.ts';
+import { livingRun, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { SessionView } from '../view.ts';
@@ -12,9 +13,16 @@ export interface OperatedSession {
   readonly ageMs: number;
   /** The event to expect in `confirmRecovered`; undefined without a systemic failure. */
   readonly event: string | undefined;
-  /** State, steps, budget left, cycle, circuits. */
+  /** State, steps, budget left, cycle, circuits, limits. */
   readonly view: SessionView;
+  /** What it and its sub-agents have used; undefined without limits and without sub-agents (D2). */
+  readonly used: UsedView | undefined;
+  /** Its sub-agents (D1), at most 100; undefined without limits and without sub-agents. */
+  readonly tree: TreeView | undefined;
 }
+
+/** Sub-agents of a session that an operator sees. */
+const MOST_CHILDREN = 100;
 
 /** The sessions of a box that have not ended. Sessions that the program has dropped may be garbage collected. */
 export const createRoster = () => {
@@ -35,21 +43,39 @@ export const createRoster = () => {
       known.delete(session);
       if (ref !== undefined) refs.delete(ref);
     },
-    /** The latest session with this id. A paused one comes first, because it is the one that needs an operator. */
+    /**
+     * The latest session with this id, else one that has a sub-agent with it (D1). A paused one comes first, because it is the one that needs an
+     * operator.
+     */
     find: (id: string): Session | undefined => {
-      const named = all().filter((session) => session.id === id);
+      const sessions = all();
+      const own = sessions.filter((session) => session.id === id);
+      const named = own.length > 0 ? own : sessions.filter((session) => runNamed(session, id) !== undefined);
       return named.findLast((session) => session.view().state !== 'active') ?? named.at(-1);
     },
     all,
   };
 };
 
+/** The run of a session or of one of its sub-agents, if it lives. */
+export const runNamed = (session: Session, id: string) =>
+  livingRun(sessionInternals(session, 'runNamed(session)').run, id);
+
 /** How a session is now. Changes nothing (C11). */
 export const operatedSession = (session: Session): OperatedSession => {
-  const { beganMs, box } = sessionInternals(session, 'operatedSession(session)');
+  const { beganMs, box, run } = sessionInternals(session, 'operatedSession(session)');
   const view = session.view();
   const event = view.systemic && eventId(view.systemic);
-  return { id: session.id, session, ageMs: box.clock.now() - beganMs, event, view };
+  const ms = box.clock.now();
+  return {
+    id: session.id,
+    session,
+    ageMs: ms - beganMs,
+    event,
+    view,
+    used: run && { ...run.used },
+    tree: run && viewTree(run, ms, MOST_CHILDREN),
+  };
 };
 
 /** An event that grows keeps its id. In another process it has another one. */

@@ -1,4 +1,4 @@
-import { BreakerboxUsageError, show } from '../config/checks.ts';
+import { BreakerboxUsageError, LARGEST, show } from '../config/checks.ts';
 import type { ExtendedLimit } from './limit-view.ts';
 import { LIMIT_KINDS, type LimitKind } from './limits.ts';
 import type { Run } from './run.ts';
@@ -10,6 +10,13 @@ export const extendRun = (run: Run | undefined, limit: LimitKind, by: number): r
     throw new BreakerboxUsageError(`${call}: there is no such limit. Give one of ${LIMIT_KINDS.join(', ')}.`);
   if (typeof by !== 'number' || !Number.isFinite(by) || by <= 0)
     throw new BreakerboxUsageError(`${call}: the limit cannot grow by that. Give a number above 0.`);
+  if (limit !== 'cost' && !Number.isInteger(by))
+    throw new BreakerboxUsageError(`${call}: a limit of ${limit} is a whole number. Give a whole number.`);
+  const most = run?.largest(limit);
+  if (most !== undefined && most + by > LARGEST)
+    throw new BreakerboxUsageError(
+      `${call}: a limit may be ${LARGEST} at most, and this one is ${most}. Give a smaller number.`,
+    );
   const extended = run?.extend(limit, by) ?? [];
   if (extended.length > 0) return extended;
   throw new BreakerboxUsageError(

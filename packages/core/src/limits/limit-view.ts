@@ -11,6 +11,8 @@ export interface LimitView {
   readonly used: number;
   /** The part of `used` that calls which failed were expected to use, because they did not say (D3). */
   readonly estimated: number;
+  /** The part of `used` that calls under way are expected to use (D3). */
+  readonly underWay: number;
   /** What children have reserved, and not used (D1). */
   readonly reserved: number;
   readonly mode: LimitMode;

@@ -236,6 +236,12 @@ export class Run {
     return child;
   }
 
+  /** The largest of the limits that `extend` would make larger; undefined without such a limit. */
+  largest(kind: LimitKind): number | undefined {
+    const sizes = this.#chain().flatMap(({ limits }) => limits[kind]?.size ?? []);
+    return sizes.length === 0 ? undefined : Math.max(...sizes);
+  }
+
   /** D2, D1: makes a limit larger, here and in each run above that has it. Empty if there is no such limit. */
   extend(kind: LimitKind, by: number): readonly ExtendedLimit[] {
     const extended: ExtendedLimit[] = [];
@@ -318,6 +324,7 @@ export class Run {
       size,
       used,
       estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
+      underWay: kind === 'tokens' || kind === 'cost' ? this.underWay[kind] : 0,
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
       mode,
       currency,

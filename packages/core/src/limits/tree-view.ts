@@ -1,0 +1,72 @@
+import type { LimitView } from './limit-view.ts';
+import type { CountedKind } from './limits.ts';
+import type { Run } from './run.ts';
+
+/** What a run has used: number of calls, steps and tokens, and money (D3). */
+export type UsedView = Readonly<Record<CountedKind, number>>;
+
+/** A sub-agent in a tree of runs, as it is now (D1). */
+export interface ChildView {
+  /** The id of its session. */
+  readonly id: string;
+  readonly name: string | undefined;
+  /** The id of the session above it. */
+  readonly parent: string;
+  /** Levels beneath the root, from 1. */
+  readonly depth: number;
+  readonly ended: boolean;
+  /** What it and its own sub-agents have used. */
+  readonly used: UsedView;
+  /** Its own limits. */
+  readonly limits: readonly LimitView[];
+}
+
+/** The sub-agents of a tree. */
+export interface TreeView {
+  /** Each after the one above it. */
+  readonly children: readonly ChildView[];
+  /** How many there are besides. */
+  readonly leftOut: number;
+}
+
+interface Node {
+  readonly run: Run;
+  readonly depth: number;
+}
+
+function* nodesOf({ children, past }: Run, depth = 1): Generator<Node> {
+  for (const run of [...children, ...past]) {
+    yield { run, depth };
+    yield* nodesOf(run, depth + 1);
+  }
+}
+
+/** The sub-agents beneath a run: at most so many, those that live before those that have ended. */
+export const viewTree = (root: Run, ms: number, most: number): TreeView => {
+  const all = [...nodesOf(root)];
+  const shown = new Set(all.toSorted((a, b) => Number(a.run.ended) - Number(b.run.ended)).slice(0, most));
+  return {
+    children: all
+      .filter((node) => shown.has(node))
+      .map(({ run, depth }) => ({
+        id: run.id,
+        name: run.name,
+        parent: run.parent?.id ?? root.id,
+        depth,
+        ended: run.ended,
+        used: { ...run.used },
+        limits: run.ownView(ms),
+      })),
+    leftOut: all.length - shown.size,
+  };
+};
+
+/** The run with this id in a tree, if it lives. */
+export const livingRun = (root: Run | undefined, id: string): Run | undefined => {
+  if (root === undefined || root.id === id) return root;
+  for (const child of root.children) {
+    const found = livingRun(child, id);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
