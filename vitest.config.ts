@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
@@ -9,6 +10,9 @@ const maxWorkers = availableParallelism() + 1;
 
 /** Real servers on a busy machine: CI gives a test that failed one more try, and the report says so. */
 const retry = process.env.CI === 'true' ? 1 : 0;
+
+/** Many tests do on purpose what a program should not. Tests of the warnings turn them on. */
+const PARTS_ENV = { BREAKERBOX_WARNINGS: 'off', BREAKERBOX_ALERT_INTERVALS: '15' };
 
 /** Has dependencies of its own, which `npm test` does not install. */
 const PREVIEW = 'dashboards/preview/**/*.test.ts';
@@ -56,6 +60,15 @@ const SLOW = [
   PREVIEW,
 ];
 
+/** What a test says that registers something for its process: a clock, an SDK, a mock, a setting. */
+const OF_THE_PROCESS = /setGlobal|useFakeTimers|vi\.(mock|spyOn|stub)|process\.env|globalThis|register(Metrics|Traces)/;
+const FOLDERS = '{packages/core/src,packages/instrumentation/src/classify,packages/control/src,dashboards/src}';
+
+/** Tests that leave nothing behind. Each worker loads the modules once for all of them, which takes half the time. */
+const TOGETHER = globSync(`${FOLDERS}/**/*.test.ts`, { exclude: ['**/proof/**'] }).filter(
+  (file) => !OF_THE_PROCESS.test(readFileSync(file, 'utf8')),
+);
+
 export default defineConfig({
   test: {
     globalSetup: 'test/temporary.ts',
@@ -63,9 +76,22 @@ export default defineConfig({
       {
         ...resolve,
         test: {
+          name: 'together',
+          env: PARTS_ENV,
+          include: TOGETHER,
+          isolate: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          maxWorkers,
+          retry,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        ...resolve,
+        test: {
           name: 'parts',
-          // Many tests do on purpose what a program should not. Tests of the warnings turn them on.
-          env: { BREAKERBOX_WARNINGS: 'off', BREAKERBOX_ALERT_INTERVALS: '15' },
+          env: PARTS_ENV,
           include: [
             'packages/*/src/**/*.test.ts',
             'packages/control/console/src/*.test.ts',
@@ -73,7 +99,7 @@ export default defineConfig({
             'scripts/*.test.mjs',
             '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile-telemetry,test/models,test/secrets}/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, ...SLOW],
+          exclude: [...configDefaults.exclude, ...SLOW, ...TOGETHER],
           maxWorkers,
           // Tests that start servers and tools share two cores in CI.
           testTimeout: 60_000,
