@@ -125,7 +125,8 @@ const tasks = {
   breakerbox: (args) => breakerbox(...args),
   example: ([name, ...args]) => [[source, example(name), ...args]],
   // Files that are named run wherever they belong.
-  test: (args) => vitest(...(args.length === 0 ? ['--project', 'parts', '--project', 'whole'] : args)),
+  test: (args) =>
+    vitest(...(args.length === 0 ? ['together', 'parts', 'whole'].flatMap((name) => ['--project', name]) : args)),
   'test:all': (args) => vitest(...args),
   preview: (args) => [[source, join(root, PREVIEW, 'src/main.ts'), ...args]],
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],

@@ -167,8 +167,9 @@ const MUTINGS: readonly (readonly [string, Muting])[] = [
   ],
 ];
 
-describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
-  it('while it fires', async () => {
+/** Each has agents of its own, so that all wait at the same time. */
+describe.concurrent('a cause mutes what it explains', () => {
+  it.each(MUTINGS)('%s', async (_, { sources, muted, heard }) => {
     // Sources first, as in production: the others fire minutes later.
     await fire(sources);
     for (const source of sources) await hasArrived(source, 'firing');
@@ -178,9 +179,7 @@ describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
     for (const labels of muted) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('suppressed');
     for (const labels of heard) expect((await decided(labels)).status.state, JSON.stringify(labels)).toBe('active');
     for (const labels of heard) await hasArrived(labels, 'firing');
-  });
 
-  it('and when it ends, the muted alerts have ended before, so none of them is sent', async () => {
     await end([...muted, ...heard]);
     for (const labels of heard) await hasArrived(labels, 'resolved');
     // The source may resolve in the same evaluation as the last muted alert.
@@ -192,43 +191,45 @@ describe.each(MUTINGS)('%s', (_, { sources, muted, heard }) => {
     await hasArrived(control, 'firing');
     for (const labels of muted) expect(arrived(labels), JSON.stringify(labels)).toEqual([]);
   });
-});
 
-it('an alert that fires a moment before its cause waits in its group, and is muted too', async () => {
-  const late = agentAlert('BreakerboxSystemicFailure', 'tardy');
-  const early = circuitOpen('tardy', 'fetch');
-  await fire([early]);
-  await fire([late]);
-  await hasArrived(late, 'firing');
-  expect((await decided(early)).status.state).toBe('suppressed');
-  await end([early]);
-  await end([late]);
-  await hasArrived(late, 'resolved');
-  expect(arrived(early)).toEqual([]);
-});
+  it('an alert that fires a moment before its cause waits in its group, and is muted too', async () => {
+    const late = agentAlert('BreakerboxSystemicFailure', 'tardy');
+    const early = circuitOpen('tardy', 'fetch');
+    await fire([early]);
+    await fire([late]);
+    await hasArrived(late, 'firing');
+    expect((await decided(early)).status.state).toBe('suppressed');
+    await end([early]);
+    await end([late]);
+    await hasArrived(late, 'resolved');
+    expect(arrived(early)).toEqual([]);
+  });
 
-it('an alert that still fires when its cause ends is a separate fault, and is sent then', async () => {
-  const cause = agentAlert('BreakerboxSystemicFailure', 'twice');
-  const own = circuitOpen('twice', 'fetch');
-  await fire([cause]);
-  await hasArrived(cause, 'firing');
-  await fire([own]);
-  expect((await decided(own)).status.state).toBe('suppressed');
-  await end([cause]);
-  await hasArrived(own, 'firing');
-});
+  it('an alert that still fires when its cause ends is a separate fault, and is sent then', async () => {
+    const cause = agentAlert('BreakerboxSystemicFailure', 'twice');
+    const own = circuitOpen('twice', 'fetch');
+    await fire([cause]);
+    await hasArrived(cause, 'firing');
+    await fire([own]);
+    expect((await decided(own)).status.state).toBe('suppressed');
+    await end([cause]);
+    await hasArrived(own, 'firing');
+  });
 
-it('sends one notification per alert, agent and job, with all its tools', async () => {
-  const tools = ['a', 'b', 'c'].map((name) => circuitOpen('grouped', name));
-  await fire([...tools, circuitOpen('grouped', 'a', 'another-job')]);
-  const of = (job: string) =>
-    webhook.bodies.filter(({ groupLabels }) => groupLabels.gen_ai_agent_name === 'grouped' && groupLabels.job === job);
-  await until(() => (of('fleet').length > 0 && of('another-job').length > 0 ? true : undefined));
-  expect(of('fleet')).toHaveLength(1);
-  expect(of('fleet')[0]?.alerts.map(({ labels }) => labels)).toEqual(expect.arrayContaining(tools));
-  for (const { groupLabels } of webhook.bodies) {
-    for (const name of Object.keys(groupLabels)) expect(['alertname', 'gen_ai_agent_name', 'job']).toContain(name);
-  }
+  it('sends one notification per alert, agent and job, with all its tools', async () => {
+    const tools = ['a', 'b', 'c'].map((name) => circuitOpen('grouped', name));
+    await fire([...tools, circuitOpen('grouped', 'a', 'another-job')]);
+    const of = (job: string) =>
+      webhook.bodies.filter(
+        ({ groupLabels }) => groupLabels.gen_ai_agent_name === 'grouped' && groupLabels.job === job,
+      );
+    await until(() => (of('fleet').length > 0 && of('another-job').length > 0 ? true : undefined));
+    expect(of('fleet')).toHaveLength(1);
+    expect(of('fleet')[0]?.alerts.map(({ labels }) => labels)).toEqual(expect.arrayContaining(tools));
+    for (const { groupLabels } of webhook.bodies) {
+      for (const name of Object.keys(groupLabels)) expect(['alertname', 'gen_ai_agent_name', 'job']).toContain(name);
+    }
+  });
 });
 
 it('finds Alertmanager under its Debian or upstream name, and says how to get it', () => {
