@@ -40,6 +40,11 @@ const nameOf = (code: string): string => code.replace('BREAKERBOX_', '').toLower
 
 const NAMES = WARNING_CODES.map(nameOf);
 
+/** Warnings that the same program has given by then: so many tools share series long before they share no circuit. */
+const BEFORE: Partial<Record<string, readonly string[]>> = {
+  BREAKERBOX_TOO_MANY_TOOLS: ['BREAKERBOX_TOO_MANY_SERIES'],
+};
+
 test('there is a program for each warning', async () => {
   expect((await readdir(FOLDER)).sort()).toEqual([...NAMES, 'none'].map((name) => `${name}.ts`).sort());
 });
@@ -47,8 +52,11 @@ test('there is a program for each warning', async () => {
 describe('a program with a mistake prints its warning, once', () => {
   test.concurrent.each(WARNING_CODES)('%s', async (code) => {
     const stderr = await stderrOf(nameOf(code));
-    expect(stderr.match(/\[BREAKERBOX_\w+\] BreakerboxWarning: /g)).toEqual([`[${code}] BreakerboxWarning: `]);
-    expect(stderr.trimEnd().split('\n')).toHaveLength(2); // Node says after the first warning how to trace it.
+    const expected = [...(BEFORE[code] ?? []), code];
+    expect(stderr.match(/\[BREAKERBOX_\w+\] BreakerboxWarning: /g)).toEqual(
+      expected.map((one) => `[${one}] BreakerboxWarning: `),
+    );
+    expect(stderr.trimEnd().split('\n')).toHaveLength(expected.length + 1); // Node says after the first warning how to trace it.
   });
 });
 

@@ -24,6 +24,7 @@ import { freshMemory, NO_CIRCUITS } from './session-memory.ts';
 import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
 import { seriesOf, toolSeries } from './telemetry/series.ts';
+import { SharedGauges } from './telemetry/shared-gauges.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
 import {
@@ -225,6 +226,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     idleMs: config.sessionIdleMs ?? 30 * 60_000,
     series,
     emitter,
+    sharedGauges: new SharedGauges(series),
     configured,
     unused,
     evidence: noEvidence(),

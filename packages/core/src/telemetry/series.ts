@@ -3,6 +3,7 @@ import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
+import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import type { Availability } from '../precheck.ts';
@@ -10,6 +11,7 @@ import type { Decision, Reason } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown } from '../safely.ts';
+import { warnOnce } from '../warnings/warnings.ts';
 import {
   ATTR,
   DURATION_BUCKETS,
@@ -221,10 +223,19 @@ export const toolSeries = (series: AgentSeries, name: string, maxTools: number, 
   if (known !== undefined) return known;
   const others = series.tools.has(OTHER_TOOL) ? 1 : 0;
   const label = series.tools.size - others < maxTools ? name : OTHER_TOOL;
+  if (label !== name) warnOfOthers(series.agent, name, maxTools);
   const made = series.tools.get(label) ?? createToolSeries(series.agent, label, isGroup && label === name);
   series.tools.set(label, made);
   return made;
 };
+
+const warnOfOthers = (agent: string, name: string, maxTools: number): void =>
+  warnOnce(
+    'BREAKERBOX_TOO_MANY_SERIES',
+    agent,
+    () =>
+      `Agent '${agent}' has ${maxTools} tools and groups with metrics of their own (maxTools). '${shortened(name, 60)}' and all that follow are counted together as '${OTHER_TOOL}', so dashboards and alerts do not name them. Raise maxTools; with defaults: { telemetry: 'state' } each tool has few series. If the names contain ids or URLs, name the kind of tool instead.`,
+  );
 
 /** Most series of an agent's events. Dependencies and groups are declared by code, which may name them after a tenant. */
 const MOST_EVENT_SERIES = 100;

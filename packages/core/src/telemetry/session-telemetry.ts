@@ -32,6 +32,7 @@ import {
   type ToolSeries,
   withdraw,
 } from './series.ts';
+import type { SharedGauges } from './shared-gauges.ts';
 import {
   describeSpan,
   endSessionSpan,
@@ -54,6 +55,8 @@ export interface TelemetryContext {
   readonly idleMs: number;
   readonly series: AgentSeries;
   readonly emitter: Emitter<BreakerboxEvents>;
+  /** Of the circuits that its sessions share. */
+  readonly sharedGauges: SharedGauges;
   /** The series that count undeclared tools. */
   otherSeries(): ToolSeries;
   /** Undefined: no span is made for a decision. */
@@ -186,7 +189,7 @@ export class SessionTelemetry implements LiveSession {
   changed(report: Report): void {
     switch (report.is) {
       case 'tracked':
-        if (this.#countsCircuits) countCircuits(report.tool.series, report.state, 1, this.#box.clock);
+        this.#countCircuits(report.tool.series, report.state, 1);
         break;
       case 'moved':
         this.#moved(report);
@@ -211,7 +214,7 @@ export class SessionTelemetry implements LiveSession {
       }
       case 'detected':
         systemicSeries(this.#box.series, report.event).value += 1;
-        if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value += 1;
+        this.#countEvents(1);
         this.#note('systemic.detected', { event: report.event });
         break;
       case 'resolved':
@@ -221,8 +224,15 @@ export class SessionTelemetry implements LiveSession {
   }
 
   /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
-  get #countsCircuits(): boolean {
-    return this.#store.steps !== undefined || this.#counted !== undefined;
+  #countCircuits(series: ToolSeries, state: ReportedState, change: number): void {
+    const { clock, sharedGauges } = this.#box;
+    if (this.#store.steps !== undefined) sharedGauges.countCircuits(series, state, change, clock);
+    else if (this.#counted !== undefined) countCircuits(series, state, change, clock);
+  }
+
+  #countEvents(change: number): void {
+    if (this.#store.steps !== undefined) this.#box.sharedGauges.countEvents(change);
+    else if (this.#counted !== undefined) seriesOf(this.#box.series, 'systemicActive').value += change;
   }
 
   /** A decision was made in a step of the session. `permit` may be given a span. */
@@ -302,10 +312,8 @@ export class SessionTelemetry implements LiveSession {
 
   #countMove(series: ToolSeries, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
     seriesOf(series, 'transitions', from, to).value += 1;
-    if (this.#countsCircuits) {
-      countCircuits(series, to, 1, this.#box.clock);
-      countCircuits(series, from, -1, this.#box.clock);
-    }
+    this.#countCircuits(series, to, 1);
+    this.#countCircuits(series, from, -1);
     if (from === 'closed' && category !== undefined) {
       seriesOf(series, 'openedTime', category).value = this.#box.clock.unixNow() / 1000;
     }
@@ -336,7 +344,7 @@ export class SessionTelemetry implements LiveSession {
   }
 
   #resolved(event: SystemicEvent, by: RecoveredBy): void {
-    if (this.#countsCircuits) seriesOf(this.#box.series, 'systemicActive').value -= 1;
+    this.#countEvents(-1);
     if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });
   }
