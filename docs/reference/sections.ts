@@ -34,6 +34,7 @@ export const SECTIONS: readonly Section[] = [
   core('An alternative', 'Alternative'),
   core('A group', 'GroupConfig'),
   core('A model', 'ModelConfig'),
+  core('The price of a model', 'ModelPrice'),
   core('The failure budget', 'BudgetOptions'),
   core('Limits of a run', 'LimitsOptions'),
   core('A limit with a mode', 'LimitOptions'),

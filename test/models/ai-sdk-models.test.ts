@@ -10,7 +10,8 @@ import { generateText as generateText5, streamText as streamText5 } from 'ai-5';
 import { generateText as generateText6, streamText as streamText6 } from 'ai-6';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { answers, hangs, loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
+import { costOf, PRICES } from './frames.ts';
+import { answers, cached, hangs, loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
 import { modelOf, newBox, OLDER, pairOf } from './providers.ts';
 import { EVENTS, errorBody, FORMATS, HEAD, TEXT } from './recordings.ts';
 
@@ -188,6 +189,22 @@ describe('L1: the AI SDK 5 and 6', () => {
     expect(await cut.text).not.toBe(TEXT);
     expect(await cut.finishReason).toBe('error');
     expect(errors).toMatchObject([{ name: 'ModelStreamError' }]);
+  });
+
+  test.each([
+    [5, 'chat', generateText5, streamText5],
+    [5, 'messages', generateText5, streamText5],
+    [6, 'chat', generateText6, streamText6],
+    [6, 'messages', generateText6, streamText6],
+  ] as const)('L7: the price of answers in version %i, %s', async (version, format, generate, stream) => {
+    const primary = await loopbackProvider();
+    primary.behave(cached);
+    const box = newBox({ models: PRICES });
+    const given = OLDER[version][format](primary.url, 'primary');
+    const call = { model: guardModels(box, { models: [given] }) as never, prompt: 'Hi', maxRetries: 0 };
+    await (generate as typeof generateText6)(call);
+    await (stream as typeof streamText6)(call).text;
+    expect(costOf(box)).toEqual([{ currency: 'USD', millionths: 2 * (60 * 2 + 40 * 0.5 + 7 * 10) }]);
   });
 });
 

@@ -1,11 +1,12 @@
-import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
-import { boxModels } from '@breakerbox/core/internal';
+import { ATTR, type Breakerbox, createBreakerbox, METRIC } from '@breakerbox/core';
+import { boxModels, openSeries } from '@breakerbox/core/internal';
 import type { GuardModelsOptions } from '@breakerbox/instrumentation/ai-sdk';
 import { describe, expect, test } from 'vitest';
 import { type Fault, faultsOf } from './faults.ts';
 import {
   answers,
   type Behaviour,
+  cached,
   hangs,
   type LoopbackProvider,
   loopbackProvider,
@@ -114,6 +115,15 @@ export const modelContract = <Model>(frame: Frame<Model>): void => {
       expect([primary.calls.length, fallback.calls.length]).toEqual([2, 2]);
     });
 
+    test.each([false, true])('L7: the price of an answer, the prompt cache apart (stream: %s)', async (isStream) => {
+      const box = newBox({ models: PRICES });
+      const { model, primary } = await pairFor(frame, format, { box });
+      primary.behave(cached);
+      expect(await frame.ask(model, isStream)).toEqual({ text: TEXT, error: undefined });
+      // Of 100 tokens that were read, 40 are of the cache. 7 were written.
+      expect(costOf(box)).toEqual([{ currency: 'USD', millionths: 60 * 2 + 40 * 0.5 + 7 * 10 }]);
+    });
+
     test.each([false, true])("L3: an abort is the caller's, and blames no model (stream: %s)", async (isStream) => {
       const { model, box, primary, fallback } = await pairFor(frame, format);
       const caller = new AbortController();
@@ -123,6 +133,24 @@ export const modelContract = <Model>(frame: Frame<Model>): void => {
       expect(failuresOf(box)).toBe(0);
     });
   });
+};
+
+const PRICE = { price: { input: 2, cacheRead: 0.5, output: 10, currency: 'USD' } };
+export const PRICES = { 'openai/primary': PRICE, 'anthropic/primary': PRICE, 'google/primary': PRICE };
+
+/** What the answers of a box have cost, in millionths. */
+export const costOf = (box: Breakerbox) => {
+  const reader = openSeries({ insteadOfSdk: false, exemplars: false });
+  try {
+    return [...reader.numbers(METRIC.modelCost)]
+      .filter(({ attributes }) => attributes[ATTR.agent] === box.agent)
+      .map(({ attributes, value }) => ({
+        currency: attributes[ATTR.currency],
+        millionths: Math.round(value * 1e9) / 1e3,
+      }));
+  } finally {
+    reader.close();
+  }
 };
 
 /** The failures that circuits of models count now. */

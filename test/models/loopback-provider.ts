@@ -73,6 +73,22 @@ export const answers: Behaviour = ({ format, isStream, response }) => {
   else response.writeHead(200, JSON_TYPE).end(JSON.stringify(WHOLE[format]));
 };
 
+/** Answers with the usage of a prompt of 100 tokens, 40 of which were in the cache. Anthropic counts them apart. */
+export const cached: Behaviour = ({ format, isStream, response }) => {
+  const usage = (text: string): string =>
+    text
+      .replaceAll('"prompt_tokens":11', '"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40}')
+      .replaceAll('"promptTokenCount":11', '"promptTokenCount":100,"cachedContentTokenCount":40')
+      .replaceAll(
+        '"input_tokens":11',
+        format === 'messages'
+          ? '"input_tokens":60,"cache_read_input_tokens":40'
+          : '"input_tokens":100,"input_tokens_details":{"cached_tokens":40}',
+      );
+  if (isStream) response.writeHead(200, SSE).end(usage(EVENTS[format].join('')));
+  else response.writeHead(200, JSON_TYPE).end(usage(JSON.stringify(WHOLE[format])));
+};
+
 /** Answers with an error. */
 export const refuses =
   (status: number, body: object | string, headers: Record<string, string> = {}): Behaviour =>

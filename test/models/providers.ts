@@ -1,7 +1,7 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogleGenerativeAI } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
-import { type Breakerbox, createBreakerbox } from '@breakerbox/core';
+import { type Breakerbox, type BreakerboxConfig, createBreakerbox } from '@breakerbox/core';
 import { type AiModel, type GuardModelsOptions, guardModels } from '@breakerbox/instrumentation/ai-sdk';
 import { createAnthropic as createAnthropic5 } from 'ai-5-anthropic';
 import { createOpenAI as createOpenAI5 } from 'ai-5-openai';
@@ -54,9 +54,9 @@ export interface Pair {
 let boxes = 0;
 
 /** A box with a name of its own, because series are counted by agent. */
-export const newBox = (): Breakerbox => {
+export const newBox = (config: Partial<BreakerboxConfig> = {}): Breakerbox => {
   boxes += 1;
-  return createBreakerbox({ agent: `models-${boxes}` });
+  return createBreakerbox({ agent: `models-${boxes}`, ...config });
 };
 
 /** Starts both providers. */

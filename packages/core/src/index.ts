@@ -35,6 +35,7 @@ export type {
   Share,
   ToolConfig,
 } from './config/config.ts';
+export type { ModelPrice } from './config/model-price.ts';
 export type {
   BreakerboxEvents,
   BudgetExhaustedEvent,

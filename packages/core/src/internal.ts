@@ -5,6 +5,7 @@ export { type Evidence, type Refine, readEvidence, stopKind, TRUST } from './cla
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
 export { type ErrorResult, isError, readErrorResult } from './classify/error-result.ts';
 export { readJson } from './config/checks.ts';
+export type { ModelTokens, ModelUsage } from './config/model-price.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';

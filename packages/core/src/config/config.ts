@@ -10,6 +10,7 @@ import type { LimitsOptions } from '../limits/limits.ts';
 import type { Precheck } from '../precheck.ts';
 import type { Capability } from '../routing/capability.ts';
 import type { TelemetryLevel } from '../telemetry/semconv.ts';
+import type { ModelPrice } from './model-price.ts';
 
 /** Who shares a circuit: all processes of the fleet, or the sessions of one box (G2). */
 export type Share = 'fleet' | 'box';
@@ -103,6 +104,8 @@ export interface ModelConfig extends Pick<CircuitConfig, 'probes' | 'maxCooldown
    * Failures in a row that open the circuit. Whole number ≥ 1. Default 2 for a model that has another one behind it, otherwise 5.
    */
   readonly failureThreshold?: number;
+  /** What its tokens cost, for the metric `breakerbox.model.cost` and limits of cost. Default: none, and no such metric. */
+  readonly price?: ModelPrice;
 }
 
 /** Options of `createBreakerbox`. */

@@ -41,6 +41,7 @@ import {
   type SessionOptions,
   type ToolConfig,
 } from './config.ts';
+import { priceCheck } from './model-price.ts';
 import { isBlank, reservedPrefix, whyReserved } from './names.ts';
 
 /** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
@@ -396,6 +397,7 @@ const modelChecks = {
   maxCooldownMs: waits.maxCooldownMs,
   probeLeaseMs: waits.probeLeaseMs,
   maxRetryAfterMs: waits.maxRetryAfterMs,
+  price: priceCheck,
 } satisfies Record<keyof ModelConfig, Check>;
 
 /** Settings of circuits by the names of their owners. */

@@ -88,6 +88,10 @@ test('L2: settings of models are like those of tools, and can change while the b
 test('L2: wrong settings of models are faults', () => {
   const config = { agent: 'a', models: { 'openai/gpt-5': { failureThreshold: 0, group: 'x' } } };
   expect(() => createBreakerbox(config as never)).toThrow(/models\.openai\/gpt-5\.(?:failureThreshold|group)/);
+  const price = { agent: 'a', models: { 'openai/gpt-5': { price: { input: 1, output: -1 } } } };
+  expect(() => createBreakerbox(price as never)).toThrow(/price\.output/);
+  const half = { agent: 'a', models: { 'openai/gpt-5': { price: { input: 1, output: 2 } } } };
+  expect(() => createBreakerbox(half as never)).toThrow(/price\.currency: is missing/);
 });
 
 test('E6: a tool whose name begins with model: is a fault, and one that a server lists has no circuit', () => {
@@ -121,7 +125,7 @@ test('L7: circuits and calls of models are exported, their session is not', () =
   const handle = declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: true });
   failOnce(session, GPT);
   failOnce(session, GPT);
-  handle?.answered({ position: 'fallback', primary: CLAUDE, input: 11, output: 7 });
+  handle?.answered({ position: 'fallback', primary: CLAUDE }, { input: 11, output: 7 });
   handle?.unanswered();
   const read = (metric: keyof typeof METRIC) =>
     [...reader.numbers(METRIC[metric])]
@@ -137,5 +141,28 @@ test('L7: circuits and calls of models are exported, their session is not', () =
     { ...model, [ATTR.tokenType]: 'output', value: 7 },
   ]);
   expect(read('modelFailures')).toEqual([{ ...model, value: 1 }]);
+  expect(read('modelCost')).toEqual([]); // No price is known.
+  reader.close();
+});
+
+test('L7: what a model has used costs the price of the configuration, the cache apart', () => {
+  const reader = openSeries({ insteadOfSdk: false, exemplars: false });
+  const price = { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5, currency: 'USD' };
+  const { box } = bench({ agent: 'priced', models: { 'openai/gpt-5': { price } } });
+  const handle = boxModels(box).declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: true });
+  const answer = { position: 'primary', primary: GPT } as const;
+  const counts = { input: 1_000_000, cacheRead: 500_000, cacheWrite: 100_000, output: 10_000 };
+  const cost = 0.4 * 2 + 0.5 * 0.2 + 0.1 * 2.5 + 0.01 * 10;
+  expect(handle?.answered(answer, counts)).toEqual({ tokens: 1_010_000, cost, currency: 'USD' });
+  expect(handle?.answered(answer, {})).toEqual({ tokens: undefined, cost: undefined, currency: undefined });
+  expect(handle?.answered(answer, { input: Number.NaN, output: -1 })).toMatchObject({ tokens: 0, cost: 0 });
+  const others = { cacheRead: 2, cacheWrite: 3 }; // More than was read.
+  expect(handle?.answered(answer, { input: 1, ...others })).toMatchObject({ tokens: 1, cost: 0.2 / 1_000_000 });
+  const series = [...reader.numbers(METRIC.modelCost)].filter(({ attributes }) => attributes[ATTR.agent] === 'priced');
+  expect(series).toHaveLength(1);
+  expect(series[0]?.attributes).toMatchObject({ [ATTR.tool]: GPT, [ATTR.currency]: 'USD' });
+  expect(series[0]?.value).toBeCloseTo(cost, 5);
+  reconfigure(box, (config) => ({ ...config, models: { 'openai/gpt-5': { price: { ...price, output: 20 } } } }));
+  expect(handle?.answered(answer, { output: 1_000_000 })?.cost).toBe(20);
   reader.close();
 });

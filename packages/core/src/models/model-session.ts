@@ -5,6 +5,7 @@ import { circuitNameOf, groupNameOf, PROFILES } from '../circuit/policy.ts';
 import type { CustomTripPolicy } from '../circuit/trip-policies/custom.ts';
 import { circuitStore } from '../circuit-store.ts';
 import type { BreakerboxConfig, ModelConfig } from '../config/config.ts';
+import { type ModelTokens, type ModelUsage, usageOf } from '../config/model-price.ts';
 import { createResultPool } from '../freshness/last-good.ts';
 import type { Overrides } from '../overrides.ts';
 import { extendLease, type Permit } from '../permit.ts';
@@ -30,13 +31,11 @@ export interface ModelHandle {
   readonly extend: (permit: Permit, ms: number) => void;
   /** The wait of a circuit that opens because its provider has no credit left, in milliseconds. */
   readonly longestWaitMs: () => number;
-  /** Counts an answer and its tokens (L7). `primary`: the name of the first model of the list. */
-  answered(answer: {
-    readonly position: 'primary' | 'fallback';
-    readonly primary: string;
-    readonly input?: number | undefined;
-    readonly output?: number | undefined;
-  }): void;
+  /** Counts an answer, its tokens and its cost (L7), and returns what it has used. `primary`: the name of the first model of the list. */
+  answered(
+    answer: { readonly position: 'primary' | 'fallback'; readonly primary: string },
+    tokens?: ModelTokens,
+  ): ModelUsage;
   /** Counts a call that neither this model, the first of its list, nor another one answered (L7). */
   unanswered(): void;
 }
@@ -158,11 +157,15 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
         name,
         extend: (permit, ms) => extendLease(permit, clock.now() + ms),
         longestWaitMs: () => spec.group?.policy.maxCooldownMs ?? spec.policy.maxCooldownMs,
-        answered: ({ position, primary, input, output }) => {
+        answered: ({ position, primary }, tokens = {}) => {
+          const { input, output } = tokens;
           const first = labelOf(specs.get(primary), primary);
           seriesOf(series, 'modelAnswers', model, position, first).value += 1;
           if (input) seriesOf(series, 'modelTokens', model, 'input').value += input;
           if (output) seriesOf(series, 'modelTokens', model, 'output').value += output;
+          const usage = usageOf(current.models?.[short]?.price, tokens);
+          if (usage.cost) seriesOf(series, 'modelCost', model, usage.currency ?? '').value += usage.cost;
+          return usage;
         },
         unanswered: () => {
           seriesOf(series, 'modelFailures', model).value += 1;
@@ -176,7 +179,7 @@ const DAY_MS = 86_400_000;
 
 /** L2: a model that has another one behind it opens earlier, because a failure costs its user only time. */
 const modelSettings = ({ models }: BreakerboxConfig, name: string, hasFallback: boolean) => {
-  const own: ModelConfig = models?.[name.slice(MODEL_PREFIX.length)] ?? {};
+  const { price: _, ...own }: ModelConfig = models?.[name.slice(MODEL_PREFIX.length)] ?? {};
   const failureThreshold = hasFallback ? 2 : PROFILES.provider.failureThreshold;
   const trip = hasFallback ? {} : { trip: SECOND_REFUSAL };
   return toolSettings({ profile: 'provider', failureThreshold, maxRetryAfterMs: DAY_MS, ...trip }, own, 'process');

@@ -64,6 +64,8 @@ export const ATTR = {
   position: 'breakerbox.model.position',
   /** The first model of the list that was asked, `model:PROVIDER/MODEL`. */
   primary: 'breakerbox.model.primary',
+  /** The currency of a cost: `USD`. */
+  currency: 'breakerbox.currency',
 } as const;
 
 /** Values of {@link ATTR.operation}. With the agent's, the tool's or the model's name after it, each is the name of a span. */
@@ -353,6 +355,15 @@ export const METRIC = {
     scope: 'agent',
     attributes: [ATTR.tool, ATTR.tokenType],
     prometheus: 'breakerbox_model_tokens_total',
+  },
+  modelCost: {
+    name: 'breakerbox.model.cost',
+    unit: '1',
+    kind: 'counter',
+    description: 'Cost of the answers of models, at the prices of the configuration',
+    scope: 'agent',
+    attributes: [ATTR.tool, ATTR.currency],
+    prometheus: 'breakerbox_model_cost_total',
   },
   modelFailures: {
     name: 'breakerbox.model.failures',

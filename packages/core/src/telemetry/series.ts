@@ -86,6 +86,7 @@ interface MetricValues {
   tasks: [Disposition];
   modelAnswers: [model: string, position: 'primary' | 'fallback', primary: string];
   modelTokens: [model: string, type: 'input' | 'output'];
+  modelCost: [model: string, currency: string];
   modelFailures: [model: string];
 }
 type ValuesOf<Key extends MetricKey> = Key extends keyof MetricValues ? MetricValues[Key] : [];

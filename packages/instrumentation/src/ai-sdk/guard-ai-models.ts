@@ -203,7 +203,7 @@ const generate = async (
     const what = end === 'empty' ? 'gave an empty answer.' : 'stopped before its answer was complete.';
     throw new JudgedError(new ModelStreamError(model, what), end === 'cut' ? CUT : EMPTY);
   }
-  const facts: AnswerFacts = factsOf(result.usage, result.response?.modelId);
+  const facts: AnswerFacts = factsOf(result.usage, result.response?.modelId, result.providerMetadata);
   attempt.succeeded(facts);
   return {
     ...result,

@@ -1,3 +1,4 @@
+import { read } from '@breakerbox/core/internal';
 import type { AnswerFacts } from '../models/candidates.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
 import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
@@ -13,11 +14,18 @@ export interface AiOptions {
 
 /** `stop` in version 5; with the provider's own word from version 6 on. */
 type FinishReason = string | { readonly unified: string; readonly raw?: string | undefined };
-type Count = number | { readonly total?: number | undefined } | undefined;
+interface Counts {
+  readonly total?: number | undefined;
+  readonly cacheRead?: number | undefined;
+  readonly cacheWrite?: number | undefined;
+}
+type Count = number | Counts | undefined;
 
 interface Usage {
   readonly inputTokens?: Count;
   readonly outputTokens?: Count;
+  /** In version 5. */
+  readonly cachedInputTokens?: number | undefined;
 }
 
 type Metadata = Readonly<Record<string, unknown>> | undefined;
@@ -68,14 +76,27 @@ export const finishOf = (reason: FinishReason, isEmpty: boolean): 'complete' | '
   return isEmpty ? 'empty' : 'complete';
 };
 
-const total = (count: Count): number | undefined => (typeof count === 'object' ? count.total : count);
+const total = (count: Count): number | undefined => (typeof count === 'object' ? count?.total : count);
+
+/** In version 5, models of Anthropic count the tokens of the cache apart. */
+const inputOf = (usage: Usage | undefined, metadata: Metadata) => {
+  const { inputTokens: input, cachedInputTokens: cacheReadTokens } = usage ?? {};
+  if (typeof input === 'object') {
+    return { inputTokens: input.total, cacheReadTokens: input.cacheRead, cacheWriteTokens: input.cacheWrite };
+  }
+  const written = read(metadata?.anthropic, 'cacheCreationInputTokens');
+  const cacheWriteTokens = typeof written === 'number' ? written : undefined;
+  const isApart = input !== undefined && metadata?.anthropic !== undefined;
+  const inputTokens = isApart ? input + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : input;
+  return { inputTokens, cacheReadTokens, cacheWriteTokens };
+};
 
 /** What an answer says of itself. */
-export const factsOf = (usage: Usage | undefined, responseModel: string | undefined): AnswerFacts => ({
-  inputTokens: total(usage?.inputTokens),
-  outputTokens: total(usage?.outputTokens),
-  responseModel,
-});
+export const factsOf = (
+  usage: Usage | undefined,
+  responseModel: string | undefined,
+  metadata: Metadata,
+): AnswerFacts => ({ ...inputOf(usage, metadata), outputTokens: total(usage?.outputTokens), responseModel });
 
 /** L7: who answered, and who was tried before. */
 export const withAnswerer = (metadata: Metadata, { candidate, tried }: ModelAttempt): Metadata => ({
@@ -104,7 +125,10 @@ export const partsOf = (modelId: string): PartFormat<AiPart> => {
       if (type === 'response-metadata') responseModel = part.modelId ?? responseModel;
       if (type === 'finish') {
         // After something visible, an end for another reason is an end.
-        return { facts: factsOf(usage, responseModel ?? modelId), end: finishOf(finishReason, true) };
+        return {
+          facts: factsOf(usage, responseModel ?? modelId, part.providerMetadata),
+          end: finishOf(finishReason, true),
+        };
       }
       return HELD.has(type) ? 'held' : 'visible';
     },

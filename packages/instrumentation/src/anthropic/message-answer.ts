@@ -70,10 +70,18 @@ const count = (usage: unknown, key: string): number | undefined => {
   return typeof tokens === 'number' ? tokens : undefined;
 };
 
-const factsOf = (first: unknown, last: unknown) => ({
-  inputTokens: count(first, 'input_tokens'),
-  outputTokens: count(last, 'output_tokens'),
-});
+/** This format counts the tokens of the cache apart. */
+const factsOf = (first: unknown, last: unknown) => {
+  const cacheReadTokens = count(first, 'cache_read_input_tokens');
+  const cacheWriteTokens = count(first, 'cache_creation_input_tokens');
+  const input = count(first, 'input_tokens');
+  return {
+    inputTokens: input === undefined ? undefined : input + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
+    cacheReadTokens,
+    cacheWriteTokens,
+    outputTokens: count(last, 'output_tokens'),
+  };
+};
 
 /** The events of a body, split where the format separates them. */
 async function* eventsOf({ body }: Response): AsyncGenerator<MessageEvent> {

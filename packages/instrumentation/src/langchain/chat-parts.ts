@@ -59,11 +59,16 @@ export const isFinished = (message: ChatMessage, model: ChatModel): boolean => {
 export const messageFacts = (message: unknown): AnswerFacts => {
   const usage = read(message, 'usage_metadata');
   const metadata = read(message, 'response_metadata');
-  const [input, output] = [read(usage, 'input_tokens'), read(usage, 'output_tokens')];
+  const details = read(usage, 'input_token_details');
+  const counts = {
+    inputTokens: read(usage, 'input_tokens'),
+    cacheReadTokens: read(details, 'cache_read'),
+    cacheWriteTokens: read(details, 'cache_creation'),
+    outputTokens: read(usage, 'output_tokens'),
+  };
   const model = read(metadata, 'model_name') ?? read(metadata, 'model');
   return {
-    ...(typeof input === 'number' && { inputTokens: input }),
-    ...(typeof output === 'number' && { outputTokens: output }),
+    ...Object.fromEntries(Object.entries(counts).filter(([, count]) => typeof count === 'number')),
     ...(typeof model === 'string' && { responseModel: model }),
   };
 };
@@ -96,6 +101,12 @@ const isVisible = (message: ChatMessage): boolean => {
 const isFilledBlock = (block: object): boolean =>
   Object.entries(block).some(([key, value]) => !NO_CONTENT.has(key) && isFilled(value));
 
+/** LangChain adds up the usage of the pieces of an answer. */
+const added = (facts: AnswerFacts, { responseModel = facts.responseModel, ...more }: AnswerFacts): AnswerFacts => {
+  const sums = Object.entries(more).map(([key, count]) => [key, (facts[key as keyof typeof more] ?? 0) + (count ?? 0)]);
+  return { ...facts, ...Object.fromEntries(sums), responseModel };
+};
+
 /** The messages of one stream. */
 export const messageFormat = (): PartFormat<ChatMessage> => {
   let facts: AnswerFacts = {};
@@ -104,7 +115,7 @@ export const messageFormat = (): PartFormat<ChatMessage> => {
     meaning: (message): PartMeaning => {
       if (message === END_MESSAGE) return { facts, end: 'complete' };
       if (message === CUT_END) return { facts, end: 'cut' };
-      facts = { ...facts, ...messageFacts(message) };
+      facts = added(facts, messageFacts(message));
       return isVisible(message) ? 'visible' : 'held';
     },
     finished: (message) => message,

@@ -40,7 +40,12 @@ export interface TriedModel {
 
 /** What an answer says of itself. */
 export interface AnswerFacts {
+  /** Those of the cache included. */
   readonly inputTokens?: number | undefined;
+  /** Of `inputTokens`: read from the prompt cache. */
+  readonly cacheReadTokens?: number | undefined;
+  /** Of `inputTokens`: written to the prompt cache. */
+  readonly cacheWriteTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   /** The name of the model, as the provider answered it. */
   readonly responseModel?: string | undefined;

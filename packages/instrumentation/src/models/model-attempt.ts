@@ -150,7 +150,15 @@ export class ModelAttempt {
     const { handle, index, primary } = this.candidate;
     this.#permit.settle({ outcome: 'success' });
     const position = index === 0 ? 'primary' : 'fallback';
-    handle.answered({ position, primary, input: facts.inputTokens, output: facts.outputTokens });
+    handle.answered(
+      { position, primary },
+      {
+        input: facts.inputTokens,
+        cacheRead: facts.cacheReadTokens,
+        cacheWrite: facts.cacheWriteTokens,
+        output: facts.outputTokens,
+      },
+    );
     this.#span.answered(this.candidate, facts);
   }
 

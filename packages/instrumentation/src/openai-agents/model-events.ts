@@ -63,9 +63,17 @@ const factsOf = (response: unknown, raw: unknown): AnswerFacts => {
   ];
   return {
     inputTokens: typeof inputTokens === 'number' ? inputTokens : undefined,
+    cacheReadTokens: cachedOf(read(usage, 'inputTokensDetails')),
     outputTokens: typeof outputTokens === 'number' ? outputTokens : undefined,
     responseModel: typeof responseModel === 'string' ? responseModel : undefined,
   };
+};
+
+/** A list has one entry for each request that the usage sums up. */
+const cachedOf = (details: unknown): number | undefined => {
+  const all = (Array.isArray(details) ? details : [details]).map((one) => read(one, 'cached_tokens'));
+  const counts = all.filter((count) => typeof count === 'number');
+  return counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0);
 };
 
 /** L4: fields of a chat model's delta that can be seen. */
