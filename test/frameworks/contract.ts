@@ -4,6 +4,7 @@ import { calls } from './contract-calls.ts';
 import { circuits } from './contract-circuits.ts';
 import { groups } from './contract-groups.ts';
 import { judging } from './contract-judging.ts';
+import { limits } from './contract-limits.ts';
 import { spans } from './contract-spans.ts';
 import { suiteOf } from './contract-suite.ts';
 import type { Harness } from './harness.ts';
@@ -22,6 +23,7 @@ export const contract = (harness: Harness): void => {
     circuits(suite);
     groups(suite);
     judging(suite);
+    limits(suite);
     spans(suite);
   });
 };

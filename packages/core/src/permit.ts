@@ -12,7 +12,7 @@ import {
 import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import { adviceOf } from './limits/limit-text.ts';
-import type { RunPermit } from './limits/run.ts';
+import type { Deadline, RunPermit } from './limits/run.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
@@ -299,6 +299,14 @@ export const extendLease = (permit: Permit, untilMs: number): void => {
     if (lease !== undefined && untilMs > lease.untilMs) (lease as { untilMs: number }).untilMs = untilMs;
   }
 };
+
+/**
+ * D4: the time that a call may take at most, from its decision on. Undefined without a limit of time, and for a call that is only observed.
+ */
+export const callDeadline = (permit: Permit): Deadline | undefined =>
+  permit instanceof SessionPermit && permit.limits !== undefined && permit.mode !== 'observe_only'
+    ? permit.limits.run.deadline(permit.atMs)
+    : undefined;
 
 /** R5: an executor has called the alternative of a failed call, which did not answer either. From then on the advice does not name it. */
 export const dropAlternative = (permit: Permit): void => {

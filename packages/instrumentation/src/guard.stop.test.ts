@@ -210,3 +210,67 @@ describe("the caller's abort", () => {
     expect(session.peek('search')?.state).toBe('closed');
   });
 });
+
+describe('the end of the time of a run', () => {
+  const deadline = { name: 'TimeoutError', message: expect.stringContaining('deadline') };
+
+  test('D4: cuts a call, before its own time limit', async () => {
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 40 } });
+    let seen: GuardedCall | undefined;
+    const search = guard(
+      session,
+      'search',
+      (_: string, call) => {
+        seen = call;
+        return hang();
+      },
+      { timeoutMs: 60_000 },
+    );
+    await expect(search('q')).rejects.toMatchObject(deadline);
+    expect(seen?.signal.reason).toMatchObject(deadline);
+    expect(outcomes).toEqual(['search: ignored, cancelled']);
+    expect(session.view().budget).toMatchObject({ consumed: 0 });
+  });
+
+  test('D4: is no time limit of a tool that is only observed, and none where it only advises', async () => {
+    const observed = watchedSession({ limits: { durationMs: 40 }, tools: { search: { mode: 'observe_only' } } });
+    const advised = watchedSession({ limits: { durationMs: { limit: 40, mode: 'advise' } } });
+    for (const { session, outcomes } of [observed, advised]) {
+      const search = guard(session, 'search', () => new Promise((resolve) => setTimeout(resolve, 60, 'found')));
+      expect(await search()).toBe('found');
+      expect(outcomes).toEqual(['search: success']);
+    }
+  });
+
+  test('D4: leaves a shorter time limit as it is', async () => {
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 60_000 } });
+    const search = guard(session, 'search', hang, { timeoutMs: 20 });
+    await expect(search()).rejects.toMatchObject({ message: 'No answer within 20 ms' });
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('D4, O10: is the fault of a tool that had most of it', async () => {
+    vi.useFakeTimers();
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 60_000 } });
+    const search = guard(session, 'search', hang);
+    const end = search().catch((error) => error);
+    await vi.advanceTimersByTimeAsync(54_000);
+    expect(await end).toMatchObject(deadline);
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+
+  test('D4, B3: costs neither a call nor the calls inside it', async () => {
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 40 } });
+    const search = guard(session, 'search', hang);
+    const deaf = guard(session, 'deaf', () => search()); // Passes no signal on.
+    await expect(deaf()).rejects.toMatchObject(deadline);
+    await vi.waitFor(() => expect(outcomes).toHaveLength(2));
+    expect(outcomes.toSorted()).toEqual(['deaf: ignored, cancelled', 'search: ignored, cancelled']);
+  });
+
+  test('D4: is not later than a timer can wait', async () => {
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 365 * 86_400_000 } });
+    expect(await guard(session, 'search', async () => 'found')()).toBe('found');
+    expect(outcomes).toEqual(['search: success']);
+  });
+});

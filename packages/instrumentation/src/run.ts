@@ -1,37 +1,11 @@
 import { type Classification, type ErrorCategory, labelled, type Permit } from '@breakerbox/core';
-import { dropAlternative, reportThrown, safely } from '@breakerbox/core/internal';
+import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notice } from './advice.ts';
+import { type Deadline, isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
 import { type Judge, plainJudge } from './judging.ts';
-import { processWide } from './process-wide.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
 import { hasMethod, orUndefined } from './untrusted.ts';
-
-/** The input and the limits of a call. */
-export interface Start {
-  /** The tool's input. Errors may quote it. */
-  readonly input?: unknown;
-  /** The caller's signal. */
-  readonly signal?: AbortSignal | undefined;
-  /** Milliseconds from the start of the call to the end of its result. */
-  readonly timeoutMs?: number | undefined;
-  /** `false`: the tool has another signal, so an abort may be its caller's (O10). Default: true. */
-  readonly isToolsSignal?: boolean;
-  /** Whether a time-out of the caller's signal is the tool's own limit, after that many milliseconds (O10). Default: from 30 s. */
-  readonly isOwnLimit?: ((ranMs: number, reason: unknown) => boolean) | undefined;
-  /** Milliseconds of `timeoutMs` that are over already. */
-  readonly spentMs?: number;
-}
-
-/**
- * Signals of guarded calls that have fired, and the reasons of calls that timed out: frameworks derive their own signals from ours, and
- * keep the reason. If a guarded call is stopped, a guarded call within it is cut off by that and is not late itself. One charge is
- * enough (B3).
- */
-const stopped = processWide('guarded-calls', () => ({
-  signals: new WeakSet<AbortSignal>(),
-  timeouts: new WeakSet<object>(),
-}));
 
 /**
  * One call of a tool under way: it runs in the permit's context, and its end settles the permit. It ends once: by its result, its error,
@@ -64,7 +38,9 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
-    if (start.timeoutMs !== undefined || start.signal !== undefined) this.#release = this.#watch();
+    const deadline = start.canStop === false ? undefined : callDeadline(permit);
+    if (start.timeoutMs !== undefined || start.signal !== undefined || deadline !== undefined)
+      this.#release = this.#watch(deadline);
   }
 
   /** The permit's context, for parts that run later, when another context may be active. */
@@ -146,6 +122,10 @@ export class Run {
   threw(error: unknown): unknown {
     if (this.signal.aborted) return this.#advised(this.signal.reason);
     this.#release?.();
+    if (isDeadline(error)) {
+      this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens: this.#cost(error) });
+      return error;
+    }
     const { input, isToolsSignal = true } = this.#start;
     const settlement = settlementOf(
       { error },
@@ -210,11 +190,11 @@ export class Run {
     });
   }
 
-  #watch(): () => void {
+  #watch(deadline: Deadline | undefined): () => void {
     const { signal } = this.#start;
     let release: (() => void) | undefined;
     try {
-      release = watchLimits(this.#start, (reason, ranMs) => this.#stop(reason, ranMs));
+      release = watchLimits(this.#start, deadline, (reason, ranMs) => this.#stop(reason, ranMs));
       // A listener of the box may have ended the run while it was being decided.
       if (!signal?.aborted) return release;
       this.#stop(signal.reason, 0);
@@ -246,7 +226,7 @@ export class Run {
   }
 
   #abort(reason: unknown): void {
-    stopped.signals.add(this.signal);
+    noteStopped(this.signal);
     this.#controller.abort(reason);
   }
 
@@ -256,33 +236,6 @@ export class Run {
 }
 
 const NOTHING: Reading = {};
-
-/** Waits for the timeout and the caller's signal, and calls back with the reason. Gives a function that ends the wait. */
-const watchLimits = (
-  { timeoutMs, signal, spentMs = 0 }: Start,
-  stop: (reason: unknown, ranMs?: number) => void,
-): (() => void) => {
-  const startMs = performance.now();
-  const onAbort = (): void => stop(signal?.reason, performance.now() - startMs);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const timer =
-    timeoutMs === undefined ? undefined : setTimeout(() => stop(timeoutAfter(timeoutMs)), timeoutMs - spentMs);
-  return () => {
-    clearTimeout(timer);
-    // All calls of a run often share one signal, and a listener left on it is a leak. A signal that throws must not cost the result.
-    if (signal !== undefined) safely('the signal of a call', () => signal.removeEventListener('abort', onAbort));
-  };
-};
-
-const timeoutAfter = (timeoutMs: number): DOMException => {
-  const reason = new DOMException(`No answer within ${timeoutMs} ms`, 'TimeoutError');
-  stopped.timeouts.add(reason);
-  return reason;
-};
-
-/** Whether the caller that stopped is a guarded call, or was stopped by the timeout of one. */
-const isWithin = (caller: AbortSignal | undefined): boolean =>
-  caller?.aborted === true && (stopped.signals.has(caller) || stopped.timeouts.has(caller.reason));
 
 /**
  * Runs a part of a tool in its permit's context, or a run in its session's. If a context manager throws, the error is reported and at

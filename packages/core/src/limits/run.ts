@@ -33,6 +33,14 @@ export interface RunPermit {
 
 const NONE: readonly LimitView[] = [];
 
+/** D4: when the time of a run for calls ends. */
+export interface Deadline {
+  /** Milliseconds that are left. */
+  readonly leftMs: number;
+  /** Milliseconds that the run has in all for calls. */
+  readonly ofMs: number;
+}
+
 export type Amounts = Record<CountedKind, number>;
 
 export const noAmounts = (): Amounts => ({ calls: 0, steps: 0, tokens: 0, cost: 0 });
@@ -160,14 +168,17 @@ export class Run {
     return 0;
   }
 
-  /** D4: the time that is left for calls, in milliseconds; undefined without a limit of time that pauses. */
-  timeLeft(ms: number): number | undefined {
-    let left = Number.POSITIVE_INFINITY;
+  /** D4: the time that is left for calls; undefined without a limit of time that pauses. */
+  deadline(ms: number): Deadline | undefined {
+    let nearest: Deadline | undefined;
     for (const run of this.#chain()) {
       const limit = run.limits.durationMs;
-      if (limit?.mode === 'pause') left = Math.min(left, sizeOf('durationMs', limit) - run.#usedOf('durationMs', ms));
+      if (limit?.mode !== 'pause') continue;
+      const ofMs = sizeOf('durationMs', limit);
+      const leftMs = Math.max(0, ofMs - run.#usedOf('durationMs', ms));
+      if (nearest === undefined || leftMs < nearest.leftMs) nearest = { leftMs, ofMs };
     }
-    return left === Number.POSITIVE_INFINITY ? undefined : Math.max(0, left);
+    return nearest;
   }
 
   /** What the run may still use without what is reserved for others. */

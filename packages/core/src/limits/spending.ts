@@ -17,8 +17,5 @@ export const beginModelCall = (
   maxOutputTokens?: number | undefined,
 ): RunCall | undefined => runOf(session)?.beginModel(name, maxOutputTokens);
 
-/** D4: the milliseconds that a tool call of this session may take at most, from `ms` on the clock of the box; undefined without a limit. */
-export const callTimeLeft = (session: object, ms: number): number | undefined => runOf(session)?.timeLeft(ms);
-
 /** D2: which limit pauses the session; undefined if none does. */
 export const limitOver = (session: object, ms: number): LimitObjection | undefined => runOf(session)?.objection(ms);

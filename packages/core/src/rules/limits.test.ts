@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { reconfigure } from '../control/reconfigure.ts';
 import { createBreakerbox } from '../index.ts';
-import { beginModelCall, callTimeLeft } from '../limits/spending.ts';
+import { beginModelCall } from '../limits/spending.ts';
+import { callDeadline } from '../permit.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { planScope } from '../scope/scope.ts';
@@ -252,13 +253,19 @@ describe('D4: the time of a run', () => {
   });
 
   test('D4: executors learn how long a call may take', () => {
-    const { session, clock } = bench({ limits: { durationMs: 100_000 } });
+    const tools = { seen: { mode: 'observe_only' } } as const;
+    const { session, clock } = bench({ limits: { durationMs: 100_000 }, tools });
     const child = session.child({ portion: { durationMs: 40_000 } });
     clock.advance(10_000);
-    expect([session, child].map((run) => callTimeLeft(run, clock.now()))).toEqual([80_000, 25_000]);
+    expect([session, child].map((run) => callDeadline(run.acquire('a')))).toEqual([
+      { leftMs: 80_000, ofMs: 90_000 },
+      { leftMs: 25_000, ofMs: 35_000 },
+    ]);
+    expect(callDeadline(session.acquire('seen'))).toBeUndefined();
     clock.advance(90_000);
-    expect(callTimeLeft(child, clock.now())).toBe(0);
-    expect(callTimeLeft(bench().session, clock.now())).toBeUndefined();
+    expect(callDeadline(child.acquire('a'))?.leftMs).toBe(0);
+    expect(callDeadline(bench().session.acquire('a'))).toBeUndefined();
+    expect(callDeadline(bench({ limits: { calls: 5 } }).session.acquire('a'))).toBeUndefined();
   });
 
   test('D4: at least 5 s are kept for the answer, at most a quarter', () => {

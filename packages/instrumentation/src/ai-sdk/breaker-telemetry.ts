@@ -194,7 +194,12 @@ const decidedCall = async <Value>(
   if (isRejected(permit)) throw rejectionError(permit);
   const input = toolCall?.input;
   // `{}`: unknown arguments. The tool has a signal that is not known here.
-  const start = { input: call.recordInputs === false ? {} : input, signal: run.over.signal, isToolsSignal: false };
+  const start = {
+    input: call.recordInputs === false ? {} : input,
+    signal: run.over.signal,
+    isToolsSignal: false,
+    canStop: false,
+  };
   const running = new Run(permit, start, { advise: {} }, settings.judgeOf(permit.tool));
   const underWay = { id: toolCallId, input, running };
   run.calls.add(underWay); // onToolExecutionEnd reports the outcome afterwards.

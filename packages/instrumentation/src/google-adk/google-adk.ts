@@ -1,4 +1,4 @@
-import { safely } from '@breakerbox/core/internal';
+import { callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
 import { declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
 import type { DirectCall } from '../fallback.ts';
@@ -170,7 +170,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
   const executorOf =
     (tool: BaseTool, context: Context, work: (context: Context) => unknown): ToolExecutor<unknown> =>
     async ({ signal, permit }) => {
-      const bounded = timeoutMs === undefined ? context : overlay(context, new Map([['abortSignal', signal]]));
+      const isBounded = timeoutMs !== undefined || callDeadline(permit) !== undefined;
+      const bounded = !isBounded ? context : overlay(context, new Map([['abortSignal', signal]]));
       const result = await work(bounded);
       // An error here must not replace the tool's result.
       const category = safely(`reading how tool '${tool.name}' ended`, () => notDone(tool, context, result));

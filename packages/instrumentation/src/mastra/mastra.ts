@@ -128,7 +128,7 @@ const acquireFor = (
   if (isRejected(permit)) return permit;
   underWay.set(
     given,
-    new Run(permit, { input, signal, isToolsSignal: signal !== undefined }, { known: knownEnd }, judge),
+    new Run(permit, { input, signal, isToolsSignal: signal !== undefined, canStop: false }, { known: knownEnd }, judge),
   );
   // The tool gets the same context object. The call is decided, so an error in reading it must not end the call.
   safely('watching for the suspension of a call', () => {
