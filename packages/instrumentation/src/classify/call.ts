@@ -58,6 +58,9 @@ const FILES =
   /^(?:\w+_)?(?:path|file|file_?name|text|(?:message|mail|email|comment|review|note|post|thread|document)_?id)$|^(?:file|source|full)Path$/i;
 const READ_BY_NAME =
   /\b(?:(?:(?:error|exception|log|mail|email|message|review|comment|note|post)s?|inbox|read|cat|grep|tail)\b|translat|transcri|summari)/;
+/** Tools that handle code, and do not run it. The result is code, a link to it, or words about it. */
+const CODE_BY_NAME =
+  /^(?:format(?:ter)?|prettier|prettify|beautify|minify|lint(?:er)?|refactor)$|\b(?:gist|snippet|paste ?bin)s?\b|\b(?:format|prettify|beautify|minify|lint|explain|review|analy[sz]e|document|refactor|generate|write|save|share|publish|upload|search|highlight|get|read|convert) (?:\w+ )?(?:code|source|script|program)s?\b/;
 /** A search or a statement. The answers are rows, and never an object that says that it is an error. */
 const ASKS = /^(?:\w+_)?(?:query|sql|q|topic)$/i;
 
@@ -105,13 +108,14 @@ export const callOf = (context: ReadContext | undefined) => {
   const tool = readText(context, 'tool', 200) ?? '';
   const input = read(context, 'input');
   const given = read(context, 'kind') as ToolKind | false | undefined;
-  const kind = (given ?? kindOf(tool) ?? (hasProgram(input) ? 'runner' : undefined)) || undefined;
+  const name = spaced(tool);
+  const handlesCode = CODE_BY_NAME.test(name);
+  const kind = (given ?? kindOf(tool) ?? (hasProgram(input) && !handlesCode ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
   const target = targetIn(input);
   const keys = readKeys(input);
-  const name = spaced(tool);
-  const readsFile = READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
+  const readsFile = handlesCode || READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
   return {
     context,
     kind,

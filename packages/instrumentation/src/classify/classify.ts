@@ -2,7 +2,7 @@ import * as core from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
-import { allTextOf, contentOf, headingsOf, quotes, textOf, withoutInput } from './error-text.ts';
+import { allTextOf, contentOf, faultIn, headingsOf, isOwnPage, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
 import { classMeaning, statusIn } from './signs.ts';
 import { isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
@@ -51,13 +51,16 @@ const payloadOf = (result: unknown): unknown => {
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
   if (call.finds && Array.isArray(core.read(result, 'errors'))) return undefined;
   if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result), call);
-  const verdict = verdictOn(found.error, call);
-  const unjudged = verdict.category === 'unknown' ? 'tool_error' : verdict.category;
-  const category = found.invalid ? 'invalid_input' : unjudged;
+  const verdict = answerOr(verdictOn(found.error, call));
+  const judged: Verdict = found.invalid ? { ...verdict, category: 'invalid_input' } : verdict;
   const marked =
     core.isError(result) || core.read(result, 'isError') === true || core.read(result, 'jsonrpc') === '2.0';
-  return marked ? { ...verdict, category } : unmarked({ ...verdict, category });
+  return marked ? judged : unmarked(judged);
 };
+
+/** O9: an error that nothing can judge is no success. */
+const answerOr = (verdict: Verdict): Verdict =>
+  verdict.category === 'unknown' ? { ...verdict, category: 'tool_error' } : verdict;
 
 /** The framework does not mark it as an error. */
 const unmarked = (verdict: Verdict): Verdict => ({ ...verdict, marked: false, unexplained: undefined });
@@ -96,7 +99,7 @@ const OPENING =
 
 /** What a gateway says in place of an answer. Other wordings, such as 'Not connected' and 'No response', are also what a tool found. */
 const GATEWAY =
-  /^(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*))[.!]?$/i;
+  /^(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*)|request was throttled\b.*|error code: (?:5\d\d|1015))[.!]?$/i;
 
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
 const onlyText = (result: unknown): string | undefined => {
@@ -110,18 +113,22 @@ const onlyText = (result: unknown): string | undefined => {
 /** A result that is not marked as an error counts as one only by evidence that libraries leave. In doubt it is a success. */
 const messageAlone = (result: unknown, context: ReadContext | undefined): Verdict | undefined => {
   const text = onlyText(result)?.trim();
-  if (!(text && text.length <= 2048)) return undefined; // Nearly every result is data, and has no such text.
+  if (!text || text.length > 16_384) return undefined; // Nearly every result is data, and has no such text.
+  if (text.length > 2048 && !isOwnPage(text)) return undefined;
   const isJson = /^(?:\{|\[\s*[[{"])/.test(text);
   const envelope = isJson && core.readJson(text, '{}').value;
   if (isJson && onlyText(envelope) !== undefined) return messageAlone(envelope, context);
   const found = core.readErrorResult(envelope);
   const page = headingsOf(text).find((heading) => GATEWAY.test(heading) || statusIn(heading));
+  const fault = /^<(?:\?xml|[\w-]+:Envelope)\b/.test(text) ? faultIn(text) : undefined;
   const isLine = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text);
-  if (!found && page === undefined && !(isLine && (OPENING.test(text) || GATEWAY.test(text)))) return undefined;
+  if (!found && (page ?? fault) === undefined && !(isLine && (OPENING.test(text) || GATEWAY.test(text))))
+    return undefined;
   const call = callOf(context);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
   if (page !== undefined) return call.readsFile ? undefined : unmarked(verdictOn(page, call));
+  if (fault !== undefined) return call.readsFile ? undefined : answerOr(unmarked(verdictOn(fault, call)));
   if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
   return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
@@ -176,11 +183,20 @@ const NAMED = 'it speaks about what the call asked for';
 const UNSTARTED =
   /^(?:MCP error -32\d{3}: )?(?:spawn \S+ (?:ENOENT|EACCES)|(?:failed|unable) to (?:create|start) (?:the |a )?(?:sandbox|kernel|container)\b.*)$/i;
 
+/** A SOAP fault that blames the request. Its status is 500, as that of all faults. */
+const senderFault = (text: string): core.Evidence | undefined => {
+  if (!/^[\w-]{1,20}:(?:Client|Sender): /.test(text)) return undefined;
+  const { category = 'invalid_input' } = readProse(text) ?? {};
+  return isOutage(category) ? undefined : { category, sign: 'a SOAP fault of the sender', trust: TRUST.hint };
+};
+
 /** The meaning of one error, where its class or its text is more exact than core's reading. */
 const refined = (error: unknown, text: string, own: core.Evidence, call: Call): core.Evidence => {
   const { kind } = call;
   const meant = kind === 'runner' && text.startsWith('Command ') ? undefined : misnomer(error);
   if (meant || (own.trust <= TRUST.code && !own.vague)) return meant ?? own;
+  const fault = senderFault(text);
+  if (fault) return fault;
   const names = core.readNames(error);
   const ofClass = own.vague ? undefined : names.map(classMeaning).find((found) => found !== undefined);
   if (own.trust === TRUST.status) {

@@ -3,16 +3,29 @@ import { withoutAdvice } from '../advice.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
-  if (typeof error === 'string') return withoutAdvice(error.slice(0, TEXT_LIMIT));
+  if (typeof error === 'string') {
+    const text = withoutAdvice(error.slice(0, TEXT_LIMIT));
+    return faultIn(text) ?? text;
+  }
   const content = contentOf(read(error, 'content'));
   const message = withoutAdvice(
     readText(error, 'message') ?? (content || joined(SAID.map((key) => readText(error, key)))),
   );
-  if (!message.startsWith('Command ')) return message;
+  if (!message.startsWith('Command ')) return faultIn(message) ?? message;
   const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
   if (command) return message.replace(command, () => '');
   // The synchronous functions quote the command only here, before the first line break.
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
+};
+
+/** What a SOAP fault says: its code and its reason. */
+export const faultIn = (text: string): string | undefined => {
+  if (!/<(?:[\w-]{1,20}:)?Fault\b/.test(text)) return undefined;
+  const [code, reason] = [
+    /(?:faultcode|Value)\b[^<>]{0,200}>\s*([^<\s]{1,60})/,
+    /(?:faultstring|Text)\b[^<>]{0,200}>\s*([^<]{1,1000})/,
+  ].map((pattern) => pattern.exec(text)?.[1]);
+  return code && reason && `${code}: ${reason.trim()}`;
 };
 
 const joined = (texts: readonly unknown[]): string =>
@@ -54,8 +67,12 @@ export const headingsOf = (text: string): readonly string[] => {
   if (!/^<(?:!doctype|html|head)/i.test(text)) return [];
   const shown = text.replace(/(?:<(style|script)\b[\s\S]*?<\/\1>|<[^>]*>|\s)+/gi, ' ');
   const headings = [...text.matchAll(/<(?:title|h1|pre)>\s*([^<]{3,90}?)\s*</gi)].map(([, heading = '']) => heading);
-  return shown.length < 300 ? headings : [];
+  return shown.length < 300 || CLOUDFLARE.test(text) ? headings : [];
 };
+const CLOUDFLARE = /\bid="cf-error-details"/;
+/** Whether a long text is Cloudflare's own page, or the answer of a SOAP service. */
+export const isOwnPage = (text: string): boolean =>
+  text.startsWith('<') && (CLOUDFLARE.test(text) || text.includes(':Fault>'));
 
 /** A text without its quotes of the arguments. Plain words such as 'failed' stay. */
 export const withoutInput = (text: string, input: readonly string[]): string =>

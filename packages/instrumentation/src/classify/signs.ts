@@ -14,14 +14,14 @@ const grpcIn = (text: string): Meaning | undefined => grpcStatus(`${GRPC.exec(te
 
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
-  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|validation failed|insufficient|ratelimit)
+  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|web server|connection timed|origin |a timeout occ|ssl handshake|invalid ssl|railgun|<(?:none|unknown)|validation failed|insufficient|ratelimit)
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
 \b(?:received|with|of|returned|request|response|https?:\S{1,200}(?!\S))[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
 \b(?:api|server|service|response|upstream|request|fetch|search)\b[^\n\d]{0,40}?\b(?:error|failed|respond(?:s|ed)|answered|returned|says|with)(?: with)?(?: code)?[ :=#(]{1,3}(?:an? )?§\b(?! (?!bad|giving|internal|error)\w)
 \b(?:fail(?:ed|ure)?|error|forbidden|unable|could not|cannot|access)\b[^\n]{0,200}(?:: |\()§(?=\)?[.!]?\s*$)
-^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|\s*$)
+^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|, message=|\s*$)
 \b(?:received|got)(?: an?)? § (?:from|response|when|while|for)
 \bunexpected (?:server )?response(?: status| code)*: §
 (?:Error|Exception)\(§,`

@@ -1,12 +1,13 @@
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { grpcStatus, isError, type Meaning, namedCode, read, readText } from '@breakerbox/core/internal';
+import { headingsOf } from './error-text.ts';
 import type { ToolKind } from './kind.ts';
 import { classMeaning, signsIn } from './signs.ts';
 import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
-  /\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed): ?)*/i;
+  /\s*(?:(?:error|MCP error -32(?!60[0-2])\d{3}|error (?:executing|calling|invoking) (?:mcp )?tool '?[\w-]+'?|tool call failed|[\w-]{1,20}:(?:Client|Sender|Server|Receiver)): ?)*/i;
 
 /** A quoted word before a verb is the name of an object, whatever the word means. */
 const OBJECT =
@@ -44,6 +45,8 @@ const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
 
 /** O2: the evidence in a long text is at its ends. The rest is a listing, a log or a stack. */
 const edgesOf = (text: string): string => {
+  const page = headingsOf(text.slice(Math.max(0, text.search(/<(?:!doctype|html|head)\b/i))));
+  if (page.length > 0) return page.join('\n');
   const all = text.split('\n');
   if (all.length <= 5 && text.length <= 1000) return text;
   const lines = /^[[{]/.test(text) ? all : all.filter((line) => MESSAGE.test(line));
@@ -84,6 +87,9 @@ export const readAccount = (status: Meaning, text: string): Meaning | undefined 
 
 /** The wait in milliseconds that a text quotes, as in 'HTTP 429, Retry-After: 30'; at most 7 days (O3). */
 export const retryAfterIn = (text: string): number | undefined => {
-  const seconds = /\bretry[- ]after["']?[ :=]{1,3}["']?(\d{1,6})\b(?! (?:ms|milli|min|hour|day))/i.exec(text)?.[1];
+  const seconds =
+    /\b(?:retry[- ]after["']?|expected available in)[ :=]{1,3}["']?(\d{1,6})\b(?! (?:ms|milli|min|hour|day))/i.exec(
+      text,
+    )?.[1];
   return Number(seconds) <= 7 * 24 * 3600 ? Number(seconds) * 1000 : undefined;
 };

@@ -46,6 +46,85 @@ describe('E5: arguments that break the classifier', () => {
   });
 });
 
+const cloudflare = (title: string): string =>
+  `<!DOCTYPE html>\n<html><head><title>${title}</title></head><body><div id="cf-error-details">${'<p>What happened?</p> '.repeat(200)}</div></body></html>`;
+const soap = (fault: string, more = ''): string =>
+  `<?xml version="1.0"?><s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Body><s:Fault>${fault}</s:Fault></s:Body></s:Envelope>${more}`;
+const fault11 = (code: string, text: string): string =>
+  soap(`<faultcode>${code}</faultcode><faultstring xml:lang="en">${text}</faultstring>`);
+const fault12 = (code: string, text: string): string =>
+  soap(`<s:Code><s:Value>${code}</s:Value></s:Code><s:Reason><s:Text xml:lang="en">${text}</s:Text></s:Reason>`);
+
+describe('O2: answers of Cloudflare, SOAP and Django', () => {
+  it.each([
+    ['timeout of the tool', cloudflare('api.example.com | 522: Connection timed out')],
+    ['timeout of the tool', cloudflare('api.example.com | 524: A timeout occurred')],
+    ['server of the tool', cloudflare('api.example.com | 520: Web server is returning an unknown error')],
+    ['server of the tool', cloudflare('api.example.com | 523: Origin is unreachable')],
+    ['server of the tool', cloudflare('api.example.com | 526: Invalid SSL certificate')],
+    ['server of the tool', cloudflare('api.example.com | 527: Railgun Error')],
+    ['server of the tool', cloudflare('api.example.com | 530: Origin DNS error')],
+    ['success', cloudflare('How we fixed it')],
+    ['success', cloudflare('api.example.com | 522: Connection timed out'), { input: { path: 'saved.html' } }],
+    ['server of the tool', 'error code: 521'],
+    ['rate_limit of the tool', 'error code: 1015'],
+    ['timeout of the tool', fault11('soap:Server', 'Timeout expired. The timeout period elapsed')],
+    ['server of the tool', fault12('s:Receiver', 'The service is unavailable')],
+    ['tool_error of the tool', fault11('soap:Client', 'Account 12 has been closed')],
+    ['tool_error of the tool', fault11('soap:Server', 'Kontonummer fehlt')],
+    ['success', fault11('soap:Server', 'Timeout expired'), { input: { file: 'log.xml' } }],
+    ['success', soap('<note>none</note>')],
+    ['success', '<?xml version="1.0"?><rss><title>Timeout expired</title></rss>'],
+    ['rate_limit of the tool', { detail: 'Request was throttled. Expected available in 37 seconds.' }],
+    ['rate_limit of the tool', 'Request was throttled.'],
+  ])('O2, O9: a result: %s: %s %j', (wanted, result, context?: object) =>
+    expect(returned(result, context as never)).toBe(wanted),
+  );
+
+  it.each([
+    ['timeout', `Could not load the data: ${cloudflare('api.example.com | 522: Connection timed out')}`],
+    ['server', '523: Origin is unreachable'],
+    ['server', '520 <none>'],
+    ['server', "525, message='<none>', url='https://api.example.com/'"],
+    ['timeout', fault11('soap:Server', 'Timeout expired')],
+    ['rate_limit', 'Request was throttled. Expected available in 37 seconds.'],
+  ])('O2: an error: %s: %s', (category, text) => expect(readThrown(new Error(text)).category).toBe(category));
+
+  it('O2: statuses of Cloudflare', () => {
+    const category = (status: number) => readThrown(Object.assign(new Error('x'), { status })).category;
+    expect([520, 521, 523, 525, 526, 527, 530].map(category)).toEqual(Array(7).fill('server'));
+    expect([522, 524].map(category)).toEqual(['timeout', 'timeout']);
+  });
+
+  it('O3: Django says when the next request is allowed', () =>
+    expect(readThrown(new Error('Request was throttled. Expected available in 37 seconds.')).retryAfterMs).toBe(
+      37_000,
+    ));
+
+  it('O2: a SOAP fault about the request has status 500 too, and is an answer', () => {
+    const thrown = (message: string) => readThrown(Object.assign(new Error(message), { response: { status: 500 } }));
+    expect(thrown('soap:Client: Account 12 has been closed').category).toBe('tool_error');
+    expect(thrown('soap:Client: Kontonummer fehlt').category).toBe('invalid_input');
+    expect(thrown(fault12('env:Sender', 'Account 12 has been closed')).category).toBe('tool_error');
+    expect(thrown('soap:Client: The service is unavailable').category).toBe('server');
+    expect(thrown('soap:Server: Account 12 has been closed').category).toBe('server');
+  });
+});
+
+describe('O2: tools that handle code and do not run it', () => {
+  const code = 'const page = await fetch(url);';
+  it.each([
+    ['create_gist', { code }],
+    ['format_code', { code, language: 'ts' }],
+    ['generate_code', { prompt: 'a client' }],
+    ['lint', { code }],
+  ])('O2d, O2f: %s: its result is code, and its errors are its own', (tool, input) => {
+    expect(returned('Error: connect ECONNREFUSED 127.0.0.1:5432', { tool, input })).toBe('success');
+    expect(returned('{"error": {"message": "Service unavailable"}}', { tool, input })).toBe('success');
+    expect(readThrown(new Error('connect ECONNREFUSED 127.0.0.1:443'), { tool, input }).category).toBe('network');
+  });
+});
+
 describe('O2: what a result without a mark says', () => {
   const down = 'connect ECONNREFUSED 127.0.0.1:1';
   it.each<[string, unknown, ReadContext?]>([

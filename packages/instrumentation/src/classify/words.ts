@@ -56,7 +56,7 @@ export const DECLINED = FIRST.slice(0, 1);
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of (?!your)|parameter|value|must))
-    |\btoo many (?:requests|calls)|\btoo quickly|\bapi limit reached\b|\bexceeded [^\n]{0,30}\brequests per \w+|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
+    |\btoo many (?:requests|calls)|\btoo quickly|\bapi limit reached\b|\bexceeded [^\n]{0,30}\brequests per \w+|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|^error code: 1015\b|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
   resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits|payment required to access)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
     |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
