@@ -22,7 +22,8 @@ import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession } from './state.ts';
 import { boxesText } from './state-room.ts';
 import { changeStream } from './stream.ts';
-import { matching, type Role, type TokenReader } from './tokens.ts';
+import type { TokenReader } from './token-reader.ts';
+import type { Role } from './tokens.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
@@ -241,9 +242,8 @@ const callerOf = async (
         'This endpoint needs a token: send the header Authorization: Bearer bbx_…. For breakerbox ctl and console, set --token or BREAKERBOX_CONTROL_TOKEN. breakerbox ctl token create makes a token.',
       status: 401,
     };
-  const known = await tokens().catch(() => undefined);
-  if (known === undefined) return { error: NO_TOKENS, status: 500 };
-  const token = matching(known, shown);
+  const token = await tokens(shown).catch(() => 'unreadable' as const);
+  if (token === 'unreadable') return { error: NO_TOKENS, status: 500 };
   if (token === undefined)
     return {
       error: 'The token is unknown or was revoked. Use another one, or make one with breakerbox ctl token create.',

@@ -15,7 +15,7 @@ import { operatedBoxes } from './operated-boxes.ts';
 import type { OperatedFleet } from './operated-fleet.ts';
 import { checkFolder, makeRuntimeFolder, runtimeFolder } from './runtime-folder.ts';
 import { answers } from './socket-file.ts';
-import { tokenReader } from './tokens.ts';
+import { tokenReader } from './token-reader.ts';
 
 export type { Listen } from './listen-address.ts';
 export type { OperatedFleet } from './operated-fleet.ts';

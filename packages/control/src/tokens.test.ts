@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createToken, readTokens, revokeToken, tokenReader } from './tokens.ts';
+import { createToken, readTokens, revokeToken } from './tokens.ts';
 
 const fileOf = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-tokens-'));
@@ -55,23 +54,4 @@ test.runIf(process.getuid?.() === 0)('A5: a file that root changes stays that of
   chownSync(file, 12_345, 12_345);
   await createToken(file, 'bob', 'view');
   expect(statSync(file)).toMatchObject({ uid: 12_345, gid: 12_345 });
-});
-
-test('A5: an endpoint ignores entries that do not fit, says so once, and admits the others', async () => {
-  const file = fileOf();
-  await createToken(file, 'ada', 'view');
-  const { tokens } = JSON.parse(readFileSync(file, 'utf8'));
-  const unfit = [{ ...tokens[0], role: 'admin' }, 7, { ...tokens[0], name: ' ' }];
-  writeFileSync(file, JSON.stringify({ tokens: [...unfit, ...tokens] }), { mode: 0o600 });
-  const said: string[] = [];
-  const read = tokenReader(file, (message) => said.push(message));
-  for (let count = 0; count < 3; count += 1) expect(await read()).toEqual(tokens);
-  expect(said).toEqual([expect.stringMatching(/has entries that are ignored: .*tokens\[0\]/s)]);
-  await expect(createToken(file, 'bob', 'view')).rejects.toThrow('is not a file of tokens'); // It would lose them.
-});
-
-test('A5: a pipe is no file of tokens, and is not waited for', async () => {
-  const pipe = fileOf();
-  execFileSync('mkfifo', ['-m', '600', pipe]);
-  await expect(tokenReader(pipe, () => {})()).rejects.toThrow('is not a file');
 });

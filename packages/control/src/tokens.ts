@@ -1,8 +1,7 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { safeJson } from '@breakerbox/core/internal';
 import { z } from 'zod';
-import { fitting } from './fitting.ts';
 import { openLock } from './lock-file.ts';
 
 /** What a token permits: `view` reads, `operate` acts too. */
@@ -16,13 +15,15 @@ const Token = z.strictObject({
   createdAt: z.string().max(100),
 });
 export type Token = z.infer<typeof Token>;
-const TokenFile = z.strictObject({ tokens: z.array(Token).max(10_000) });
+export const TokenFile = z.strictObject({ tokens: z.array(Token).max(10_000) });
 /** Bytes of a file of tokens. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-const hash = (token: string): Buffer => createHash('sha256').update(token).digest();
+/** As a file keeps it: hexadecimal digits. */
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-const contentOf = async (file: string): Promise<unknown> => {
+/** What a file of tokens has, unchecked. */
+export const contentOf = async (file: string): Promise<unknown> => {
   const found = await stat(file);
   const { mode, size } = found;
   if (!found.isFile())
@@ -45,33 +46,6 @@ export const readTokens = async (file: string): Promise<readonly Token[]> => {
   const found = TokenFile.safeParse(await contentOf(file));
   if (!found.success) throw new Error(`${file} is not a file of tokens: ${z.prettifyError(found.error)}`);
   return found.data.tokens;
-};
-
-/** Reads the tokens of a file at each call, and remembers what it has said about the file. */
-export type TokenReader = () => Promise<readonly Token[]>;
-
-/**
- * For an endpoint: an entry that does not fit is ignored, so that it admits no client and keeps no other out. `say` is told once why.
- *
- * @throws Error (the reader) if the file cannot be read, if other users can read it, or if it is no file of tokens at all.
- */
-export const tokenReader = (file: string, say: (message: string) => void): TokenReader => {
-  let said = '';
-  const sayOnce = (message: string): void => {
-    if (message !== said && message !== '') say(message);
-    said = message;
-  };
-  return async () => {
-    try {
-      const { data, error } = fitting(TokenFile, await contentOf(file));
-      if (data === undefined) throw new Error(`${file} is not a file of tokens: ${error && z.prettifyError(error)}`);
-      sayOnce(error === undefined ? '' : `${file} has entries that are ignored: ${z.prettifyError(error)}`);
-      return data.tokens;
-    } catch (error) {
-      sayOnce((error as Error).message);
-      throw error;
-    }
-  };
 };
 
 const isCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
@@ -125,7 +99,7 @@ export const createToken = async (file: string, name: string, role: Role, at = n
       `${JSON.stringify(name)} is not a valid name for a token. Use 1 to 100 characters, without control characters and without a space at the beginning.`,
     );
   const token = `bbx_${randomBytes(32).toString('base64url')}`;
-  const made = { name, role, sha256: hash(token).toString('hex'), createdAt: at.toISOString() };
+  const made = { name, role, sha256: hashOf(token), createdAt: at.toISOString() };
   await update(file, (tokens) => {
     if (tokens.every((one) => one.name !== name)) return [...tokens, made];
     throw new Error(`${file} already has a token named ${name}. Revoke it first, or choose another name.`);
@@ -139,9 +113,3 @@ export const revokeToken = (file: string, name: string): Promise<boolean> =>
     const left = tokens.filter((one) => one.name !== name);
     return left.length === tokens.length ? undefined : left;
   });
-
-/** The token that a request shows; undefined if it is not one of these. */
-export const matching = (tokens: readonly Token[], shown: string): Token | undefined => {
-  const digest = hash(shown);
-  return tokens.find(({ sha256 }) => timingSafeEqual(Buffer.from(sha256, 'hex'), digest));
-};
