@@ -12,8 +12,8 @@ const served = async (places: Places) => {
   const admission = createAdmission(places);
   const listener: RequestListener = (request, response) => {
     const [, holds, name = ''] = /^\/(hold\/)?(\w*)$/.exec(request.url ?? '') ?? [];
-    if (name === '') return void response.writeHead(401, { connection: 'close' }).end();
-    if (!admission.recognize(request.socket, name)) return void response.writeHead(429, { connection: 'close' }).end();
+    if (name === '') return void response.writeHead(401).end();
+    if (!admission.recognize(request.socket, name)) return void response.writeHead(429).end();
     if (holds === undefined) response.end(name);
     else response.write('a stream');
   };
@@ -88,6 +88,12 @@ test('A5: a connection through a proxy counts for the client of its last request
   const { open, ask } = await served({ unknown: 4, known: 4 });
   const proxy = await open();
   expect([await ask('/eve', proxy), await ask('/ada', proxy)]).toEqual([OK, OK]);
+});
+
+test('admission: where no client can become known, connections stay open', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 0 });
+  const socket = await open();
+  expect([await ask('/', socket), await ask('/', socket)]).toEqual(Array(2).fill('HTTP/1.1 401 Unauthorized'));
 });
 
 test('places: a client with fewer connections gets in, and one with as many as any other does not', () => {

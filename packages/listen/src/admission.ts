@@ -12,7 +12,7 @@ export interface Places {
 
 /**
  * Which connections of a server stay open. An unknown client cannot keep a known one out: a new connection replaces the unknown one that has
- * been silent longest, and known clients have places of their own. A client cannot keep another one out: the client with most connections
+ * been silent longest, an answer to an unknown client is the last one of its connection, and known clients have places of their own. A client cannot keep another one out: the client with most connections
  * gives way.
  */
 export interface Admission {
@@ -29,7 +29,12 @@ export const createAdmission = (most: Places): Admission => {
   const bySocket = new WeakMap<Socket, Connection>();
   /** Over TLS a request has another socket than its connection, with the same address and port. */
   const byPeer = new Map<string, Connection>();
-  /** Where clients can become known, the unknown ones have not earned that a request of theirs protects them. */
+  /** The answers that a connection waits for. */
+  const awaited = new WeakMap<Connection, Set<ServerResponse>>();
+  /**
+   * Where clients can become known, the unknown ones have not earned that a request of theirs protects them, nor that their connection stays
+   * open after its answer: it would count as a new one then, and never be the oldest.
+   */
   const isProtected = (connection: Connection): boolean => most.known === 0 || known.has(connection);
 
   const enter = (socket: Socket): void => {
@@ -54,7 +59,11 @@ export const createAdmission = (most: Places): Admission => {
     const connection = bySocket.get(socket);
     if (connection === undefined) return;
     connection.isBusy = isProtected(connection);
+    if (!connection.isBusy) response.shouldKeepAlive = false;
+    const answers = awaited.get(connection) ?? new Set();
+    awaited.set(connection, answers.add(response));
     response.once('close', () => {
+      answers.delete(response);
       connection.isBusy = false;
       unknown.rest(connection);
       known.rest(connection);
@@ -71,8 +80,9 @@ export const createAdmission = (most: Places): Admission => {
       unknown.leave(connection);
       known.leave(connection);
       connection.client = client;
-      connection.isBusy = true;
-      return known.take(connection);
+      connection.isBusy = known.take(connection);
+      if (connection.isBusy) for (const answer of awaited.get(connection) ?? []) answer.shouldKeepAlive = true;
+      return connection.isBusy;
     },
   };
 };
