@@ -31,6 +31,7 @@ const SESSION_STATES = Object.keys({
   active: true,
   paused_budget: true,
   paused_systemic: true,
+  paused_limit: true,
 } satisfies Record<SessionState, true>);
 const ROUTES = Object.keys({
   alternative: true,

@@ -76,6 +76,7 @@ export const SESSION_COLOURS: Readonly<Record<SessionState, string>> = {
   active: COLOUR.green,
   paused_budget: COLOUR.vermilion,
   paused_systemic: COLOUR.rust,
+  paused_limit: COLOUR.orange,
 };
 
 // None of these needs a person at once: no vermilion.

@@ -117,7 +117,7 @@ export const SessionState = z
   .object({
     id,
     ageMs: milliseconds,
-    state: z.enum(['active', 'paused_budget', 'paused_systemic']),
+    state: z.enum(['active', 'paused_budget', 'paused_systemic', 'paused_limit']),
     step: count,
     budget: z.object({ limit: count, remaining: count, cycle }),
     event: z

@@ -72,7 +72,7 @@ class ChildSession implements Session, SessionInternals {
   }
 
   spend(usage: Usage): void {
-    this.run.spend(usage);
+    this.#root.spendFor(this.run, usage);
   }
 
   extend(limit: LimitKind, by: number): readonly ExtendedLimit[] {
@@ -156,6 +156,10 @@ class ChildSession implements Session, SessionInternals {
 
   groupReturned(group: string): void {
     this.#root.groupReturned(group);
+  }
+
+  runChanged(run: Run): void {
+    this.#root.runChanged(run);
   }
 
   wasKept(): void {

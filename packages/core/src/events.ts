@@ -3,6 +3,7 @@ import type { SystemicEvent } from './budget/systemic.ts';
 import type { ReportedState } from './circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from './classify/taxonomy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
+import type { LimitKind, LimitMode } from './limits/limits.ts';
 import type { Decision, Reason } from './reasons.ts';
 import type { Degradation } from './routing/capability.ts';
 import type { Route, ScopePlan } from './routing/route.ts';
@@ -84,6 +85,29 @@ export interface BudgetResumedEvent extends EventBase {
   readonly cycle: number;
 }
 
+/** A limit of the run (D2). */
+export interface LimitEvent extends EventBase {
+  readonly limit: LimitKind;
+  /** The id of the sub-agent that has the limit; undefined for the session itself (D1). */
+  readonly child: string | undefined;
+  /** What is used, with the estimates of calls under way (D3). */
+  readonly used: number;
+  readonly size: number;
+  /** The currency of a limit of money; undefined for others. */
+  readonly currency: string | undefined;
+  /** Only `pause` stops calls. */
+  readonly mode: LimitMode;
+}
+
+/** A limit was made larger, by code or by an operator. An extended child extends each session above it that has the limit. */
+export interface LimitExtendedEvent extends EventBase {
+  readonly limit: LimitKind;
+  /** The id of the sub-agent that has the limit; undefined for the session itself. */
+  readonly child: string | undefined;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** A plan postpones tasks, or gives them to a lesser tool (W2). */
 export interface ScopeReducedEvent extends EventBase {
   readonly plan: ScopePlan;
@@ -125,6 +149,13 @@ export interface BreakerboxEvents {
   'systemic.resolved': SystemicResolvedEvent;
   'budget.exhausted': BudgetExhaustedEvent;
   'budget.resumed': BudgetResumedEvent;
+  /** 80 % of a limit are used: the model is told to finish. */
+  'limit.advised': LimitEvent;
+  /** A limit is used up. With the mode `pause`, all calls are paused. */
+  'limit.reached': LimitEvent;
+  /** A limit that was reached no longer is: it was extended, or calls used less than expected. */
+  'limit.lifted': LimitEvent;
+  'limit.extended': LimitExtendedEvent;
   'scope.reduced': ScopeReducedEvent;
   'operator.action': OperatorActionEvent;
   'fleet.degraded': FleetEvent;
@@ -139,6 +170,10 @@ const EVENTS = {
   'systemic.resolved': true,
   'budget.exhausted': true,
   'budget.resumed': true,
+  'limit.advised': true,
+  'limit.reached': true,
+  'limit.lifted': true,
+  'limit.extended': true,
   'scope.reduced': true,
   'operator.action': true,
   'fleet.degraded': true,

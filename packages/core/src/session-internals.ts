@@ -6,7 +6,7 @@ import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
-import type { ExtendedLimit } from './limits/limit-view.ts';
+import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
 import type { Permit } from './permit.ts';
@@ -40,6 +40,8 @@ export interface SessionInternals {
   tallies(): ReadonlyMap<string, ToolTally>;
   /** What the run uses; undefined without limits (D2). */
   readonly run: Run | undefined;
+  /** What the run uses has changed, other than by a call of the session: its limits are looked at (D7). */
+  runChanged(run: Run): void;
   /** The session of this run: itself, or the root of its tree (D1). */
   readonly root: TreeRoot;
   /** The latest plan, for reports (W2). */
@@ -67,6 +69,7 @@ export interface TreeRoot extends Session, SessionInternals {
   explainFor(run: Run | undefined, tool: string, input: unknown): Explanation;
   viewFor(id: string, run: Run | undefined): SessionView;
   childFor(run: Run, options: ChildOptions): Session;
+  spendFor(run: Run | undefined, usage: Usage): void;
   /** A child has ended. */
   childEnded(): void;
 }

@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
 import { createBudget } from './budget/budget.ts';
-import type { LedgerPair } from './budget/ledger.ts';
+import { type LedgerPair, withLimits } from './budget/ledger.ts';
 import { CallHistory } from './call-history.ts';
 import { beginChild, RUN, type RunOptions } from './child-session.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
@@ -19,6 +19,7 @@ import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { extendRun } from './limits/extend.ts';
+import { isPausedByLimit, limitChanges } from './limits/limit-changes.ts';
 import { adviceOf } from './limits/limit-text.ts';
 import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
@@ -132,6 +133,10 @@ class Session implements TreeRoot {
     this.#decider = new Decider(this.#engine);
     this.#beganMs = box.clock.now();
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
+    if (run !== undefined) {
+      limitChanges(run, this.#beganMs); // C11: another process has told what a restored run had reached.
+      this.#telemetry.limited(isPausedByLimit(run));
+    }
     this.#telemetry.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
     applyOverrides(box.overrides, this, []);
@@ -166,6 +171,8 @@ class Session implements TreeRoot {
   #arrive(decides = false): Moment {
     const at = this.#now();
     this.#telemetry.used(at.ms, decides);
+    if (this.#engine.run !== undefined) this.#lookAtLimits(this.#engine.run, at.ms); // D4: time has passed.
+    if (this.#reports.pending !== undefined) this.#report();
     this.#circuits.catchUp(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
     if (this.#reports.pending !== undefined) this.#report();
     return at;
@@ -224,7 +231,10 @@ class Session implements TreeRoot {
     const asked = { mode, ledger: this.#ledgers.real.ledger, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     const run = call.run ?? this.#engine.run;
-    if (run !== undefined) permit.limits = run.enter(entry.tool, permit.executes, at.ms);
+    if (run !== undefined) {
+      permit.limits = run.enter(entry.tool, permit.executes, at.ms);
+      this.#lookAtLimits(run, at.ms);
+    }
     if (!permit.executes) input?.forget();
     else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
     if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
@@ -273,7 +283,10 @@ class Session implements TreeRoot {
     const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
     const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
-    permit.limits?.call?.end(judged, judged.outcome === 'success');
+    if (permit.limits !== undefined) {
+      permit.limits.call?.end(judged, judged.outcome === 'success');
+      this.#lookAtLimits(permit.limits.run, this.#box.clock.now()); // A lease that has ended comes late.
+    }
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
@@ -310,7 +323,10 @@ class Session implements TreeRoot {
 
   stepOf(run: Run | undefined): void {
     const { ms } = this.#arrive();
-    run?.add('steps', 1);
+    if (run !== undefined) {
+      run.add('steps', 1);
+      this.#lookAtLimits(run, ms);
+    }
     if (this.#engine.run?.hasOthers)
       this.#flush(); // D1: steps that several agents take at a time say nothing of the time that passes.
     else this.#endStep(ms);
@@ -364,7 +380,13 @@ class Session implements TreeRoot {
   }
 
   spend(usage: Usage): void {
-    this.#engine.run?.spend(usage);
+    this.spendFor(this.#engine.run, usage);
+  }
+
+  spendFor(run: Run | undefined, usage: Usage): void {
+    if (run === undefined) return;
+    run.spend(usage);
+    this.runChanged(run);
   }
 
   extend(limit: LimitKind, by: number): readonly ExtendedLimit[] {
@@ -372,7 +394,23 @@ class Session implements TreeRoot {
   }
 
   extendFor(run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] {
-    return extendRun(run, limit, by);
+    const all = extendRun(run, limit, by);
+    for (const extended of all) this.#reports.add({ is: 'extended', limit, extended });
+    if (run !== undefined) this.runChanged(run);
+    return all;
+  }
+
+  runChanged(run: Run): void {
+    this.#lookAtLimits(run, this.#arrive().ms);
+    this.#flush();
+  }
+
+  /** D7: tells which limits are near or reached, and which no longer are. */
+  #lookAtLimits(run: Run, ms: number): void {
+    for (const change of limitChanges(run, ms)) {
+      const { run: root = run } = this.#engine;
+      this.#reports.add({ is: 'limit', change, isOver: isPausedByLimit(root) });
+    }
   }
 
   end(): void {
@@ -476,7 +514,7 @@ class Session implements TreeRoot {
     return {
       id,
       agent: this.agent,
-      state: ledgers.state,
+      state: withLimits(ledgers.state, run?.objection(at.ms)?.reason === 'limit_reached'),
       step: at.step,
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,

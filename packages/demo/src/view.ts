@@ -139,6 +139,7 @@ const SESSION_STYLES: Readonly<Record<NonNullable<AgentStatus['session']>['state
   active: 'green',
   paused_budget: 'red',
   paused_systemic: 'red',
+  paused_limit: 'red',
 };
 
 const agentLines = (agents: readonly AgentStatus[], paint: Paint): readonly string[] =>

@@ -146,6 +146,7 @@ const pausedUnixMs = (
   { id: session, state, event }: SessionState,
   changes: readonly ConsoleChange[],
 ): number | undefined => {
+  if (state === 'paused_limit') return undefined;
   const kind = state === 'paused_budget' ? 'budget.exhausted' : 'systemic.detected';
   const told = changes.find((one) => one.kind === kind && one.session === session && one.endpoint === id);
   return told?.unixMs ?? (state === 'paused_systemic' ? event?.sinceUnixMs : undefined);

@@ -86,8 +86,10 @@ export const circuitWords = ({ state, category, nextProbe, openKeys, failedKeys 
 };
 
 /** Why a session is paused, as a title. */
-export const pauseTitle = ({ session }: LiveSession): string =>
-  session.state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';
+export const pauseTitle = ({ session: { state } }: LiveSession): string => {
+  if (state === 'paused_limit') return 'Limit of the run reached';
+  return state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';
+};
 
 const LAYER_WORDS: Readonly<Record<string, string>> = {
   network: 'the network',
@@ -103,6 +105,8 @@ export const pauseReason = ({ session }: LiveSession): string => {
   const { state, budget, event } = session;
   if (state === 'paused_budget')
     return `The session has used its budget of ${count(budget.limit, 'failure')}. It calls no tool until you resume it.`;
+  if (state === 'paused_limit')
+    return 'The run has used up one of its limits. It calls no tool until the limit is extended.';
   const cause = event?.category === undefined ? '' : ` (${errorWord(event.category)})`;
   const tools = event === undefined ? 'Several tools' : count(event.tools.length, 'tool');
   return `${tools} failed together${cause}. The session calls no tool until you confirm that the cause is gone.`;

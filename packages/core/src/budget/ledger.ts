@@ -64,7 +64,14 @@ export interface LedgerFailure {
 }
 
 /** The state of a session in reports and metrics. */
-export type SessionState = 'active' | 'paused_budget' | 'paused_systemic';
+export type SessionState = 'active' | 'paused_budget' | 'paused_systemic' | 'paused_limit';
+
+/** B1: whether no charge leaves the budget, because the session is paused. */
+export const keepsCharges = (state: SessionState): boolean => state === 'paused_budget' || state === 'paused_systemic';
+
+/** D2: the systemic pause and that of the budget come first. */
+export const withLimits = (state: SessionState, isOver: boolean): SessionState =>
+  state === 'active' && isOver ? 'paused_limit' : state;
 
 export const createLedger = (budget: Budget): Ledger => ({ budget, event: undefined, paid: false, exhausted: false });
 

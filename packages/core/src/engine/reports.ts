@@ -3,6 +3,9 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { RecoveredBy } from '../events.ts';
+import type { LimitChange } from '../limits/limit-changes.ts';
+import type { ExtendedLimit } from '../limits/limit-view.ts';
+import type { LimitKind } from '../limits/limits.ts';
 import type { CircuitSpec } from '../tool.ts';
 
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
@@ -29,7 +32,11 @@ export type Report =
   /** Failures of several tools were detected as one event (S1). */
   | { readonly is: 'detected'; readonly event: SystemicEvent }
   /** The event is over (S5). */
-  | { readonly is: 'resolved'; readonly event: SystemicEvent; readonly by: RecoveredBy };
+  | { readonly is: 'resolved'; readonly event: SystemicEvent; readonly by: RecoveredBy }
+  /** A limit of the run, or of a child, is near, reached or lifted (D2). `isOver`: a limit pauses the session. */
+  | { readonly is: 'limit'; readonly change: LimitChange; readonly isOver: boolean }
+  /** A limit was made larger. */
+  | { readonly is: 'extended'; readonly limit: LimitKind; readonly extended: ExtendedLimit };
 
 /** What a session has to report, first to last. A look ahead drops it. */
 export class Reports {

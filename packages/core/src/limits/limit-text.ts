@@ -20,7 +20,7 @@ const amount = (value: number, { limit, currency }: LimitView): string => {
 };
 
 /** `11,200 of 14,000 tool calls`. */
-export const usedOf = (view: LimitView): string => {
+export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency'>): string => {
   const { limit, used, size, currency } = view;
   if (limit === 'durationMs') return `${formatDuration(used)} of ${formatDuration(size)}`;
   if (limit === 'cost') return `${Number(used.toFixed(2))} of ${Number(size.toFixed(2))} ${currency}`;

@@ -63,6 +63,8 @@ export interface Limit {
   readonly reserves: boolean;
   /** Of a limit of money. */
   readonly currency: string | undefined;
+  /** What was told of it: the level, and the sizes at which it was advised and reached (D7). */
+  told?: { level: 'advised' | 'reached' | undefined; advisedAt: number; reachedAt: number };
 }
 
 /** A run has only those that were set. */

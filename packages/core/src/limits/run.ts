@@ -124,9 +124,9 @@ export class Run {
         if (limit === undefined) continue;
         if (limit.mode === 'pause') {
           if (run.#usedOf(kind, ms) >= sizeOf(kind, limit))
-            return { reason: 'limit_reached', limit: run.#view(kind, limit, ms) };
+            return { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms) };
           if (kind !== 'durationMs' && !isOwn && run.held[kind] >= limit.size)
-            reserved ??= { reason: 'limit_reserved', limit: run.#view(kind, limit, ms) };
+            reserved ??= { reason: 'limit_reserved', limit: run.viewOf(kind, limit, ms) };
         }
         isOwn ||= limit.reserves;
       }
@@ -292,20 +292,20 @@ export class Run {
   ownView(ms: number): readonly LimitView[] {
     return LIMIT_KINDS.flatMap((kind) => {
       const limit = this.limits[kind];
-      return limit === undefined ? [] : [this.#view(kind, limit, ms)];
+      return limit === undefined ? [] : [this.viewOf(kind, limit, ms)];
     });
   }
 
   /** D2: the limits that the model has to think of. Empty nearly always. */
   near(ms: number): readonly LimitView[] {
-    return this.#near(ms).map(({ run, kind, limit }) => run.#view(kind, limit, ms));
+    return this.#near(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }
 
   /** D2: those that the model of this run was not advised of yet. */
   advise(ms: number): readonly LimitView[] {
     const news = this.#near(ms).filter(({ limit }) => this.#advised.get(limit) !== limit.size);
     for (const { limit } of news) this.#advised.set(limit, limit.size);
-    return news.map(({ run, kind, limit }) => run.#view(kind, limit, ms));
+    return news.map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }
 
   #near(ms: number): readonly { readonly run: Run; readonly kind: LimitKind; readonly limit: Limit }[] {
@@ -324,22 +324,26 @@ export class Run {
     return kind === 'durationMs' ? Math.max(0, ms - this.beganMs) : this.used[kind];
   }
 
-  #view(kind: LimitKind, limit: Limit, ms: number): LimitView {
-    const { mode, currency } = limit;
+  levelOf(kind: LimitKind, limit: Limit, ms: number): LimitView['level'] {
     const used = this.#usedOf(kind, ms);
     const size = sizeOf(kind, limit);
-    const near = used >= size * ADVISED ? 'advised' : undefined;
+    if (used >= size) return 'reached';
+    return used >= size * ADVISED ? 'advised' : undefined;
+  }
+
+  viewOf(kind: LimitKind, limit: Limit, ms: number): LimitView {
+    const { mode, currency } = limit;
     return {
       limit: kind,
       session: this.id,
-      size,
-      used,
+      size: sizeOf(kind, limit),
+      used: this.#usedOf(kind, ms),
       estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
       underWay: kind === 'tokens' || kind === 'cost' ? this.underWay[kind] : 0,
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
       mode,
       currency,
-      level: used >= size ? 'reached' : near,
+      level: this.levelOf(kind, limit, ms),
     };
   }
 }

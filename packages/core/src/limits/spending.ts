@@ -1,11 +1,22 @@
 import { read } from '../safely.ts';
-import type { LimitObjection } from './limit-view.ts';
+import type { LimitObjection, Usage } from './limit-view.ts';
 import type { Run } from './run.ts';
-import type { RunCall } from './run-call.ts';
 
 /** For executors: what they ask of the run of a session. Not part of the public API. */
 
+/** The session of a run. */
+interface Owner {
+  /** The run has used something: its limits are looked at. */
+  runChanged(run: Run): void;
+}
+
 const runOf = (session: object): Run | undefined => read(session, 'run') as Run | undefined;
+
+/** A call of a model that is under way. */
+export interface ModelCall {
+  /** The call is over: what it has used, and whether it succeeded. */
+  end(usage: Usage, succeeded: boolean): void;
+}
 
 /**
  * D3: a model is called for this session. Call `end(usage, succeeded)` on the result once, when the call is over; then do not call
@@ -15,7 +26,19 @@ export const beginModelCall = (
   session: object,
   name: string,
   maxOutputTokens?: number | undefined,
-): RunCall | undefined => runOf(session)?.beginModel(name, maxOutputTokens);
+): ModelCall | undefined => {
+  const run = runOf(session);
+  if (run === undefined) return undefined;
+  const changed = () => (session as Owner).runChanged(run);
+  const call = run.beginModel(name, maxOutputTokens);
+  changed();
+  return {
+    end: (usage, succeeded) => {
+      call.end(usage, succeeded);
+      changed();
+    },
+  };
+};
 
 /** D2: which limit pauses the session; undefined if none does. */
 export const limitOver = (session: object, ms: number): LimitObjection | undefined => runOf(session)?.objection(ms);

@@ -9,7 +9,7 @@ import { calledCircuit, obeyFleet } from './model-fleet.ts';
 import { afterHistory } from './model-history.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
 import { keyCircuit, keyNamed } from './model-keys.ts';
-import { beginCall } from './model-limits.ts';
+import { beginCall, flushLimits } from './model-limits.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -17,6 +17,7 @@ import { pass, recovered, show } from './model-sharing.ts';
 /** What time has brought is looked at whenever a session is used: hung probes first, in the order of their leases (C9). */
 export const arrive = (model: Model, session: ModelSession): void => {
   const { home } = session;
+  flushLimits(model, session); // D4: time has passed.
   for (let hung = firstHung(home, model.ms); hung; hung = firstHung(home, model.ms)) {
     hung.settled = true;
     conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);
@@ -60,8 +61,10 @@ export const acquire = (
   count(model, `decisions|${series}|${decision}|${reason}`);
   if (decision === 'skip' || decision === 'pause') count(model, `routes|${series}|defer`);
   if (decision === 'skip') avoided(model, series);
-  flush(model, session, 'decision', tool, decision, reason);
   const goes = decision === 'call' || decision === 'probe';
+  if (goes) beginCall(model, session, model.permits + 1, tool);
+  flushLimits(model, session);
+  flush(model, session, 'decision', tool, decision, reason);
   if (goes) tried(session, tool, input, model.repeats);
   model.permits += 1;
   const permit: ModelPermit = {
@@ -81,7 +84,6 @@ export const acquire = (
   };
   for (const one of slots) one.probing.push(permit.id);
   if (slots.length > 0) session.home.probes.push(permit);
-  if (goes) beginCall(model, session, permit.id, tool);
   if (reason === 'closed' || slots.length > 0) isUnderWay(model, session, permit);
   show(model, session);
   return permit;

@@ -6,7 +6,7 @@ import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
-import { endCall } from './model-limits.ts';
+import { endCall, flushLimits } from './model-limits.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
 import { notice, recovered, takenBeside } from './model-sharing.ts';
 import type { When } from './rules.ts';
@@ -32,6 +32,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
   if (outcome === 'success' && session.box.tools.has(tool)) session.box.succeeded.add(tool);
   flush(model, session, 'outcome', tool, outcome, category, late);
+  flushLimits(model, session);
   const layers = [permit.group, permit.own, permit.key, permit.gate].filter((one) => one !== undefined);
   const isShared = [permit.group, permit.gate].some((one) => one?.holdsSlot);
   for (const { circuit } of layers) circuit.probing = circuit.probing.filter((one) => one !== permit.id); // C8

@@ -1,5 +1,5 @@
 import type { LimitsOptions } from '../index.ts';
-import type { Ended, Model, ModelPermit, ModelRun, ModelSession } from './model.ts';
+import { count, type Ended, flush, type Model, type ModelPermit, type ModelRun, type ModelSession } from './model.ts';
 
 export const newRun = (ms: number): ModelRun => ({
   ms,
@@ -8,12 +8,32 @@ export const newRun = (ms: number): ModelRun => ({
   tokens: 0,
   expected: [],
   reports: new Map(),
+  levels: {},
 });
 
 export const copyOfRun = (run: ModelRun): ModelRun => ({ ...run, reports: new Map(run.reports) });
 
-/** C11: what was under way counts as it was expected; what tools have reported is forgotten. */
-export const restoredRun = (run: ModelRun): ModelRun => ({ ...newRun(run.ms), ...sums(run) });
+/** C11: what was under way counts as it was expected; what tools have reported is forgotten. What was told is not told again. */
+export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun): void => {
+  session.run = { ...newRun(kept.ms), ...sums(kept) };
+  flushLimits({ ...model, told: [], counted: new Map() }, session);
+};
+
+/** D7: a limit is near, reached or lifted. The metrics count the first time of each. */
+export const flushLimits = (model: Model, session: ModelSession): void => {
+  for (const { limit, level, mode, used, size } of limitsNow(model, session)) {
+    const { levels } = session.run;
+    const before = levels[limit];
+    if (level === before) continue;
+    const isNew = level !== undefined && levels[`${limit} ${level}`] === undefined;
+    session.run.levels = { ...levels, [limit]: level, ...(isNew && { [`${limit} ${level}`]: 'told' }) };
+    const is = level === 'reached' ? level : before === 'reached' ? 'lifted' : isNew ? level : undefined;
+    if (is !== undefined) flush(model, session, `limit.${is}`, limit, mode, used, size);
+    if (!isNew || is === 'lifted') continue;
+    if (mode !== 'observe') count(model, `limits|${limit}|${level}`);
+    else if (level === 'reached') count(model, `limits|${limit}|observed`);
+  }
+};
 
 const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
   calls,

@@ -4,7 +4,7 @@ import { left, newBudget } from './model-budget.ts';
 import { ANY_TIME } from './model-circuit.ts';
 import { succeeded } from './model-history.ts';
 import { circuitOf, correlating, startDryRun } from './model-home.ts';
-import { newRun, restoredRun } from './model-limits.ts';
+import { newRun, restoreRun } from './model-limits.ts';
 import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
 import { beneath } from './model-wanted.ts';
@@ -85,7 +85,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     shown: { state: 'active', remaining: left(real), event: false },
     low: left(real) <= 1 && left(real) < real.by.limit,
     loops: [],
-    run: restoredRun(run),
+    run,
   };
   if (dryRun !== undefined) startDryRun(session); // C12: the dryRun of the box may not be there yet.
   const common = correlating(model, session)?.common;
@@ -93,6 +93,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     if (side?.event && common) side.event = { ...side.event, tie: common(side.event.openings.map(({ tool }) => tool)) };
   }
   for (const { tool } of circuits) circuitOf(model, session, tool);
+  restoreRun(model, session, run);
   session.shown = shownOf(model, session);
   model.sessions.push(session);
   return session;

@@ -4,6 +4,7 @@ import { type ModelCircuit, restage } from './model-circuit.ts';
 import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
 import { noteFleetEvent } from './model-fleet-event.ts';
 import { correlating, type Side, sidesOf } from './model-home.ts';
+import { isOver } from './model-limits.ts';
 import { EVENT } from './model-wish.ts';
 
 /** Whether an event pauses the sessions that it concerns (S2). */
@@ -42,11 +43,17 @@ export const notice = (model: Model, session: ModelSession): void => {
 };
 
 /** What the gauges show of a session. */
-export const shownOf = (model: Model, { real, home }: ModelSession): ModelSession['shown'] => ({
-  state: stateOf(model, { correlation: home.real, budget: real }),
-  remaining: left(real),
-  event: home.real.event !== undefined,
+export const shownOf = (model: Model, session: ModelSession): ModelSession['shown'] => ({
+  state: shownState(model, session),
+  remaining: left(session.real),
+  event: session.home.real.event !== undefined,
 });
+
+/** D2: a limit comes after what failures pause. */
+export const shownState = (model: Model, session: ModelSession): ModelSession['shown']['state'] => {
+  const state = stateOf(model, { correlation: session.home.real, budget: session.real });
+  return state === 'active' && isOver(model, session) ? 'paused_limit' : state;
+};
 
 /** What the gauges show from now on, and the one counter that depends on it. */
 export const show = (model: Model, session: ModelSession): void => {

@@ -9,7 +9,7 @@ import { isGrantedOutside } from './model-fleet.ts';
 import { groupOf, modeOf } from './model-home.ts';
 import { openKeys } from './model-keys.ts';
 import { isNear, limitsNow } from './model-limits.ts';
-import { stateOf } from './model-sharing.ts';
+import { shownState } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
 const wouldDecide = (reason: Reason): Decision => {
@@ -76,7 +76,7 @@ export const viewOf = (model: Model, session: ModelSession) => {
   return {
     id,
     agent: model.config.agent,
-    state: stateOf(model, { correlation: home.real, budget: real }),
+    state: shownState(model, ahead),
     step,
     budget: {
       rule: real.by.rule,

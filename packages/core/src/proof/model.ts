@@ -148,11 +148,13 @@ export interface ModelRun {
   expected: readonly { readonly id: number; readonly tokens: number }[];
   /** What the calls of a tool have used, the latest last, since the first that used anything. */
   readonly reports: Map<string, readonly number[]>;
+  /** The level of each limit as it was told last, and the levels that were told once. */
+  levels: { readonly [limit: string]: string | undefined };
 }
 
 /** What a session contributes to the gauges while it is live. */
 export interface Shown {
-  readonly state: 'active' | 'paused_budget' | 'paused_systemic';
+  readonly state: 'active' | 'paused_budget' | 'paused_systemic' | 'paused_limit';
   readonly remaining: number;
   readonly event: boolean;
 }

@@ -126,6 +126,8 @@ const listen = (box: Breakerbox, told: string[], originMs: number): void => {
   box.on('systemic.detected', (e) => tell(e.session, 'systemic.detected', eventOf(e.event)));
   box.on('systemic.resolved', (e) => tell(e.session, 'systemic.resolved', eventOf(e.event), e.by));
   box.on('budget.exhausted', (e) => tell(e.session, 'budget.exhausted', e.limit, e.cycle));
+  for (const name of ['limit.advised', 'limit.reached', 'limit.lifted'] as const)
+    box.on(name, (e) => tell(e.session, name, e.limit, e.mode, e.used, e.size));
   box.on('budget.resumed', (e) => tell(e.session, 'budget.resumed', e.limit, e.cycle));
 };
 

@@ -1,4 +1,5 @@
 import { NO_LIMIT } from '../budget/budget.ts';
+import { keepsCharges } from '../budget/ledger.ts';
 import { circuitNameOf } from '../circuit/policy.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
 import type { Route } from '../routing/route.ts';
@@ -187,8 +188,9 @@ const budgetSection: Section = ({ budget, state }) => {
   const left = [`${remaining} of ${counted(limit, 'failure')} left`];
   if (tokens !== null) left.push(`${figure(tokens.remaining)} of ${counted(tokens.limit, 'token')} left`);
   if (window === null && cycle > 1) left.push(`cycle ${cycle}`); // By the other rule, charges come and go.
-  const leaves =
-    state === 'active' ? ', then it leaves the budget' : '. While the session is paused, no charge leaves the budget';
+  const leaves = keepsCharges(state)
+    ? '. While the session is paused, no charge leaves the budget'
+    : ', then it leaves the budget';
   const refill =
     window === null
       ? 'Rule strict: every failure counts until session.resume().'

@@ -18,8 +18,7 @@ export const headlineOf = (known: Known): string => {
   const deferred = waiting === 0 ? '' : `; ${counted(waiting, 'task')} deferred`;
   if (systemic !== null && state === 'paused_systemic') return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
   if (state === 'paused_budget') return `PAUSED, failure budget: ${spent(known.budget)}.`;
-  const over = reachedOf(known);
-  if (over.length > 0) return `PAUSED, limit of the run: ${over.map(limitText).join(', ')}.`;
+  if (state === 'paused_limit') return `PAUSED, limit of the run: ${reachedOf(known).map(limitText).join(', ')}.`;
   if (systemic !== null) return `Systemic failure, affected tools are skipped: ${systemicCause(systemic)}${deferred}.`;
   const unavailable = tools.filter(isUnavailable).length;
   if (unavailable > 0) {
@@ -40,8 +39,8 @@ const reachedOf = ({ limits = [] }: Known): readonly LimitReport[] =>
   limits.filter(({ level, mode }) => level === 'reached' && mode === 'pause');
 
 /** `14,000 of 14,000 tool calls`. */
-export const limitText = ({ currency, level, ...one }: LimitReport): string =>
-  usedOf({ ...one, currency: currency ?? undefined, level: level ?? undefined });
+export const limitText = ({ currency, ...one }: LimitReport): string =>
+  usedOf({ ...one, currency: currency ?? undefined });
 
 /** C14: a tool works if a call of it has succeeded, and not because no circuit is open. */
 const workingText = (tools: readonly ToolReport[]): string => {

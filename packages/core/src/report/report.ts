@@ -1,4 +1,4 @@
-import type { Ledger, SessionState } from '../budget/ledger.ts';
+import { keepsCharges, type Ledger, type SessionState, withLimits } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
@@ -115,7 +115,7 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
     state,
     tools,
     groups: reportGroups(circuits, tools),
-    budget: reportBudget(ledger.budget, ledger.exhausted, state !== 'active', at),
+    budget: reportBudget(ledger.budget, ledger.exhausted, keepsCharges(state), at),
     ...(facts.limits && { limits: reportLimits(facts.limits) }),
     ...(facts.children && { children: facts.children }),
     systemic: reportSystemic(facts),
@@ -126,9 +126,10 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
   return { headline: headlineOf(known), ...known, next: nextOf(known) };
 };
 
-const stateOf = ({ event, systemicDecision, ledger }: ReportFacts): SessionState => {
+const stateOf = ({ event, systemicDecision, ledger, limits = [] }: ReportFacts): SessionState => {
   if (event !== undefined && systemicDecision === 'pause') return 'paused_systemic';
-  return ledger.exhausted ? 'paused_budget' : 'active';
+  const isOver = limits.some(({ level, mode }) => level === 'reached' && mode === 'pause');
+  return withLimits(ledger.exhausted ? 'paused_budget' : 'active', isOver);
 };
 
 const reportSystemic = ({ event, eventProbe, systemicDecision }: ReportFacts): SystemicReport | null => {

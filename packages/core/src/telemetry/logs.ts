@@ -1,6 +1,7 @@
 import * as api from '@opentelemetry/api';
 import { suspectOf } from '../budget/systemic.ts';
-import type { BreakerboxEvents, Emitter, EventBase, RouteSummary } from '../events.ts';
+import type { BreakerboxEvents, Emitter, EventBase, LimitEvent, RouteSummary } from '../events.ts';
+import { usedOf } from '../limits/limit-text.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown, safely } from '../safely.ts';
 import { ATTR, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
@@ -31,6 +32,17 @@ const failedTogether = ({ event }: Pick<LogEvents['systemic.detected'], 'event'>
   return `${[...new Set(openings.map(({ tool }) => tool))].join(', ')} (${category}; suspected: ${suspectOf(event)})`;
 };
 
+const limitAttributes = ({ limit, child, used, size, mode }: LimitEvent): api.Attributes => ({
+  [ATTR.limit]: limit,
+  [ATTR.limitMode]: mode,
+  [ATTR.limitUsed]: used,
+  [ATTR.limitSize]: size,
+  ...(child !== undefined && { [ATTR.child]: child }),
+});
+
+const limitText = (event: LimitEvent): string =>
+  `${usedOf(event)}${event.child === undefined ? '' : ` of sub-agent ${event.child}`}`;
+
 const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]> } = {
   'circuit.transition': {
     body: ({ tool, from, to, category, observed }) =>
@@ -60,6 +72,28 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
   },
   'budget.resumed': {
     body: ({ limit }) => `The session was resumed with a failure budget of ${limit}`,
+  },
+  'limit.advised': {
+    body: (event) => `80 % of a limit are used: ${limitText(event)}`,
+    attributes: limitAttributes,
+  },
+  'limit.reached': {
+    body: (event) =>
+      `A limit of the run is reached: ${limitText(event)}${event.mode === 'pause' ? ', and calls are paused' : ''}`,
+    severity: ({ mode }) => (mode === 'observe' ? 'INFO' : 'WARN'),
+    attributes: limitAttributes,
+  },
+  'limit.lifted': {
+    body: (event) => `A limit of the run is no longer reached: ${limitText(event)}`,
+    attributes: limitAttributes,
+  },
+  'limit.extended': {
+    body: ({ limit, from, to }) => `The limit of ${limit} was extended from ${from} to ${to}`,
+    attributes: ({ limit, child, to }) => ({
+      [ATTR.limit]: limit,
+      [ATTR.limitSize]: to,
+      ...(child !== undefined && { [ATTR.child]: child }),
+    }),
   },
   'scope.reduced': {
     body: ({ plan }) =>

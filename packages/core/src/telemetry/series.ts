@@ -6,6 +6,7 @@ import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
 import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
+import type { LimitKind } from '../limits/limits.ts';
 import type { Availability } from '../precheck.ts';
 import type { Decision, Reason } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
@@ -65,6 +66,8 @@ export const createDurationSeries = (attributes: Attributes): DurationSeries => 
   max: Number.NEGATIVE_INFINITY,
 });
 
+/** `observed`: reached, but the limit only observes (D2). */
+type LimitLevel = 'advised' | 'reached' | 'observed';
 type Disposition = 'achievable' | 'deferred';
 type MetricKey = keyof typeof METRIC;
 
@@ -84,6 +87,7 @@ interface MetricValues {
   systemicEvents: [category: string, suspect: string];
   operatorActions: [OperatorAction, OperatorResult];
   tasks: [Disposition];
+  limits: [LimitKind, LimitLevel];
   modelAnswers: [model: string, position: 'primary' | 'fallback', primary: string];
   modelTokens: [model: string, type: 'input' | 'output'];
   modelCost: [model: string, currency: string];

@@ -1,6 +1,6 @@
 import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@opentelemetry/api';
 import { NO_LIMIT, remaining } from '../budget/budget.ts';
-import type { Ledger, SessionState } from '../budget/ledger.ts';
+import { type Ledger, type SessionState, withLimits } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
@@ -8,6 +8,7 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
 import type { Report } from '../engine/reports.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
+import type { LimitChange } from '../limits/limit-changes.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
 import { wouldDecide } from '../reasons.ts';
@@ -46,6 +47,9 @@ import {
 const ofProcess = processState();
 
 const NONE: readonly never[] = [];
+
+/** How the metrics call a limit that only observes. */
+const OBSERVED = { advised: undefined, reached: 'observed', lifted: undefined } as const;
 
 /** The part of an observer that all sessions of its box share. */
 export interface TelemetryContext {
@@ -95,6 +99,10 @@ export class SessionTelemetry implements LiveSession {
   #lastUsedMs = 0;
   /** The state under which the gauges count the session; undefined if they don't, because it has ended or is idle. */
   #counted: SessionState | undefined;
+  /** By the failure budget and systemic failures alone. */
+  #byFailures: SessionState = 'active';
+  /** A limit pauses it (D2). */
+  #isOver = false;
   #state: SessionState = 'active';
   /** Pending events for listeners and log. They are sent once everything is in its new state. */
   pending: PendingEvent[] | undefined;
@@ -220,6 +228,15 @@ export class SessionTelemetry implements LiveSession {
       case 'resolved':
         this.#resolved(report.event, report.by);
         break;
+      case 'limit':
+        this.limited(report.isOver);
+        this.#noteLimit(report.change);
+        break;
+      case 'extended': {
+        const { session, from, to } = report.extended;
+        this.#note('limit.extended', { limit: report.limit, child: this.#childOf(session), from, to });
+        break;
+      }
     }
   }
 
@@ -320,8 +337,21 @@ export class SessionTelemetry implements LiveSession {
   }
 
   #wrote(next: Ledger, state: SessionState): void {
-    this.#state = state;
+    this.#byFailures = state;
     if (next !== this.#ledger) this.#countBudget(next);
+    this.#show();
+  }
+
+  /** D2: whether a limit pauses the session. */
+  limited(isOver: boolean): void {
+    this.#isOver = isOver;
+    this.#show();
+  }
+
+  /** The state that the gauges show. */
+  #show(): void {
+    const state = withLimits(this.#byFailures, this.#isOver);
+    this.#state = state;
     if (this.#counted === undefined || this.#counted === state) return;
     seriesOf(this.#box.series, 'sessions', this.#counted).value -= 1;
     seriesOf(this.#box.series, 'sessions', state).value += 1;
@@ -347,6 +377,20 @@ export class SessionTelemetry implements LiveSession {
     this.#countEvents(-1);
     if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });
+  }
+
+  /** D7: a limit that only observes is counted apart, because it stops nothing. */
+  #noteLimit({ is, isFirst, limit: view }: LimitChange): void {
+    const { limit, session, used, size, currency, mode } = view;
+    const level = mode === 'observe' ? OBSERVED[is] : is;
+    if (isFirst && level !== undefined && level !== 'lifted')
+      seriesOf(this.#box.series, 'limits', limit, level).value += 1;
+    this.#note(`limit.${is}`, { limit, child: this.#childOf(session), used, size, currency, mode });
+  }
+
+  /** Undefined for the session itself. */
+  #childOf(session: string): string | undefined {
+    return session === this.#id ? undefined : session;
   }
 
   /** Tasks were planned (W2). */

@@ -58,6 +58,7 @@ const PAUSED = {
   active: undefined,
   paused_budget: 'The session ended while it was paused: its failure budget was used up.',
   paused_systemic: 'The session ended while it was paused: several of its tools failed from one cause.',
+  paused_limit: 'The session ended while it was paused: a limit of the run was reached.',
 } as const satisfies Record<SessionState, string | undefined>;
 
 /** Ends the span of a session, once. Spans of later decisions stay beneath it. `done`: what the session has done. */
