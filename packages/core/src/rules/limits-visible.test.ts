@@ -1,6 +1,7 @@
 import { logs } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
-import { EVENT_NAMES, type Session } from '../index.ts';
+import { EVENT_NAMES } from '../events.ts';
+import type { Session } from '../index.ts';
 import { beginModelCall } from '../limits/spending.ts';
 import { report } from '../report/report.ts';
 import { agentSeries } from '../telemetry/otel-binding.ts';
@@ -19,7 +20,8 @@ const watched = (config: Parameters<typeof bench>[0]) => {
     if (!name.startsWith('limit.')) continue;
     made.box.on(name, (event) => {
       if (!('limit' in event) || event.limit === undefined) return;
-      const amounts = 'used' in event ? `${event.used}/${event.size}` : 'from' in event ? `${event.from}>${event.to}` : '';
+      const amounts =
+        'used' in event ? `${event.used}/${event.size}` : 'from' in event ? `${event.from}>${event.to}` : '';
       const child = 'child' in event && event.child !== undefined ? ` of ${event.child}` : '';
       told.push(`${name} ${event.limit} ${amounts}${child}`);
     });
@@ -57,7 +59,7 @@ describe('D7: a session that a limit pauses', () => {
   });
 
   test('D7: what failures pause comes first', () => {
-    const { session } = watched({ limits: { calls: 6 }, systemic: { decision: 'pause' } });
+    const { session } = watched({ limits: { calls: 6 }, systemic: { pause: 'all' } });
     bringDown(session);
     expect(session.view().state).toBe('paused_systemic');
     session.confirmRecovered();
