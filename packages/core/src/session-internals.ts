@@ -81,6 +81,8 @@ export interface BoxInternals {
   readonly scope: 'session' | 'process' | 'none';
   /** The box's own copy. New sessions and new tools read it. */
   readonly config: BreakerboxConfig;
+  /** If these are the models of a box (L2): that box. */
+  readonly modelsOf?: object;
   /** Gives a tool checked settings, in place of those that it has. */
   put(tool: string, config: ToolConfig): void;
   /** Continues a session that was kept (C11). */
@@ -106,10 +108,15 @@ export const boxListeners = (): Listeners => {
   return globals[LISTENERS];
 };
 
+/** The models of a box were made (L2). They are a box for its fleet, and for nothing else. */
+export const registerModels = (models: object, internals: BoxInternals): void => {
+  globals[BOXES] ??= new WeakMap();
+  globals[BOXES].set(models, internals);
+};
+
 /** A box was made: its listeners are told. */
 export const registerBox = (box: object, internals: BoxInternals): void => {
-  globals[BOXES] ??= new WeakMap();
-  globals[BOXES].set(box, internals);
+  registerModels(box, internals);
   for (const listener of globals[LISTENERS] ?? []) safely('a listener for new boxes', () => listener(box as never));
 };
 

@@ -104,6 +104,11 @@ export interface ModelConfig extends Pick<CircuitConfig, 'probes' | 'maxCooldown
    * Failures in a row that open the circuit. Whole number ≥ 1. Default 2 for a model that has another one behind it, otherwise 5.
    */
   readonly failureThreshold?: number;
+  /**
+   * Who shares the model's circuit, as for a tool (G2), in any scope: `fleet` needs the option `fleet`. For the circuit of a provider, set
+   * `share` of `groups['model:openai']`. Default `box`.
+   */
+  readonly share?: Share;
   /** What its tokens cost, for the metric `breakerbox.model.cost` and limits of cost. Default: none, and no such metric. */
   readonly price?: ModelPrice;
 }
@@ -162,7 +167,7 @@ export interface BreakerboxConfig {
   readonly scope?: 'session' | 'process' | 'none';
   /**
    * The processes that share circuits through a store, such as `createFleet({ client })` of `@breakerbox/fleet` (G1). Circuits with
-   * `share: 'fleet'` are theirs. Needs scope `process`. Default: none.
+   * `share: 'fleet'` are theirs. Needs scope `process`, except for models. Default: none.
    */
   readonly fleet?: BoxFleet;
   /**

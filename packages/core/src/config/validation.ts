@@ -8,7 +8,7 @@ import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
 import { childChecks } from '../limits/children.ts';
 import { type CostLimitOptions, LIMIT_MODES, type LimitOptions, type LimitsOptions } from '../limits/limits.ts';
 import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
-import { GROUP_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
+import { GROUP_PREFIX, MODEL_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
 import type { CircuitSpec } from '../tool.ts';
 import {
   above,
@@ -58,12 +58,12 @@ export const validateRestoreOptions = (options: RestoreOptions): void =>
 export const validateTool = (
   tool: string,
   config: ToolConfig,
-  { defaults, fleet }: BreakerboxConfig,
+  { defaults, fleet, scope = 'session' }: BreakerboxConfig,
   others: () => Readonly<Record<string, Capability>>,
 ): void => {
   reject([...name('tool', tool), ...notReserved('tool', tool)]);
   const tools = { [tool]: config };
-  reject([...checkTools(defaults)('tools', tools), ...checkShare(fleet, { tools })]);
+  reject([...checkTools(defaults)('tools', tools), ...checkShare(fleet, scope, { tools })]);
   // A tool that points to no other tool closes no cycle. This keeps declaring thousands of tools one by one fast.
   if (config.alternatives === undefined && config.dependsOn === undefined) return;
   reject(checkCapabilityMap({ ...others(), [tool]: config }));
@@ -196,30 +196,45 @@ const unknownOption = (key: string): string =>
     ? 'is not a setting. Set tools: (await loadCapabilities(path)).tools, of @breakerbox/instrumentation/capabilities'
     : 'is not a setting';
 
-/** G2: circuits that a fleet shares need a fleet. */
-const checkShare = (fleet: unknown, { defaults, tools, groups }: Partial<BreakerboxConfig>): readonly ConfigIssue[] =>
-  fleet === undefined
-    ? [...sharing('', { defaults }), ...sharing('tools.', tools), ...sharing('groups.', groups)].map((path) => ({
-        path: `${path}.share`,
-        message: "is 'fleet', but the box has no fleet. Set fleet and scope: 'process', or remove this setting.",
-      }))
-    : [];
+/** G2: circuits that a fleet shares need a fleet. Those of tools need scope `process` too, those of models are the box's in any scope (L2). */
+const checkShare = (fleet: unknown, scope: string, config: Partial<BreakerboxConfig>): readonly ConfigIssue[] => {
+  const { ofTools, ofModels } = sharing(config);
+  const issues = (paths: readonly string[], message: string) =>
+    paths.map((path) => ({ path: `${path}.share`, message }));
+  const remove = 'or remove this setting.';
+  if (fleet === undefined) {
+    return [
+      ...issues(ofTools, `is 'fleet', but the box has no fleet. Set fleet and scope: 'process', ${remove}`),
+      ...issues(ofModels, `is 'fleet', but the box has no fleet. Set fleet, ${remove}`),
+    ];
+  }
+  return scope === 'process'
+    ? []
+    : issues(ofTools, `is 'fleet', which needs scope 'process' for a tool. Set scope: 'process', ${remove}`);
+};
 
-const sharing = (
-  under: string,
-  all: Readonly<Record<string, { readonly share?: unknown } | undefined>> = {},
-): readonly string[] => Object.keys(all).flatMap((name) => (all[name]?.share === 'fleet' ? [under + name] : []));
+/** Where `share` is `fleet`. */
+const sharing = ({ defaults, tools, groups = {}, models }: Partial<BreakerboxConfig>) => {
+  const under = (path: string, all: Readonly<Record<string, { readonly share?: unknown } | undefined>> = {}) =>
+    Object.keys(all).flatMap((name) => (all[name]?.share === 'fleet' ? [path + name] : []));
+  const shared = under('groups.', groups);
+  const isOfModel = (path: string) => path.startsWith(`groups.${MODEL_PREFIX}`);
+  return {
+    ofTools: [...under('', { defaults }), ...under('tools.', tools), ...shared.filter((path) => !isOfModel(path))],
+    ofModels: [...under('models.', models), ...shared.filter(isOfModel)],
+  };
+};
 
 /** Checks the settings that only make sense if sessions share their circuits (S2, S5, G1). */
 const checkScope = (config: BreakerboxConfig): readonly ConfigIssue[] => {
   const { scope = 'session', systemic, fleet } = config;
-  if (scope === 'process') return checkShare(fleet, config);
+  if (scope === 'process') return checkShare(fleet, scope, config);
   const need =
     "needs scope 'process', where sessions share their circuits. Set scope: 'process', or remove this setting.";
-  if (fleet !== undefined) return [{ path: 'fleet', message: need }];
-  if (systemic === false || systemic === undefined) return checkShare(fleet, config);
+  if (fleet !== undefined && sharing(config).ofModels.length === 0) return [{ path: 'fleet', message: need }];
+  if (systemic === false || systemic === undefined) return checkShare(fleet, scope, config);
   return [
-    ...checkShare(fleet, config),
+    ...checkShare(fleet, scope, config),
     ...(systemic.pause === 'affected' ? [{ path: 'systemic.pause', message: `is 'affected', which ${need}` }] : []),
     ...(systemic.recovery?.probeAfterMs === undefined
       ? []
@@ -397,6 +412,7 @@ const modelChecks = {
   maxCooldownMs: waits.maxCooldownMs,
   probeLeaseMs: waits.probeLeaseMs,
   maxRetryAfterMs: waits.maxRetryAfterMs,
+  share: shared.share,
   price: priceCheck,
 } satisfies Record<keyof ModelConfig, Check>;
 

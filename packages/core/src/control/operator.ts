@@ -47,7 +47,8 @@ const operators = new WeakMap<BoxContext, Operator>();
  */
 export const operate = (box: Breakerbox): Operator => {
   const internals = boxInternals(box, 'operate(box)');
-  const { context } = internals;
+  const { context, modelsOf } = internals;
+  if (modelsOf !== undefined) return operate(modelsOf as Breakerbox); // It forces their modes too.
   const known = operators.get(context);
   if (known !== undefined) return known;
   const made = createOperator(internals);

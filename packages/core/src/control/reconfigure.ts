@@ -125,6 +125,9 @@ const shareIssues = (
     ...Object.keys(groups)
       .filter((name) => share(before.groups?.[name]) !== share(next.groups?.[name]))
       .map((name) => `groups.${name}`),
+    ...Object.keys({ ...before.models, ...next.models })
+      .filter((name) => share(before.models?.[name]) !== share(next.models?.[name]))
+      .map((name) => `models.${name}`),
   ].map((path) => ({
     path: `${path}.share`,
     message: `has changed, but cannot change while the box lives. ${RESTART}`,

@@ -3,6 +3,7 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import { groupNameOf } from '../circuit/policy.ts';
 import type { Held } from '../circuit/schedule.ts';
 import type { BoxInternals } from '../session-internals.ts';
+import { MODEL_PREFIX } from '../telemetry/semconv.ts';
 import { isGrant, type Wanted, wantedAfter } from './orders.ts';
 import { EVENT_CIRCUIT, type FleetOrder } from './seam.ts';
 
@@ -26,12 +27,14 @@ export class OrderBook {
     return this.#orders.size === 0;
   }
 
-  /** Whether the tool or group has `share: 'fleet'` (G2). */
+  /** Whether the tool, group or model has `share: 'fleet'` (G2). The models of a box have an order book of their own (L2). */
   isShared(name: string): boolean {
-    const { scope, config } = this.#box;
-    if (scope !== 'process') return false;
+    const { scope, config, modelsOf } = this.#box;
     const group = groupNameOf(name);
+    const isOfModels = (group ?? name).startsWith(MODEL_PREFIX);
+    if (isOfModels !== (modelsOf !== undefined) || scope !== 'process') return false;
     if (group !== undefined) return config.groups?.[group]?.share === 'fleet';
+    if (isOfModels) return config.models?.[name.slice(MODEL_PREFIX.length)]?.share === 'fleet';
     return (this.context.tool(name)?.own.share ?? config.defaults?.share) === 'fleet';
   }
 

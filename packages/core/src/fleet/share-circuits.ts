@@ -64,9 +64,10 @@ const createSharedCircuits = (box: Breakerbox, internals: BoxInternals): SharedC
 
   return {
     agent: context.agent,
-    sharesAny: [config.defaults, ...Object.values(config.tools ?? {}), ...Object.values(config.groups ?? {})].some(
-      (one) => one?.share === 'fleet',
-    ),
+    sharesAny: [
+      config.defaults,
+      ...[config.tools, config.groups, config.models].flatMap((all) => Object.values(all ?? {})),
+    ].some((one) => one?.share === 'fleet'),
     all: () => [...(context.shared?.circuits.keys() ?? []), EVENT_CIRCUIT].flatMap((name) => circuit(name) ?? []),
     circuit,
     isShared: (name) => book.isShared(name),
@@ -82,6 +83,6 @@ const createSharedCircuits = (box: Breakerbox, internals: BoxInternals): SharedC
     onChange: changes.onChange,
     heard: () => reportHeard(context),
     ignored: (records) => reportIgnored(context, records),
-    reportMode: modeReporter(context),
+    reportMode: internals.modelsOf === undefined ? modeReporter(context) : () => {}, // The box reports it.
   };
 };

@@ -1,9 +1,10 @@
-import { expect, test, vi } from 'vitest';
-import { createBreakerbox } from '../breakerbox.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { type Breakerbox, createBreakerbox } from '../breakerbox.ts';
 import { NO_LIMIT } from '../budget/budget.ts';
 import type { BreakerboxConfig } from '../config/config.ts';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
+import { shareCircuits } from '../fleet/share-circuits.ts';
 import { openSeries } from '../telemetry/readers.ts';
 import { ATTR, METRIC } from '../telemetry/semconv.ts';
 import { failOnce, manualClock, succeedOnce, watchWarnings } from '../test-support.ts';
@@ -165,4 +166,63 @@ test('L7: what a model has used costs the price of the configuration, the cache 
   reconfigure(box, (config) => ({ ...config, models: { 'openai/gpt-5': { price: { ...price, output: 20 } } } }));
   expect(handle?.answered(answer, { output: 1_000_000 })?.cost).toBe(20);
   reader.close();
+});
+
+describe('G2: models that a fleet shares', () => {
+  const SHARED = { 'openai/gpt-5': { share: 'fleet' } } as const;
+  const fleetOf = () => {
+    const joined: object[] = [];
+    return { joined, fleet: { join: (box: object) => void joined.push(box) } };
+  };
+
+  test.each(['session', 'process', 'none'] as const)('they are a box of their own, in scope %s', (scope) => {
+    const { joined, fleet } = fleetOf();
+    const { box, models } = bench({ scope, fleet, models: SHARED });
+    expect(joined).toHaveLength(2);
+    const [ofTools, ofModels] = joined.map((one) => shareCircuits(one as Breakerbox));
+    expect(operate(joined[1] as Breakerbox)).toBe(operate(box));
+    expect([ofModels?.isShared(GPT), ofModels?.isShared(MINI), ofModels?.isShared('search')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect(ofTools?.isShared(GPT)).toBe(false);
+    const told: unknown[] = [];
+    ofModels?.onChange((change) => told.push(change));
+    failOnce(models, GPT);
+    failOnce(models, GPT);
+    expect(ofModels?.circuit(GPT)).toMatchObject({ state: 'open', category: 'network' });
+    ofModels?.feed(GPT, { order: 'recover', dueInMs: 0 });
+    expect(models.acquire(GPT).decision).toBe('probe');
+  });
+
+  test('an opening of the fleet skips a model here, and no tool', () => {
+    const { joined, fleet } = fleetOf();
+    const { box, models } = bench({ scope: 'process', fleet, models: SHARED, defaults: { share: 'fleet' } });
+    const [ofTools, ofModels] = joined.map((one) => shareCircuits(one as Breakerbox));
+    ofModels?.feed(GPT, { order: 'hold', category: 'server', ageMs: 0, waitMs: 60_000 });
+    ofTools?.feed(MINI, { order: 'hold', category: 'server', ageMs: 0, waitMs: 60_000 });
+    expect(models.acquire(GPT).decision).toBe('skip');
+    expect(models.acquire(MINI).decision).toBe('call');
+    expect(box.session().acquire('search').decision).toBe('call');
+  });
+
+  test('without a model that is shared, no second box joins', () => {
+    const { joined, fleet } = fleetOf();
+    bench({ scope: 'process', fleet });
+    expect(joined).toHaveLength(1);
+  });
+
+  test('share needs a fleet, and cannot change while the box lives', () => {
+    const { fleet } = fleetOf();
+    expect(() => bench({ models: SHARED })).toThrow(
+      /models\.openai\/gpt-5\.share: is 'fleet', but the box has no fleet/,
+    );
+    expect(() => bench({ fleet })).toThrow(/fleet: needs scope 'process'/);
+    const tools = { search: { share: 'fleet' } } as const;
+    expect(() => bench({ fleet, models: SHARED, tools })).toThrow(/tools\.search\.share: .*needs scope 'process'/);
+    const { box } = bench({ fleet, models: SHARED });
+    expect(() => box.declare('late', { share: 'fleet' })).toThrow(/tools\.late\.share/);
+    expect(() => reconfigure(box, ({ models: _, ...rest }) => ({ ...rest, scope: 'session' }))).toThrow(/share/);
+  });
 });

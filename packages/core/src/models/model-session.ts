@@ -9,9 +9,10 @@ import { type ModelTokens, type ModelUsage, usageOf } from '../config/model-pric
 import { createResultPool } from '../freshness/last-good.ts';
 import type { Overrides } from '../overrides.ts';
 import { extendLease, type Permit } from '../permit.ts';
+import { safely } from '../safely.ts';
 import { createSession } from '../session.ts';
 import type { Session } from '../session-api.ts';
-import { boxInternals } from '../session-internals.ts';
+import { type BoxInternals, boxInternals, registerModels } from '../session-internals.ts';
 import { freshMemory, NO_CIRCUITS } from '../session-memory.ts';
 import { followProviders } from '../telemetry/otel-binding.ts';
 import { ATTR, MODEL_PREFIX } from '../telemetry/semconv.ts';
@@ -69,13 +70,15 @@ const made = new WeakMap<BoxContext, BoxModels>();
  * @throws BreakerboxUsageError if `box` is not a box.
  */
 export const boxModels = (box: Breakerbox): BoxModels => {
-  const { context, config } = boxInternals(box, 'guardModels(box, options)');
-  const known = made.get(context) ?? createModels(context, config);
+  const internals = boxInternals(box, 'guardModels(box, options)');
+  const { context } = internals;
+  const known = made.get(context) ?? createModels(box, internals);
   made.set(context, known);
   return known;
 };
 
-const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels => {
+const createModels = (owner: Breakerbox, internals: BoxInternals): BoxModels => {
+  const { context, config } = internals;
   const specs = new Map<string, ToolSpec>();
   const groups = new Map<string, CircuitSpec>();
   const fallbacks = new Map<string, boolean>();
@@ -113,7 +116,7 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
     groups.set(name, spec);
     return spec;
   };
-  const owner: ModelContext = {
+  const models: ModelContext = {
     knows: (name) => specs.has(name) || groups.has(name),
     circuits: () => [...specs.values(), ...groups.values()],
     reconfigure: (next) => {
@@ -122,7 +125,8 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
       for (const [name, spec] of groups) Object.assign(spec, modelGroupSettings(next, name));
     },
   };
-  modelContexts.set(context, owner);
+  modelContexts.set(context, models);
+  joinFleet(owner, { ...internals, context: box, scope: 'process', modelsOf: owner });
   // Two windows of one call: nothing that fails is kept, and the budget never ends.
   const budget = createBudget({ failures: NO_LIMIT, windowCalls: 1, windowMs: 1 });
   const session = createSession(box, {
@@ -175,6 +179,17 @@ const createModels = (context: BoxContext, config: BreakerboxConfig): BoxModels 
   };
 };
 
+/** G2: for the fleet, the models of a box are a box of their own. */
+const joinFleet = ({ on }: Breakerbox, internals: BoxInternals): void => {
+  const { config } = internals;
+  const ofModels = Object.entries(config.groups ?? {}).filter(([name]) => name.startsWith(MODEL_PREFIX));
+  const shares = [...Object.values(config.models ?? {}), ...ofModels.map(([, group]) => group)];
+  if (!shares.some(({ share }) => share === 'fleet')) return;
+  const box = { on };
+  registerModels(box, internals);
+  safely('the fleet', () => config.fleet?.join(box));
+};
+
 const DAY_MS = 86_400_000;
 
 /** L2: a model that has another one behind it opens earlier, because a failure costs its user only time. */
@@ -195,7 +210,7 @@ const SECOND_REFUSAL: CustomTripPolicy<number> = {
 const modelGroupSettings = (config: BreakerboxConfig, name: string) =>
   groupSettings({ agent: config.agent, groups: config.groups ?? {} }, groupNameOf(name) ?? '', 'process');
 
-/** Changed settings (A10) and the modes that operators force hold for models too. Fleet and grants of the box are about its tools. */
+/** Changed settings (A10) and the modes that operators force hold for models too. The fleet's orders for models are apart from those for tools (G2). */
 const overridesOf = (all: Overrides): Overrides => ({
   get version() {
     return all.version;
