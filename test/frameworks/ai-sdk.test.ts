@@ -59,6 +59,7 @@ const told = ({ servers, judging }: AgentRun) => ({
 const byTools: Guard = (tools, run) => ({
   tools: guardTools(tools, run.session, {
     inPlace: ['news'],
+    toolApproval: {},
     ...(run.timeoutMs !== undefined && { timeoutMs: run.timeoutMs }),
     ...told(run),
   }),
@@ -157,8 +158,10 @@ const harness = (version: Version, loop: Loop, guard: Guard, where: string, lack
   lacks,
 });
 
+const responses = 'AI SDK 5 and 6, and streams of 7.0.0, end with an error after a tool has returned a Response.';
+
 const lacksOfStreams = (version: Version): Harness['lacks'] =>
-  version === versions.oldest ? { callersSignal: 'Its streams leave a listener on the signal.' } : {};
+  version === versions.oldest ? { callersSignal: 'Its streams leave a listener on the signal.', responses } : {};
 
 for (const version of [versions.newest, versions.oldest]) {
   contract(harness(version, generating, byTools, 'generateText'));
@@ -166,6 +169,7 @@ for (const version of [versions.newest, versions.oldest]) {
 }
 contract(harness(versions.newest, agent, byTools, 'ToolLoopAgent'));
 const lacksOf6 = {
+  responses,
   nativeSpan: 'The span of AI SDK 6 is called ai.toolCall.',
   frameworkTimeout: 'AI SDK 6.0 has no time-out for tools.',
 };
@@ -173,6 +177,7 @@ contract(harness(versions.six, generating, byTools, 'generateText', lacksOf6));
 contract(harness(versions.six, streaming, byTools, 'streamText', lacksOf6));
 contract(harness(versions.six, agent, byTools, 'ToolLoopAgent', lacksOf6));
 const lacksOf5 = {
+  responses,
   nativeSpan: 'The span of AI SDK 5 is called ai.toolCall.',
   frameworkTimeout: 'AI SDK 5 has no time-out for tools.',
   approval: 'AI SDK 5 has no approval of tool calls.',

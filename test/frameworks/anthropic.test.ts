@@ -71,6 +71,7 @@ const harnessOf = (sdk: Sdk, stream: boolean): Harness => ({
   inBand: (text) => new sdk.ToolError(text),
   ...(sdk === newest && { nativeSpan: (tool: string) => `anthropic.custom_tool_use ${tool}` }),
   lacks: {
+    responses: 'A tool of the runner returns text or content, and no Response.',
     frameworkTimeout: 'The tool runner has no time-out for tools.',
     approval: 'The tool runner does not ask for approval.',
     generators: 'A tool of the runner returns one result.',

@@ -51,6 +51,18 @@ export const circuits = ({ harness, run, testIf }: Suite): void => {
     },
   );
 
+  testIf(
+    ['advice', 'responses'],
+    'R5: of a Response that a tool returns, the model reads the status and the advice',
+    async () => {
+      const watched = watchedSession({ tools: { search: { failureThreshold: 1 } } });
+      const tools = { search: async () => new Response('down', { status: 503 }) };
+      const { heard } = await run({ session: watched.session, tools, script: [[ask('a')], 'Done.'] });
+      expect(watched.outcomes).toEqual(['search: failure, server']);
+      expect(heard[0]).toMatch(/503[^]*<breakerbox>Tool 'search' is not available now/);
+    },
+  );
+
   testIf(['inPlace'], 'R5: an alternative with adapt answers at once, and the model reads why', async () => {
     const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
     const watched = watchedSession({ tools: { search: { failureThreshold: 1, alternatives }, news: {} } });

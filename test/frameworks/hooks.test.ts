@@ -9,7 +9,7 @@ import { lastPiece, reply } from './own-loop.ts';
 interface Hooks {
   /** An answer replaces the call. */
   before(call: Call): string | undefined;
-  after(call: Call, result: unknown): void;
+  after(call: Call, result: unknown): unknown;
   failed(call: Call, error: unknown): unknown;
   denied(call: Call): void;
 }
@@ -32,9 +32,7 @@ const withHooks = ({ tools, deny = [], frameworkTimeoutMs, signal }: AgentRun, h
     const limit = stopped({ ...(frameworkTimeoutMs && { frameworkTimeoutMs }), ...(signal && { signal }) });
     try {
       const body = async () => lastPiece(await tools[call.tool]?.(call.input as { q: string }, limit.signal));
-      const result = await Promise.race([body(), limit.promise]);
-      hooks.after(call, result);
-      return result;
+      return hooks.after(call, await Promise.race([body(), limit.promise]));
     } catch (error) {
       throw hooks.failed(call, error);
     }
@@ -63,7 +61,7 @@ const harness: Harness = {
         const { route } = permit;
         return route?.kind === 'stale' ? `${labelled(route.result, route.label)}` : permit.message;
       },
-      after: ({ id }, result) => calls.settle(id, { result }),
+      after: ({ id }, result) => withAdvice(result, calls.settle(id, { result })?.message ?? ''),
       failed: ({ id }, error) => withAdvice(error, calls.settle(id, { error })?.message ?? ''),
       denied: ({ id }) => calls.settle(id, { outcome: 'ignored', category: 'denied' }),
     });

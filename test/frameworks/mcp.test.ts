@@ -117,6 +117,7 @@ const harnessOf = (framework: string, { connect, optionsAt }: Sdk): Harness => (
   lastTurnUntold: true,
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
+    responses: 'An MCP tool returns content, and no Response.',
     generators: 'An MCP tool returns one result.',
     toolSpansBeneath: "Tools run in the server's process, and the SDKs do not propagate trace context.",
     nativeSpan: 'The SDKs make no spans.',

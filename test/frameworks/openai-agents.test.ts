@@ -108,6 +108,7 @@ const mcpTools = (sdk: Sdk, framework: string): Harness => ({
   toolType: 'extension',
   inBand: (text) => ({ isError: true, content: [{ type: 'text', text }] }),
   lacks: {
+    responses: 'An MCP tool returns content, and no Response.',
     generators,
     nativeSpan,
     approval: 'The SDK does not ask for approval before it calls a tool of a local MCP server.',

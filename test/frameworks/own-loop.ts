@@ -2,7 +2,8 @@ import { unavailableNotice, withAdvice } from '@breakerbox/instrumentation';
 /** What a loop of your own tells its model about a call: the result as text, or the error's message. It stops with the caller. */
 export const reply = async (call: () => Promise<unknown>, signal: AbortSignal | undefined): Promise<string> => {
   try {
-    return asText(await call());
+    const result = await call();
+    return asText(withAdvice(result, unavailableNotice(result) ?? ''));
   } catch (error) {
     signal?.throwIfAborted();
     const text = error instanceof Error ? error.message : String(error);

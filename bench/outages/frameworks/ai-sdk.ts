@@ -61,7 +61,7 @@ export const aiSdkLoop: Loop = async (request, takeTurn, { call, session, inPlac
   else
     await generateText({
       ...common,
-      tools: guardTools(tools, session, { inPlace }),
+      tools: guardTools(tools, session, { inPlace, toolApproval: {} }),
       prepareStep: breakerPrepareStep(session),
     });
 };

@@ -197,7 +197,7 @@ export const createAgents = ({ services, mcp }: World, { names, pace }: FleetOpt
             get_weather: httpTool(services.weather),
             news_search: newsTool(services.news),
           };
-          return guardTools(tools, session, { timeoutMs, inPlace: ['news_search'] });
+          return guardTools(tools, session, { timeoutMs, inPlace: ['news_search'], toolApproval: {} });
         },
         dependsOn: [services.search, services.pages, services.weather, services.news],
       }),

@@ -88,6 +88,20 @@ describe('R5: the advice comes after the text of an error', () => {
   });
 });
 
+test('R5: a Response stays the same object, and its JSON has the status and the advice', async () => {
+  const response = new Response('down', { status: 503, statusText: 'Service Unavailable' });
+  expect(give(response)).toBe(response);
+  expect(advisedError(response, 'Do not call it now.')).toBe(response);
+  expect(JSON.parse(JSON.stringify(response))).toEqual({
+    ok: false,
+    status: 503,
+    statusText: 'Service Unavailable',
+    advice: BLOCK,
+  });
+  expect(await response.text()).toBe('down');
+  expect(JSON.stringify(give(new Response('fine')))).toBe('{}');
+});
+
 test('R5: a result that contains itself as its error ends', () => {
   const endless: Record<string, unknown> = {};
   endless.error = endless;

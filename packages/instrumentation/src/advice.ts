@@ -1,4 +1,4 @@
-import { isContent, isPlain } from '@breakerbox/core/internal';
+import { isContent, isPlain, read } from '@breakerbox/core/internal';
 import { processWide } from './process-wide.ts';
 import { orUndefined } from './untrusted.ts';
 
@@ -39,7 +39,22 @@ export interface Advise {
  */
 export const advisedError = (error: unknown, advice: string): unknown => {
   if (typeof error === 'string') return advisedText(error, advice);
+  if (isFailedResponse(error)) return advisedResponse(error, advice);
   return (error instanceof Error && orUndefined(() => copyOf(error, advisedText(error.message, advice)))) || error;
+};
+
+/** Whether a value is a `Response` of fetch with a status that reports an error. */
+const isFailedResponse = (value: unknown): value is Pick<Response, 'status' | 'statusText'> =>
+  read(value, 'ok') === false && typeof read(value, 'bodyUsed') === 'boolean';
+
+/**
+ * The same `Response`, because a program reads it. Frameworks make JSON of it for the model, which would be '{}': it gets the status and
+ * the advice.
+ */
+const advisedResponse = (response: Pick<Response, 'status' | 'statusText'>, advice: string): unknown => {
+  const { status, statusText } = response;
+  const value = () => ({ ok: false, status, statusText, advice: blockOf(advice) });
+  return Object.defineProperty(response, 'toJSON', { configurable: true, writable: true, value });
 };
 
 /** What a copy has of its own. */
@@ -85,12 +100,12 @@ const inText = (result: Readonly<Record<string, unknown>>, advice: string): Reco
 };
 
 /**
- * A result that reports an error, with the advice after its text. A plain object without a text gets it as `advice`. Other values stay as
- * they are.
+ * A result that reports an error, with the advice after its text. A plain object without a text gets it as `advice`, and a `Response` in
+ * its JSON. Other values stay as they are.
  */
 export const advisedResult = (result: unknown, advice: string): unknown => {
   if (typeof result === 'string') return advisedText(result, advice);
-  if (result instanceof Error) return advisedError(result, advice);
+  if (result instanceof Error || isFailedResponse(result)) return advisedError(result, advice);
   if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
   const { content, error } = result;
   if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
@@ -110,8 +125,8 @@ export const advisedContent = (
 
 /**
  * An error, a result that reports an error, or the text of one, with the advice for the model after its text (R5): between
- * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A plain object without a text gets it as `advice`. A value of
- * another form stays as it is. For agents without an adapter.
+ * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A plain object without a text gets it as `advice`, and a `Response`
+ * in its JSON. A value of another form stays as it is. For agents without an adapter.
  *
  * @param advice The `message` of a permit whose call has settled. Empty: the value itself.
  *
@@ -126,7 +141,7 @@ export const withAdvice = (value: unknown, advice: string): unknown => {
   return advisedResult(value, advice);
 };
 
-/** The advice of each error that `guard()` has thrown. */
+/** The advice of each error that `guard()` has thrown, and of each object that reports one. */
 const notices = processWide('notices', () => new WeakMap<object, string>());
 
 /** Keeps the advice of an error; an empty one removes it. */
@@ -137,8 +152,8 @@ export const notice = (error: unknown, advice: string): void => {
 };
 
 /**
- * The advice for the model after an error that a guarded function threw: the call was made and failed, and its tool is unavailable now.
- * Undefined if the tool may be called again at once. `guard()` throws the tool's own error, so the text is kept beside it (R5).
+ * The advice for the model after an error that a guarded function threw, or an object such as a `Response` that it returned and that
+ * reports an error: the call was made and failed, and its tool is unavailable now. Undefined if the tool may be called again at once. `guard()` throws the tool's own error, so the text is kept beside it (R5).
  *
  * @example
  * ```ts

@@ -107,6 +107,7 @@ export class Run {
     );
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     const message = this.#category === undefined ? '' : permit.message;
+    notice(result, message); // Tools may return the same object again.
     if (message !== '' && advise !== undefined) return this.#advisedResult(result, message);
     const found = permit.freshness;
     return found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);

@@ -87,6 +87,7 @@ test('R4: if the alternative is rejected too, the first rejection remains', asyn
   const unknown = news(() => ({ error: 'unknown topic' }));
   const tools = guardTools({ search: broken, news: unknown, other: news(() => 1) }, watched.session, {
     inPlace: ['news', 'other'],
+    toolApproval: {},
   });
   open(watched);
   await tools.news.execute?.({ topic: 'same' }, options);
@@ -110,6 +111,7 @@ test('R4: an answer that failed settles even if no code reads its pieces', async
   } as never);
   const tools = guardTools({ search: pieces, news: news(() => Promise.reject(refused)) }, watched.session, {
     inPlace: ['news'],
+    toolApproval: {},
   });
   const execute = tools.search.execute as (...given: unknown[]) => AsyncIterable<unknown>;
   const options = { toolCallId: 'call-1', messages: [], context: {} };

@@ -18,7 +18,7 @@ const refundsWith = (threshold: number) =>
   }).session();
 
 const APPROVAL = { toolApproval: { manual_refund: 'user-approval' } };
-const LISTED = { inPlace: ['manual_refund'] };
+const LISTED = { inPlace: ['manual_refund'], toolApproval: {} };
 
 const inputSchema = z.object({ n: z.number() });
 
@@ -72,6 +72,13 @@ describe('R5: an alternative that a person has to approve is never called in pla
       expect(await tools.refund_api.execute?.({ n: 1 }, options)).toContain('refunded');
     },
   );
+
+  test('R5, E6: without toolApproval it is not known which tools a person has to approve, so inPlace is refused', () => {
+    expect(() => guardTools({}, refundsWith(1), { inPlace: ['manual_refund'] })).toThrow(
+      /options\.inPlace: lists tools .* Set toolApproval to the value that you give generateText, or to \{\} if a person approves none/,
+    );
+    expect(() => guardTools({}, refundsWith(1), { inPlace: [] })).not.toThrow();
+  });
 
   test('E6: toolApproval is an object or a function', () => {
     expect(() => guardTools({}, refundsWith(1), { toolApproval: true as never })).toThrow(

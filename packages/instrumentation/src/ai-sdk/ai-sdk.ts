@@ -20,7 +20,7 @@ import { isAsyncIterable, isThenable } from '../untrusted.ts';
 
 export type { CallEnd } from '../settlement.ts';
 
-import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
+import { BreakerboxConfigError, BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import { isObject, read } from '@breakerbox/core/internal';
 import type { Tool, ToolSet } from 'ai';
 import { warnIfForeign } from '../foreign.ts';
@@ -75,15 +75,15 @@ export interface GuardToolsOptions extends JudgingOptions {
    */
   readonly group?: ToolGroup;
   /**
-   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
-   * has to approve: the AI SDK does not tell a tool about `toolApproval` of the call, so no person would be asked. Give `toolApproval`
-   * here too, or set `needsApproval` on the tool: such a tool is never called in place. Default: none, so the model reads of the
-   * alternative, and calls it itself.
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. It needs `toolApproval`, because
+   * the AI SDK does not tell a tool which calls a person has to approve. Such a tool is never called in place, and neither is one with
+   * `needsApproval`. Default: none, so the model reads of the alternative, and calls it itself.
    */
   readonly inPlace?: readonly string[];
   /**
    * The same `toolApproval` that you give `generateText`, `streamText` or an agent. Tools that it may ask a person about, or deny, are
-   * not called in place, even if `inPlace` lists them. If it is a function, none are. Default: only `needsApproval` of a tool is known.
+   * not called in place, even if `inPlace` lists them. If it is a function, none are. `{}`: a person approves no tool. Default: not known,
+   * so `inPlace` is refused.
    */
   readonly toolApproval?: object;
 }
@@ -135,7 +135,9 @@ export function guardTools<Tools extends ToolSet>(
   const executable = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
   declareTools(session, executable, groupOf);
   const { timeoutMs, tokens, toolApproval } = options;
-  const inPlace = (options.inPlace ?? []).filter((name) => !mayBeAsked(toolApproval, name));
+  const { inPlace: listed = [] } = options;
+  if (listed.length > 0 && toolApproval === undefined) throw UNDECLARED;
+  const inPlace = listed.filter((name) => !mayBeAsked(toolApproval, name));
   const judgeOf = judgesBy(options, 'guardTools()');
   const adapter: AiSdkContext = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf, inPlace };
   const guard = (name: string, tool: ToolSet[string]): ToolSet[string] => {
@@ -145,6 +147,14 @@ export function guardTools<Tools extends ToolSet>(
   };
   return Object.fromEntries(entries.map(([name, tool]) => [name, guard(name, tool)])) as Tools;
 }
+
+const UNDECLARED = new BreakerboxConfigError([
+  {
+    path: 'guardTools() options.inPlace',
+    message:
+      'lists tools to call in place of others, but it is not known which of them a person has to approve. Set toolApproval to the value that you give generateText, or to {} if a person approves none.',
+  },
+]);
 
 const approvalGiven: OptionCheck = (value) =>
   isObject(value) || typeof value === 'function'

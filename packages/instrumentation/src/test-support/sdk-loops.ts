@@ -48,7 +48,7 @@ export const loops: Readonly<Record<'generateText' | 'streamText', Loop>> = {
     const stopWhen = isStepCount(20);
     await generateText({
       model,
-      tools: guardTools(tools, session, { inPlace: ['news'], ...guarding }),
+      tools: guardTools(tools, session, { inPlace: ['news'], toolApproval: {}, ...guarding }),
       prompt: 'go',
       stopWhen,
       ...more,
@@ -58,7 +58,7 @@ export const loops: Readonly<Record<'generateText' | 'streamText', Loop>> = {
   streamText: async ({ session }, tools, steps, more, guarding) => {
     const { model } = scriptedModel(steps);
     const stopWhen = isStepCount(20);
-    const guarded = guardTools(tools, session, { inPlace: ['news'], ...guarding });
+    const guarded = guardTools(tools, session, { inPlace: ['news'], toolApproval: {}, ...guarding });
     await streamText({ model, tools: guarded, prompt: 'go', stopWhen, onError: () => {}, ...more }).consumeStream();
     return heardLast(model);
   },
