@@ -4,7 +4,7 @@ import type { CircuitMode } from './circuit/circuit.ts';
 import { BreakerboxUsageError } from './config/checks.ts';
 import { validateChild } from './config/validation.ts';
 import { childOf } from './limits/children.ts';
-import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
+import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
 import { type Permit, SessionPermit } from './permit.ts';
@@ -27,7 +27,10 @@ export const beginChild = (root: TreeRoot, run: Run, options: ChildOptions, box:
   const { id = crypto.randomUUID(), name, portion = 'all', call } = options;
   const known = run.payer.children.find((one) => one.id === id);
   if (call instanceof SessionPermit) call.limits?.call?.containsChild();
-  return new ChildSession(root, known ?? childOf(run, { id, name, portion }, box.tree, ms));
+  if (known !== undefined) return new ChildSession(root, known);
+  const child = childOf(run, { id, name, portion }, box.tree, ms);
+  root.childBegan(child);
+  return new ChildSession(root, child);
 };
 
 /**
@@ -52,7 +55,7 @@ class ChildSession implements Session, SessionInternals {
   }
 
   get context(): Context {
-    return this.#root.context;
+    return this.#root.contextFor(this.run);
   }
 
   acquire(tool: string, options?: AcquireOptions): Permit {
@@ -117,7 +120,7 @@ class ChildSession implements Session, SessionInternals {
 
   end(): void {
     this.run.end();
-    this.#root.childEnded();
+    this.#root.childEnded(this.run);
   }
 
   // What functions over sessions use: the root has all of it.
@@ -160,6 +163,10 @@ class ChildSession implements Session, SessionInternals {
 
   runChanged(run: Run): void {
     this.#root.runChanged(run);
+  }
+
+  countSpent(spent: Spent): void {
+    this.#root.countSpent(spent);
   }
 
   wasKept(): void {

@@ -1,3 +1,4 @@
+import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
 import type { CircuitRegistry } from './circuit-registry.ts';
 import type { CircuitStore } from './circuit-store.ts';
@@ -6,7 +7,7 @@ import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
-import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
+import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
 import type { Permit } from './permit.ts';
@@ -42,6 +43,8 @@ export interface SessionInternals {
   readonly run: Run | undefined;
   /** What the run uses has changed, other than by a call of the session: its limits are looked at (D7). */
   runChanged(run: Run): void;
+  /** D7: the metrics count it. */
+  countSpent(spent: Spent): void;
   /** The session of this run: itself, or the root of its tree (D1). */
   readonly root: TreeRoot;
   /** The latest plan, for reports (W2). */
@@ -70,8 +73,11 @@ export interface TreeRoot extends Session, SessionInternals {
   viewFor(id: string, run: Run | undefined): SessionView;
   childFor(run: Run, options: ChildOptions): Session;
   spendFor(run: Run | undefined, usage: Usage): void;
+  /** A child has begun. */
+  childBegan(run: Run): void;
   /** A child has ended. */
-  childEnded(): void;
+  childEnded(run: Run): void;
+  contextFor(run: Run): Context;
 }
 
 /** What the functions over a box need: `restore`. Not part of the public API. */

@@ -21,9 +21,9 @@ import { FailureLedgers } from './failure-ledgers.ts';
 import { extendRun } from './limits/extend.ts';
 import { isPausedByLimit, limitChanges } from './limits/limit-changes.ts';
 import { adviceOf } from './limits/limit-text.ts';
-import type { ExtendedLimit, Usage } from './limits/limit-view.ts';
+import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
-import { Run } from './limits/run.ts';
+import { Run, type RunPermit, soundUsage } from './limits/run.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
@@ -233,6 +233,7 @@ class Session implements TreeRoot {
     const run = call.run ?? this.#engine.run;
     if (run !== undefined) {
       permit.limits = run.enter(entry.tool, permit.executes, at.ms);
+      if (permit.executes) this.#telemetry.countCall();
       this.#lookAtLimits(run, at.ms);
     }
     if (!permit.executes) input?.forget();
@@ -283,10 +284,10 @@ class Session implements TreeRoot {
     const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
     const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
-    if (permit.limits !== undefined) {
-      permit.limits.call?.end(judged, judged.outcome === 'success');
-      this.#lookAtLimits(permit.limits.run, this.#box.clock.now()); // A lease that has ended comes late.
-    }
+    if (permit.limits !== undefined) this.#endInRun(permit.limits, judged);
+    // A call that was decided before the run had limits or children may contain a child, which counts itself (D3).
+    else if (judged.tokens !== undefined || judged.cost !== undefined)
+      if (this.#engine.run === undefined) this.#telemetry.spent(judged);
     tallyOutcome(entry.tally, judged, permit.freshness);
     this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
@@ -301,6 +302,13 @@ class Session implements TreeRoot {
     if (this.#reports.pending !== undefined) this.#report();
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
+  }
+
+  /** D3: what a call of a run with limits has used. */
+  #endInRun({ run, call }: RunPermit, judged: Judged): void {
+    const spent = call?.end(judged, judged.outcome === 'success');
+    if (spent !== undefined) this.#telemetry.spent({ ...spent, currency: run.currency });
+    this.#lookAtLimits(run, this.#box.clock.now()); // A lease that has ended comes late.
   }
 
   /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice (C12). */
@@ -384,6 +392,7 @@ class Session implements TreeRoot {
   }
 
   spendFor(run: Run | undefined, usage: Usage): void {
+    this.countSpent({ ...soundUsage(usage), currency: run?.currency });
     if (run === undefined) return;
     run.spend(usage);
     this.runChanged(run);
@@ -398,6 +407,10 @@ class Session implements TreeRoot {
     for (const extended of all) this.#reports.add({ is: 'extended', limit, extended });
     if (run !== undefined) this.runChanged(run);
     return all;
+  }
+
+  countSpent(spent: Spent): void {
+    this.#telemetry.spent(spent);
   }
 
   runChanged(run: Run): void {
@@ -419,7 +432,17 @@ class Session implements TreeRoot {
     this.#leave();
   }
 
-  childEnded(): void {
+  contextFor(run: Run): Context {
+    return this.#telemetry.contextFor(run);
+  }
+
+  childBegan(run: Run): void {
+    limitChanges(run, this.#box.clock.now()); // C11: of a restored child, another process has told it.
+    this.#telemetry.childBegan(run);
+  }
+
+  childEnded(run: Run): void {
+    this.#telemetry.childEnded(run);
     if (this.#engine.run?.ended) this.#leave();
   }
 

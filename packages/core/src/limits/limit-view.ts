@@ -36,6 +36,14 @@ export interface Usage {
   readonly cost?: number | undefined;
 }
 
+/** What was used, for the metrics (D7). */
+export interface Spent {
+  readonly tokens?: number | undefined;
+  readonly cost?: number | undefined;
+  /** Of the cost; undefined if it is not known. */
+  readonly currency?: string | undefined;
+}
+
 /** A limit that was extended. */
 export interface ExtendedLimit {
   /** The id of the session that has the limit. */

@@ -1,5 +1,7 @@
 import type { Estimates } from './estimates.ts';
-import type { Usage } from './limit-view.ts';
+import type { Spent, Usage } from './limit-view.ts';
+
+const NOTHING: Spent = {};
 
 /** The run that a call counts for. */
 interface Spender {
@@ -39,19 +41,22 @@ export class RunCall {
 
   /**
    * The call is over. D3: what it used takes the place of the estimate. A call that has not succeeded and does not say what it used keeps
-   * the estimate.
+   * the estimate. Returns what counts.
    */
-  end(usage: Usage, succeeded: boolean): void {
+  end(usage: Usage, succeeded: boolean): Spent {
     const run = this.#run;
     const expected = this.#expected;
     this.#expect({ tokens: 0, cost: 0 });
-    if (this.#hasChild) return;
+    if (this.#hasChild) return NOTHING;
+    const spent = { tokens: 0, cost: 0 };
     for (const kind of ['tokens', 'cost'] as const) {
       const isKnown = usage[kind] !== undefined || succeeded;
-      run.add(kind, isKnown ? (usage[kind] ?? 0) : expected[kind]);
+      spent[kind] = isKnown ? (usage[kind] ?? 0) : expected[kind];
+      run.add(kind, spent[kind]);
       if (!isKnown) run.addTo('estimated', kind, expected[kind]);
     }
     if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
       run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });
+    return spent;
   }
 }

@@ -223,12 +223,18 @@ export class Run {
     return limit?.reserves === true ? Math.max(limit.size, this.held[kind]) : this.held[kind];
   }
 
+  /** The currency of the nearest limit of money. */
+  get currency(): string | undefined {
+    for (let run: Run | undefined = this.payer; run !== undefined; run = run.parent)
+      if (run.limits.cost !== undefined) return run.limits.cost.currency;
+    return undefined;
+  }
+
   /** D3: a call of a model has used that. */
   spend(usage: Usage): void {
-    for (const kind of ['tokens', 'cost'] as const) {
-      const amount = usage[kind];
-      if (typeof amount === 'number' && Number.isFinite(amount) && amount > 0) this.add(kind, amount);
-    }
+    const { tokens = 0, cost = 0 } = soundUsage(usage);
+    this.add('tokens', tokens);
+    this.add('cost', cost);
   }
 
   /** C11, D1: a child that was restored lives again, as far as there is room for what it had reserved. Undefined without such a child. */
@@ -347,6 +353,12 @@ export class Run {
     };
   }
 }
+
+/** Amounts that are no finite numbers above 0 are left out. */
+export const soundUsage = (usage: Usage): Usage => ({ tokens: sound(usage.tokens), cost: sound(usage.cost) });
+
+const sound = (amount: unknown): number | undefined =>
+  typeof amount === 'number' && Number.isFinite(amount) && amount > 0 ? amount : undefined;
 
 /** Money is added to the nearest billionth, because fractions are not exact: ten times 0.1 has to be 1. */
 const sumOf = (kind: CountedKind, one: number, other: number): number =>

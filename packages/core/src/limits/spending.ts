@@ -1,5 +1,5 @@
 import { read } from '../safely.ts';
-import type { LimitObjection, Usage } from './limit-view.ts';
+import type { LimitObjection, Spent } from './limit-view.ts';
 import type { Run } from './run.ts';
 
 /** For executors: what they ask of the run of a session. Not part of the public API. */
@@ -8,6 +8,8 @@ import type { Run } from './run.ts';
 interface Owner {
   /** The run has used something: its limits are looked at. */
   runChanged(run: Run): void;
+  /** D7: the metrics count it. */
+  countSpent(spent: Spent): void;
 }
 
 const runOf = (session: object): Run | undefined => read(session, 'run') as Run | undefined;
@@ -15,27 +17,24 @@ const runOf = (session: object): Run | undefined => read(session, 'run') as Run 
 /** A call of a model that is under way. */
 export interface ModelCall {
   /** The call is over: what it has used, and whether it succeeded. */
-  end(usage: Usage, succeeded: boolean): void;
+  end(usage: Spent, succeeded: boolean): void;
 }
 
 /**
  * D3: a model is called for this session. Call `end(usage, succeeded)` on the result once, when the call is over; then do not call
- * `session.spend()` for it. Undefined if the session has no limits.
+ * `session.spend()` for it. In a session without limits, only the metrics count it.
  */
-export const beginModelCall = (
-  session: object,
-  name: string,
-  maxOutputTokens?: number | undefined,
-): ModelCall | undefined => {
+export const beginModelCall = (session: object, name: string, maxOutputTokens?: number | undefined): ModelCall => {
+  const owner = session as Owner;
   const run = runOf(session);
-  if (run === undefined) return undefined;
-  const changed = () => (session as Owner).runChanged(run);
+  if (run === undefined) return { end: (usage) => owner.countSpent(usage) };
   const call = run.beginModel(name, maxOutputTokens);
-  changed();
+  owner.runChanged(run);
   return {
     end: (usage, succeeded) => {
-      call.end(usage, succeeded);
-      changed();
+      const spent = call.end(usage, succeeded);
+      owner.countSpent({ ...spent, currency: usage.currency ?? run.currency });
+      owner.runChanged(run);
     },
   };
 };

@@ -24,7 +24,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const late = isLate(permit.own); // C7
   session.home.probes = session.home.probes.filter((one) => one !== permit);
   session.home.underWay = session.home.underWay.filter(({ id }) => id !== permit.id); // C17
-  endCall(permit, ended); // D3
+  endCall(model, permit, ended); // D3
   count(model, `outcomes|${series}|${outcome}`);
   if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}${blames === 'key' ? '|key' : ''}`);
   if (outcome === 'failure') wasted(model, series, tokens);

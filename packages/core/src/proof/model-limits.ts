@@ -64,6 +64,8 @@ export const isNear = (model: Model, session: ModelSession): boolean =>
 
 /** D3: the most that one of the last 20 calls has used, and no more than is left. */
 export const beginCall = (model: Model, session: ModelSession, id: number, tool: string): void => {
+  if (!hasLimits(model)) return;
+  count(model, 'spentCalls');
   const { run } = session;
   const most = Math.max(0, ...(run.reports.get(tool) ?? []).slice(-20));
   const limit = limitsNow(model, session).find((one) => one.limit === 'tokens' && one.mode === 'pause');
@@ -72,11 +74,18 @@ export const beginCall = (model: Model, session: ModelSession, id: number, tool:
   run.expected = [...run.expected, { id, tokens: Math.min(most, left) }];
 };
 
-export const endCall = ({ session: { run }, id, tool }: ModelPermit, { outcome, tokens = 0 }: Ended): void => {
+const hasLimits = ({ config }: Model): boolean => Object.keys(config.limits ?? {}).length > 0;
+
+export const endCall = (
+  model: Model,
+  { session: { run }, id, tool }: ModelPermit,
+  { outcome, tokens = 0 }: Ended,
+): void => {
   const expected = run.expected.find((one) => one.id === id)?.tokens ?? 0;
   run.expected = run.expected.filter((one) => one.id !== id);
   const says = tokens > 0 || outcome === 'success';
   run.tokens += says ? tokens : expected;
+  if ((says ? tokens : expected) > 0) count(model, 'spentTokens', says ? tokens : expected);
   if (!says || (tokens === 0 && !run.reports.has(tool))) return;
   run.reports.set(tool, [...(run.reports.get(tool) ?? []), tokens]);
 };

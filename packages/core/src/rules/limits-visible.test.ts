@@ -167,3 +167,50 @@ describe('D7: events of limits', () => {
     expect([told, counted(), sessions()]).toEqual([[], {}, ['active 1']]);
   });
 });
+
+describe('D7: what is spent', () => {
+  /** What the metrics count for an agent. */
+  const spentBy = (agent: string) => {
+    const all: Record<string, number> = {};
+    for (const name of ['spentCalls', 'spentTokens', 'spentCost'] as const)
+      for (const { attributes, value } of allSeries(agentSeries(agent), name))
+        all[[name, attributes[ATTR.currency]].filter(Boolean).join(' ')] = value;
+    return all;
+  };
+
+  test('D7: calls, tokens and money of a run and of its children count once, in the currency of the limit', () => {
+    const { session } = watched({ limits: { calls: 100, cost: { amount: 5, currency: 'EUR' } } });
+    const permit = session.acquire('a');
+    const child = session.child({ id: 'helper', call: permit });
+    child.acquire('b').settle({ outcome: 'success', tokens: 30, cost: 0.25 });
+    permit.settle({ outcome: 'success', tokens: 1_000, cost: 9 }); // The child has counted itself.
+    session.spend({ tokens: 70, cost: 0.5 });
+    beginModelCall(session, 'model:a/b', 500).end({ tokens: 400, cost: 0.125, currency: 'USD' }, true);
+    expect(spentBy(session.agent)).toEqual({
+      spentCalls: 2,
+      spentTokens: 500,
+      'spentCost EUR': 0.75,
+      'spentCost USD': 0.125,
+    });
+  });
+
+  test('D7, D3: a failed call of unknown cost counts its estimate', () => {
+    const { session } = watched({ limits: { tokens: 1_000 } });
+    session.acquire('a').settle({ outcome: 'success', tokens: 40 });
+    session.acquire('a').settle({ outcome: 'failure', category: 'network' });
+    expect(spentBy(session.agent)).toEqual({ spentCalls: 2, spentTokens: 80 });
+    expect(session.view().limits?.[0]?.used).toBe(80);
+  });
+
+  test('D7: without limits, only what is reported counts', () => {
+    const { session } = watched({});
+    calls(session, 3);
+    expect(spentBy(session.agent)).toEqual({});
+    session.spend({ tokens: Number.NaN, cost: -1 });
+    expect(spentBy(session.agent)).toEqual({});
+    session.spend({ tokens: 10, cost: 0.5 });
+    session.acquire('a').settle({ outcome: 'failure', category: 'network', tokens: 5 });
+    beginModelCall(session, 'model:a/b').end({ tokens: 1, cost: 0.25, currency: 'USD' }, true);
+    expect(spentBy(session.agent)).toEqual({ spentTokens: 16, spentCost: 0.5, 'spentCost USD': 0.25 });
+  });
+});

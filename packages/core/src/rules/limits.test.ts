@@ -223,7 +223,7 @@ describe('D3: what a run spends', () => {
     expect(session.view().limits).toMatchObject([{ used: 1_000, estimated: 200 }, { estimated: 0.1 }]);
     beginModelCall(session, 'model:a/b', 3_000);
     expect(session.view().limits).toMatchObject([{ used: 1_800 }, {}]);
-    expect(beginModelCall(bench().session, 'model:a/b')).toBeUndefined();
+    expect(beginModelCall(bench().session, 'model:a/b').end({ tokens: 5 }, true)).toBeUndefined();
   });
 
   test('D3: what is no number uses nothing', () => {

@@ -76,7 +76,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 15;
+export const SHAPE = 16;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 

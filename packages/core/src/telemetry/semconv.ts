@@ -56,6 +56,8 @@ export const ATTR = {
   limitSize: 'breakerbox.limit.size',
   /** The id of the sub-agent (D1). */
   child: 'breakerbox.session.child',
+  /** The id of the session above a sub-agent. */
+  parent: 'breakerbox.session.parent',
   action: 'breakerbox.action',
   result: 'breakerbox.result',
   step: 'breakerbox.step',
@@ -65,6 +67,8 @@ export const ATTR = {
   blames: 'breakerbox.blames',
   /** The cost of the call. */
   tokens: 'breakerbox.tokens',
+  /** Money that a session has used. */
+  cost: 'breakerbox.cost',
   /** How many calls a session ran, and how many it rejected. */
   calls: 'breakerbox.calls',
   rejected: 'breakerbox.rejected',
@@ -327,6 +331,33 @@ export const METRIC = {
     scope: 'agent',
     attributes: [ATTR.disposition],
     prometheus: 'breakerbox_tasks_total',
+  },
+  spentTokens: {
+    name: 'breakerbox.spent.tokens',
+    unit: '{token}',
+    kind: 'counter',
+    description: 'Tokens that runs have used, as calls and models report them',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_spent_tokens_total',
+  },
+  spentCost: {
+    name: 'breakerbox.spent.cost',
+    unit: '1',
+    kind: 'counter',
+    description: 'Money that runs have used, as calls and models report it',
+    scope: 'agent',
+    attributes: [ATTR.currency],
+    prometheus: 'breakerbox_spent_cost_total',
+  },
+  spentCalls: {
+    name: 'breakerbox.spent.calls',
+    unit: '{call}',
+    kind: 'counter',
+    description: 'Tool calls of runs that have limits or sub-agents',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_spent_calls_total',
   },
   limits: {
     name: 'breakerbox.limits',

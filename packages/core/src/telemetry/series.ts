@@ -88,6 +88,8 @@ interface MetricValues {
   operatorActions: [OperatorAction, OperatorResult];
   tasks: [Disposition];
   limits: [LimitKind, LimitLevel];
+  /** Without a currency where no limit of money names one. */
+  spentCost: [currency?: string];
   modelAnswers: [model: string, position: 'primary' | 'fallback', primary: string];
   modelTokens: [model: string, type: 'input' | 'output'];
   modelCost: [model: string, currency: string];

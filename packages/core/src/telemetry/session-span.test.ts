@@ -284,3 +284,82 @@ test('the spans of calls and of rejections have the attributes that the caller g
   expect(session.acquire('a', { attributes }).decision).toBe('skip');
   expect(finished().map((span) => span.attributes['mcp.method.name'])).toEqual(['tools/call', 'tools/call']);
 });
+
+describe('D7: the spans of sub-agents', () => {
+  /** `name < name of its parent`, with the attributes of the tree. */
+  const byName = (spans: readonly ReadableSpan[]) => Object.fromEntries(spans.map((one) => [one.name, one.attributes]));
+
+  test('D7: a sub-agent is beneath the tool call that it runs in, and its calls are beneath it', () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent, limits: { calls: 50 } });
+    const session = box.session({ id: 'run-2', span: true });
+    const permit = session.acquire('a');
+    context.with(permit.context, () => {
+      const child = session.child({ id: 'c-1', name: 'researcher', call: permit });
+      succeedOnce(child, 'b');
+      const grandchild = child.child({ id: 'c-2', name: 'reader' });
+      context.with(grandchild.context, () => within('chat gpt', () => succeedOnce(grandchild, 'c')));
+      grandchild.end();
+      child.end();
+      succeedOnce(child, 'd'); // It goes on deciding, and stays where it was.
+    });
+    permit.settle({ outcome: 'success' });
+    succeedOnce(session, 'e');
+    session.end();
+    expect(tree(finished()).toSorted()).toEqual([
+      'chat gpt < invoke_agent reader',
+      'execute_tool a < invoke_agent traced',
+      'execute_tool b < invoke_agent researcher',
+      'execute_tool c < chat gpt',
+      'execute_tool d < invoke_agent researcher',
+      'execute_tool e < invoke_agent traced',
+      'invoke_agent reader < invoke_agent researcher',
+      'invoke_agent researcher < execute_tool a',
+      'invoke_agent traced',
+    ]);
+    expect(traces(finished()).size).toBe(1);
+    const spans = byName(finished());
+    expect(spans['invoke_agent reader']).toMatchObject({
+      [ATTR.agent]: agent,
+      [ATTR.conversation]: 'run-2',
+      [ATTR.child]: 'c-2',
+      [ATTR.parent]: 'c-1',
+      [ATTR.calls]: 1,
+    });
+    expect(spans['invoke_agent researcher']).toMatchObject({ [ATTR.parent]: 'run-2', [ATTR.calls]: 2 });
+    expect(spans['execute_tool c']).toMatchObject({ [ATTR.conversation]: 'run-2', [ATTR.parent]: 'c-1' });
+    expect(spans['execute_tool e']).not.toHaveProperty([ATTR.parent]);
+  });
+
+  test('D7: a sub-agent that a limit pauses is an error, and one that never ends goes with its session', () => {
+    const finished = registerTraces();
+    const { box } = bench({ agent });
+    const session = box.session({ id: 'run-2', span: true });
+    const child = session.child({ id: 'c-1', portion: { calls: 1 } });
+    child.acquire('a').settle({ outcome: 'success', tokens: 7, cost: 0.5 });
+    child.end();
+    session.child({ id: 'c-2' });
+    session.end();
+    const names = () => finished().map(({ name, status: { message } }) => [name, message]);
+    const reached = 'The sub-agent ended while it was paused: a limit was reached.';
+    expect(names()).toContainEqual(['invoke_agent c-1', reached]);
+    expect(byName(finished())['invoke_agent c-1']).toMatchObject({ [ATTR.tokens]: 7, [ATTR.cost]: 0.5 });
+    expect(names()).not.toContainEqual(['invoke_agent traced', undefined]); // The tree lasts until its last session ends.
+    for (const id of ['c-2']) session.child({ id }).end();
+    expect(names()).toContainEqual(['invoke_agent traced', undefined]);
+  });
+
+  test('D7: without a span of the session, decisions of a sub-agent still name it', () => {
+    const finished = registerTraces();
+    const { session } = bench({ agent });
+    const child = session.child({ id: 'c-1', name: 'researcher' });
+    succeedOnce(child, 'a');
+    child.end();
+    expect(finished().map(({ name }) => name)).toEqual(['execute_tool a']);
+    expect(finished()[0]?.attributes).toMatchObject({
+      [ATTR.conversation]: session.id,
+      [ATTR.child]: 'c-1',
+      [ATTR.parent]: session.id,
+    });
+  });
+});

@@ -8,7 +8,9 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
 import type { Report } from '../engine/reports.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
-import type { LimitChange } from '../limits/limit-changes.ts';
+import { isPausedByLimit, type LimitChange } from '../limits/limit-changes.ts';
+import type { Spent } from '../limits/limit-view.ts';
+import type { Run } from '../limits/run.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
 import { wouldDecide } from '../reasons.ts';
@@ -17,6 +19,7 @@ import { safely, warn } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
 import type { ToolSpec } from '../tool.ts';
 import type { NamedSession } from '../warnings/mistakes.ts';
+import { ChildSpans, childAttributes } from './child-spans.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
@@ -50,6 +53,9 @@ const NONE: readonly never[] = [];
 
 /** How the metrics call a limit that only observes. */
 const OBSERVED = { advised: undefined, reached: 'observed', lifted: undefined } as const;
+
+const contextOf = (span: SessionSpan | undefined): Context =>
+  safely('the context manager', () => sessionContext(span)) ?? ROOT_CONTEXT;
 
 /** The part of an observer that all sessions of its box share. */
 export interface TelemetryContext {
@@ -93,6 +99,8 @@ export class SessionTelemetry implements LiveSession {
   readonly #store: CircuitStore;
   /** The span of the run, if it was requested. */
   readonly #span: SessionSpan | undefined;
+  /** Those of its sub-agents; undefined without any. */
+  #children: ChildSpans | undefined;
   /** Undefined if the caller gave no id. */
   readonly #named: NamedSession | undefined;
   #ledger: Ledger;
@@ -172,7 +180,22 @@ export class SessionTelemetry implements LiveSession {
   }
 
   get context(): Context {
-    return safely('the context manager', () => sessionContext(this.#span)) ?? ROOT_CONTEXT;
+    return contextOf(this.#span);
+  }
+
+  /** D1: the context of a sub-agent. */
+  contextFor(run: Run): Context {
+    return contextOf(this.#children?.of(run) ?? this.#span);
+  }
+
+  childBegan(run: Run): void {
+    if (this.#span === undefined) return;
+    this.#children ??= new ChildSpans(this.#span, this.#box.agent, this.#id);
+    this.#children.begin(run);
+  }
+
+  childEnded(run: Run): void {
+    this.#children?.end(run, isPausedByLimit(run));
   }
 
   retireIfIdle(): boolean {
@@ -186,6 +209,7 @@ export class SessionTelemetry implements LiveSession {
   }
 
   #endSpan(): void {
+    this.#children?.endAll();
     endSessionSpan(this.#span, this.#state, () => ({
       [ATTR.calls]: this.#calls,
       [ATTR.rejected]: this.#rejected,
@@ -278,8 +302,11 @@ export class SessionTelemetry implements LiveSession {
   }
 
   #trace(tracer: Tracer, permit: SessionPermit, options: AcquireOptions | undefined, step: number): void {
-    const span = startDecisionSpan(tracer, permit, this.#box.agent, this.#span);
+    const run = permit.limits?.run;
+    const around = run === undefined ? this.#span : (this.#children?.of(run) ?? this.#span);
+    const span = startDecisionSpan(tracer, permit, this.#box.agent, around);
     if (span === undefined) return;
+    if (run?.parent !== undefined) safely('the span', () => span.setAttributes(childAttributes(run)));
     describeSpan(span, permit, { id: this.#id, step, ended: this.#wasEnded }, options, this.#causes(permit));
     if (!permit.executes) endSpan(span);
   }
@@ -377,6 +404,18 @@ export class SessionTelemetry implements LiveSession {
     this.#countEvents(-1);
     if (by !== 'probe' && by !== 'time') traceResume('confirm', this.#box.agent, this.#id, this.#span);
     this.#note('systemic.resolved', { event, by });
+  }
+
+  /** D7: a call that limits count. */
+  countCall(): void {
+    seriesOf(this.#box.series, 'spentCalls').value += 1;
+  }
+
+  /** D7: what calls and models have used, with or without limits. */
+  spent({ tokens = 0, cost = 0, currency }: Spent): void {
+    const { series } = this.#box;
+    if (tokens > 0) seriesOf(series, 'spentTokens').value += tokens;
+    if (cost > 0) seriesOf(series, 'spentCost', currency).value += cost;
   }
 
   /** D7: a limit that only observes is counted apart, because it stops nothing. */

@@ -25,6 +25,8 @@ export interface SessionSpan {
   readonly span: Span;
   /** The span that was active when the session began, such as that of an HTTP request. */
   readonly around: Span | undefined;
+  /** That of the session above a sub-agent (D1). */
+  readonly above?: SessionSpan;
   isOpen: boolean;
 }
 
@@ -86,12 +88,16 @@ export const sessionContext = (session: SessionSpan | undefined): Context => {
 };
 
 /** A library that took its tracer before there was an SDK creates spans that belong to no trace. */
-const isOfRun = (active: Span | undefined, { around }: SessionSpan): boolean => {
+const isOfRun = (active: Span | undefined, session: SessionSpan): boolean => {
   const own = active?.spanContext();
   if (own === undefined || !trace.isSpanContextValid(own)) return false;
-  // One `traceparent` that is read twice gives two spans with one id.
-  return active !== around && own.spanId !== around?.spanContext().spanId;
+  for (let one: SessionSpan | undefined = session; one !== undefined; one = one.above)
+    if (isSame(own, one.around) || isSame(own, one.above?.span)) return false;
+  return true;
 };
+
+/** One `traceparent` that is read twice gives two spans with one id. */
+const isSame = ({ spanId }: SpanContext, span: Span | undefined): boolean => spanId === span?.spanContext().spanId;
 
 /** Starts the span of a decision, and gives it to the permit; undefined if that throws. */
 export const startDecisionSpan = (
