@@ -53,6 +53,8 @@ const EMPTY = [
   [/^Latency heatmap$/, 'No calls'],
   [/^(Models|Who answered|Tokens of models)$/, 'No models'],
   [/^Calls that no model answered$/, 'None'],
+  [/^(Tokens|Cost) per hour$/, 'No spending'],
+  [/^(Spend and limits by agent|Limits advised and reached)$/, 'No limits'],
 ] as const;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.

@@ -6,6 +6,7 @@ import { inRangeRow, nowRow } from './rows/failure-budget/budget-now.ts';
 import { burnRow } from './rows/failure-budget/burn.ts';
 import { deferredRow, tokensRow } from './rows/failure-budget/left-out.ts';
 import { sessionsRow } from './rows/failure-budget/sessions.ts';
+import { spendRow } from './rows/failure-budget/spend.ts';
 import { spendersRow } from './rows/failure-budget/spenders.ts';
 import type { DataSource } from './variables.ts';
 
@@ -16,6 +17,15 @@ export const failureBudget = (settings: RuleSettings = DEFAULT_SETTINGS, logs?: 
     logs,
     title: 'Failure budget',
     description:
-      'The cost of failures: how fast budgets burn and what burns them, which sessions are paused, which work was deferred, and tokens. Budgets belong to agents, so Tool filters only failures, routes and tokens.',
-    rows: [nowRow(), inRangeRow(), burnRow(settings), sessionsRow(), spendersRow(), deferredRow(), tokensRow()],
+      'The cost of failures: how fast budgets burn and what burns them, which sessions are paused, which work was deferred, tokens, and what agents spend of their limits. Budgets belong to agents, so Tool filters only failures, routes and tokens.',
+    rows: [
+      nowRow(),
+      inRangeRow(),
+      burnRow(settings),
+      sessionsRow(),
+      spendersRow(),
+      deferredRow(),
+      tokensRow(),
+      spendRow(),
+    ],
   });

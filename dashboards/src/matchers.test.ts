@@ -65,6 +65,7 @@ const EMITTED: Readonly<Record<string, readonly string[]>> = {
   [label(ATTR.availability)]: AVAILABILITIES,
   [label(ATTR.blames)]: ['', 'key'],
   [label(ATTR.position)]: ['primary', 'fallback'],
+  [label(ATTR.limitLevel)]: ['advised', 'reached', 'observed'],
 };
 
 interface Matcher {
@@ -123,6 +124,7 @@ describe('the matchers of the dashboards', () => {
           ATTR.route,
           ATTR.disposition,
           ATTR.blames,
+          ATTR.limitLevel,
           ATTR.position,
         ].map(label),
       ),

@@ -65,6 +65,7 @@ export interface AttributeValues {
   /** Empty: the series has no such label. */
   readonly [ATTR.blames]: '' | 'key';
   readonly [ATTR.position]: 'primary' | 'fallback';
+  readonly [ATTR.limitLevel]: 'advised' | 'reached' | 'observed';
 }
 
 /** Models, and the groups of their providers, whose circuits have names of tools (L7). */

@@ -19,7 +19,7 @@ const NAMED = AGENT_COLUMNS;
 
 const sessionsOf = (...states: readonly SessionState[]): string =>
   sumBy(AGENT, series(sessions, { [ATTR.sessionState]: states }));
-const PAUSED = sessionsOf('paused_budget', 'paused_systemic');
+const PAUSED = sessionsOf('paused_budget', 'paused_systemic', 'paused_limit');
 
 /** Sorts by paused sessions first, then by the used share of the budget. */
 const rank = `1000 * ${PAUSED} + (${budgetUsed(AGENT)} or ${PAUSED} * 0)`;

@@ -17,6 +17,7 @@ const AGENTS_IN_TABLE = 100;
 const AGENT_STATES: readonly StateName[] = [
   { value: 0, text: 'working', colour: CALM },
   { value: 1, text: 'systemic event', colour: COLOUR.orange },
+  { value: 1.5, text: 'paused: limit', colour: SESSION_COLOURS.paused_limit },
   { value: 2, text: 'paused: budget', colour: SESSION_COLOURS.paused_budget },
   { value: 3, text: 'paused: systemic', colour: SESSION_COLOURS.paused_systemic },
   { value: 4, text: 'vanished', colour: COLOUR.vermilion },
@@ -26,6 +27,7 @@ const AGENT_STATES: readonly StateName[] = [
 const worstState = [
   `3 * (${sessionsIn(AGENT, 'paused_systemic')} > 0) ^ 0`,
   `2 * (${sessionsIn(AGENT, 'paused_budget')} > 0) ^ 0`,
+  `1.5 * (${sessionsIn(AGENT, 'paused_limit')} > 0) ^ 0`,
   `(${sumBy(AGENT, series(METRIC.systemicActive))} > 0) ^ 0`,
   `${sumBy(AGENT, series(METRIC.sessions))} * 0`,
 ].join(' or ');
@@ -59,7 +61,7 @@ export const agents = (absent: Absent) =>
         },
         {
           title: 'Paused',
-          expr: inTable(sessionsIn(AGENT, 'paused_budget', 'paused_systemic')),
+          expr: inTable(sessionsIn(AGENT, 'paused_budget', 'paused_systemic', 'paused_limit')),
           absent: '–',
           width: 70,
         },

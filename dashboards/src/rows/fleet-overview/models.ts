@@ -58,6 +58,13 @@ const models = () =>
           absent: '–',
           width: 90,
         },
+        {
+          title: 'Cost',
+          expr: inTable(sumBy(AGENT_TOOL, gained(METRIC.modelCost, '$__range'))),
+          decimals: 2,
+          absent: '–',
+          width: 80,
+        },
       ],
       'State',
     ),
