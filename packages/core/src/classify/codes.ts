@@ -17,52 +17,64 @@ export interface Meaning {
 }
 
 /** Known codes by category. Codes of SQLSTATE (its class, or all of it), Redis, MongoDB, gRPC, JSON-RPC and HTTP have a prefix. */
-const CODES: ReadonlyMap<string, ErrorCategory> = new Map(
-  `network: EPIPE ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP EADDRNOTAVAIL ENOTFOUND ERR_NETWORK NOT_CONNECTED SEND_FAILED
+const NAMES = {
+  network: `EPIPE ENOTCONN ESHUTDOWN EPROTO ENODATA ESERVFAIL EREFUSED EBADRESP EADDRNOTAVAIL ENOTFOUND ERR_NETWORK NOT_CONNECTED SEND_FAILED
     ERR_STREAM_PREMATURE_CLOSE UND_ERR_SOCKET UND_ERR_CLOSED UND_ERR_DESTROYED ConnectionRefused ConnectionClosed FailedToOpenSocket
-    CONNECTION_CLOSED HANDSHAKE_SSL_ERROR HANDSHAKE_NO_SSL_SUPPORT sql:08 mongo:6,7,9001 grpc:UNAVAILABLE,14 rpc:-32000
-  timeout: ETIME ETIMEOUT SQLITE_BUSY SQLITE_LOCKED errcode:5,6 sql:25P03,25P04,55P03,57014 mongo:24,50,89,202,262 grpc:DEADLINE_EXCEEDED,4 rpc:-32001 http:408,504,522,524
-  permission: EACCES EPERM ERR_ACCESS_DENIED EAUTH SQLITE_PERM SQLITE_READONLY SQLITE_AUTH errcode:3,8,23 ER_HOST_IS_BLOCKED sql:28 mongo:13,18,8000
-    redis:NOAUTH,WRONGPASS,NOPERM,DENIED,AUTH,Client,operation,invalid grpc:PERMISSION_DENIED,7,UNAUTHENTICATED,16 rpc:-32042 REQUEST_DENIED http:401,403,407
-  rate_limit: OVER_QUERY_LIMIT http:429
-  resource: ENOSPC EDQUOT EMFILE ENFILE ENOMEM ENOBUFS ERR_WORKER_OUT_OF_MEMORY insufficient_quota SQLITE_NOMEM SQLITE_FULL errcode:7,13 ER_CON_COUNT_ERROR
+    CONNECTION_CLOSED HANDSHAKE_SSL_ERROR HANDSHAKE_NO_SSL_SUPPORT sql:08 mongo:6,7,9001 grpc:UNAVAILABLE,14 rpc:-32000`,
+  timeout: `ETIME ETIMEOUT SQLITE_BUSY SQLITE_LOCKED errcode:5,6 sql:25P03,25P04,55P03,57014 mongo:24,50,89,202,262 grpc:DEADLINE_EXCEEDED,4 rpc:-32001 http:408,504,522,524`,
+  permission: `EACCES EPERM ERR_ACCESS_DENIED EAUTH SQLITE_PERM SQLITE_READONLY SQLITE_AUTH errcode:3,8,23 ER_HOST_IS_BLOCKED sql:28 mongo:13,18,8000
+    redis:NOAUTH,WRONGPASS,NOPERM,DENIED,AUTH,Client,operation,invalid grpc:PERMISSION_DENIED,7,UNAUTHENTICATED,16 rpc:-32042 REQUEST_DENIED http:401,403,407`,
+  rate_limit: `OVER_QUERY_LIMIT http:429`,
+  resource: `ENOSPC EDQUOT EMFILE ENFILE ENOMEM ENOBUFS ERR_WORKER_OUT_OF_MEMORY insufficient_quota SQLITE_NOMEM SQLITE_FULL errcode:7,13 ER_CON_COUNT_ERROR
     ER_TOO_MANY_USER_CONNECTIONS ER_USER_LIMIT_REACHED ER_OUT_OF_RESOURCES ER_OUTOFMEMORY ER_DISK_FULL OVER_DAILY_LIMIT sql:53,08004 redis:OOM,max
-    mongo:146,292,14031 grpc:RESOURCE_EXHAUSTED,8 http:402
-  filesystem: spawn EIO EROFS ENOEXEC ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY SQLITE_IOERR SQLITE_CORRUPT SQLITE_CANTOPEN SQLITE_NOTADB errcode:10,11,14,26 sql:58
-  server: ERR_BODY_PARSE_FAILURE INVALID_RESULT UNSUPPORTED_RESULT_TYPE CLIENT_HTTP_UNEXPECTED_CONTENT SQLITE_INTERNAL SQLITE_SCHEMA errcode:2,17 sql:40,57,XX
+    mongo:146,292,14031 grpc:RESOURCE_EXHAUSTED,8 http:402`,
+  filesystem: `spawn EIO EROFS ENOEXEC ESTALE EBUSY EXDEV ENODEV ENXIO ETXTBSY SQLITE_IOERR SQLITE_CORRUPT SQLITE_CANTOPEN SQLITE_NOTADB errcode:10,11,14,26 sql:58`,
+  server: `ERR_BODY_PARSE_FAILURE INVALID_RESULT UNSUPPORTED_RESULT_TYPE CLIENT_HTTP_UNEXPECTED_CONTENT SQLITE_INTERNAL SQLITE_SCHEMA errcode:2,17 sql:40,57,XX
     ER_SERVER_SHUTDOWN ER_NORMAL_SHUTDOWN ER_LOCK_DEADLOCK redis:LOADING,CLUSTERDOWN,MASTERDOWN,READONLY,TRYAGAIN,BUSY,MISCONF,NOREPLICAS
-    mongo:1,91,112,133,189,10058,10107,11600,11602,13435,13436 grpc:ABORTED,10,UNIMPLEMENTED,12,INTERNAL,13,DATA_LOSS,15 rpc:-32700 http:5xx
-  cancelled: ABORT_ERR ERR_CANCELED UND_ERR_ABORTED ECANCELED ER_QUERY_INTERRUPTED SQLITE_INTERRUPT errcode:9 mongo:11601 grpc:CANCELLED,CANCELED,1 rpc:-32800
-  invalid_input: ERR_INVALID_URL ERR_UNESCAPED_CHARACTERS EENVELOPE SQLITE_ERROR SQLITE_TOOBIG SQLITE_CONSTRAINT SQLITE_MISMATCH SQLITE_RANGE
+    mongo:1,91,112,133,189,10058,10107,11600,11602,13435,13436 grpc:ABORTED,10,UNIMPLEMENTED,12,INTERNAL,13,DATA_LOSS,15 rpc:-32700 http:5xx`,
+  cancelled: `ABORT_ERR ERR_CANCELED UND_ERR_ABORTED ECANCELED ER_QUERY_INTERRUPTED SQLITE_INTERRUPT errcode:9 mongo:11601 grpc:CANCELLED,CANCELED,1 rpc:-32800`,
+  invalid_input: `ERR_INVALID_URL ERR_UNESCAPED_CHARACTERS EENVELOPE SQLITE_ERROR SQLITE_TOOBIG SQLITE_CONSTRAINT SQLITE_MISMATCH SQLITE_RANGE
     sql:0A,21,22,23,25006,25P02,26,3D,3F,42,44,54,P0002 mongo:2,9,14,26,52,59,66,121,11000,11001,40324 rpc:-32600,-32601,-32602
     redis:WRONGTYPE,EXECABORT,NOSCRIPT,BUSYGROUP,BUSYKEY,NOGROUP,CROSSSLOT,unknown,wrong,syntax,value,hash,no,index http:404,410,451,4xx
-    grpc:INVALID_ARGUMENT,3,NOT_FOUND,5,ALREADY_EXISTS,6,FAILED_PRECONDITION,9,OUT_OF_RANGE,11 errcode:1,18,19,20,25
-  tool_error: ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG ERR_ABORTED ER_SIGNAL_EXCEPTION sql:42501,45,P0001 rpc:-32002`
-    .split(/\n(?= {2}\w+: )/)
-    .flatMap((line) => {
-      const [category = '', ...words] = line.trim().split(/:? +|\n +/);
-      const prefixed = words
-        .join(' ')
-        .replace(/(\w+:)(\S+)/g, (_, prefix, names) => prefix + names.replaceAll(',', ` ${prefix}`));
-      return prefixed.split(' ').map((name): [string, ErrorCategory] => [name, category as ErrorCategory]);
-    }),
+    grpc:INVALID_ARGUMENT,3,NOT_FOUND,5,ALREADY_EXISTS,6,FAILED_PRECONDITION,9,OUT_OF_RANGE,11 errcode:1,18,19,20,25`,
+  tool_error: `ENOENT ENOTDIR EISDIR EEXIST ENOTEMPTY ENAMETOOLONG ELOOP EFBIG ERR_ABORTED ER_SIGNAL_EXCEPTION sql:42501,45,P0001 rpc:-32002`,
+} as const satisfies { readonly [Category in ErrorCategory]?: string };
+
+const CODES: ReadonlyMap<string, ErrorCategory> = new Map(
+  Object.entries(NAMES).flatMap(([category, names]) =>
+    names
+      .replace(/(\w+:)(\S+)/g, (_, prefix, codes) => prefix + codes.replaceAll(',', ` ${prefix}`))
+      .split(/\s+/)
+      .map((name): [string, ErrorCategory] => [name, category as ErrorCategory]),
+  ),
 );
 
-/** The category of the first pattern that a name matches, from lines such as 'network SSL_\\w+'. */
-export const byPattern = (lines: string): ((name: string) => ErrorCategory | undefined) => {
-  const rows = lines.split('\n').map((line) => line.split(' ') as [ErrorCategory, string]);
+/** The category of the first pattern that a name matches. */
+export const byPattern = (
+  ...rows: readonly (readonly [ErrorCategory, pattern: string])[]
+): ((name: string) => ErrorCategory | undefined) => {
   const patterns = rows.map(([category, pattern]) => ({ category, pattern: new RegExp(pattern) }));
   return (name) => patterns.find(({ pattern }) => pattern.test(name))?.category;
 };
 
 /** Families whose members are too many to list, in order. `net::ERR_…` is Chromium's, `NS_ERROR_…` Firefox's; ERR_FS_ is of Node's own checks. */
-const familyOf =
-  byPattern(String.raw`timeout ^(?:(?:E|ERR_|UND_ERR_|ER_|PROTOCOL_|NS_ERROR_|REQUEST_)[A-Z_]*TIMED?_?OUT)$
-network ^(?:(?:ECONN|ENET|EHOST|EAI_|UND_ERR_RES_CONTENT|HPE_|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|PROTOCOL_|SSL_ERROR)\w+)$
-network ^(?:ERR_(?:CONNECTION|CERT|SSL|TLS|HTTP2|NAME|INTERNET|ADDRESS|NETWORK|PROXY|TUNNEL|SOCKET|EMPTY|INCOMPLETE)_\w+)$
-network ^(?:ERR_(?:HTTP_)?CONTENT_LENGTH_MISMATCH|NS_ERROR_(?:NET|PROXY|CONNECTION|UNKNOWN_HOST|OFFLINE)\w*)$
-tool_error ^(?:ERR_FS_\w+)$
-permission ^(?:ER_\w{0,20}(?:ACCESS_DENIED_\w+|PASSWORD|LOCKED|NOT_PRIVILEGED))$`);
+const familyOf = byPattern(
+  ['timeout', '^(?:(?:E|ERR_|UND_ERR_|ER_|PROTOCOL_|NS_ERROR_|REQUEST_)[A-Z_]*TIMED?_?OUT)$'],
+  [
+    'network',
+    String.raw`^(?:(?:ECONN|ENET|EHOST|EAI_|UND_ERR_RES_CONTENT|HPE_|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|PROTOCOL_|SSL_ERROR)\w+)$`,
+  ],
+  [
+    'network',
+    String.raw`^(?:ERR_(?:CONNECTION|CERT|SSL|TLS|HTTP2|NAME|INTERNET|ADDRESS|NETWORK|PROXY|TUNNEL|SOCKET|EMPTY|INCOMPLETE)_\w+)$`,
+  ],
+  [
+    'network',
+    String.raw`^(?:ERR_(?:HTTP_)?CONTENT_LENGTH_MISMATCH|NS_ERROR_(?:NET|PROXY|CONNECTION|UNKNOWN_HOST|OFFLINE)\w*)$`,
+  ],
+  ['tool_error', String.raw`^(?:ERR_FS_\w+)$`],
+  ['permission', String.raw`^(?:ER_\w{0,20}(?:ACCESS_DENIED_\w+|PASSWORD|LOCKED|NOT_PRIVILEGED))$`],
+);
 const HOST =
   /^(?:ENOTFOUND|\w*(?:CERT|UNKNOWN_HOST|REFUSED)\w*|(?:ERR_(?:NAME|SSL|TLS)|UNABLE_TO)_\w+|http:(?:40[134]|410|451))$/i;
 /** axios uses ECONNABORTED for time-outs and for broken connections. SDK 2 of MCP uses its time-out code for aborts too. */

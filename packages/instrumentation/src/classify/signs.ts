@@ -31,13 +31,23 @@ export const statusIn = (text: string): Meaning | undefined =>
   statusMeaning(Number(STATUSES.map((pattern) => pattern.exec(text)?.[1]).find((status) => status !== undefined)));
 
 /** The category for words in the name of a class, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
-const categoryOf =
-  byPattern(`rate_limit RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded
-resource OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded
-timeout Time[dD]?[oO]ut|DeadlineExceeded
-permission Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InvalidClientToken|InvalidAccessKey|SignatureDoesNotMatch|AuthFailure|InsufficientScope|OAuth|JWTExpired|LoadAPIKey
-network [Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ServerSelection|ClusterAll|Client(?:Closed|Offline)|HTTPParser
-server Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx`);
+const categoryOf = byPattern(
+  ['rate_limit', 'RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded'],
+  ['resource', 'OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded'],
+  ['timeout', 'Time[dD]?[oO]ut|DeadlineExceeded'],
+  [
+    'permission',
+    'Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InvalidClientToken|InvalidAccessKey|SignatureDoesNotMatch|AuthFailure|InsufficientScope|OAuth|JWTExpired|LoadAPIKey',
+  ],
+  [
+    'network',
+    '[Cc]onnect|Network|Socket|UnknownHost|RouteToHost|gaierror|SSL|TLS|Handshake|Proxy|NameResolution|MaxRetr|RemoteProtocol|IncompleteRead|BrokenPipe|Broker|LivingConn|Unreachable|RootNodes|ServerSelection|ClusterAll|Client(?:Closed|Offline)|HTTPParser',
+  ],
+  [
+    'server',
+    'Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx',
+  ],
+);
 
 /** The outage that the name of a class means; undefined for other classes. */
 export const classMeaning = (name: string): Meaning | undefined => {
