@@ -95,7 +95,11 @@ interface MetricValues {
   modelCost: [model: string, currency: string];
   modelFailures: [model: string];
 }
-type ValuesOf<Key extends MetricKey> = Key extends keyof MetricValues ? MetricValues[Key] : [];
+type ValuesOf<Key extends MetricKey> = Key extends keyof MetricValues
+  ? MetricValues[Key]
+  : (typeof METRIC)[Key]['attributes'] extends readonly []
+    ? []
+    : ['Add the values of its attributes to MetricValues'];
 
 /** What has series: an agent or a tool. */
 interface SeriesOwner {
@@ -105,9 +109,19 @@ interface SeriesOwner {
   readonly families: { [Key in MetricKey]?: Map<string, Series> };
 }
 
-export interface ToolSeries extends SeriesOwner {
+interface ToolOwner extends SeriesOwner {
   /** The circuit of a group has a state but no calls. */
   readonly isGroup: boolean;
+}
+
+interface AgentOwner extends SeriesOwner {
+  readonly agent: string;
+}
+
+/** Only the series of the owner that {@link METRIC} names for a metric are exported. */
+type OwnerOf<Key extends MetricKey> = (typeof METRIC)[Key]['scope'] extends 'agent' ? AgentOwner : ToolOwner;
+
+export interface ToolSeries extends ToolOwner {
   /** What readers see of it. Everything is counted. */
   level: TelemetryLevel;
   /** Decisions without reasons, for the level `state`. */
@@ -121,13 +135,16 @@ export interface ToolSeries extends SeriesOwner {
   readonly duration: Map<'success' | typeof OTHER_CATEGORY, DurationSeries>;
 }
 
-export interface AgentSeries extends SeriesOwner {
-  readonly agent: string;
+export interface AgentSeries extends AgentOwner {
   readonly tools: Map<string, ToolSeries>;
 }
 
 /** The series of a metric with these values of its attributes. It is made with its first use. Times are Unix seconds; 0: they no longer apply. */
-export const seriesOf = <Key extends MetricKey>(owner: SeriesOwner, metric: Key, ...values: ValuesOf<Key>): Series => {
+export const seriesOf = <Key extends MetricKey>(
+  owner: OwnerOf<Key>,
+  metric: Key,
+  ...values: ValuesOf<Key>
+): Series => {
   const family = owner.families[metric] ?? new Map<string, Series>();
   owner.families[metric] = family;
   let key: string = values[0] ?? '';
@@ -165,13 +182,12 @@ export const createAgentSeries = (agent: string): AgentSeries => {
 
 /** The series of a tool or a group, those that alerts read at zero. */
 const createToolSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
-  const owner: SeriesOwner = { base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {} };
+  const owner: ToolOwner = { isGroup, base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {} };
   seriesOf(owner, 'transitions', 'closed', 'open');
   for (const state of ['closed', 'open', 'half_open'] as const) seriesOf(owner, 'circuits', state);
   const ofCalls = isGroup ? { ...owner, families: {} } : owner;
   const made: ToolSeries = {
     ...owner,
-    isGroup,
     level: 'full',
     plainDecisions: new Map(),
     closed: seriesOf(ofCalls, 'decisions', 'call', 'closed'),
