@@ -57,6 +57,13 @@ export const REASONS = {
 
 export type Reason = keyof typeof REASONS;
 
+type ReasonOf<Made extends Decision> = {
+  [One in Reason]: (typeof REASONS)[One] extends Made ? One : never;
+}[Reason];
+export type PauseReason = ReasonOf<'pause'>;
+/** With `systemic`, which skips only the affected tools in scope `process` (S2). */
+export type SkipReason = ReasonOf<'skip'> | 'systemic';
+
 /** The decision of a systemic event: `skip` if it concerns only the affected tools (S2). */
 export type SystemicDecision = 'pause' | 'skip';
 

@@ -10,7 +10,7 @@ import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import { reachedText, reservedText } from '../limits/limit-text.ts';
 import type { LimitView } from '../limits/limit-view.ts';
-import type { Decision, Reason } from '../reasons.ts';
+import type { Decision, PauseReason, Reason, SkipReason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
 
@@ -136,7 +136,7 @@ const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
 /** Why a tool is skipped. */
 const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFacts): string => {
   const circuit = key?.circuit ?? own;
-  switch (reason) {
+  switch (reason as SkipReason) {
     case 'systemic':
       return systemicCause(event);
     case 'group_open':
@@ -155,7 +155,9 @@ const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFact
       return limit === undefined ? 'the rest of a limit is reserved for sub-agents' : reservedText(limit);
     case 'repeat':
       return 'the same call has failed in the same way several times in a row';
-    default:
+    case 'open':
+    case 'key_open':
+    case 'probe_in_flight':
       return circuit === undefined || circuit.state === 'closed' ? 'the last calls failed' : causeOf(circuit.outage);
   }
 };
@@ -250,18 +252,23 @@ const STOP = 'Do not call any tools, including ones that still work.';
 
 /** Why the session is paused: its budget has run out (B1, B4), several tools failed as one event (S2), or a limit is reached (D2). */
 const pauseText = ({ reason, ledger, event, limit }: RejectionFacts): string => {
-  if (reason === 'limit_reached')
-    return `Tool calls are paused: ${limit === undefined ? 'a limit of this run is reached' : reachedText(limit)}.`;
-  if (reason === 'systemic') return `Tool calls are paused: ${systemicCause(event)}.`;
-  return remaining(ledger.budget) > 0
-    ? 'Tool calls are paused: failed tool calls of this run have used up the token budget for failures.'
-    : 'Tool calls are paused: too many tool calls of this run have failed.';
+  switch (reason as PauseReason) {
+    case 'limit_reached':
+      return `Tool calls are paused: ${limit === undefined ? 'a limit of this run is reached' : reachedText(limit)}.`;
+    case 'systemic':
+      return `Tool calls are paused: ${systemicCause(event)}.`;
+    case 'budget_exhausted':
+      return remaining(ledger.budget) > 0
+        ? 'Tool calls are paused: failed tool calls of this run have used up the token budget for failures.'
+        : 'Tool calls are paused: too many tool calls of this run have failed.';
+  }
 };
 
 const afterPause = ({ reason }: RejectionFacts): string =>
-  `Report what is done, what is not done and why. Say that a person ${WHO_ENDS_IT[reason] ?? 'must resume the run'}.`;
+  `Report what is done, what is not done and why. Say that a person ${WHO_ENDS_IT[reason as PauseReason]}.`;
 
-const WHO_ENDS_IT: Readonly<Partial<Record<Reason, string>>> = {
+const WHO_ENDS_IT: Readonly<Record<PauseReason, string>> = {
+  budget_exhausted: 'must resume the run',
   systemic: 'may have to confirm the recovery',
   limit_reached: 'can extend the limit',
 };

@@ -140,11 +140,7 @@ export interface AgentSeries extends AgentOwner {
 }
 
 /** The series of a metric with these values of its attributes. It is made with its first use. Times are Unix seconds; 0: they no longer apply. */
-export const seriesOf = <Key extends MetricKey>(
-  owner: OwnerOf<Key>,
-  metric: Key,
-  ...values: ValuesOf<Key>
-): Series => {
+export const seriesOf = <Key extends MetricKey>(owner: OwnerOf<Key>, metric: Key, ...values: ValuesOf<Key>): Series => {
   const family = owner.families[metric] ?? new Map<string, Series>();
   owner.families[metric] = family;
   let key: string = values[0] ?? '';

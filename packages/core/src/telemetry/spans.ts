@@ -13,7 +13,7 @@ import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import type { SessionPermit } from '../permit.ts';
-import type { Decision, Reason } from '../reasons.ts';
+import type { Decision, PauseReason, SkipReason } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
 import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
@@ -171,7 +171,7 @@ export const describeSpan = (
 };
 
 /** Why a call was not run, for the reader of a trace. What the model reads is another text (R3). */
-const WHY: Readonly<Partial<Record<Reason, string>>> = {
+const WHY: Readonly<Record<SkipReason | PauseReason, string>> = {
   open: 'its circuit is open',
   group_open: 'the circuit of its group is open',
   key_open: 'the circuit of its key is open',
@@ -193,7 +193,7 @@ const causeOf = ({ category, ...event }: SystemicEvent): string =>
 /** The form that MCP proposes for a tool that cannot be called. */
 const rejectionOf = ({ tool, reason, rejection }: SessionPermit): string => {
   const cause = reason === 'systemic' && rejection?.event !== undefined ? causeOf(rejection.event) : '';
-  return `Tool unavailable: ${tool}. Reason: ${WHY[reason] ?? reason}${cause}.`;
+  return `Tool unavailable: ${tool}. Reason: ${WHY[reason as SkipReason | PauseReason]}${cause}.`;
 };
 
 const describeRoute = (span: Span, route: Route): void => {
