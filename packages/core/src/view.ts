@@ -25,7 +25,7 @@ import { type CircuitStore, circuitMoment } from './circuit-store.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
 import type { LimitView } from './limits/limit-view.ts';
-import type { Decision, Reason } from './reasons.ts';
+import type { Decision, PauseReason, Reason, SkipReason } from './reasons.ts';
 import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
 import type { ToolTally } from './session-tools.ts';
 import type { ToolLookup } from './tool.ts';
@@ -209,7 +209,8 @@ export const explanationOf = (
   };
 };
 
-const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
+type OfCircuit = 'open' | 'group_open' | 'key_open' | 'probe_in_flight' | 'forced_open';
+const SETTINGS: Readonly<Record<Exclude<SkipReason | PauseReason, OfCircuit>, string>> = {
   budget_exhausted: 'budget',
   systemic: 'systemic',
   not_allowed: 'allowedTools',
@@ -221,7 +222,7 @@ const SETTINGS: Readonly<Partial<Record<Reason, string>>> = {
 };
 
 const rejecting = ({ reason, tool, mode, group, key, circuit }: RejectionFacts): string => {
-  const setting = SETTINGS[reason];
+  const setting: string | undefined = SETTINGS[reason as keyof typeof SETTINGS];
   if (setting !== undefined) return setting;
   if (key !== undefined) return 'key';
   if (group === undefined) return tool;

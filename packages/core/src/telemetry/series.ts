@@ -178,7 +178,7 @@ export const createAgentSeries = (agent: string): AgentSeries => {
 
 /** The series of a tool or a group, those that alerts read at zero. */
 const createToolSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
-  const owner: ToolOwner = { isGroup, base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {} };
+  const owner: ToolOwner = { base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {}, isGroup };
   seriesOf(owner, 'transitions', 'closed', 'open');
   for (const state of ['closed', 'open', 'half_open'] as const) seriesOf(owner, 'circuits', state);
   const ofCalls = isGroup ? { ...owner, families: {} } : owner;
