@@ -116,6 +116,7 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
+  'ExpectedLimit',
   'FileSettings',
   'FleetOrder',
   'FreshnessLabel',
