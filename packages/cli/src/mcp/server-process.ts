@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
+import { serverEnvironment } from './server-environment.ts';
 
 /** The process of an MCP server, with all that it starts (M7). */
 export interface ServerProcess {
@@ -30,9 +31,16 @@ const HAS_GROUPS = process.platform !== 'win32';
  */
 const GUARD = 'cat >/dev/null; kill -s TERM -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -s KILL -- "-$1" 2>/dev/null';
 
-/** Starts a server in a process group of its own. Its environment, its folder and its standard error are those of the relay. */
+/**
+ * Starts a server in a process group of its own. Its environment, its folder and its standard error are those of the
+ * relay, without what npm added to the environment.
+ */
 export const startServer = (command: string, args: readonly string[]): ServerProcess => {
-  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], detached: HAS_GROUPS });
+  const child = spawn(command, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: HAS_GROUPS,
+    env: serverEnvironment(process.env),
+  });
   // A server that ended does not read. The end of its process says so.
   child.stdin.on('error', () => {});
   const { pid } = child;
