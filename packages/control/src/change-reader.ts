@@ -13,7 +13,15 @@ const MOST_CHARACTERS = 64 * 1024;
 const A_TURN = 50;
 /** Characters that are read in a millisecond, after the recent changes: the rest waits at the endpoint. An event counts as 100 at least. */
 const MOST_EACH_MS = 256;
+/** Streams that may each be read at that rate. More of them share what these may have. */
+const FEW = 8;
 const LEAST_OF_EVENT = 100;
+/** What a byte between the characters costs, such as of the sizes of chunks: Node takes as long for a chunk of one byte as for an event. */
+const BETWEEN = 8;
+/** Bytes that were received, and are not read yet. */
+const AHEAD = 64 * 1024;
+/** Bytes of events that wait to be read here. Node would keep 65,536 chunks of one byte. */
+const WAITING_BYTES = 1_024;
 /** Milliseconds of reading that a silent stream has left: 512 KB. */
 const SAVED_MS = 2_000;
 
@@ -43,11 +51,22 @@ const ChangeLine = z.object({
  *
  * @throws Error if the endpoint does not answer, if it refuses, or if `signal` aborts.
  */
-export async function* readChanges(target: Target, signal: AbortSignal): AsyncGenerator<Change> {
+export const readChanges = (target: Target, signal: AbortSignal): AsyncGenerator<Change> =>
+  readChangesAmong(() => 1, target, signal);
+
+/** The same, as one of so many streams that this process reads. */
+export async function* readChangesAmong(
+  streams: () => number,
+  target: Target,
+  signal: AbortSignal,
+): AsyncGenerator<Change> {
   const response = await opened(target, signal);
   response.setEncoding('utf8');
+  const { socket } = response;
   let rest = '';
   let paidMs = 0;
+  let readBytes = 0;
+  let paidBetween = 0;
   for await (const part of response) {
     const events = `${rest}${part}`.split('\n\n');
     rest = events.pop() ?? '';
@@ -61,9 +80,14 @@ export async function* readChanges(target: Target, signal: AbortSignal): AsyncGe
       if (change !== undefined) yield change;
     }
     const now = performance.now();
-    const cost = Math.max(part.length, events.length * LEAST_OF_EVENT) / MOST_EACH_MS;
-    paidMs = Math.max(paidMs, now - SAVED_MS) + cost;
+    const eachMs = MOST_EACH_MS * Math.min(1, FEW / streams());
+    readBytes += Buffer.byteLength(part);
+    const between = Math.max(paidBetween, socket.bytesRead - readBytes - AHEAD);
+    const cost = Math.max(part.length, events.length * LEAST_OF_EVENT) + (between - paidBetween) * BETWEEN;
+    paidBetween = between;
+    paidMs = Math.max(paidMs, now - SAVED_MS) + cost / eachMs;
     if (paidMs > now) await sleep(paidMs - now, undefined, { signal });
+    else await immediate(); // What the socket has received would be read without a pause.
   }
 }
 
@@ -78,7 +102,9 @@ const changeOf = (event: string, target: Target): Change | undefined => {
 
 const opened = (target: Target, signal: AbortSignal): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
-    const sent = requestTo(target, { path: '/v1/changes', timeout: SILENT_MS, signal }, (response) => {
+    // A connection of its own, because one that is open already has its bounds.
+    const bounds = { agent: false as const, readableHighWaterMark: WAITING_BYTES };
+    const sent = requestTo(target, { path: '/v1/changes', timeout: SILENT_MS, signal, ...bounds }, (response) => {
       const isStream = response.headers['content-type']?.startsWith('text/event-stream') === true;
       if (response.statusCode === 200 && isStream) return resolve(response);
       response.resume();

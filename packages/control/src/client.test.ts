@@ -1,6 +1,8 @@
-import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { closeServer, listening } from '@breakerbox/listen';
 import { expect, onTestFinished, test } from 'vitest';
 import { perform, readChanges, readShare, readState } from './client.ts';
@@ -114,21 +116,25 @@ test('A7: an action has a connection of its own, because a kept one may have bee
 });
 
 /** An endpoint that writes this to each connection, as often as it is taken. */
-const writing = async (first: string, again: string) => {
+const writing = async (first: string, again: string, path?: string) => {
+  let taken = 0;
   const server = createTcpServer((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => {
       socket.write(first);
       const more = (): void => {
+        taken = socket.bytesWritten - socket.writableLength;
         if (!socket.destroyed) socket.write(again, () => setImmediate(more));
       };
       more();
     });
   });
   onTestFinished(() => void server.close());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${(server.address() as { readonly port: number }).port}` };
+  const address = await listening(server, path === undefined ? { port: 0, host: '127.0.0.1' } : { path });
+  return {
+    url: typeof address === 'string' ? `unix:${address}` : `http://127.0.0.1:${address?.port}`,
+    taken: () => taken,
+  };
 };
 
 test('A7: an answer in parts of one byte is refused long before its parts fill the memory', async () => {
@@ -141,4 +147,14 @@ test('A7: interim answers without end are refused', async () => {
   await expect(readState(early)).rejects.toThrow('more than 10 interim answers');
   const changes = readChanges(early, AbortSignal.timeout(30_000));
   await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow('more than 10 interim answers');
+});
+
+test('A7: of a stream of changes in chunks of one byte, little is read', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-client-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n';
+  const endless = await writing(head, '1\r\n\n\r\n'.repeat(10_000), join(folder, 'a.sock'));
+  const changes = readChanges(endless, AbortSignal.timeout(2_000));
+  await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow('aborted');
+  expect(endless.taken()).toBeLessThan(600_000);
 });

@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, ListenOptions, Socket } from 'node:net';
+import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'node:net';
 import type { Admission } from './admission.ts';
 
 export interface LimitedServerOptions {
@@ -80,7 +80,7 @@ const oneByOne = (listener: RequestListener, most: number): RequestListener => {
 };
 
 /** Resolves with the address when the server listens. Rejects if it cannot. */
-export const listening = (server: Server, options: ListenOptions): Promise<AddressInfo | string | null> =>
+export const listening = (server: NetServer, options: ListenOptions): Promise<AddressInfo | string | null> =>
   new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(options, () => {

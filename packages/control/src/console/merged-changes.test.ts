@@ -40,3 +40,16 @@ test('A8: an endpoint with many changes, or with times in the future, does not h
   expect(Math.max(...recent.map(({ unixMs }) => unixMs))).toBe(NOW);
   expect(JSON.stringify(recent).length).toBeLessThan(110_000);
 });
+
+test('A8: of changes that an endpoint repeats, none is told twice, also if not all of them are kept', async () => {
+  const all = Array.from({ length: 300 }, (_, index): Change => {
+    return { kind: 'action', agent: `a-${index}`, reason: 'r'.repeat(900), unixMs: NOW + index };
+  });
+  const merged = mergeChanges(() => NOW);
+  const told: string[] = [];
+  merged.listen(({ agent }) => told.push(agent));
+  onTestFinished(merged.follow('a', await telling([...all, ...all, { kind: 'action', agent: 'last', unixMs: NOW }])));
+  await vi.waitFor(() => expect(told).toContain('last'), { timeout: 10_000 });
+  expect(told).toHaveLength(301);
+  expect(merged.recent().length).toBeLessThan(150);
+});

@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readChanges } from '../change-reader.ts';
+import { readChangesAmong } from '../change-reader.ts';
 import type { Change, Changes } from '../changes.ts';
 import type { Target } from '../target.ts';
 import type { ConsoleChange } from './console-state.ts';
 
 /** What the page shows. */
 const HOUR_MS = 3_600_000;
-/** Changes that are kept of an endpoint. */
-const KEPT = 500;
-/** What a page that connects is sent at once: well below what an unread stream may hold. */
+/** Changes of an endpoint that are known when it repeats them. */
+const KNOWN = 500;
+/** What a page that connects is sent at once: well below what an unread stream may hold. No more is kept of an endpoint. */
 const MOST_CHARACTERS = 100_000;
 /** Milliseconds before the next try. They double. */
 const FIRST_WAIT_MS = 1_000;
@@ -23,24 +24,46 @@ export interface MergedChanges extends Pick<Changes, 'recent' | 'listen'> {
 
 /** An endpoint that is connected to again repeats its recent changes. */
 const keyOf = ({ kind, agent, session, tool, from, to, unixMs, who }: Change): string =>
-  JSON.stringify([kind, agent, session, tool, from, to, unixMs, who]);
+  createHash('sha256')
+    .update(JSON.stringify([kind, agent, session, tool, from, to, unixMs, who]))
+    .digest('base64');
+
+interface Sized {
+  readonly change: ConsoleChange;
+  readonly size: number;
+}
+
+/** The changes of one endpoint. */
+const createKept = () => {
+  const known = new Set<string>();
+  const newest: Sized[] = [];
+  let size = 0;
+  return {
+    newest: newest as readonly Sized[],
+    /** False if it is known already. */
+    add: (key: string, change: ConsoleChange): boolean => {
+      if (known.has(key)) return false;
+      known.add(key);
+      const [oldest = key] = known;
+      if (known.size > KNOWN) known.delete(oldest);
+      const added = { change, size: JSON.stringify(change).length };
+      newest.push(added);
+      size += added.size;
+      while (size > MOST_CHARACTERS || newest.length > KNOWN) size -= newest.shift()?.size ?? 0;
+      return true;
+    },
+  };
+};
 
 export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
-  const kept = new Map<string, Map<string, ConsoleChange>>();
+  const kept = new Map<string, ReturnType<typeof createKept>>();
   const followed = new Set<string>();
   const listeners = new Set<(change: Change) => void>();
 
   const add = (endpoint: string, change: Change): void => {
-    const own = kept.get(endpoint);
-    const key = keyOf(change);
-    if (own === undefined || own.has(key)) return;
     // A time in the future would hide the changes of others.
     const told: ConsoleChange = { ...change, unixMs: Math.min(change.unixMs, now()), endpoint };
-    own.set(key, told);
-    for (const [oldest] of own) {
-      if (own.size <= KEPT) break;
-      own.delete(oldest);
-    }
+    if (kept.get(endpoint)?.add(keyOf(change), told) !== true) return;
     for (const listener of listeners) listener(told);
   };
 
@@ -48,7 +71,7 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
     let waitMs = FIRST_WAIT_MS;
     while (!signal.aborted) {
       try {
-        for await (const change of readChanges(target, signal)) {
+        for await (const change of readChangesAmong(() => followed.size, target, signal)) {
           waitMs = FIRST_WAIT_MS;
           add(endpoint, change);
         }
@@ -63,7 +86,7 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
   return {
     recent: () =>
       newestOfEach(
-        [...kept.values()].map((own) => [...own.values()].filter(({ unixMs }) => now() - unixMs < HOUR_MS)),
+        [...kept.values()].map(({ newest }) => newest.filter(({ change }) => now() - change.unixMs < HOUR_MS)),
       ).toSorted((a, b) => a.unixMs - b.unixMs),
     listen: (listener) => {
       listeners.add(listener);
@@ -71,7 +94,7 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
     },
     follow: (endpoint, target) => {
       const stop = new AbortController();
-      const own = kept.get(endpoint) ?? new Map<string, ConsoleChange>();
+      const own = kept.get(endpoint) ?? createKept();
       kept.set(endpoint, own);
       followed.add(endpoint);
       void run(endpoint, target, stop.signal);
@@ -86,9 +109,8 @@ export const mergeChanges = (now: () => number = Date.now): MergedChanges => {
 };
 
 /** The newest of each endpoint: those with few changes leave their part to the others. */
-const newestOfEach = (endpoints: readonly (readonly ConsoleChange[])[]): readonly ConsoleChange[] => {
-  const sized = endpoints.map((changes) => changes.map((change) => ({ change, size: JSON.stringify(change).length })));
-  const smallestFirst = sized.toSorted((a, b) => sizeOf(a) - sizeOf(b));
+const newestOfEach = (endpoints: readonly (readonly Sized[])[]): readonly ConsoleChange[] => {
+  const smallestFirst = endpoints.toSorted((a, b) => sizeOf(a) - sizeOf(b));
   let left = MOST_CHARACTERS;
   return smallestFirst.flatMap((changes, index) => {
     const newest = newestOf(changes, left / (smallestFirst.length - index));
@@ -96,11 +118,6 @@ const newestOfEach = (endpoints: readonly (readonly ConsoleChange[])[]): readonl
     return newest.map(({ change }) => change);
   });
 };
-
-interface Sized {
-  readonly change: ConsoleChange;
-  readonly size: number;
-}
 
 const sizeOf = (changes: readonly Sized[]): number => changes.reduce((sum, { size }) => sum + size, 0);
 
