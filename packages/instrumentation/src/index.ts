@@ -25,6 +25,7 @@ export {
   guardModels,
   type ModelFunction,
 } from './models/guard-models.ts';
+export { classifyModelCall, type ModelCall, type ModelCallVerdict } from './models/model-call.ts';
 export type { ModelLimits } from './models/model-limits.ts';
 export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from './models/models-unavailable.ts';
 export type { CallEnd } from './settlement.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { READERS, readerOf } from './readers.ts';
-import type { RecordedEvent } from './recording.ts';
+import type { RecordedEvent, RecordedModelCall } from './recording.ts';
 import { linesOf, recordingFile } from './recording-file.ts';
 
 const RECORDINGS = fileURLToPath(new URL('../../recordings/', import.meta.url));
@@ -16,15 +16,17 @@ const read = async (path: string, format?: string, keys = new Set<string>()) => 
   const skipped: string[] = [];
   const versions = new Set<string>();
   const incomplete: string[] = [];
+  const modelCalls: RecordedModelCall[] = [];
   const notes = {
     skipped: (what: string) => void skipped.push(what),
     assumed: (what: string) => void skipped.push(what),
     version: (version: string) => void versions.add(version),
     incomplete: (evidence: string) => void incomplete.push(evidence),
+    modelCall: (call: RecordedModelCall) => void modelCalls.push(call),
     isFirst: (key: string) => keys.size < keys.add(key).size,
   };
   for await (const batch of reader?.read(recordingFile(path), notes) ?? []) events.push(...batch);
-  return { format: reader?.name, events, skipped, versions: [...versions], incomplete };
+  return { format: reader?.name, events, skipped, versions: [...versions], incomplete, modelCalls };
 };
 
 /** The same for a text. */
@@ -436,4 +438,49 @@ test('T7: a line of 64 MiB that comes in chunks is joined once, and what is long
 test('T2: every format has a reader with a name of its own, and a file of another kind has none', async () => {
   expect(new Set(READERS.map(({ name }) => name)).size).toBe(READERS.length);
   expect((await readText('notes.json', '{"hello": "world"}')).format).toBeUndefined();
+});
+
+describe('calls of models in OTLP', () => {
+  const attributesOf = (given: Readonly<Record<string, string>>) =>
+    Object.entries(given).map(([key, stringValue]) => ({ key, value: { stringValue } }));
+  const spanOf = (spanId: string, given: Readonly<Record<string, string>>, more: object = {}) => ({
+    ...{ traceId: 'a'.repeat(32), spanId, name: 'chat m', startTimeUnixNano: '1767225600000000000' },
+    ...{ endTimeUnixNano: '1767225601000000000', attributes: attributesOf(given), ...more },
+  });
+  const callsOf = async (...spans: readonly object[]) =>
+    (await readText('t.json', JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }))).modelCalls;
+  const GENAI = { 'gen_ai.operation.name': 'chat', 'gen_ai.provider.name': 'openai', 'gen_ai.request.model': 'gpt-5' };
+  const failed = (message: string) => ({ status: { code: 2, message } });
+
+  test.each([
+    ['529', {}, 'server', undefined],
+    ['_OTHER', failed('429 You exceeded your current quota'), 'rate_limit', undefined],
+    ['APICallError', failed('401 Incorrect API key provided'), 'permission', 'group'],
+    ['ETIMEDOUT', failed('connect ETIMEDOUT 10.0.0.1:443'), 'timeout', undefined],
+    ['AbortError', failed('This operation was aborted'), 'cancelled', undefined],
+    ['server', {}, 'server', undefined], // Of a guard
+  ])('T9: an error %s is judged as the guard would', async (type, more, category, blames) => {
+    const [call] = await callsOf(spanOf('1'.repeat(16), { ...GENAI, 'error.type': type }, more));
+    expect(call).toMatchObject({ name: 'openai/gpt-5', group: 'openai', category, blames });
+    expect(call?.outcome).toBe(category === 'cancelled' ? 'ignored' : 'failure');
+  });
+
+  test('T9: OpenInference and the AI SDK 5 name models in their own way', async () => {
+    const inference = { 'openinference.span.kind': 'LLM', 'llm.provider': 'anthropic', 'llm.model_name': 'claude' };
+    const ai5 = { 'ai.model.provider': 'openai.chat', 'ai.model.id': 'gpt-5' };
+    const name = 'ai.generateText.doGenerate';
+    const calls = await callsOf(spanOf('1'.repeat(16), inference), spanOf('2'.repeat(16), ai5, { name }));
+    expect(calls.map((call) => [call.name, call.outcome])).toEqual([
+      ['anthropic/claude', 'success'],
+      ['openai/gpt-5', 'success'],
+    ]);
+  });
+
+  test('T9: of spans above each other, only the attempts of the client count', async () => {
+    const outer = spanOf('1'.repeat(16), GENAI);
+    const below = { parentSpanId: '1'.repeat(16) };
+    const retried = spanOf('2'.repeat(16), { ...GENAI, 'error.type': '503' }, below);
+    const calls = await callsOf(outer, retried, spanOf('3'.repeat(16), GENAI, below));
+    expect(calls.map(({ outcome }) => outcome)).toEqual(['failure', 'success']);
+  });
 });

@@ -1,4 +1,5 @@
 import type { Decision, ErrorCategory, Outcome, Reason } from '@breakerbox/core';
+import type { ModelCallVerdict } from '@breakerbox/instrumentation';
 
 /**
  * How a recorded call ended. `error` was thrown, `result` was returned: the classifier judges both. `outcome` was judged by the program that made
@@ -58,6 +59,15 @@ export interface ResumeEvent extends EventBase {
 /** What every reader makes of a recording. */
 export type RecordedEvent = StartEvent | EndEvent | StepEvent | ResumeEvent;
 
+/** A call of a model, as `guardModels` would have judged it (L3). */
+export interface RecordedModelCall extends ModelCallVerdict {
+  readonly session: string;
+  readonly agent: string | undefined;
+  /** Unix milliseconds by the recording's clock. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
 /** What a reader left out of a file, and what it noticed about the recording as a whole. */
 export interface ReadNotes {
   /** Counts rows that were left out, such as `lines that are not JSON`: they may have been calls. */
@@ -68,6 +78,8 @@ export interface ReadNotes {
   version(version: string): void;
   /** Evidence that calls are missing (T4), in a few words. */
   incomplete(evidence: string): void;
+  /** A call of a model, in any order. */
+  modelCall(call: RecordedModelCall): void;
   /** Whether no file of the recording had this key before, for formats that repeat calls in several files. */
   isFirst(key: string): boolean;
 }

@@ -6,12 +6,14 @@ import { Command, type ErrorOptions, Option } from 'commander';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { gridOf } from './grid.ts';
+import { collectModelCalls } from './model-replay.ts';
 import { READERS } from './readers.ts';
+import type { RecordedModelCall } from './recording.ts';
 import { headOf } from './recording-file.ts';
 import { recordingPaths } from './recording-paths.ts';
 import { type Recording, replayFiles } from './replay.ts';
 import { replayPage } from './replay-page.ts';
-import { type ReplayReport, replayReport } from './replay-report.ts';
+import { modelsReport, type ReplayReport, replayReport } from './replay-report.ts';
 import { faultLines, replayText } from './replay-text.ts';
 import { keepTimelines, type SessionTimeline } from './session-timelines.ts';
 import { tallySimulation } from './simulation-tally.ts';
@@ -111,16 +113,22 @@ const replayed = async (paths: readonly string[], flags: Flags): Promise<Replaye
   const kept = flags.html === undefined ? undefined : keepTimelines(tally.observer);
   const grid = flags.grid ? gridOf(config) : undefined;
   const texts = flags.show ? collectTexts() : undefined;
+  const models = collectModelCalls();
   const recording = await replayFiles({
     paths: await recordingPaths(paths),
     format: flags.format,
     agent: flags.agent,
     simulations: [{ config, observer: kept?.observer ?? tally.observer }, ...(grid?.simulations ?? [])],
     onJudged: texts?.add,
+    onModelCall: models.add,
   });
-  if (recording.calls === 0) throw new Error(noCalls(recording, flags.agent));
+  const isWanted = ({ agent, session }: RecordedModelCall): boolean =>
+    flags.agent === undefined || (agent === undefined ? recording.hasSession(session) : agent === flags.agent);
+  const replayedModels = modelsReport(models.replay(config, isWanted), models.leftOut);
+  if (recording.calls === 0 && replayedModels === undefined) throw new Error(noCalls(recording, flags.agent));
   const report = replayReport(recording, config, tally.close(), flags.allowIncomplete);
   const extras = {
+    ...(replayedModels && !report.refused && { models: replayedModels }),
     ...(grid && !report.refused && { grid: grid.close() }),
     ...(texts && { unjudgedTexts: texts.texts() }),
   };

@@ -1,4 +1,5 @@
 import type { GridReport } from './grid.ts';
+import type { ModelOpening, ModelReport, ModelsReplay } from './model-replay.ts';
 import {
   addOutcomes,
   noOutcomes,
@@ -43,6 +44,17 @@ export interface ReplayReport {
   readonly decisions?: Decisions;
   /** With `--grid`. */
   readonly grid?: GridReport;
+  /** If the recording has calls of models: what `guardModels` would have done. */
+  readonly models?: {
+    readonly models: readonly ModelReport[];
+    /** The first 5,000. */
+    readonly openings: readonly (Omit<ModelOpening, 'openedAtMs' | 'closedAtMs'> & {
+      readonly from: string;
+      readonly to?: string;
+    })[];
+    /** Calls above 500,000, which are left out. */
+    readonly leftOut: number;
+  };
   /** With `--show`: texts that the classifier could not judge, each after its tool, with their number of calls. */
   readonly unjudgedTexts?: Readonly<Record<string, number>>;
 }
@@ -103,6 +115,22 @@ export const replayReport = (
     ...(refused.length > 0 ? { refused } : { decisions: decisionsOf(tools, tally) }),
   };
 };
+
+const MOST_OPENINGS = 5_000;
+
+/** What `guardModels` would have done; undefined for a recording without calls of models. */
+export const modelsReport = ({ models, openings }: ModelsReplay, leftOut: number): ReplayReport['models'] =>
+  models.length === 0
+    ? undefined
+    : {
+        models,
+        leftOut,
+        openings: openings.slice(0, MOST_OPENINGS).map(({ openedAtMs, closedAtMs, ...opening }) => ({
+          ...opening,
+          from: iso(openedAtMs),
+          ...(closedAtMs !== undefined && { to: iso(closedAtMs) }),
+        })),
+      };
 
 const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decisions => {
   const rejected = Object.fromEntries(

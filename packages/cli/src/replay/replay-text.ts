@@ -1,6 +1,7 @@
 import { isMostlyIgnored, safeJson } from '@breakerbox/core/internal';
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
+import { modelsText } from './models-text.ts';
 import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Decisions, ReplayReport } from './replay-report.ts';
@@ -15,6 +16,7 @@ const MAX_NAME = 80;
 export const replayText = (report: ReplayReport, columns: number): string => {
   const parts = [recordingText(report), ...(report.refused ? [refusedText(report.refused)] : [])];
   if (report.decisions) parts.push(...decisionsText(report.decisions, columns));
+  if (report.models) parts.push(...modelsText(report.models, columns));
   if (report.grid) parts.push(gridText(report.grid, columns));
   if (report.unjudgedTexts) parts.push(textsText(report.unjudgedTexts));
   return `${parts.join('\n\n')}\n`;

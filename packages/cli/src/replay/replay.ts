@@ -1,7 +1,14 @@
 import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
 import { inTime } from './merge.ts';
 import { READERS, readerOf } from './readers.ts';
-import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader } from './recording.ts';
+import type {
+  Ending,
+  ReadNotes,
+  RecordedEvent,
+  RecordedModelCall,
+  RecordingFile,
+  RecordingReader,
+} from './recording.ts';
 import { recordingFile } from './recording-file.ts';
 import { createSimulation, type JudgeEnd, type Simulation } from './simulation.ts';
 import type { ReplayConfig, SimulationObserver } from './simulation-observer.ts';
@@ -30,6 +37,8 @@ export interface Recording {
   readonly sessions: number;
   readonly calls: number;
   readonly steps: number;
+  /** Whether a session is of the wanted agent. */
+  hasSession(session: string): boolean;
   readonly firstMs: number | undefined;
   readonly lastMs: number | undefined;
   /** Events before an earlier one of their session, and ends without a start. */
@@ -49,6 +58,8 @@ export interface ReplayOptions {
     readonly observer: SimulationObserver;
     takes?(session: string): boolean;
   }[];
+  /** Gets the calls of models. */
+  readonly onModelCall?: ((call: RecordedModelCall) => void) | undefined;
   /** Sees each judged end. */
   readonly onJudged?: ((ending: Ending, judged: JudgedEnding, tool: string) => void) | undefined;
 }
@@ -68,6 +79,7 @@ export const replayFiles = async ({
   format,
   simulations,
   onJudged,
+  onModelCall = () => {},
   agent,
 }: ReplayOptions): Promise<Recording> => {
   if (format !== undefined && !READERS.some(({ name }) => name === format)) {
@@ -110,7 +122,7 @@ export const replayFiles = async ({
 
   const files: FileReport[] = [];
   const keys = new Set<string>();
-  const streams = (await openFiles(paths, format)).map((opened) => readFile(opened, files, keys));
+  const streams = (await openFiles(paths, format)).map((opened) => readFile(opened, files, keys, onModelCall));
   if (config.scope === 'process') {
     for await (const event of inTime(streams)) apply(event);
   } else {
@@ -118,7 +130,8 @@ export const replayFiles = async ({
   }
   for (const { simulation } of feeds) simulation.finish();
   const [from, to] = calls + steps > 0 ? [firstMs, lastMs] : [undefined, undefined];
-  return { files, sessions: sessions.size, calls, steps, firstMs: from, lastMs: to, misplaced };
+  const hasSession = (session: string): boolean => sessions.has(session);
+  return { files, sessions: sessions.size, hasSession, calls, steps, firstMs: from, lastMs: to, misplaced };
 };
 
 /** Whether an event is of an agent: its session is, by its first call. */
@@ -173,6 +186,7 @@ const readFile = async function* (
   { file, reader, read, error: fault }: OpenedFile,
   reports: FileReport[],
   keys: Set<string>,
+  modelCall: ReadNotes['modelCall'],
 ): AsyncIterable<readonly RecordedEvent[]> {
   const skipped: Record<string, number> = Object.create(null);
   const versions: string[] = [];
@@ -192,6 +206,7 @@ const readFile = async function* (
     },
     version: (version) => void (versions.includes(version) || versions.push(version)),
     incomplete: (evidence) => void (incomplete.includes(evidence) || incomplete.push(evidence)),
+    modelCall,
     isFirst: (key) => keys.size < keys.add(key).size,
   };
   try {

@@ -45,6 +45,20 @@ export type Parents = ReadonlyMap<string, string | undefined>;
 /** Spans above a span that are searched. */
 const MOST_ABOVE = 100;
 
+/** The ids of the spans above calls of models. A client's span may be below that of a framework or a guard. */
+export const aboveModels = (spans: Iterable<Span>, parents: Parents): ReadonlySet<string> => {
+  const found = new Set<string>();
+  for (const span of spans) {
+    if (!isModel(span)) continue;
+    let id = span.parentId;
+    for (let above = 0; id !== undefined && above < MOST_ABOVE && !found.has(id); above += 1) {
+      found.add(id);
+      id = parents.get(id);
+    }
+  }
+  return found;
+};
+
 /**
  * Spans of the same tool above and below each other are one call: a framework's span, ours, an MCP client's and its server's. Ours stays,
  * otherwise the one at the top. Its error may be known only below.

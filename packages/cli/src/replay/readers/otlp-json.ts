@@ -45,6 +45,19 @@ export interface Span {
   readonly statusMessage: string | undefined;
   /** Attributes of the last recorded exception. */
   readonly exception: ReadonlyMap<string, unknown> | undefined;
+  /** The models that a guard tried before the one that answered (L7). */
+  readonly tried: readonly TriedModel[];
+}
+
+/** A model that did not answer. */
+export interface TriedModel {
+  /** `PROVIDER/MODEL`. */
+  readonly model: string;
+  /** `failed`, `skipped` or `unsupported`. */
+  readonly result: string;
+  readonly category: string | undefined;
+  readonly status: number | undefined;
+  readonly atMs: number;
 }
 
 const REMOTE_KNOWN = 0x100;
@@ -84,6 +97,7 @@ const spanOf = (span: OtlpSpan | null): Span | undefined => {
     isError: status?.code === 2 || status?.code === 'STATUS_CODE_ERROR',
     statusMessage: typeof status?.message === 'string' ? status.message : undefined,
     exception: exceptionOf(span?.events),
+    tried: triedOf(span?.events, startMs),
   };
 };
 
@@ -105,6 +119,26 @@ const plain = (value: OtlpValue | null | undefined): unknown => {
   if (arrayValue) return (listOf(arrayValue, 'values') ?? []).map((one) => plain(one as OtlpValue | null));
   if (kvlistValue) return Object.fromEntries(attributesOf(kvlistValue.values));
   return stringValue ?? (intValue === undefined ? doubleValue : Number(intValue)) ?? boolValue;
+};
+
+const NONE: readonly TriedModel[] = [];
+
+const triedOf = (events: unknown, startMs: number): readonly TriedModel[] => {
+  if (!Array.isArray(events)) return NONE;
+  const found = events.filter((event) => event?.name === 'breakerbox.model.tried');
+  return found.length === 0 ? NONE : found.map((event) => triedModel(event, startMs));
+};
+
+const triedModel = (event: { attributes?: unknown; timeUnixNano?: unknown }, startMs: number): TriedModel => {
+  const attributes = attributesOf(event.attributes);
+  const [category, status] = [attributes.get('error.type'), attributes.get('http.response.status_code')];
+  return {
+    model: `${attributes.get('gen_ai.tool.name')}`.replace(/^model:/, ''),
+    result: `${attributes.get('breakerbox.result')}`,
+    category: typeof category === 'string' ? category : undefined,
+    status: typeof status === 'number' ? status : undefined,
+    atMs: Math.max(startMs, msOf(event.timeUnixNano) ?? startMs),
+  };
 };
 
 const exceptionOf = (events: unknown): ReadonlyMap<string, unknown> | undefined => {

@@ -1,5 +1,5 @@
 import type { ReadNotes, RecordingFile } from '../recording.ts';
-import { attribute, isModel, isTool, oncePerCall, resumedBy } from './otlp-calls.ts';
+import { aboveModels, attribute, isModel, isTool, oncePerCall, resumedBy } from './otlp-calls.ts';
 import type { Span } from './otlp-json.ts';
 
 /** A share of tool spans without their parents, above which spans were dropped (T4). */
@@ -19,6 +19,8 @@ interface Trace {
 export interface Call {
   readonly span: Span;
   readonly session: string;
+  /** Whether another call of a model is below it: that one is the attempt. */
+  readonly isAbove: boolean;
 }
 
 /** The spans that were read, by their traces. */
@@ -60,9 +62,14 @@ export const tracesOver = async (files: readonly RecordingFile[]): Promise<Trace
         taken.map(([, trace]) => trace),
         notes,
       );
-      return taken.flatMap(([id, { calls, parents, session }]) =>
-        oncePerCall([...calls.values()], parents).map((span) => ({ span, session: sessionOf(span) ?? session ?? id })),
-      );
+      return taken.flatMap(([id, { calls, parents, session }]) => {
+        const above = aboveModels(calls.values(), parents);
+        return oncePerCall([...calls.values()], parents).map((span) => ({
+          span,
+          session: sessionOf(span) ?? session ?? id,
+          isAbove: above.has(span.spanId),
+        }));
+      });
     },
   };
 };

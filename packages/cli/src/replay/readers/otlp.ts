@@ -3,6 +3,7 @@ import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader, StartEvent } from '../recording.ts';
 import { attribute, isModel, isTool, resumedBy, toolOf } from './otlp-calls.ts';
 import { type Span, spansOf } from './otlp-json.ts';
+import { modelCallsOf } from './otlp-models.ts';
 import { type Call, tracesOver } from './otlp-traces.ts';
 
 const BATCH = 1000;
@@ -18,7 +19,11 @@ const readOver = async (files: readonly RecordingFile[]): Promise<RecordingReade
         if (isSampled(span)) notes.incomplete('its spans are sampled');
       }
     } finally {
-      yield* eventsOf(traces.take(file, notes), progress);
+      const calls = traces.take(file, notes);
+      for (const { span, session, isAbove } of calls) {
+        if (isModel(span) && !isAbove) for (const call of modelCallsOf(span, session)) notes.modelCall(call);
+      }
+      yield* eventsOf(calls, progress);
     }
   };
 };
