@@ -10,15 +10,22 @@ import type { Grant, ProbeResult, StoredCircuit } from './protocol.ts';
 import type { FleetMode, Heard } from './reader.ts';
 import { CLOCK_STEP_MS } from './records.ts';
 
-/** G2: these belong to one user, one machine or one call. */
-const NEVER_SHARED: ReadonlySet<ErrorCategory> = new Set([
-  'permission',
-  'filesystem',
-  'invalid_input',
-  'denied',
-  'cancelled',
-  'unusable',
-]);
+/** G2: whether other processes have such failures too. The others belong to one user, one machine or one call. */
+const IS_SHARED: Readonly<Record<ErrorCategory, boolean>> = {
+  network: true,
+  timeout: true,
+  rate_limit: true,
+  permission: false,
+  filesystem: false,
+  server: true,
+  resource: true,
+  unknown: true,
+  unusable: false,
+  invalid_input: false,
+  denied: false,
+  cancelled: false,
+  tool_error: true,
+};
 
 /** A probe is claimed only if a call was rejected so lately. */
 const DEMAND_MS = 5_000;
@@ -282,7 +289,7 @@ const opening = (track: Track, { circuit, stored, nowMs }: Situation): Step | un
   }
   const { category = 'unknown' } = circuit;
   const isKnown = stored?.state === 'open' || isOver(circuit, stored, nowMs);
-  if (isKnown || !goesByFailures(circuit) || NEVER_SHARED.has(category)) track.opened = false;
+  if (isKnown || !goesByFailures(circuit) || !IS_SHARED[category]) track.opened = false;
   if (!track.opened) return undefined;
   return { send: 'report', generation: 0, category, waitMs: Math.max(circuit.waitMs, circuit.retryAfterMs), ageMs: 0 };
 };

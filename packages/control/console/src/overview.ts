@@ -166,17 +166,17 @@ const toolCircuits = (sessions: readonly LiveSession[]): readonly ToolCircuits[]
   const all = sessions.flatMap(({ session }) => session.circuits.filter(({ state }) => state !== 'closed'));
   return [...Map.groupBy(all, ({ tool, state }) => JSON.stringify([tool, state])).values()]
     .map((of) => toolCircuit(of as [CircuitState, ...CircuitState[]]))
-    .toSorted((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state) || b.sessions - a.sessions);
+    .toSorted((a, b) => ORDER[a.state] - ORDER[b.state] || b.sessions - a.sessions);
 };
 
-const STATES: readonly CircuitState['state'][] = [
-  'open',
-  'half_open',
-  'forced_open',
-  'disabled',
-  'observe_only',
-  'closed',
-];
+const ORDER: Readonly<Record<CircuitState['state'], number>> = {
+  open: 0,
+  half_open: 1,
+  forced_open: 2,
+  disabled: 3,
+  observe_only: 4,
+  closed: 5,
+};
 
 const toolCircuit = (of: readonly [CircuitState, ...CircuitState[]]): ToolCircuits => {
   const [first] = of;

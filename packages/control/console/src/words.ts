@@ -1,3 +1,4 @@
+import type { ErrorCategory, OperatorAction, SystemicEvent } from '@breakerbox/core';
 import type { ConsoleChange, EndpointState } from '../../src/console/console-state.ts';
 import type { CircuitState, LiveSession } from './overview.ts';
 
@@ -46,16 +47,29 @@ export const STATE_WORDS: Readonly<Record<CircuitState['state'], string>> = {
   observe_only: 'observe only',
 };
 
-const CATEGORY_WORDS: Readonly<Record<string, string>> = {
+const CATEGORY_WORDS: Readonly<Record<ErrorCategory, string>> = {
+  network: 'network',
+  timeout: 'timeout',
   rate_limit: 'rate limit',
+  permission: 'permission',
+  filesystem: 'filesystem',
   server: 'server error',
+  resource: 'resource',
+  unknown: 'unknown',
+  unusable: 'unusable',
   invalid_input: 'invalid input',
+  denied: 'denied',
+  cancelled: 'cancelled',
   tool_error: 'tool error',
 };
 
+/** The word for a value of this version; the value itself if an endpoint of a later version sends another. */
+const wordOf = (words: Readonly<Record<string, string>>, value: string): string =>
+  Object.hasOwn(words, value) ? (words[value] ?? value) : value;
+
 /** The category of an error. */
 export const errorWord = (category: string | undefined): string | undefined =>
-  category === undefined ? undefined : (CATEGORY_WORDS[category] ?? category);
+  category === undefined ? undefined : wordOf(CATEGORY_WORDS, category);
 
 /** When the next probe may go. */
 export const probeWords = (nextProbe: CircuitState['nextProbe']): string | undefined => {
@@ -91,13 +105,14 @@ export const pauseTitle = ({ session: { state } }: LiveSession): string => {
   return state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';
 };
 
-const LAYER_WORDS: Readonly<Record<string, string>> = {
+const LAYER_WORDS: Readonly<Record<SystemicEvent['layer'], string | undefined>> = {
   network: 'the network',
   filesystem: 'the file system or the resources of this machine',
   permissions: 'permissions or credentials',
   upstream: 'the services behind the tools',
   dependency: 'what the tools depend on',
   group: 'the group of the tools',
+  unknown: undefined,
 };
 
 /** Why a session is paused, as a sentence. */
@@ -115,12 +130,13 @@ export const pauseReason = ({ session }: LiveSession): string => {
 /** What the event points to. */
 export const suspectWords = ({ session: { event } }: LiveSession): string | undefined => {
   if (event === undefined) return undefined;
-  return event.suspect ?? LAYER_WORDS[event.layer];
+  return event.suspect ?? LAYER_WORDS[event.layer as SystemicEvent['layer']];
 };
 
-const ACTION_WORDS: Readonly<Record<string, string>> = {
+const ACTION_WORDS: Readonly<Record<OperatorAction, string>> = {
   resume: 'resumed',
   confirm: 'confirmed the recovery of',
+  extend: 'extended a limit of',
   force_open: 'forced open the circuit of',
   disable: 'disabled the circuit of',
   observe: 'set observe-only mode for',
@@ -144,8 +160,8 @@ export const changeWords = ({ kind, session, tool, from, to, category, who }: Co
       return `Session ${session} has a full budget again`;
     case 'action':
       return tool === undefined
-        ? `${who} ${ACTION_WORDS[to ?? ''] ?? to} session ${session}`
-        : `${who} ${ACTION_WORDS[to ?? ''] ?? to} ${tool}${of}`;
+        ? `${who} ${wordOf(ACTION_WORDS, `${to}`)} session ${session}`
+        : `${who} ${wordOf(ACTION_WORDS, `${to}`)} ${tool}${of}`;
   }
 };
 

@@ -1,5 +1,5 @@
 /**
- * What can go wrong with a tool call (O1): `error.type` in telemetry. The first nine count as failures. Reports and docs use this order.
+ * What can go wrong with a tool call (O1): `error.type` in telemetry. Reports and docs use this order.
  */
 export const ERROR_CATEGORIES = [
   'network', // the peer can't be reached: refused, reset, no such host, TLS
@@ -29,6 +29,18 @@ export type Judgement = Exclude<Outcome, 'success'>;
 /**
  * How each category counts unless a tool's settings override it (O1): outages are failures, the others say nothing about health.
  */
-export const DEFAULT_JUDGEMENT = Object.freeze(
-  Object.fromEntries(ERROR_CATEGORIES.map((category, index) => [category, index < 9 ? 'failure' : 'ignored'])),
-) as Readonly<Record<ErrorCategory, Judgement>>;
+export const DEFAULT_JUDGEMENT: Readonly<Record<ErrorCategory, Judgement>> = Object.freeze({
+  network: 'failure',
+  timeout: 'failure',
+  rate_limit: 'failure',
+  permission: 'failure',
+  filesystem: 'failure',
+  server: 'failure',
+  resource: 'failure',
+  unknown: 'failure',
+  unusable: 'failure',
+  invalid_input: 'ignored',
+  denied: 'ignored',
+  cancelled: 'ignored',
+  tool_error: 'ignored',
+});

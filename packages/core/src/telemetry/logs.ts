@@ -4,7 +4,7 @@ import type { BreakerboxEvents, Emitter, EventBase, LimitEvent, RouteSummary } f
 import { usedOf } from '../limits/limit-text.ts';
 import type { Route } from '../routing/route.ts';
 import { reportThrown, safely } from '../safely.ts';
-import { ATTR, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
+import { ATTR, type EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 
 /** The events that are log records too. */
 export type LogEvents = Omit<BreakerboxEvents, 'decision' | 'outcome'>;
@@ -135,8 +135,9 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
   safely('the logger', () => {
     const { body, severity, attributes } = RECORDS[name];
     const severityText = severity?.(event) ?? 'INFO';
+    const eventName: (typeof EVENT)[keyof typeof EVENT] = `breakerbox.${name}`;
     logs.getLogger(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL }).emit({
-      eventName: `breakerbox.${name}`,
+      eventName,
       body: body(event),
       severityText,
       severityNumber: api.SeverityNumber[severityText],
