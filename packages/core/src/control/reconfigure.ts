@@ -15,21 +15,33 @@ import { type TrackedCircuit, takeOver } from '../tracked-circuit.ts';
 
 type Key = keyof BreakerboxConfig;
 
-/** Settings that parts of the box have taken up for good. */
-const FIXED: readonly Key[] = [
-  'agent',
-  'scope',
-  'fleet',
-  'systemic',
-  'loopGuard',
-  'precheckMaxAgeMs',
-  'chainBackoffMs',
-  'maxChildren',
-  'maxDepth',
-  'maxTools',
-  'sessionIdleMs',
-  'clock',
-];
+/**
+ * When a change of each setting takes effect. `fixed`: parts of the box have taken it up for good, so it cannot change. `next use`: with
+ * the next use of each session. `later`: in sessions that begin later.
+ */
+const TAKES_EFFECT = {
+  agent: 'fixed',
+  tools: 'next use',
+  defaults: 'next use',
+  groups: 'next use',
+  models: 'next use',
+  budget: 'later',
+  limits: 'later',
+  allowedTools: 'later',
+  systemic: 'fixed',
+  scope: 'fixed',
+  fleet: 'fixed',
+  loopGuard: 'fixed',
+  precheckMaxAgeMs: 'fixed',
+  chainBackoffMs: 'fixed',
+  maxChildren: 'fixed',
+  maxDepth: 'fixed',
+  maxTools: 'fixed',
+  sessionIdleMs: 'fixed',
+  clock: 'fixed',
+} as const satisfies Readonly<Record<Key, 'fixed' | 'next use' | 'later'>>;
+
+const FIXED = (Object.keys(TAKES_EFFECT) as Key[]).filter((key) => TAKES_EFFECT[key] === 'fixed');
 
 /** Options of `reconfigure`. */
 export interface ReconfigureOptions {
