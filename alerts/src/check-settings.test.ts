@@ -23,6 +23,8 @@ describe('settings', () => {
     [{ errorRatio: Number.NaN }, /errorRatio: is NaN, .*Write a number/],
     [{ errorRatio: '25%' }, /errorRatio: is '25%'/],
     [{ flappingOpenings: 0 }, /flappingOpenings: is 0, .*count.*1 or more/],
+    [{ onFallbackLeastAnswers: 0 }, /onFallbackLeastAnswers: is 0, .*count/],
+    [{ modelsDownLeastCalls: 0.5 }, /modelsDownLeastCalls: is 0\.5, .*count/],
     [{ flappingOpenings: 2.5 }, /flappingOpenings: is 2.5/],
     [{ correlatedTools: 1 }, /correlatedTools: is 1, .*2 or more/],
     [{ slowFactor: 1 }, /slowFactor: is 1, .*above 1/],

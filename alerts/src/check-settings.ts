@@ -20,33 +20,35 @@ export class RuleOptionsError extends Error {
 type Key = keyof RuleSettings;
 type KeyOf<Type> = { [K in Key]: RuleSettings[K] extends Type ? K : never }[Key];
 
-/** Numbers that count something; the least useful value is 1. */
-const COUNTS: readonly KeyOf<number>[] = [
-  'flappingOpenings',
-  'starvedLeastSkips',
-  'keyOpenLeastDecisions',
-  'errorLeastCalls',
-  'errorLeastFailures',
-  'slowLeastCalls',
-  'burnFastLeastSessions',
-  'burnSlowLeastSessions',
-];
-/** Numbers of tools or agents that have something in common; the least useful value is 2. */
-const GROUPS: readonly KeyOf<number>[] = ['correlatedTools', 'correlatedAgents'];
-const SHARES: readonly KeyOf<number>[] = [
-  'openShare',
-  'keyOpenShare',
-  'errorRatio',
-  'burnFastRatio',
-  'burnSlowRatio',
-  'correlatedShare',
-  'absentHabitShare',
-];
-/** Shares that a value must exceed, not only reach. */
-const PASSED: readonly KeyOf<number>[] = ['errorRatio', 'burnFastRatio', 'burnSlowRatio'];
+/**
+ * What each number is. `count`: of something; the least useful value is 1. `group`: tools or agents that have something in common; the
+ * least useful value is 2. `passed`: a share that a value must exceed, not only reach. `factor`, `floor`: above 0.
+ */
+const KINDS: Readonly<Record<KeyOf<number>, 'count' | 'group' | 'share' | 'passed' | 'factor' | 'floor'>> = {
+  flappingOpenings: 'count',
+  starvedLeastSkips: 'count',
+  keyOpenLeastDecisions: 'count',
+  errorLeastCalls: 'count',
+  errorLeastFailures: 'count',
+  slowLeastCalls: 'count',
+  burnFastLeastSessions: 'count',
+  burnSlowLeastSessions: 'count',
+  onFallbackLeastAnswers: 'count',
+  modelsDownLeastCalls: 'count',
+  correlatedTools: 'group',
+  correlatedAgents: 'group',
+  openShare: 'share',
+  keyOpenShare: 'share',
+  errorRatio: 'passed',
+  burnFastRatio: 'passed',
+  burnSlowRatio: 'passed',
+  correlatedShare: 'share',
+  absentHabitShare: 'share',
+  slowFactor: 'factor',
+  slowFloor: 'floor',
+};
 /** The end of the histogram: no measured p95 is above it. */
 const SLOWEST = Math.max(...DURATION_BUCKETS);
-const OTHERS: readonly KeyOf<number>[] = ['slowFactor', 'slowFloor'];
 
 const isKey = (key: string): key is Key => Object.hasOwn(DEFAULT_SETTINGS, key);
 
@@ -75,23 +77,23 @@ const wrongWith = (key: Key, value: unknown): string | undefined => {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
     return `is ${whatItIs(value)}, which is not a finite number. Write a number. ${like}`;
   }
-  const name = key as KeyOf<number>;
-  if (COUNTS.includes(name) && !(Number.isInteger(value) && value >= 1)) {
+  const kind = KINDS[key as KeyOf<number>];
+  if (kind === 'count' && !(Number.isInteger(value) && value >= 1)) {
     return `is ${value}, but the setting is a count: below 1 the alert would fire for an idle agent. Write a whole number of 1 or more. ${like}`;
   }
-  if (GROUPS.includes(name) && !(Number.isInteger(value) && value >= 2)) {
+  if (kind === 'group' && !(Number.isInteger(value) && value >= 2)) {
     return `is ${value}, but a shared cause needs at least two. Write a whole number of 2 or more. ${like}`;
   }
-  if (SHARES.includes(name) && !(value > 0 && value <= 1)) {
+  if ((kind === 'share' || kind === 'passed') && !(value > 0 && value <= 1)) {
     return `is ${value}, but the setting is a share: a value of 0 or less is always reached, a value above 1 never. Write 0.25 for 25 %. ${like}`;
   }
-  if (PASSED.includes(name) && value >= 1)
+  if (kind === 'passed' && value >= 1)
     return `is ${value}, but a share is never above 1: the alert would never fire. Write less than 1, such as 0.9. ${like}`;
-  if (name === 'slowFloor' && value >= SLOWEST)
+  if (kind === 'floor' && value >= SLOWEST)
     return `is ${value}, but the histogram ends at ${SLOWEST}, so no measured p95 is above that: the alert would never fire. Write a lower value. ${like}`;
-  if (OTHERS.includes(name) && value <= 0)
+  if ((kind === 'factor' || kind === 'floor') && value <= 0)
     return `is ${value}, and every tool would exceed it. Write a number above 0. ${like}`;
-  if (name === 'slowFactor' && value <= 1)
+  if (kind === 'factor' && value <= 1)
     return `is ${value}, and every tool would count as slow half of the time. Write a number above 1. ${like}`;
   return undefined;
 };
