@@ -228,7 +228,7 @@ describe('the options', () => {
       expect(using(options)).toThrow(BreakerboxConfigError);
     }
     expect(using({ key: 'url' })).toThrow(/options\.key: is of type string\. Set a function such as byHost/);
-    expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'runner', 'fetch', 'browser' or false/);
+    expect(using({ kind: 5 })).toThrow(/options\.kind: is 5\. Set 'browser', 'runner', 'fetch' or false/);
     expect(() => hookedCalls(session, { keys: byHost() } as never)).toThrow(/options\.keys: is not an option/);
   });
 });

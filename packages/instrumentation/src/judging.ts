@@ -2,7 +2,7 @@ import { type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@brea
 import { atOnce, isObject, read, readKeys, safely } from '@breakerbox/core/internal';
 import { targetIn } from './classify/call.ts';
 import { readReturned, readThrown, type Verdict } from './classify/classify.ts';
-import { kindOf, type ToolKind } from './classify/kind.ts';
+import { kindOf, TOOL_KINDS, type ToolKind } from './classify/kind.ts';
 import { firstName } from './groups.ts';
 import { aValue, functionGiven, type OptionCheck, show } from './options.ts';
 
@@ -50,9 +50,7 @@ export interface JudgingOptions<Result = unknown, Input = unknown> {
   readonly kind?: ToolKind | false | ((tool: string) => ToolKind | false | undefined);
 }
 
-const KINDS: readonly unknown[] = ['runner', 'fetch', 'browser'] satisfies readonly ToolKind[];
-
-const isKind = (value: unknown): value is ToolKind => KINDS.includes(value);
+const isKind = (value: unknown): value is ToolKind => TOOL_KINDS.some((kind) => kind === value);
 
 /** For the options in {@link JudgingOptions}. */
 export const JUDGING = {
@@ -65,7 +63,7 @@ export const JUDGING = {
   kind: (value) =>
     value === false || isKind(value) || typeof value === 'function'
       ? undefined
-      : `is ${show(value)}. Set 'runner', 'fetch', 'browser' or false, or a function that returns one of them for the name of a tool. Or leave it out.`,
+      : `is ${show(value)}. Set ${TOOL_KINDS.map((kind) => `'${kind}'`).join(', ')} or false, or a function that returns one of them for the name of a tool. Or leave it out.`,
 } as const satisfies Readonly<Record<keyof JudgingOptions, OptionCheck>>;
 
 /** Facts about a tool that its framework knows. */

@@ -27,7 +27,11 @@ export interface ClassifyReport {
   readonly judgedBy?: 'evidence' | 'words' | 'nothing';
 }
 
-const KINDS: readonly string[] = ['runner', 'fetch', 'browser'] satisfies readonly ToolKind[];
+const KINDS: readonly string[] = Object.keys({
+  runner: true,
+  fetch: true,
+  browser: true,
+} satisfies Record<ToolKind, true>);
 const LONGEST = 160;
 
 /** `breakerbox classify`. `input` is standard input. */

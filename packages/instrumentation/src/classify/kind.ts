@@ -10,6 +10,9 @@ const KINDS: Readonly<Record<ToolKind, RegExp>> = {
     /\b(?:fetch(?:$| (?:urls?|page|web|webpage|website|html|markdown|txt|json)\b)|scrape|crawl|http (?:request|get)|(?:read|get|open|visit) (?:url|web ?page|website)|web ?fetch)\b/,
 };
 
+/** All kinds, in the order of their precedence. */
+export const TOOL_KINDS = Object.keys(KINDS) as readonly ToolKind[];
+
 /** The words of a name in lower case: `executeCode`, `execute-code` and `execute_code` are 'execute code'. */
 export const spaced = (name: string): string =>
   name
@@ -21,5 +24,5 @@ export const spaced = (name: string): string =>
 /** The kind that a tool's name means, or the title in its MCP annotations if there is one; undefined in doubt. */
 export const kindOf = (tool: string, annotations?: { readonly title?: string | undefined }): ToolKind | undefined => {
   const words = [tool, `${annotations?.title}`].map(spaced);
-  return (['browser', 'runner', 'fetch'] as const).find((kind) => words.some((name) => KINDS[kind].test(name)));
+  return TOOL_KINDS.find((kind) => words.some((name) => KINDS[kind].test(name)));
 };

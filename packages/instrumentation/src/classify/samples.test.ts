@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { describe, expect, it } from 'vitest';
 import { type ReadContext, readReturned, readThrown, type Verdict } from './classify.ts';
-import type { ToolKind } from './kind.ts';
+import { TOOL_KINDS, type ToolKind } from './kind.ts';
 
 /** What real MCP servers, benchmarks' tools, API wrappers, drivers and browsers said; how a row reads is told in its first lines' keys. */
 interface Row {
@@ -32,7 +32,7 @@ class McpError extends Error {
 
 const contextOf = ({ tool, input }: Row): ReadContext => ({
   ...(tool !== undefined && { tool }),
-  ...(['runner', 'fetch', 'browser'].includes(tool ?? '') && { kind: tool as ToolKind }),
+  ...(TOOL_KINDS.some((kind) => kind === tool) && { kind: tool as ToolKind }),
   input,
   unixMs: 0,
 });
