@@ -1,4 +1,5 @@
 import type { ActionResult, ForcedMode, OperatedSession, Operator } from '@breakerbox/core/control';
+import { MOST_MODES } from '@breakerbox/core/internal';
 import type { AgentModes } from './agent-modes.ts';
 import type { ActionRequest } from './schema.ts';
 import { havingSession, type OperatedBox } from './state.ts';
@@ -16,9 +17,6 @@ const MODES: Readonly<Record<'force_open' | 'disable' | 'observe', ForcedMode>> 
 };
 
 type Of<Action extends ActionRequest['action']> = Extract<ActionRequest, { readonly action: Action }>;
-
-/** Modes of one tool of a box. Core has the same limit, and would find it after some boxes have the mode. */
-const MOST_MODES = 200;
 
 /** The caller counts an action once, however many boxes it concerns. */
 const isCounted = false;
@@ -102,6 +100,7 @@ const STALE: Acted = {
 export const having = (boxes: readonly OperatedBox[], tool: string): readonly OperatedBox[] =>
   boxes.filter(({ operator }) => operator.scope !== 'none' && operator.knows(tool));
 
+/** Core has the same limit, and would find it after some boxes have the mode. */
 const isFull = ({ operator }: OperatedBox, tool: string, owner: string, session: string | undefined): boolean => {
   const others = operator
     .modes()

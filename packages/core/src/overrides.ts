@@ -26,6 +26,9 @@ export interface CircuitChanges {
  */
 const ORDER = ['settings', 'fleet', 'operators', 'grants'] as const;
 
+/** Modes that operators may force on one tool, of all owners: each session looks through them (A4). */
+export const MOST_MODES = 200;
+
 /**
  * Gives circuits what it wants of them. Without `changes` the circuits are new, and nothing is reported. `at`: a moment of the session;
  * without `changes` it says that a call with them follows.

@@ -1,5 +1,6 @@
 import type { Circuit, CircuitMode } from '../circuit/circuit.ts';
 import { forgetKeys, type KeyCircuits } from '../circuit/key-circuits.ts';
+import { MOST_MODES } from '../overrides.ts';
 import { type TrackedCircuit, takeOver } from '../tracked-circuit.ts';
 
 /** The modes that an operator may force, the strongest first (A4). */
@@ -42,9 +43,6 @@ const without = (all: ForcedModes, drops: (one: Forced) => boolean): ForcedModes
   const left = all.filter((one) => !drops(one));
   return left.length === all.length ? all : left;
 };
-
-/** Modes of one tool, of all owners: each session looks through them. */
-export const MOST_MODES = 200;
 
 /** Those of them that other processes may have forced. The other places are for what is forced in this process. */
 export const MOST_REMOTE = 100;
