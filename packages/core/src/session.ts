@@ -180,7 +180,7 @@ class Session implements TreeRoot {
 
   /** Tells what has changed, in the order in which it did. Before a call's own report, and before listeners get their events. */
   #report(): void {
-    for (const report of this.#reports.take()) this.#telemetry.changed(report);
+    for (const change of this.#reports.take()) this.#telemetry.changed(change);
   }
 
   #flush(): void {
@@ -422,7 +422,7 @@ class Session implements TreeRoot {
   #lookAtLimits(run: Run, ms: number): void {
     for (const change of limitChanges(run, ms)) {
       const { run: root = run } = this.#engine;
-      this.#reports.add({ is: 'limit', change, isOver: isPausedByLimit(root) });
+      this.#reports.add({ is: 'limit', limitChange: change, isOver: isPausedByLimit(root) });
     }
   }
 

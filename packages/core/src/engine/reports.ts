@@ -9,7 +9,7 @@ import type { LimitKind } from '../limits/limits.ts';
 import type { CircuitSpec } from '../tool.ts';
 
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
-export type Report =
+export type Change =
   /** A circuit was created or restored. */
   | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
   /** A circuit changed its state, by itself or by hand. `observed`: it is only observed, and would have (C1). */
@@ -34,22 +34,22 @@ export type Report =
   /** The event is over (S5). */
   | { readonly is: 'resolved'; readonly event: SystemicEvent; readonly by: RecoveredBy }
   /** A limit of the run, or of a child, is near, reached or lifted (D2). `isOver`: a limit pauses the session. */
-  | { readonly is: 'limit'; readonly change: LimitChange; readonly isOver: boolean }
+  | { readonly is: 'limit'; readonly limitChange: LimitChange; readonly isOver: boolean }
   /** A limit was made larger. */
   | { readonly is: 'extended'; readonly limit: LimitKind; readonly extended: ExtendedLimit };
 
 /** What a session has to report, first to last. A look ahead drops it. */
 export class Reports {
   /** Undefined while there is nothing to report: nearly always. */
-  pending: Report[] | undefined;
+  pending: Change[] | undefined;
 
-  add(report: Report): void {
+  add(change: Change): void {
     this.pending ??= [];
-    this.pending.push(report);
+    this.pending.push(change);
   }
 
   /** Takes out all of them. */
-  take(): readonly Report[] {
+  take(): readonly Change[] {
     const { pending = [] } = this;
     this.pending = undefined;
     return pending;

@@ -6,7 +6,7 @@ import { type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
-import type { Report } from '../engine/reports.ts';
+import type { Change } from '../engine/reports.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
 import { isPausedByLimit, type LimitChange } from '../limits/limit-changes.ts';
 import type { Spent } from '../limits/limit-view.ts';
@@ -218,19 +218,19 @@ export class SessionTelemetry implements LiveSession {
   }
 
   /** Circuits or ledgers have changed. */
-  changed(report: Report): void {
-    switch (report.is) {
+  changed(change: Change): void {
+    switch (change.is) {
       case 'tracked':
-        this.#countCircuits(report.tool.series, report.state, 1);
+        this.#countCircuits(change.tool.series, change.state, 1);
         break;
       case 'moved':
-        this.#moved(report);
+        this.#moved(change);
         break;
       case 'absorbed':
-        withdraw(report.tool.series, 'openedTime'); // C15: its openings are those of its group now.
+        withdraw(change.tool.series, 'openedTime'); // C15: its openings are those of its group now.
         break;
       case 'wrote':
-        this.#wrote(report.ledger, report.state);
+        this.#wrote(change.ledger, change.state);
         break;
       case 'exhausted': {
         const { limit, cycle } = this.#ledger.budget;
@@ -240,25 +240,25 @@ export class SessionTelemetry implements LiveSession {
       }
       case 'resumed': {
         const { limit, cycle } = this.#ledger.budget;
-        if (report.isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
+        if (change.isChange) traceResume('resume', this.#box.agent, this.#id, this.#span);
         this.#note('budget.resumed', { limit, cycle });
         break;
       }
       case 'detected':
-        systemicSeries(this.#box.series, report.event).value += 1;
+        systemicSeries(this.#box.series, change.event).value += 1;
         this.#countEvents(1);
-        this.#note('systemic.detected', { event: report.event });
+        this.#note('systemic.detected', { event: change.event });
         break;
       case 'resolved':
-        this.#resolved(report.event, report.by);
+        this.#resolved(change.event, change.by);
         break;
       case 'limit':
-        this.limited(report.isOver);
-        this.#noteLimit(report.change);
+        this.limited(change.isOver);
+        this.#noteLimit(change.limitChange);
         break;
       case 'extended': {
-        const { session, from, to } = report.extended;
-        this.#note('limit.extended', { limit: report.limit, child: this.#childOf(session), from, to });
+        const { session, from, to } = change.extended;
+        this.#note('limit.extended', { limit: change.limit, child: this.#childOf(session), from, to });
         break;
       }
     }
@@ -349,7 +349,7 @@ export class SessionTelemetry implements LiveSession {
     }
   }
 
-  #moved({ tool, from, to, category, observed }: Extract<Report, { is: 'moved' }>): void {
+  #moved({ tool, from, to, category, observed }: Extract<Change, { is: 'moved' }>): void {
     if (!observed) this.#countMove(tool.series, from, to, category);
     this.#note('circuit.transition', { tool: tool.name, from, to, category, observed });
   }
