@@ -10,9 +10,9 @@ import {
   fail,
   failedKeysOf,
   failuresInRow,
+  giveBack,
   interrupt,
   openCircuit,
-  release,
   restage,
   retreat,
   succeed,
@@ -49,7 +49,7 @@ describe('C2, C3: closed', () => {
 
   test('C3: rejections and ignored outcomes enter no window, and closing clears all counts', () => {
     const rated = resolvePolicy({ failureRate: { rate: 1, minimumCalls: 1 }, cooldownMs: 100 });
-    expect(release(start, start)).toBe(start);
+    expect(giveBack(start, start)).toBe(start);
     const open = fail(start, start, failure, rated, at(0));
     expect(admit(open, rated, at(99))).toEqual({ verdict: 'reject', circuit: open });
     const { circuit, ticket } = probing(rated, open, at(100));
@@ -96,7 +96,7 @@ describe('C7: late results change nothing', () => {
   ])('C7: %s', (_, circuit, ticket) => {
     expect(succeed(circuit, ticket, call, policy, at(101))).toBe(circuit);
     expect(fail(circuit, ticket, failure, policy, at(101))).toBe(circuit);
-    expect(release(circuit, ticket)).toBe(circuit);
+    expect(giveBack(circuit, ticket)).toBe(circuit);
   });
 });
 
@@ -106,20 +106,20 @@ describe('C8, C9: probe slots', () => {
   const first = probing(policy, openAt(config, at(0)), at(100));
 
   test('C8: an ignored probe returns its slot; a ticket without a lease returns none', () => {
-    const free = release(first.circuit, first.ticket);
+    const free = giveBack(first.circuit, first.ticket);
     expect(free).toMatchObject({ state: 'half_open', leases: [], succeeded: 0 });
     expect(admit(free, policy, at(101)).verdict).toBe('probe');
     const { generation } = first.circuit;
-    expect(release(first.circuit, { generation })).toBe(first.circuit);
+    expect(giveBack(first.circuit, { generation })).toBe(first.circuit);
     const two = succeed(first.circuit, { generation }, call, resolvePolicy({ probes: 2 }), at(101));
     expect(two).toMatchObject({ state: 'half_open', succeeded: 1, leases: [{ id: 0 }] });
   });
 
   test('C9: a slot is kept until its lease ends, and no two leases are the same', () => {
     expect(first.ticket.lease).toEqual({ id: 0, untilMs: 150 });
-    const second = probing(policy, release(first.circuit, first.ticket), at(120));
+    const second = probing(policy, giveBack(first.circuit, first.ticket), at(120));
     expect(second.ticket.lease).toEqual({ id: 1, untilMs: 170 });
-    expect(release(second.circuit, first.ticket)).toMatchObject({ leases: [{ id: 1 }] });
+    expect(giveBack(second.circuit, first.ticket)).toMatchObject({ leases: [{ id: 1 }] });
   });
 });
 
@@ -183,7 +183,7 @@ describe('C15: the circuit of a group', () => {
     const third = failedProbe(again, policy, at(0, 6), 'b');
     expect(restage(third, policy, at(0, 7))).toMatchObject({ outage: { probedBy: 'b' } });
     const byB = probing(policy, again, at(0, 6), asking('b'));
-    expect(admits(release(byB.circuit, byB.ticket), policy, at(0, 6), asking('a'))).toBe(true);
+    expect(admits(giveBack(byB.circuit, byB.ticket), policy, at(0, 6), asking('a'))).toBe(true);
     expect(
       failedProbe(openAt({ probeAfterSteps: 3 }, at(0)), resolvePolicy({ probeAfterSteps: 3 }), at(0, 3)),
     ).not.toHaveProperty('outage.probedBy');

@@ -236,7 +236,7 @@ export const interrupt = (circuit: Circuit, ticket: Ticket, policy: CircuitPolic
     : circuit;
 
 /** A call ended without saying anything about the tool: its slot is free again. C8. */
-export const release = (circuit: Circuit, ticket: Ticket): Circuit =>
+export const giveBack = (circuit: Circuit, ticket: Ticket): Circuit =>
   circuit.state === 'half_open' && ticket.lease !== undefined && !isLate(circuit, ticket)
     ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
     : circuit;

@@ -13,13 +13,13 @@ import {
   distinctKey,
   enterKey,
   forgetKeys,
+  giveBackKey,
   type Keyed,
   keyCircuit,
   keyOf,
   keyPolicyOf,
   MOST_KEYS,
   openKeys,
-  releaseKey,
 } from './key-circuits.ts';
 import { resolveKeyPolicy, resolvePolicy } from './policy.ts';
 
@@ -62,7 +62,7 @@ describe('C14: a key has a circuit from its first failure on', () => {
   test('C15: a pass without a key changes no circuit', () => {
     const tracked = keyed();
     answerKey(tracked, { of: 'group', generation: 0, lease: undefined }, DEAD, at(0), false);
-    releaseKey(tracked, { of: 'group', generation: 0, lease: undefined });
+    giveBackKey(tracked, { of: 'group', generation: 0, lease: undefined });
     expect(tracked.keys).toBeUndefined();
   });
 
@@ -73,7 +73,7 @@ describe('C14: a key has a circuit from its first failure on', () => {
     const probe = enterKey(tracked, 'k', at(10));
     expect(probe).toMatchObject({ generation: 2, lease: { id: 0, untilMs: 60_010 } });
     expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'half_open', leases: [probe.lease] });
-    releaseKey(tracked, probe);
+    giveBackKey(tracked, probe);
     expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'half_open', leases: [] });
     call(tracked, 'k', DOWN, 10);
     expect(keyCircuit(tracked, 'k')).toMatchObject({ state: 'open', outage: { trip: 'probe', waitMs: 20 } });
@@ -99,7 +99,7 @@ describe('C14: at most 100 circuits of keys', () => {
     expect(namesOf(tracked)).not.toContain('k0');
     expect(isLate(keyCircuit(tracked, 'k0'), late)).toBe(true);
     answerKey(tracked, late, DEAD, at(11), false);
-    releaseKey(tracked, late);
+    giveBackKey(tracked, late);
     expect(namesOf(tracked)).not.toContain('k0');
     call(tracked, 'k0', DEAD);
     answerKey(tracked, late, SUCCESS, at(11), false);

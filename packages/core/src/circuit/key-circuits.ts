@@ -5,7 +5,7 @@ import { isWithoutVerdict, type Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
-import { admit, adopted, type Circuit, closedCircuit, fail, release, retreat, succeed } from './circuit.ts';
+import { admit, adopted, type Circuit, closedCircuit, fail, giveBack, retreat, succeed } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
 import { TURNED_AWAY, UNREACHABLE } from './trip-policies/keys.ts';
 
@@ -95,8 +95,8 @@ export const answerKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment
 };
 
 /** C8: a call that came back too late for its tool only returns its slot. */
-export const releaseKey = (tracked: Keyed, pass: Pass): void =>
-  move(tracked, pass, (circuit) => release(circuit, pass));
+export const giveBackKey = (tracked: Keyed, pass: Pass): void =>
+  move(tracked, pass, (circuit) => giveBack(circuit, pass));
 
 const move = (tracked: Keyed, { key }: Pass, change: (circuit: Circuit) => Circuit): void => {
   if (key === undefined) return;
@@ -117,7 +117,7 @@ const nextOf = (
   if (outcome === 'success') return succeed(circuit, pass, judged, policy, at);
   const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
   if (isWithoutVerdict(judged)) return retreat(circuit, pass, undefined, policy, at);
-  if (!isFailure) return release(circuit, pass);
+  if (!isFailure) return giveBack(circuit, pass);
   return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import type { Moment } from '../clock.ts';
-import { admit, type Circuit, closedCircuit, dueNow, fail, release, restage, succeed } from './circuit.ts';
+import { admit, type Circuit, closedCircuit, dueNow, fail, giveBack, restage, succeed } from './circuit.ts';
 import { type CircuitConfig, type CircuitPolicy, resolvePolicy } from './policy.ts';
 import { dueStep, freeSteps, probeDue, probeWait } from './schedule.ts';
 import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
@@ -183,7 +183,7 @@ describe('P3: after a systemic event is over', () => {
     const policy = policyOf({ probeAfterSteps: 3 });
     const restaged = restage(openAt({ probeAfterSteps: 3 }, at(0)), policy, at(1));
     const probe = probing(policy, restaged, at(1, 3));
-    expect(outageOf(release(probe.circuit, probe.ticket)).ladder).toEqual(outageOf(restaged).ladder);
+    expect(outageOf(giveBack(probe.circuit, probe.ticket)).ladder).toEqual(outageOf(restaged).ladder);
     const closed = succeed(probe.circuit, probe.ticket, call, policy, at(2, 3));
     expect([closed, restage(closed, policy, at(0))]).toEqual([closedCircuit(3), closed]);
     const second = probing(policy, fail(closed, closed, failure, policy, at(3, 3)), at(3, 6));

@@ -62,5 +62,5 @@ export interface Barrier extends Question {
   /** The call has ended: its result is given to the circuit. */
   answer(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket, judged: Judged, at: Moment): void;
   /** C7: the call came back too late for its tool, so that it only returns its lease. */
-  release(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket): void;
+  giveBack(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket): void;
 }

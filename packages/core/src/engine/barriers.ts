@@ -179,7 +179,7 @@ export const returned = (circuits: CircuitRegistry, permit: SessionPermit): bool
   if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
   for (const barrier of CIRCUITS) {
     const ticket = ticketOf(permit, barrier);
-    if (ticket !== undefined) barrier.release(circuits, permit, ticket);
+    if (ticket !== undefined) barrier.giveBack(circuits, permit, ticket);
   }
   return true;
 };

@@ -1,5 +1,5 @@
 import { isAffected } from '../budget/systemic.ts';
-import { admit, admits, type Circuit, type CircuitMode, fail, isLate, release, retreat } from '../circuit/circuit.ts';
+import { admit, admits, type Circuit, type CircuitMode, fail, giveBack, isLate, retreat } from '../circuit/circuit.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { CorrelationState, Gate } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
@@ -49,12 +49,12 @@ export const eventBarrier: Barrier = {
       const failure = { durationMs: 0, tokens, category, retryAfterMs, tool: permit.tool };
       moveGate(circuits, gate, fail(circuit, ticket, failure, policy, at));
     } else if (isWithoutVerdict(judged)) moveGate(circuits, gate, retreat(circuit, ticket, permit.tool, policy, at));
-    else gate.circuit = release(circuit, ticket);
+    else gate.circuit = giveBack(circuit, ticket);
   },
 
-  release: (circuits, _permit, ticket) => {
+  giveBack: (circuits, _permit, ticket) => {
     const { gate } = stateOf(circuits, ticket as Pass);
-    if (gate !== undefined) gate.circuit = release(gate.circuit, ticket);
+    if (gate !== undefined) gate.circuit = giveBack(gate.circuit, ticket);
   },
 };
 

@@ -1,4 +1,4 @@
-import { admits, fail, isWaiting, release, succeed } from '../circuit/circuit.ts';
+import { admits, fail, giveBack, isWaiting, succeed } from '../circuit/circuit.ts';
 import { countsForGroup } from '../circuit/policy.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import { isWithoutVerdict } from '../outcome.ts';
@@ -50,8 +50,8 @@ export const groupBarrier: Barrier = {
     circuits.move(group, next, at, outcome !== 'ignored');
   },
 
-  release: (circuits, permit, ticket) => {
+  giveBack: (circuits, permit, ticket) => {
     const group = circuits.own(permit.entry.group);
-    if (group !== undefined) group.circuit = release(group.circuit, ticket);
+    if (group !== undefined) group.circuit = giveBack(group.circuit, ticket);
   },
 };

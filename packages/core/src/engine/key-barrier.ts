@@ -1,4 +1,4 @@
-import { answerKey, enterKey, keyCircuit, keyPolicyOf, releaseKey } from '../circuit/key-circuits.ts';
+import { answerKey, enterKey, giveBackKey, keyCircuit, keyPolicyOf } from '../circuit/key-circuits.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import type { Pass } from '../passes.ts';
 import type { Barrier } from './barrier.ts';
@@ -24,8 +24,8 @@ export const keyBarrier: Barrier = {
     answerKey(tracked, ticket as Pass, judged, circuitMoment(circuits.store, at), circuits.isDegraded(permit, at));
   },
 
-  release: (circuits, permit, ticket) => {
+  giveBack: (circuits, permit, ticket) => {
     const tracked = circuits.own(permit.entry.tracked);
-    if (tracked !== undefined) releaseKey(tracked, ticket as Pass);
+    if (tracked !== undefined) giveBackKey(tracked, ticket as Pass);
   },
 };

@@ -2,10 +2,10 @@ import {
   admits,
   type Circuit,
   fail,
+  giveBack,
   interrupt,
   isLate,
   isWaiting,
-  release,
   retreat,
   succeed,
   type Ticket,
@@ -70,7 +70,7 @@ export const toolBarrier: Barrier = {
   },
 
   /** The circuit has moved on, and with it the lease. */
-  release: () => {},
+  giveBack: () => {},
 };
 
 /** B1: a failure costs one. C14: those of keys cost nothing, but the opening of their tool does. */
@@ -98,7 +98,7 @@ export const afterIgnored = (
   at: Moment,
 ): Circuit => {
   const { circuit } = tracked;
-  if (!retreats) return release(circuit, ticket);
+  if (!retreats) return giveBack(circuit, ticket);
   return retreat(circuit, ticket, tool, tracked.tool.policy, at, circuits.surroundings(tracked));
 };
 

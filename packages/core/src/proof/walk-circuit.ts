@@ -3,8 +3,8 @@ import {
   admit,
   type Circuit,
   fail,
+  giveBack,
   type Lease,
-  release,
   restage,
   retreat,
   succeed,
@@ -104,7 +104,7 @@ const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPo
 
 const outcomeOf = (circuit: Circuit, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): Circuit => {
   if (how === 'success') return succeed(circuit, ticket, CALL, policy, at);
-  if (how === 'ignored') return release(circuit, ticket);
+  if (how === 'ignored') return giveBack(circuit, ticket);
   if (how === 'no verdict') return retreat(circuit, ticket, undefined, policy, at);
   const retryAfterMs = how === 'failure with Retry-After' ? RETRY_AFTER_MS : undefined;
   const category = how === 'unknown failure' ? 'unknown' : 'network';

@@ -6,8 +6,8 @@ import {
   closedCircuit,
   fail,
   failuresInRow,
+  giveBack,
   isLate,
-  release,
   succeed,
   type Ticket,
 } from '../circuit/circuit.ts';
@@ -87,7 +87,7 @@ const settle = (state: GroupState, call: Call, how: How, rules: GroupRules, ms =
   const { tool } = call;
   const own = tools[tool];
   const rest = { ...state, underWay: state.underWay.filter((one) => one !== call) };
-  if (isLate(own, call.own)) return { ...rest, group: release(group, call.group) }; // C7: it only gives its slots back.
+  if (isLate(own, call.own)) return { ...rest, group: giveBack(group, call.group) }; // C7: it only gives its slots back.
   const at = moment(ms);
   const next = ofGroup(group, call, how, rules, at);
   const seen = watched(rest, state, call, how, next, rules);
@@ -105,7 +105,7 @@ const settle = (state: GroupState, call: Call, how: How, rules: GroupRules, ms =
 const categoryOf = (how: How): ErrorCategory => (how === 'permission' ? 'permission' : 'network');
 
 const ofGroup = (circuit: Circuit, call: Call, how: How, { group: policy }: GroupRules, at: Moment): Circuit => {
-  if (how === 'ignored') return release(circuit, call.group);
+  if (how === 'ignored') return giveBack(circuit, call.group);
   if (how === 'success') return succeed(circuit, call.group, CALL, policy, at);
   if (how === 'permission' && circuit.state === 'closed') return circuit; // C13: the tool's own failure.
   const failure = {
@@ -118,7 +118,7 @@ const ofGroup = (circuit: Circuit, call: Call, how: How, { group: policy }: Grou
 };
 
 const ofTool = (circuit: Circuit, call: Call, how: How, { tool: policy }: GroupRules, at: Moment): Circuit => {
-  if (how === 'ignored') return release(circuit, call.own);
+  if (how === 'ignored') return giveBack(circuit, call.own);
   if (how === 'success') return succeed(circuit, call.own, CALL, policy, at);
   return fail(circuit, call.own, { ...CALL, category: categoryOf(how) }, policy, at);
 };

@@ -6,12 +6,12 @@ import {
   closedCircuit,
   fail,
   failuresInRow,
+  giveBack,
   isLate,
-  release,
   retreat,
   succeed,
 } from '../circuit/circuit.ts';
-import { answerKey, distinctKey, enterKey, forgetKeys, keyCircuit, releaseKey } from '../circuit/key-circuits.ts';
+import { answerKey, distinctKey, enterKey, forgetKeys, giveBackKey, keyCircuit } from '../circuit/key-circuits.ts';
 import type { Moment } from '../clock.ts';
 import type { Judged } from '../outcome.ts';
 import type { Edge } from './walk.ts';
@@ -85,7 +85,7 @@ const settle = (state: KeyState, call: Call, how: How, rules: KeyRules, ms = NOW
   const before = keyCircuit(keyed, call.key);
   const rest = { ...state, underWay: state.underWay.filter((one) => one !== call) };
   if (isLate(state.tool, call.own)) {
-    releaseKey(keyed, call.pass); // C7: it only gives its slot back.
+    giveBackKey(keyed, call.pass); // C7: it only gives its slot back.
     const after = keyCircuit(keyed, call.key);
     assert.equal(after.state, before.state, 'C7');
     return { ...rest, keys: onlyOf(state, call.key, keysIn(keyed)) };
@@ -103,9 +103,9 @@ const ofTool = (circuit: Circuit, call: Call, how: How, { tool: policy }: KeyRul
   if (how === 'success') return succeed(circuit, call.own, CALL, policy, at);
   const failure = { ...CALL, category: 'network', key: distinctKey(call.pass, 'network') } as const;
   if (how === 'tool fails') return fail(circuit, call.own, failure, policy, at);
-  if (how === 'ignored') return release(circuit, call.own);
+  if (how === 'ignored') return giveBack(circuit, call.own);
   if (circuit.state === 'closed') return fail(circuit, call.own, { ...failure, ofKey: true }, policy, at);
-  return isOpenByKeys(circuit) ? retreat(circuit, call.own, undefined, policy, at) : release(circuit, call.own);
+  return isOpenByKeys(circuit) ? retreat(circuit, call.own, undefined, policy, at) : giveBack(circuit, call.own);
 };
 
 const isOpenByKeys = (circuit: Circuit): boolean => circuit.state !== 'closed' && circuit.outage.trip === 'keys';
