@@ -20,7 +20,7 @@ export class Run {
   readonly #reading: Reading;
   readonly #judge: Judge;
   /** Clears the timer and the listener. Undefined if nothing can stop the call from outside. */
-  readonly #release: (() => void) | undefined;
+  readonly #unwatch: (() => void) | undefined;
   #listener: ((reason: unknown) => void) | undefined;
   /** The category of the error that the tool threw or reported; undefined for any other end. */
   #category: ErrorCategory | undefined;
@@ -40,7 +40,7 @@ export class Run {
     this.#judge = judge;
     const deadline = start.canStop === false ? undefined : callDeadline(permit);
     if (start.timeoutMs !== undefined || start.signal !== undefined || deadline !== undefined)
-      this.#release = this.#watch(deadline);
+      this.#unwatch = this.#watch(deadline);
   }
 
   /** The permit's context, for parts that run later, when another context may be active. */
@@ -61,7 +61,7 @@ export class Run {
   ): Promise<Output> {
     try {
       const end = runInContext(this.#permit, tool);
-      const result = await (this.#release ? this.#unlessStopped(end) : end);
+      const result = await (this.#unwatch ? this.#unlessStopped(end) : end);
       return followStream && typeof result === 'object' && hasMethod(result, Symbol.asyncIterator)
         ? followStream(this, result)
         : this.returned(result);
@@ -95,7 +95,7 @@ export class Run {
    * one with a label if it may not be current and the tool's results are labelled (F1).
    */
   returned<Value>(result: Value): Value {
-    this.#release?.();
+    this.#unwatch?.();
     const permit = this.#permit;
     const { input } = this.#start;
     const { known, tokens, freshness, label = labelled, advise } = this.#reading;
@@ -115,14 +115,14 @@ export class Run {
 
   /** The tool returned a stream, which has been read to its end. It is neither kept nor labelled. */
   ended(stream: unknown): void {
-    this.#release?.();
+    this.#unwatch?.();
     this.#permit.settle({ outcome: 'success', ...readResult(this.#permit.tool, this.#reading, stream) });
   }
 
   /** The tool threw, or the call was stopped before. Gives the error for the caller, with the advice where a model reads it (R5). */
   threw(error: unknown): unknown {
     if (this.signal.aborted) return this.#advised(this.signal.reason);
-    this.#release?.();
+    this.#unwatch?.();
     if (isDeadline(error)) {
       this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens: this.#cost(error) });
       return error;
@@ -172,7 +172,7 @@ export class Run {
 
   /** The caller does not need the rest. */
   abandoned(): void {
-    this.#release?.();
+    this.#unwatch?.();
     const error = new DOMException('The consumer stopped before the tool was done', 'AbortError');
     this.#permit.settle({ error, verdict: this.#judge.byOption(error) });
     this.#abort(undefined);
@@ -193,23 +193,23 @@ export class Run {
 
   #watch(deadline: Deadline | undefined): () => void {
     const { signal } = this.#start;
-    let release: (() => void) | undefined;
+    let unwatch: (() => void) | undefined;
     try {
-      release = watchLimits(this.#start, deadline, (reason, ranMs) => this.#stop(reason, ranMs));
+      unwatch = watchLimits(this.#start, deadline, (reason, ranMs) => this.#stop(reason, ranMs));
       // A listener of the box may have ended the run while it was being decided.
-      if (!signal?.aborted) return release;
+      if (!signal?.aborted) return unwatch;
       this.#stop(signal.reason, 0);
       throw signal.reason;
     } catch (error) {
       this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // So that a probe's place is not lost. May be settled already.
-      release?.();
+      unwatch?.();
       throw error;
     }
   }
 
   /** @param ranMs How long the call had run, if its caller stopped it. */
   #stop(given: unknown, ranMs?: number): void {
-    this.#release?.();
+    this.#unwatch?.();
     // First the signal, then the settlement: core uses the signal to tell a timeout from an abort.
     this.#abort(given);
     const { signal } = this;
