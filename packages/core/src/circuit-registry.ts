@@ -165,7 +165,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
     const moved = { tool: tracked.tool, from: before, to: after, category: category ?? categoryOf(circuit) };
-    this.#parts.reports.add({ is: 'moved', ...moved, observed: false });
+    this.#parts.reports.add({ is: 'moved', ...moved, isObserved: false });
   }
 
   /** M7, C13: the server of a group has come back. */
@@ -246,14 +246,14 @@ export class CircuitRegistry implements CircuitChanges {
 
   #report(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
-    const observed = tracked.mode === 'observe_only';
+    const isObserved = tracked.mode === 'observe_only';
     this.#parts.reports.add({
       is: 'moved',
       tool: tracked.tool,
       from: before.state,
       to: next.state,
       category,
-      observed,
+      isObserved,
     });
   }
 

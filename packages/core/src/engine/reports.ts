@@ -12,14 +12,14 @@ import type { CircuitSpec } from '../tool.ts';
 export type Change =
   /** A circuit was created or restored. */
   | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
-  /** A circuit changed its state, by itself or by hand. `observed`: it is only observed, and would have (C1). */
+  /** A circuit changed its state, by itself or by hand. `isObserved`: it is only observed, and would have (C1). */
   | {
       readonly is: 'moved';
       readonly tool: CircuitSpec;
       readonly from: ReportedState;
       readonly to: ReportedState;
       readonly category: ErrorCategory | undefined;
-      readonly observed: boolean;
+      readonly isObserved: boolean;
     }
   /** C15: a group has absorbed the opening of a circuit that decides. */
   | { readonly is: 'absorbed'; readonly tool: CircuitSpec }

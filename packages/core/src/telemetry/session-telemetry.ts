@@ -349,9 +349,9 @@ export class SessionTelemetry implements LiveSession {
     }
   }
 
-  #moved({ tool, from, to, category, observed }: Extract<Change, { is: 'moved' }>): void {
-    if (!observed) this.#countMove(tool.series, from, to, category);
-    this.#note('circuit.transition', { tool: tool.name, from, to, category, observed });
+  #moved({ tool, from, to, category, isObserved }: Extract<Change, { is: 'moved' }>): void {
+    if (!isObserved) this.#countMove(tool.series, from, to, category);
+    this.#note('circuit.transition', { tool: tool.name, from, to, category, observed: isObserved });
   }
 
   #countMove(series: ToolSeries, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
