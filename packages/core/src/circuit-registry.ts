@@ -20,7 +20,7 @@ import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
 import type { SessionPermit } from './permit.ts';
-import type { LapseHandler } from './probes.ts';
+import type { LapseHandler } from './probes-under-way.ts';
 import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
 import type { CircuitSpec, ToolSpec } from './tool.ts';
@@ -120,7 +120,7 @@ export class CircuitRegistry implements CircuitChanges {
    * Settles what time and other sessions have changed. `lapse` is told of each probe whose lease has ended (C9), with the handler of
    * the session that asked for it.
    */
-  catchUp(at: Moment, lapse: (permit: SessionPermit, settle: LapseHandler) => void): void {
+  catchUp(at: Moment, lapse: (permit: SessionPermit, onLapse: LapseHandler) => void): void {
     const { probing, circuits } = this.store;
     const { overrides } = this.box;
     const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;

@@ -2,7 +2,7 @@ import { type Correlation, NO_CORRELATION } from './budget/systemic.ts';
 import type { Circuit } from './circuit/circuit.ts';
 import type { Clock, Moment } from './clock.ts';
 import { type Circuits, CopiedCircuits } from './copied-circuits.ts';
-import { Probing } from './probes.ts';
+import { Probing } from './probes-under-way.ts';
 import { type CircuitMemory, NO_CIRCUITS } from './session-memory.ts';
 import type { CircuitSpec } from './tool.ts';
 import { type KeptCircuit, newCircuit, recalledCircuit, type TrackedCircuit } from './tracked-circuit.ts';

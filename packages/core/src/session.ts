@@ -29,7 +29,7 @@ import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
-import type { LapseHandler } from './probes.ts';
+import type { LapseHandler } from './probes-under-way.ts';
 import { asksForProbe, FOR_NOW, isCounted } from './reasons.ts';
 import { noteText, type RejectionFacts } from './routing/message.ts';
 import type { ScopePlan } from './routing/route.ts';
@@ -173,7 +173,7 @@ class Session implements TreeRoot {
     this.#telemetry.used(at.ms, decides);
     if (this.#engine.run !== undefined) this.#lookAtLimits(this.#engine.run, at.ms); // D4: time has passed.
     if (this.#reports.pending !== undefined) this.#report();
-    this.#circuits.catchUp(at, (permit, settle) => settle(permit, permit.leaseUntilMs, this));
+    this.#circuits.catchUp(at, (permit, onLapse) => onLapse(permit, permit.leaseUntilMs, this));
     if (this.#reports.pending !== undefined) this.#report();
     return at;
   }
@@ -563,8 +563,8 @@ class Session implements TreeRoot {
     };
     const own = copyOf(this.#ledgers.ledgerPair);
     let others: Copy | undefined;
-    const lapse = (permit: SessionPermit, settle: LapseHandler): void => {
-      const isOwn = settle === this.#lapse;
+    const lapse = (permit: SessionPermit, onLapse: LapseHandler): void => {
+      const isOwn = onLapse === this.#lapse;
       if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
       const { circuits } = isOwn ? own : (others ?? own);
       if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));

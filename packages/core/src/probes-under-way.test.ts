@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SessionPermit } from './permit.ts';
-import { Probing } from './probes.ts';
+import { Probing } from './probes-under-way.ts';
 
 const settle = () => {};
 

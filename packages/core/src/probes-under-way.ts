@@ -18,9 +18,9 @@ export class Probing {
   /** No lease ends before that, in monotonic ms. */
   soonestMs = Number.POSITIVE_INFINITY;
 
-  begin(probe: SessionPermit, settle: LapseHandler): void {
+  begin(probe: SessionPermit, onLapse: LapseHandler): void {
     this.#probes ??= new Map();
-    this.#probes.set(probe, settle);
+    this.#probes.set(probe, onLapse);
     this.soonestMs = Math.min(this.soonestMs, probe.leaseUntilMs);
   }
 
@@ -44,7 +44,7 @@ export class Probing {
   /** The same probes, to look ahead with (C11). */
   copy(): Probing {
     const copy = new Probing();
-    for (const [probe, settle] of this.#probes ?? NONE) copy.begin(probe, settle);
+    for (const [probe, onLapse] of this.#probes ?? NONE) copy.begin(probe, onLapse);
     return copy;
   }
 }
