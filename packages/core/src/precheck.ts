@@ -84,7 +84,7 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
   };
 
   /** Takes an answer. A late one, whose run isn't the current one, changes nothing. */
-  const settle = (tool: string, entry: Entry, run: Run, answer: () => Availability, ms: number): void => {
+  const takeAnswer = (tool: string, entry: Entry, run: Run, answer: () => Availability, ms: number): void => {
     if (entry.run !== run) return;
     entry.run = undefined;
     const availability = safely(`the pre-call check of '${tool}'`, answer) ?? 'available'; // K2
@@ -94,7 +94,7 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
   };
 
   const giveUp = (tool: string, entry: Entry, run: Run, ms: number): void =>
-    settle(tool, entry, run, () => fail(`the check did not answer within ${limitMs} ms`), ms);
+    takeAnswer(tool, entry, run, () => fail(`the check did not answer within ${limitMs} ms`), ms);
 
   const start = (tool: string, entry: Entry, check: Precheck, ms: number): void => {
     const { promise, resolve } = withResolvers();
@@ -103,15 +103,15 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
     entry.run = run;
     try {
       const answer: unknown = check(tool);
-      if (isAvailability(answer)) settle(tool, entry, run, () => answer, ms);
+      if (isAvailability(answer)) takeAnswer(tool, entry, run, () => answer, ms);
       else {
         Promise.resolve(answer).then(
-          (late) => settle(tool, entry, run, () => asAvailability(late), ms),
-          (error) => settle(tool, entry, run, () => rethrow(error), ms),
+          (late) => takeAnswer(tool, entry, run, () => asAvailability(late), ms),
+          (error) => takeAnswer(tool, entry, run, () => rethrow(error), ms),
         );
       }
     } catch (error) {
-      settle(tool, entry, run, () => rethrow(error), ms);
+      takeAnswer(tool, entry, run, () => rethrow(error), ms);
     }
   };
 
