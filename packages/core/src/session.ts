@@ -226,8 +226,8 @@ class Session implements TreeRoot {
     const { input, key } = call;
     const isShared =
       entry.group !== undefined || key !== undefined || entry.tracked?.tool.policy.maxInFlight !== undefined;
-    const passes = decision === 'probe' || (isShared && reason === 'closed');
-    const slots = passes ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
+    const entersCircuits = decision === 'probe' || (isShared && reason === 'closed');
+    const slots = entersCircuits ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real.ledger, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     const run = call.run ?? this.#engine.run;
