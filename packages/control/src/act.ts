@@ -86,7 +86,7 @@ const noSession = (agent: string, session: string): Acted => ({
   message: `Agent ${agent} has no live session ${session}.`,
 });
 
-const sharedCircuits = (agent: string): Acted => ({
+const notForOneSession = (agent: string): Acted => ({
   result: 'unknown',
   message: `Sessions of agent ${agent} share their circuits (scope 'process'), so a mode cannot apply to one session only. Leave the session out: the mode then applies to all sessions.`,
 });
@@ -115,7 +115,7 @@ const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>
   if (found.length === 0) return { result: 'unknown', message };
   if (isStale(acting, version)) return STALE;
   if (session !== undefined && havingSession(found, session).length === 0) return noSession(agent, session);
-  if (session !== undefined && found.some(({ operator }) => operator.scope === 'process')) return sharedCircuits(agent);
+  if (session !== undefined && found.some(({ operator }) => operator.scope === 'process')) return notForOneSession(agent);
   if (found.some((one) => isFull(one, tool, owner, session)))
     return {
       result: 'unknown',
