@@ -115,7 +115,8 @@ const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>
   if (found.length === 0) return { result: 'unknown', message };
   if (isStale(acting, version)) return STALE;
   if (session !== undefined && havingSession(found, session).length === 0) return noSession(agent, session);
-  if (session !== undefined && found.some(({ operator }) => operator.scope === 'process')) return notForOneSession(agent);
+  if (session !== undefined && found.some(({ operator }) => operator.scope === 'process'))
+    return notForOneSession(agent);
   if (found.some((one) => isFull(one, tool, owner, session)))
     return {
       result: 'unknown',

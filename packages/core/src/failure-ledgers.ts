@@ -25,8 +25,8 @@ import {
   correlateFailure,
   correlateOpening,
   correlateSuccess,
-  inWindow,
   isAffected,
+  isTogether,
   type Opening,
   resolveEvent,
   type SystemicEvent,
@@ -77,7 +77,7 @@ export class FailureLedgers {
     this.#store = store;
     this.#rules = rules;
     this.#reports = reports;
-    this.#within = rules && ((from, to) => inWindow(rules, from, correlationMoment(store, to)));
+    this.#within = rules && ((from, to) => isTogether(rules, from, correlationMoment(store, to)));
     this.#isUncharged = this.#hasNoCharge();
     this.#published = this.state;
     this.#reported = this.real.ledger;

@@ -17,7 +17,7 @@ import {
   correlateFailure,
   correlateOpening,
   DEFAULT_SYSTEMIC,
-  inWindow,
+  isTogether,
   NO_CORRELATION,
   resolveEvent,
   type Within,
@@ -34,7 +34,7 @@ export interface Kept {
 
 /** Only openings make events, so that a test may have as many failures as it needs. */
 export const policy: CorrelationPolicy = { ...DEFAULT_SYSTEMIC, mixedFailures: 99, joinsAll: true };
-export const within: Within = (from, to) => inWindow(policy, from, to);
+export const within: Within = (from, to) => isTogether(policy, from, to);
 
 export const at = (ms: number, step = 0): Moment => ({ ms, step, stepMs: 0 });
 

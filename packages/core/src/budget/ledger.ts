@@ -178,10 +178,10 @@ const NEVER: Steady = { ms: Number.POSITIVE_INFINITY, calls: Number.POSITIVE_INF
 /** Not known: time may change the ledger at once. */
 export const NOT_LONG: Steady = { ms: Number.NEGATIVE_INFINITY, calls: Number.NEGATIVE_INFINITY };
 
-/** Until when {@link recordTime} leaves the ledger as it is. `windowMs`: that of S1, if correlation is on. */
-export const steadyUntil = ({ budget }: Ledger, now: Moment, windowMs: number | undefined): Steady => {
+/** Until when {@link recordTime} leaves the ledger as it is. `alikeWithinMs`: the `windowMs` of S1, if correlation is on. */
+export const steadyUntil = ({ budget }: Ledger, now: Moment, alikeWithinMs: number | undefined): Steady => {
   if (!mayChange(budget)) return NEVER;
-  return budget.rule === 'window' ? windowSteady(budget, now, windowMs) : NOT_LONG;
+  return budget.rule === 'window' ? windowSteady(budget, now, alikeWithinMs) : NOT_LONG;
 };
 
 /**

@@ -7,7 +7,7 @@ import {
   correlateFailure,
   correlateOpening,
   DEFAULT_SYSTEMIC,
-  inWindow,
+  isTogether,
   latestOf,
   NO_CORRELATION,
   type Opening,
@@ -46,7 +46,7 @@ describe('S1: one window', () => {
     [moment(0, 5), moment(120_001, 5), false],
     [moment(9, 6), moment(0, 5), true],
   ])('S1: %j and %j: %s, by steps if there are steps between them, else by time', (from, to, isIn) => {
-    expect(inWindow(DEFAULT_SYSTEMIC, from, to)).toBe(isIn);
+    expect(isTogether(DEFAULT_SYSTEMIC, from, to)).toBe(isIn);
   });
 });
 

@@ -93,7 +93,7 @@ const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
  * Whether two moments of a session are in one window: by steps if any lie between them, otherwise by time. A moment after `to` is
  * in its window.
  */
-export const inWindow = (
+export const isTogether = (
   policy: Pick<SystemicPolicy, 'windowSteps' | 'windowMs'>,
   from: Moment,
   to: Moment,
@@ -244,7 +244,7 @@ export const correlateFailure = (
   policy: CorrelationPolicy | undefined,
 ): Correlation => {
   if (policy === undefined || correlation.event !== undefined) return correlation;
-  const recent = correlation.failures.filter(({ at }) => inWindow(policy, at, entry.at));
+  const recent = correlation.failures.filter(({ at }) => isTogether(policy, at, entry.at));
   const failures = withoutSurplus([...recent, entry], entry, Math.max(policy.sharedFailures, policy.mixedFailures));
   return { ...correlation, failures, event: eventOfFailures(failures, entry, correlation.openings, policy) };
 };
@@ -343,7 +343,7 @@ const joined = (event: SystemicEvent, opening: Opening, policy: CorrelationPolic
 };
 
 const belongsTo = (event: SystemicEvent, { category, at }: Opening, policy: CorrelationPolicy): boolean =>
-  category === event.category && inWindow(policy, latestOpening(event).at, at);
+  category === event.category && isTogether(policy, latestOpening(event).at, at);
 
 const eventOfOpenings = (
   { openings, sinceSuccess, failures }: Correlation,
@@ -352,7 +352,7 @@ const eventOfOpenings = (
 ): SystemicEvent | undefined => {
   const { tool, category, at } = newest;
   const { sameCategory } = policy;
-  const isNear = (one: Opening): boolean => inWindow(policy, one.at, at);
+  const isNear = (one: Opening): boolean => isTogether(policy, one.at, at);
   const ifEnough = (some: readonly Opening[], least: number) =>
     sourcesOf(some, policy) >= least ? systemicEvent(some, policy, at) : undefined;
   const alike = category === 'unknown' ? NONE : openings.filter((one) => one.category === category);
@@ -369,7 +369,7 @@ const eventOfOpenings = (
     (sameCategory === TWO
       ? ifEnough(alike.filter(isNear), NEEDS_MORE.has(category) ? THREE : TWO)
       : ifEnough(
-          alike.filter((one) => inWindow(wide, one.at, at)),
+          alike.filter((one) => isTogether(wide, one.at, at)),
           sameCategory,
         )) ??
     (sameCategory <= THREE ? ifEnough(related, TWO) : undefined) ??

@@ -3,7 +3,7 @@ import { type BudgetOptions, createBudget } from '../budget/budget.ts';
 import * as paying from '../budget/ledger.ts';
 import { createLedger, type Ledger } from '../budget/ledger.ts';
 import * as correlating from '../budget/systemic.ts';
-import { type Correlation, type CorrelationPolicy, inWindow, NO_CORRELATION } from '../budget/systemic.ts';
+import { type Correlation, type CorrelationPolicy, isTogether, NO_CORRELATION } from '../budget/systemic.ts';
 import { admit, type Circuit, closedCircuit, fail, isLate, succeed, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
@@ -71,14 +71,14 @@ const isPaused = ({ correlation }: LedgerState): boolean => correlation.event !=
 
 const aroundOf = (correlation: Correlation, { systemic }: LedgerRules): paying.Around => ({
   correlation,
-  within: (from, to) => inWindow(systemic, from, to),
+  within: (from, to) => isTogether(systemic, from, to),
 });
 
 const timePassed = ({ ledger, correlation }: LedgerState, rules: LedgerRules, at: Moment): Ledger =>
   paying.recordExhaustion(paying.recordTime(ledger, at, aroundOf(correlation, rules)));
 
 const followed = (ledger: Ledger, { event }: Correlation, { systemic }: LedgerRules): Ledger =>
-  paying.followEvent(ledger, event, (from, to) => inWindow(systemic, from, to));
+  paying.followEvent(ledger, event, (from, to) => isTogether(systemic, from, to));
 
 const confirmed = (state: LedgerState, rules: LedgerRules): LedgerState => {
   const correlation = correlating.resolveEvent(state.correlation);
