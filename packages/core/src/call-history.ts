@@ -57,7 +57,7 @@ export class CallHistory {
   }
 
   /** O5. */
-  objectionTo(tool: string, input: CallInput | undefined): 'repeat' | undefined {
+  repeatOf(tool: string, input: CallInput | undefined): 'repeat' | undefined {
     if (input === undefined || this.#repeats === undefined) return undefined;
     return isRepeat(this.guard, tool, input, this.#repeats) ? 'repeat' : undefined;
   }

@@ -537,7 +537,7 @@ class Session implements TreeRoot {
     return {
       id,
       agent: this.agent,
-      state: withLimits(ledgers.state, run?.objection(at.ms)?.reason === 'limit_reached'),
+      state: withLimits(ledgers.state, run?.limitObjection(at.ms)?.reason === 'limit_reached'),
       step: at.step,
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,

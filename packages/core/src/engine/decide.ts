@@ -60,7 +60,7 @@ export class Decider {
     // A probe may repeat an earlier call, so the loop guard is asked last.
     const { history } = this.#engine;
     let reason = objectionTo(this.#engine, asked, mode, call, at);
-    if (reason === undefined && history.guard !== NO_LOOPS) reason = history.objectionTo(asked.tool, call.input);
+    if (reason === undefined && history.guard !== NO_LOOPS) reason = history.repeatOf(asked.tool, call.input);
     if (reason === undefined) return asked.spec === undefined ? 'undeclared' : this.#noObjection;
     const decision = decisionOf(reason, this.#systemic);
     if (mode !== 'observe_only' || isExecuted(reason)) return reason;
@@ -140,7 +140,7 @@ export class Decider {
           : undefined,
       event: correlation.event,
       gate: gate && policy && { circuit: gate.circuit, policy },
-      limit: run?.objection(at.ms)?.limit,
+      limit: run?.limitObjection(at.ms)?.limit,
     };
   }
 

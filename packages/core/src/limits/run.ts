@@ -114,7 +114,7 @@ export class Run {
   }
 
   /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first. */
-  objection(ms: number): LimitObjection | undefined {
+  limitObjection(ms: number): LimitObjection | undefined {
     let reserved: LimitObjection | undefined;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {

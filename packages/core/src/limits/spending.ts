@@ -40,4 +40,5 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
 };
 
 /** D2: which limit pauses the session; undefined if none does. */
-export const limitOver = (session: object, ms: number): LimitObjection | undefined => runOf(session)?.objection(ms);
+export const limitOver = (session: object, ms: number): LimitObjection | undefined =>
+  runOf(session)?.limitObjection(ms);

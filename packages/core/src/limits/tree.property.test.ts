@@ -103,7 +103,7 @@ const happen = (world: World, what: Happening): void => {
       break;
     case 'step': {
       const run = at(world.runs, what.of);
-      if (run.objection(0) !== undefined) break;
+      if (run.limitObjection(0) !== undefined) break;
       run.add('steps', 1);
       world.facts.push({ run, kind: 'steps', amount: 1, kept: NONE });
       break;
@@ -138,7 +138,7 @@ const begin = (world: World, run: Run, portion: Extract<Happening, { kind: 'chil
 };
 
 const call = (world: World, run: Run): void => {
-  if (run.objection(0) !== undefined) return;
+  if (run.limitObjection(0) !== undefined) return;
   const before = run.payer.used.tokens;
   const one = run.begin('ask');
   const expected = run.payer.used.tokens - before;
@@ -246,7 +246,7 @@ test('D1: in random trees, spent, reserved and under way are never more than a l
         happen(world, one);
         check(world);
         for (const run of world.runs) {
-          const reason = run.objection(0)?.reason;
+          const reason = run.limitObjection(0)?.reason;
           if (reason !== undefined) reached[reason] += 1;
         }
       }
