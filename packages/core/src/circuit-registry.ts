@@ -155,7 +155,7 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   /** C1, A4: `change` sets the mode by hand. The circuit starts again, and results of calls under way are late. */
-  takeOver(tracked: TrackedCircuit, change: () => void): void {
+  changeMode(tracked: TrackedCircuit, change: () => void): void {
     const before = reportedState(tracked.mode, tracked.circuit);
     const category = categoryOf(tracked.circuit);
     change();

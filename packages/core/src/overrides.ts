@@ -10,7 +10,7 @@ export interface CircuitChanges {
   /** A look ahead has copies (C11). */
   readonly store: CircuitStore;
   /** `change` sets the mode. */
-  takeOver(tracked: TrackedCircuit, change: () => void): void;
+  changeMode(tracked: TrackedCircuit, change: () => void): void;
   move(tracked: TrackedCircuit, next: Circuit, at: Moment): void;
   /** The systemic event is over (S5). */
   recovered(by: RecoveredBy, at: Moment): void;

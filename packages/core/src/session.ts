@@ -378,7 +378,7 @@ class Session implements TreeRoot {
     // A4: while an operator's mode covers the circuit, the change is made beneath it.
     const own = tracked?.covered ?? tracked;
     if (tracked !== undefined && own !== undefined && own.mode !== mode) {
-      if (own === tracked) this.#circuits.takeOver(tracked, () => takeOver(tracked, mode));
+      if (own === tracked) this.#circuits.changeMode(tracked, () => takeOver(tracked, mode));
       else {
         takeOver(own, mode);
         this.#box.overrides.version += 1; // A fleet's orders are taken up again.

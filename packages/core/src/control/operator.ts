@@ -83,7 +83,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       if (mode === (tracked.covered && tracked.mode)) continue;
       const covers = () => cover(tracked, mode);
       if (changes === undefined) covers();
-      else changes.takeOver(tracked, covers);
+      else changes.changeMode(tracked, covers);
     }
   };
 

@@ -202,7 +202,7 @@ const takeUp = (
   const own = tracked.covered ?? tracked;
   if (before.mode !== mode && own.mode === before.mode) {
     const change = () => takeOver(own, mode);
-    if (own === tracked && changes !== undefined) changes.takeOver(tracked, change);
+    if (own === tracked && changes !== undefined) changes.changeMode(tracked, change);
     else change();
   }
   if (isSame(before.policy, policy)) return;
