@@ -96,7 +96,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     if (isCounted) reportAction(context, action);
   };
 
-  const act = (
+  const onSession = (
     action: OperatorAction,
     id: string,
     isCounted: boolean | undefined,
@@ -150,7 +150,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     },
     report: (action) => reported(action),
     resume: (id, { cycle, isCounted } = {}) =>
-      act('resume', id, isCounted, (session) => {
+      onSession('resume', id, isCounted, (session) => {
         if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
         session.resume();
         return true;
@@ -167,7 +167,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       return { result, session: operatedSession(session), extended };
     },
     confirmRecovered: (id, { event, isCounted } = {}) =>
-      act('confirm', id, isCounted, (session) => {
+      onSession('confirm', id, isCounted, (session) => {
         if (event !== undefined && operatedSession(session).event !== event) return false;
         session.confirmRecovered();
         return true;
