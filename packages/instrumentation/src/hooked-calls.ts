@@ -10,7 +10,7 @@ import { acquire, declareTool, isRejected, type SessionSource, sessionFinder } f
 import { firstName } from './groups.ts';
 import { JUDGING, type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { aValue, checkOptions, text } from './options.ts';
-import { judged } from './settlement.ts';
+import { withReading } from './settlement.ts';
 
 /** A tool call, as the hook before it describes it. */
 export interface HookedCall {
@@ -134,7 +134,7 @@ const end = (calls: Map<string, PendingCall>, callId: string, settlement: Settle
   if (pending === undefined) return undefined;
   calls.delete(callId);
   const { permit, judge, input, startMs } = pending;
-  permit.settle(judged(settlement, judge, input, performance.now() - startMs));
+  permit.settle(withReading(settlement, judge, input, performance.now() - startMs));
   return permit;
 };
 

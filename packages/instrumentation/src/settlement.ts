@@ -56,7 +56,7 @@ export const settlementOf = (
  *
  * @param ranMs How long the call ran, in milliseconds.
  */
-export const judged = (given: Settlement, judge: Judge, input: unknown, ranMs?: number): Settlement =>
+export const withReading = (given: Settlement, judge: Judge, input: unknown, ranMs?: number): Settlement =>
   orUndefined(() => {
     if (given instanceof Error) return settlementOf({ error: given }, judge, input); // A bare error, which core accepts too.
     if ('outcome' in given && given.outcome !== undefined) return given;
