@@ -3,7 +3,7 @@ import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { guard, guardAll, hookedCalls, type JudgingOptions } from './index.ts';
 import { judgesBy, type KnownTool } from './judging.ts';
-import { judged, settlementOf } from './settlement.ts';
+import { settlementOf, withReading } from './settlement.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { watchedSession } from './test-support/watched-session.ts';
 
@@ -168,7 +168,7 @@ describe('a settlement', () => {
   });
 
   test('from a caller gets a verdict, unless it states the outcome', () => {
-    const read = (given: unknown) => judged(given as Settlement, judgeOf(), {});
+    const read = (given: unknown) => withReading(given as Settlement, judgeOf(), {});
     expect(read({ error: refused, tokens: 5 })).toMatchObject({ tokens: 5, verdict: { category: 'network' } });
     expect(read(refused)).toMatchObject({ error: refused, verdict: { category: 'network' } });
     expect(read({ result: down })).toMatchObject({ verdict: { category: 'server' } });
