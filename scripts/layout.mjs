@@ -58,7 +58,7 @@ const LAYERS = [
   ],
   [
     'ledgers, the registry and telemetry',
-    'failure-ledgers ledger-side telemetry/ box-context circuit-registry models/model-contexts',
+    'failure-ledgers ledger-side telemetry/ box-context session-settings circuit-registry models/model-contexts',
   ],
   ['barriers', 'engine/'],
   ['sessions and boxes', 'session-internals child-session session breakerbox tool-history models/'],

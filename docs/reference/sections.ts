@@ -42,6 +42,7 @@ export const SECTIONS: readonly Section[] = [
   core('The end of a systemic failure', 'RecoveryPolicy'),
   core('A clock', 'Clock'),
   core('box.session', 'SessionOptions'),
+  core('A tool of one session', 'SessionToolConfig'),
   core('session.child', 'ChildOptions'),
   core('session.spend', 'Usage'),
   core('session.declare', 'DeclareOptions'),

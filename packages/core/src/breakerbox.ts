@@ -5,9 +5,23 @@ import { DEFAULT_SYSTEMIC, type SystemicEvent, type SystemicRules } from './budg
 import { circuitNameOf, gatePolicy, groupNameOf } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { safeClock, systemClock } from './clock.ts';
-import { type BreakerboxConfig, type SessionOptions, settings, type ToolConfig } from './config/config.ts';
+import { reject } from './config/checks.ts';
+import {
+  type BreakerboxConfig,
+  mergeTool,
+  type SessionOptions,
+  type SessionToolConfig,
+  settings,
+  type ToolConfig,
+} from './config/config.ts';
 import { groupHint, shortened } from './config/names.ts';
-import { checkListener, validateConfig, validateSessionOptions, validateTool } from './config/validation.ts';
+import {
+  checkListener,
+  sessionToolIssues,
+  validateConfig,
+  validateSessionOptions,
+  validateTool,
+} from './config/validation.ts';
 import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
 import { limitsOf } from './limits/limits.ts';
@@ -21,6 +35,7 @@ import { createSession } from './session.ts';
 import type { Session } from './session-api.ts';
 import { registerBox } from './session-internals.ts';
 import { freshMemory, NO_CIRCUITS } from './session-memory.ts';
+import { withOwnTools } from './session-settings.ts';
 import { agentSeries, currentTracer, followProviders } from './telemetry/otel-binding.ts';
 import { ATTR, OTHER_TOOL } from './telemetry/semconv.ts';
 import { seriesOf, toolSeries } from './telemetry/series.ts';
@@ -259,6 +274,17 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
 
   const allowedBy = (allowedTools = config.allowedTools) => allowedTools && new Set(allowedTools);
 
+  /** C18. */
+  const mergeOwn = (base: ToolSpec, own: SessionToolConfig) =>
+    sessionToolIssues({ [base.name]: own }, config, () => base.own).length > 0
+      ? undefined
+      : toolSettings(config.defaults, mergeTool(base.own, own), scope);
+
+  /** The box as a session sees it. */
+  const seenWith = (own: SessionOptions['tools']): BoxContext => withOwnTools(shared, own && { ...own }, mergeOwn);
+
+  const ownOf = (name: string) => tools.get(name)?.own;
+
   const box: Breakerbox = {
     agent,
     declare,
@@ -269,14 +295,20 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
       validateSessionOptions(options);
       const { id = crypto.randomUUID(), allowedTools } = options;
       const budget = { ...budgetOptions(config.budget), ...budgetOptions(options.budget) };
-      if (options.budget !== undefined) checkBudget(budget, tools.values());
+      if (options.tools !== undefined) reject(sessionToolIssues(options.tools, config, ownOf));
+      const seen = seenWith(options.tools);
+      if (options.budget !== undefined || options.tools !== undefined)
+        checkBudget(
+          budget,
+          [...tools.keys()].flatMap((name) => seen.tool(name) ?? []),
+        );
       seriesOf(series, 'sessionsStarted').value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
       const limits = limitsOf({ ...settings(config.limits), ...settings(options.limits) });
       const run = limits && new Run({ id, limits, beganMs: memory.stepMs });
       const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
       const allowed = allowedBy(allowedTools);
-      return createSession(shared, { id, memory, allowed, run, span: spanOf(id, options), named });
+      return createSession(seen, { id, memory, allowed, run, span: spanOf(id, options), named });
     },
     precheck: () =>
       prechecks.refresh(
@@ -295,7 +327,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     put,
     continueSession: (id, memory, run, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
-      return createSession(shared, {
+      return createSession(seenWith(options.tools), {
         id,
         memory,
         run,

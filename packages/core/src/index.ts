@@ -32,6 +32,7 @@ export type {
   ModelConfig,
   ResultJudge,
   SessionOptions,
+  SessionToolConfig,
   Share,
   ToolConfig,
 } from './config/config.ts';

@@ -4,7 +4,7 @@ import type { CircuitRegistry } from './circuit-registry.ts';
 import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
-import type { BreakerboxConfig, ToolConfig } from './config/config.ts';
+import type { BreakerboxConfig, RestoreOptions, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
@@ -96,7 +96,7 @@ export interface BoxInternals {
     id: string,
     memory: SessionMemory,
     run: Run | undefined,
-    options: { readonly allowedTools?: readonly string[] | undefined; readonly span?: boolean | undefined },
+    options: Omit<RestoreOptions, 'elapsedMs'>,
   ): Session;
 }
 

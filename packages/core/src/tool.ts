@@ -44,6 +44,8 @@ export interface CircuitSpec {
   /** The policy of the circuits of its keys (C14); undefined for a group. */
   readonly keyPolicy?: CircuitPolicy;
   readonly series: ToolSeries;
+  /** C18: what a session with settings of its own began with; undefined for the settings of the box. */
+  readonly beganWith?: Pick<CircuitSpec, 'mode' | 'policy'>;
 }
 
 /** A declared tool. */

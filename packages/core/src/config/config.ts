@@ -75,6 +75,13 @@ export interface ToolConfig extends CircuitConfig, Capability {
   readonly serveStaleMs?: number;
 }
 
+/**
+ * Settings of a tool for one session (C18): thresholds and waits, the mode, and the keys. Each replaces that of the box. The group of the
+ * tool, who shares its circuit, and all else stay those of the box. In scope `process`, where sessions share circuits, only `key` is
+ * allowed.
+ */
+export interface SessionToolConfig extends CircuitConfig, Pick<ToolConfig, 'mode' | 'key'> {}
+
 /** Settings of a group's circuit (C13). A group takes nothing from `defaults` except `mode: 'observe_only'`. */
 export interface GroupConfig extends GroupPolicyConfig {
   /** The circuit's mode: who decides (C1). Default `automatic`. */
@@ -219,6 +226,11 @@ export interface SessionOptions {
   /** Tools that this session may call; default the box's (K2). */
   readonly allowedTools?: readonly string[];
   /**
+   * Settings of tools for this session alone, such as those of a tenant (C18). Snapshots have them, except functions. A change of the box's
+   * settings leaves them as they are. Default: the box's.
+   */
+  readonly tools?: Readonly<Record<string, SessionToolConfig>>;
+  /**
    * Opens a span `invoke_agent {agent}` for the run, as a child of the active span. The session's decision spans are its children,
    * unless a span of a framework is active. The span ends with `session.end()`, or when the session goes idle. Without an
    * OpenTelemetry SDK for traces this option does nothing. Default: false.
@@ -228,6 +240,8 @@ export interface SessionOptions {
 
 /** Options of `restore`. */
 export interface RestoreOptions extends Pick<SessionOptions, 'allowedTools' | 'span'> {
+  /** Settings of tools for this session alone (C18). Default: those of the snapshot, which has no functions. */
+  readonly tools?: SessionOptions['tools'];
   /** Time that counts as passed since the snapshot (C11). Milliseconds ≥ 0. Default: by the wall clock, never less than 0. */
   readonly elapsedMs?: number;
 }

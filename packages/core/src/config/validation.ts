@@ -39,6 +39,8 @@ import {
   mergeTool,
   type RestoreOptions,
   type SessionOptions,
+  type SessionToolConfig,
+  settings,
   type ToolConfig,
 } from './config.ts';
 import { priceCheck } from './model-price.ts';
@@ -53,6 +55,26 @@ export const validateSessionOptions = (options: SessionOptions): void => reject(
 /** The same check for the options of `restore`. */
 export const validateRestoreOptions = (options: RestoreOptions): void =>
   reject(object(restoreChecks, "{ allowedTools: ['web_search'] }")('restore', options));
+
+/**
+ * What keeps settings of a session from working over those of the box (C18). `ownOf`: the own settings of a tool of the box, if it is
+ * declared.
+ */
+export const sessionToolIssues = (
+  tools: NonNullable<SessionOptions['tools']>,
+  { defaults, scope }: Pick<BreakerboxConfig, 'defaults' | 'scope'>,
+  ownOf: (tool: string) => ToolConfig | undefined,
+): readonly ConfigIssue[] =>
+  gather(Object.entries(tools), ([tool, own]) => {
+    const at = `session.tools.${tool}`;
+    const shared = Object.keys(settings(own)).filter((key) => scope === 'process' && key !== 'key');
+    const message =
+      "is that of all sessions, because they share their circuits in scope 'process'. Set it in the tools of the box.";
+    return [
+      ...shared.map((key) => ({ path: `${at}.${key}`, message })),
+      ...checkTool(mergeTool(defaults, ownOf(tool) ?? {}))(at, own),
+    ];
+  });
 
 /** The same check for a tool that is declared later, together with the tools that already exist. */
 export const validateTool = (
@@ -147,11 +169,26 @@ const span = oneOf([true, false], orLeaveOut('Without it, the session has no spa
 const restoreChecks = {
   allowedTools,
   span,
+  tools: (path, value) => ownTools(path, value),
   elapsedMs: number(0, orLeaveOut('By default, the wall clock measures the time since the snapshot.')),
 } satisfies Record<keyof RestoreOptions, Check>;
 
+/** Settings of tools that a session may have of its own (C18). */
+export const ownTools: Check = (path, value) =>
+  isRecord(value)
+    ? gather(Object.entries(value), ([tool, own]) => [
+        ...toolName(`${path}['${tool}']`, tool),
+        ...object(ownToolChecks, '{ failureThreshold: 5 }', notOfSession)(`${path}.${tool}`, own),
+      ])
+    : object({}, '{ web_search: { failureThreshold: 5 } }')(path, value);
+
+const notOfSession = (key: string): string =>
+  Object.hasOwn(toolChecks, key)
+    ? 'is not a setting of a session. It is that of the box: set it in createBreakerbox({ tools })'
+    : 'is not a setting';
+
 const sessionChecks = object(
-  { id: shortName, budget: checkBudget, limits, allowedTools, span },
+  { id: shortName, budget: checkBudget, limits, allowedTools, span, tools: (path, value) => ownTools(path, value) },
   "{ id: 'conversation-7' }",
   (key) =>
     key === 'parent' ? 'is not a setting. Call parent.child() for the session of a sub-agent' : 'is not a setting',
@@ -311,6 +348,22 @@ const waits = {
   maxInFlight: number(1, orLeaveOut('By default, any number of calls may be under way.'), { whole: true }),
 } satisfies Record<string, Check>;
 
+const key: Check = (path, value) =>
+  value === false
+    ? []
+    : aFunction('such as byHost(), which takes the arguments and returns a key, or give false for no keys')(
+        path,
+        value,
+      );
+
+const ownToolChecks: Readonly<Record<keyof SessionToolConfig, Check>> = {
+  profile: shared.profile,
+  mode: shared.mode,
+  ...TRIP_CHECKS,
+  ...waits,
+  key,
+};
+
 const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   ...shared,
   group: (path, value) => (value === false ? [] : groupName(path, value)),
@@ -324,13 +377,7 @@ const toolChecks: Readonly<Record<keyof ToolConfig, Check>> = {
   },
   classify: aFunction('that takes what the tool threw or returned, and returns a category'),
   isFailure: aFunction('that takes a result, and returns true, false or a category'),
-  key: (path, value) =>
-    value === false
-      ? []
-      : aFunction('such as byHost(), which takes the arguments and returns a key, or give false for no keys')(
-          path,
-          value,
-        ),
+  key,
   precheck: aFunction("that takes the tool's name, and returns 'available', 'degraded' or 'unavailable'"),
   labelFreshness: oneOf([true, false], orLeaveOut('Without it, results are not labelled.')),
   serveStaleMs: above('Without it, a skipped call never gets the last good result.'),

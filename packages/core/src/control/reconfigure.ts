@@ -194,7 +194,7 @@ const takeUp = (
   changes: CircuitChanges | undefined,
 ): void => {
   const { mode, policy } = tracked.tool;
-  const before = tracked.takenUp ?? first;
+  const before = tracked.takenUp ?? tracked.tool.beganWith ?? first;
   tracked.takenUp = { mode, policy };
   if (before === undefined || before.policy === policy) return;
   // A look ahead works on copies, but shares what is covered (C11).

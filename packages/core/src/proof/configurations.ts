@@ -7,8 +7,10 @@ import {
   type KeyOf,
   type LimitsOptions,
   type ResultJudge,
+  type SessionToolConfig,
   type ToolConfig,
 } from '../index.ts';
+import type { OwnTools } from './model.ts';
 import type { Returned } from './model-judge.ts';
 
 const threshold = fc.constantFrom(1, 2, 3);
@@ -116,6 +118,8 @@ export interface CaseConfig extends Omit<BreakerboxConfig, 'agent' | 'clock'> {
   readonly tools: Readonly<Record<string, ToolConfig>>;
   /** Tools with a pre-call check. */
   readonly checked: readonly string[];
+  /** C18: settings of tools of the sessions, in turn. */
+  readonly ofSessions?: readonly (OwnTools | undefined)[];
 }
 
 const EVERY_TOOL = ['a', 'b', 'c', 'late', 'made_up'];
@@ -187,12 +191,41 @@ const ofProcess = fc.record(
 const inScope = (scope: 'session' | 'process' | 'none', own: typeof ofSession | typeof ofProcess) =>
   fc.record({
     scope: fc.constant(scope),
+    ofSessions: ownTools(scope === 'process' ? ownKey : ownTool),
     systemic: fc.oneof(
       { weight: 1, arbitrary: fc.constant(false as const) },
       { weight: 5, arbitrary: fc.constant({}) },
       { weight: 3, arbitrary: own },
     ),
   });
+
+/** C18: none of them contradicts settings of the tools above. */
+const ownTool: fc.Arbitrary<SessionToolConfig> = fc.record(
+  {
+    profile: fc.constantFrom('default', 'fast'),
+    failureThreshold: threshold,
+    keysThreshold: fc.constantFrom<number | false>(2, false),
+    probes: fc.constantFrom(1, 2),
+    probeAfterSteps: fc.constantFrom(1, 2),
+    cooldownMs: fc.constantFrom(1, 30_000, 60_000),
+    maxInFlight: fc.constantFrom(1, 2),
+    mode: modes,
+    key: fc.constantFrom(keyOf, false as const),
+  },
+  { requiredKeys: [] },
+);
+const ownKey = fc.record({ key: fc.constantFrom(keyOf, false as const) }, { requiredKeys: [] });
+/** A call of a tool that is declared before it ends is judged by the settings of an undeclared one: there the two differ. */
+const withoutMode = (own: fc.Arbitrary<SessionToolConfig>) => own.map(({ mode: _, ...rest }) => rest);
+
+const ownTools = (own: fc.Arbitrary<SessionToolConfig>) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant([undefined]) },
+    fc.array(
+      fc.oneof(fc.constant(undefined), fc.record({ a: own, b: own, late: withoutMode(own), made_up: own }, { requiredKeys: [] })),
+      { minLength: 1, maxLength: 3 },
+    ),
+  );
 
 const anyScope = fc.oneof(
   { weight: 4, arbitrary: inScope('session', ofSession) },

@@ -156,7 +156,10 @@ const restart = (world: World, { process, session, model: old }: Slot, what: Res
   session.end();
   end(old);
   model.ms += waitMs;
-  const restoredSession = restore(other.box, snapshot, elapsedMs === undefined ? {} : { elapsedMs });
+  // C18: a snapshot has no functions.
+  const tools = Object.values(old.tools).some(({ key }) => typeof key === 'function') && old.tools;
+  const options = { ...(elapsedMs !== undefined && { elapsedMs }), ...(tools && { tools }) };
+  const restoredSession = restore(other.box, snapshot, options);
   const laterMs = elapsedMs === undefined ? 0 : elapsedMs - waitMs;
   return { process: other, session: restoredSession, model: restored(model, kept, other.modelBox, laterMs) };
 };

@@ -52,7 +52,7 @@ export const acquire = (
   arrive(model, session);
   const circuit = calledCircuit(model, session, tool);
   if (modeOf(model, session, tool, circuit) === 'observe_only') startDryRun(session);
-  const keyName = keyNamed(model, tool, input, hint);
+  const keyName = keyNamed(model, session, tool, input, hint);
   const key = circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
   const groupName = groupOf(session.box, tool);
   const { reason, decision, slots } = decide(model, session, { tool, circuit, groupName, input, key });

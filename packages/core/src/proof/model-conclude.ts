@@ -4,7 +4,7 @@ import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, keyFailed, OF_KEYS, type Result, retreat, takeIn } from './model-circuit.ts';
 import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
-import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
+import { correlating, isAffected, modeOf, rulesOfTool, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
 import { endCall, flushLimits } from './model-limits.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
@@ -110,8 +110,9 @@ const wasted = (model: Model, series: string, tokens: number): void => {
 };
 
 /** O3: until when the tool asked to wait. A success ends that. */
-const noteWait = ({ counted }: Model, { tool, series, session }: ModelPermit, ended: Ended, ms: number): void => {
-  const rules = session.box.tools.get(tool);
+const noteWait = (model: Model, { tool, series, session }: ModelPermit, ended: Ended, ms: number): void => {
+  const { counted } = model;
+  const rules = rulesOfTool(model, session, tool);
   if (rules === undefined || series !== tool) return;
   const key = `retryAfterTime|${tool}`;
   if (ended.outcome === 'success' && counted.has(key)) counted.set(key, Number.NaN);

@@ -4,7 +4,7 @@ import { circuitNow, type Model, type ModelPermit, type ModelSession } from './m
 import { isRepeat, scoreNow } from './model-advice.ts';
 import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
 import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
-import { deciding, feeds, isAffected, knownCircuit, modeOf } from './model-home.ts';
+import { deciding, feeds, isAffected, knownCircuit, modeOf, rulesOfTool } from './model-home.ts';
 import { keyCircuit } from './model-keys.ts';
 import { isOver } from './model-limits.ts';
 import type { Rules } from './rules.ts';
@@ -137,7 +137,7 @@ const byCircuit = (
     // G4: the probe was given back, and no other may go yet.
     return { reason: circuit.probing.length === 0 ? whenOpen : whenFull };
   }
-  const own: Rules = session.box.tools.get(tool) ?? model.undeclared;
+  const own: Rules = rulesOfTool(model, session, tool) ?? model.undeclared;
   if (circuit.state === 'open')
     return isDueFor(circuit, tool, own, when, stepMs) ? { slot: circuit } : { reason: whenOpen };
   return slotsTaken(circuit) < circuit.rules.probes ? { slot: circuit } : { reason: whenFull };

@@ -5,7 +5,7 @@ import { type ModelCircuit, newCircuit } from './model-circuit.ts';
 import { copyOfBudget, copyOfCorrelation } from './model-copy.ts';
 import type { Correlating, Correlation } from './model-correlation.ts';
 import { covering } from './model-wanted.ts';
-import { gateRulesOf, groupRulesOf, inOneWindow, type Rules } from './rules.ts';
+import { gateRulesOf, groupRulesOf, inOneWindow, type Rules, rulesOf } from './rules.ts';
 
 const GROUP = 'group:';
 
@@ -26,8 +26,23 @@ export const membersOf = (box: ModelBox, group: string): readonly string[] =>
 /** Whether a name is that of a declared tool, or of a group that has one. */
 export const isKnown = (box: ModelBox, name: string): boolean => box.tools.has(name) || membersOf(box, name).length > 0;
 
-const rulesOfCircuit = (model: Model, box: ModelBox, name: string): Rules | undefined => {
-  if (!name.startsWith(GROUP)) return box.tools.get(name);
+/** C18: the rules of a tool, for a session that may have settings of its own; undefined for one that is not declared. */
+export const rulesOfTool = (
+  { config, undeclared }: Model,
+  { box, tools }: ModelSession,
+  tool: string,
+): Rules | undefined => {
+  const own = tools[tool];
+  const known = box.tools.get(tool);
+  if (own === undefined || known === undefined) return known;
+  const { failureThreshold, cooldownMs, maxCooldownMs, ...rest } = config.tools?.[tool] ?? {};
+  const base = own.profile === undefined ? config.tools?.[tool] : rest;
+  return rulesOf({ ...base, ...own }, undeclared.mode, config.scope);
+};
+
+const rulesOfCircuit = (model: Model, session: ModelSession, name: string): Rules | undefined => {
+  if (!name.startsWith(GROUP)) return rulesOfTool(model, session, name);
+  const { box } = session;
   const group = name.slice(GROUP.length);
   return box.groupRules.get(group) ?? groupRulesOf({}, model.undeclared.mode, model.config.scope);
 };
@@ -48,7 +63,7 @@ export const usedCircuit = (model: Model, session: ModelSession, tool: string): 
 
 const ownCircuit = (model: Model, session: ModelSession, name: string): ModelCircuit | undefined => {
   const known = knownCircuit(session.home, name);
-  const rules = rulesOfCircuit(model, session.box, name);
+  const rules = rulesOfCircuit(model, session, name);
   if (known !== undefined || rules === undefined) return known;
   const circuit = session.kept.find((one) => one.tool === name) ?? newCircuit(name, rules);
   session.kept = session.kept.filter((one) => one !== circuit);
@@ -64,10 +79,10 @@ export const knownCircuit = ({ circuits }: ModelHome, name: string): ModelCircui
 /** Who decides for a tool: its circuit, or its configuration if it has no circuit. */
 export const modeOf = (
   model: Model,
-  { box }: ModelSession,
+  session: ModelSession,
   tool: string,
   circuit: ModelCircuit | undefined,
-): CircuitMode => (circuit ?? box.tools.get(tool) ?? model.undeclared).mode;
+): CircuitMode => (circuit ?? rulesOfTool(model, session, tool) ?? model.undeclared).mode;
 
 /** C1: the dryRun begins with all that has happened so far. */
 export const startDryRun = (session: ModelSession): void => {

@@ -1,14 +1,16 @@
-import type { Model, ModelHome } from './model.ts';
+import type { Model, ModelHome, ModelSession } from './model.ts';
 import { type ModelCircuit, newCircuit } from './model-circuit.ts';
 
 /** C14: the key of a call: what the tool's configuration says, or else the adapter. */
 export const keyNamed = (
   { config }: Model,
+  { tools, box }: ModelSession,
   tool: string,
   input: string | undefined,
   hint: string | undefined,
 ): string | undefined => {
-  const own = config.tools?.[tool]?.key;
+  const ofSession = box.tools.has(tool) ? tools[tool]?.key : undefined; // C18
+  const own = ofSession ?? config.tools?.[tool]?.key;
   if (own === false) return undefined;
   if (own === undefined) return hint;
   return input === undefined ? undefined : own(input);

@@ -1,4 +1,4 @@
-import type { Model, ModelBox, ModelSession } from './model.ts';
+import type { Model, ModelBox, ModelSession, OwnTools } from './model.ts';
 import { count, newHome } from './model.ts';
 import { left, newBudget } from './model-budget.ts';
 import { ANY_TIME } from './model-circuit.ts';
@@ -9,7 +9,7 @@ import { shownOf } from './model-sharing.ts';
 import { lookedAhead } from './model-view.ts';
 import { beneath } from './model-wanted.ts';
 
-export const newSession = (model: Model, box: ModelBox, id: string): ModelSession => {
+export const newSession = (model: Model, box: ModelBox, id: string, tools: OwnTools = {}): ModelSession => {
   const session: ModelSession = {
     id,
     box,
@@ -26,6 +26,7 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
     low: false,
     loops: [],
     run: newRun(model.ms),
+    tools,
   };
   model.sessions.push(session);
   count(model, 'sessionsStarted');
@@ -35,13 +36,16 @@ export const newSession = (model: Model, box: ModelBox, id: string): ModelSessio
 
 /** A session as it was, for another process: a copy that nothing changes. */
 export interface Kept
-  extends Pick<ModelSession, 'id' | 'step' | 'stepMs' | 'calls' | 'home' | 'kept' | 'real' | 'dryRun' | 'run'> {
+  extends Pick<
+    ModelSession,
+    'id' | 'step' | 'stepMs' | 'calls' | 'home' | 'kept' | 'real' | 'dryRun' | 'run' | 'tools'
+  > {
   readonly succeeded: readonly string[];
 }
 
 /** C11: as the next decision would find it. Probes that are under way do not belong to it, nor does a Retry-After that has passed. */
 export const keep = (model: Model, session: ModelSession): Kept => {
-  const { id, step, stepMs, calls, home: covered, kept, real, dryRun, run } = lookedAhead(model, session);
+  const { id, step, stepMs, calls, home: covered, kept, real, dryRun, run, tools } = lookedAhead(model, session);
   const home = beneath(covered);
   const all = [...home.circuits, ...kept, ...home.keys.map(({ circuit }) => circuit)];
   for (const one of all) if (one.notBeforeMs <= model.ms) one.notBeforeMs = ANY_TIME;
@@ -56,12 +60,14 @@ export const keep = (model: Model, session: ModelSession): Kept => {
     real,
     dryRun,
     run,
+    tools,
     succeeded: works,
   };
 };
 
 /** C11: the session as it goes on in another process. `laterMs`: how much more time counts as passed than did. */
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
+  const { tools } = kept;
   const { id, step, stepMs, calls, home, kept: undeclared, real, dryRun, run } = earlier(kept, laterMs);
   const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
   const keys = home.keys
@@ -86,6 +92,7 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     low: left(real) <= 1 && left(real) < real.by.limit,
     loops: [],
     run,
+    tools,
   };
   if (dryRun !== undefined) startDryRun(session); // C12: the dryRun of the box may not be there yet.
   const common = correlating(model, session)?.common;

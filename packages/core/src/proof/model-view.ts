@@ -66,8 +66,16 @@ export const keyViewsOf = (model: Model, session: ModelSession) => {
   const ahead = lookedAhead(model, session);
   return ahead.home.keys
     .filter(({ blamed, tool }) => blamed && ahead.home.circuits.some((one) => one.tool === tool))
-    .map(({ tool, key, circuit }) => ({ tool, key, view: circuitView(model, ahead, circuit) }));
+    .map(({ tool, key, circuit }) => ({
+      tool,
+      key,
+      view: hasNoKeys(model, session, tool) ? undefined : circuitView(model, ahead, circuit),
+    }));
 };
+
+/** C18: sessions that share circuits may differ in this. */
+const hasNoKeys = ({ config }: Model, { tools }: ModelSession, tool: string): boolean =>
+  (tools[tool]?.key ?? config.tools?.[tool]?.key) === false;
 
 /** What `session.view()` shows. */
 export const viewOf = (model: Model, session: ModelSession) => {

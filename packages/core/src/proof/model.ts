@@ -6,6 +6,7 @@ import type {
   ErrorCategory,
   Outcome,
   Reason,
+  SessionOptions,
 } from '../index.ts';
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit, ModelKey } from './model-circuit.ts';
@@ -134,7 +135,12 @@ export interface ModelSession {
   loops: Loop[];
   /** D2. */
   run: ModelRun;
+  /** C18. */
+  readonly tools: OwnTools;
 }
+
+/** C18: settings of tools that a session has of its own. */
+export type OwnTools = NonNullable<SessionOptions['tools']>;
 
 /** D2 to D4: what a session has used of its limits. */
 export interface ModelRun {

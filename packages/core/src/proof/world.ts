@@ -13,7 +13,15 @@ import {
 import type { CaseConfig } from './configurations.ts';
 import { AGENT, costsBefore, readSeries, UNIX_START } from './drive-metrics.ts';
 import { SLOTS } from './happenings.ts';
-import { type Model, type ModelBox, type ModelPermit, type ModelSession, newBox, newModel } from './model.ts';
+import {
+  type Model,
+  type ModelBox,
+  type ModelPermit,
+  type ModelSession,
+  newBox,
+  newModel,
+  type OwnTools,
+} from './model.ts';
 import { newSession } from './model-sessions.ts';
 
 /** A box of the engine, and the model's; each has a clock of its own origin, as processes have. */
@@ -53,9 +61,11 @@ export interface World {
   readonly told: string[];
   /** The series of the agent's metrics before: counters outlive boxes. */
   readonly metricsBefore: ReadonlyMap<string, number>;
+  /** C18: settings of tools of the sessions, in turn. */
+  readonly ofSessions: readonly (OwnTools | undefined)[];
 }
 
-export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
+export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseConfig): World => {
   const health = new Map<string, Availability>(checked.map((tool) => [tool, 'available']));
   const tools = Object.fromEntries(
     Object.entries(rest.tools).map(([tool, own]) => [
@@ -88,6 +98,7 @@ export const newWorld = ({ checked, ...rest }: CaseConfig): World => {
     resolved: new Map(),
     told,
     metricsBefore,
+    ofSessions,
   };
   for (let slot = 0; slot < SLOTS; slot += 1) world.slots.push(begin(world));
   return world;
@@ -100,10 +111,12 @@ const attachOthers = (box: Breakerbox): void => {
 };
 
 /** A new session of the first process. */
-export const begin = ({ model, processes }: World): Slot => {
+export const begin = ({ model, processes, ofSessions }: World): Slot => {
   const process = at(processes, 0);
   const id = `run-${model.sessions.length}`;
-  return { process, session: process.box.session({ id }), model: newSession(model, process.modelBox, id) };
+  const tools = at(ofSessions, model.sessions.length);
+  const session = process.box.session({ id, ...(tools && { tools }) });
+  return { process, session, model: newSession(model, process.modelBox, id, tools) };
 };
 
 /** An element, counted round and round. */

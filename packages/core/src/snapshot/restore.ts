@@ -3,9 +3,10 @@ import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import type { SharedBy } from '../budget/systemic.ts';
 import type { Moment } from '../clock.ts';
-import type { RestoreOptions } from '../config/config.ts';
+import { reject } from '../config/checks.ts';
+import { type RestoreOptions, settings } from '../config/config.ts';
 import { someNames } from '../config/names.ts';
-import { validateRestoreOptions } from '../config/validation.ts';
+import { sessionToolIssues, validateRestoreOptions } from '../config/validation.ts';
 import { safely } from '../safely.ts';
 import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
@@ -31,9 +32,11 @@ import { checkSnapshot } from './snapshot-checks.ts';
  * ```
  */
 export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOptions = {}): Session => {
-  const { context, scope, continueSession } = boxInternals(box, 'restore(box, snapshot)');
+  const { context, config, scope, continueSession } = boxInternals(box, 'restore(box, snapshot)');
   validateRestoreOptions(options);
-  const { id, succeeded = [], run, ...kept } = checkSnapshot(snapshot, context.agent);
+  const { id, succeeded = [], run, tools, ...kept } = checkSnapshot(snapshot, context.agent);
+  if (options.tools !== undefined)
+    reject(sessionToolIssues(options.tools, { ...config, scope }, (name) => context.tool(name)?.own));
   const known = context.evidence.succeeded;
   // Tools may be declared later. Many snapshots must not fill the box with other names.
   for (const tool of succeeded)
@@ -44,7 +47,7 @@ export const restore = (box: Breakerbox, snapshot: unknown, options: RestoreOpti
   // What the clock would have shown when the snapshot was taken.
   const ms = now() - elapsedMs;
   const memory = recall(kept, ms, context.systemic, scope === 'session');
-  return continueSession(id, memory, readRun(id, run, ms), options);
+  return continueSession(id, memory, readRun(id, run, ms), { ...(tools && { tools }), ...settings(options) });
 };
 
 const informOfCircuits = (
@@ -71,7 +74,7 @@ const inform = (message: string): void => safely('the logger', () => diag.info(`
  * `ownsCircuits`: the circuits belong to the session, not to its box (C12).
  */
 const recall = (
-  kept: Omit<SessionSnapshot, 'id' | 'succeeded' | 'run'>,
+  kept: Omit<SessionSnapshot, 'id' | 'succeeded' | 'run' | 'tools'>,
   ms: number,
   shared: SharedBy | undefined,
   ownsCircuits: boolean,

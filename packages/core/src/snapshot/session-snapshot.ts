@@ -4,6 +4,7 @@ import type { CircuitMode, CircuitState } from '../circuit/circuit.ts';
 import type { Ladder } from '../circuit/schedule.ts';
 import type { CountsSnapshot, Trip } from '../circuit/trip-policies/trip-policies.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { SessionToolConfig } from '../config/config.ts';
 import type { CountedKind, LimitKind, LimitMode } from '../limits/limits.ts';
 
 /** O8: number of tools in a snapshot that have succeeded. A box keeps their names for good. */
@@ -34,6 +35,8 @@ export interface SessionSnapshot {
   readonly succeeded?: readonly string[];
   /** The limits of the run (D2); left out without any. */
   readonly run?: RunSnapshot;
+  /** The settings of tools that the session has of its own, without functions (C18); left out without any. */
+  readonly tools?: Readonly<Record<string, Omit<SessionToolConfig, 'trip'>>>;
 }
 
 /** What a run has used, and its limits (D2). */

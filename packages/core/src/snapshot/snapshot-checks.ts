@@ -16,6 +16,7 @@ import {
   show,
   writtenCount,
 } from '../config/checks.ts';
+import { ownTools } from '../config/validation.ts';
 import { circuit, ledger, unixMs } from './formats.ts';
 import { checkRun } from './run-format.ts';
 import {
@@ -76,6 +77,7 @@ const snapshotChecks = {
   circuits: list(circuit.check),
   succeeded: optional(names),
   run: optional(checkRun),
+  tools: optional(ownTools),
 } satisfies Record<keyof SessionSnapshot, Check>;
 
 /** Faults that no single field shows. */

@@ -1,6 +1,7 @@
 import { ownMemory } from '../circuit-store.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
+import type { OwnTools } from '../session-settings.ts';
 import { circuit, ledger, unixMs } from './formats.ts';
 import { writeRun } from './run-format.ts';
 import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
@@ -18,7 +19,7 @@ import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
  */
 export const snapshot = (session: Session): SessionSnapshot => {
   const inside = sessionInternals(session, 'snapshot(session)');
-  const { clock, evidence } = inside.box;
+  const { clock, evidence, ownTools } = inside.box;
   const { store, ledgers, at } = inside.lookAhead();
   const { circuits, correlation, dryRunCorrelation = correlation } = ownMemory(store);
   const { real, dryRun } = ledgers.ledgerPair;
@@ -35,5 +36,15 @@ export const snapshot = (session: Session): SessionSnapshot => {
     circuits: [...circuits].map((one) => circuit.write(one, at)),
     ...(evidence.succeeded.size > 0 && { succeeded: [...evidence.succeeded].slice(-MOST_SUCCEEDED) }),
     ...(inside.run && { run: writeRun(inside.run, at.ms) }),
+    ...(ownTools && { tools: withoutFunctions(ownTools) }),
   };
 };
+
+/** C18: plain JSON has no functions. */
+const withoutFunctions = (tools: OwnTools): NonNullable<SessionSnapshot['tools']> =>
+  Object.fromEntries(
+    Object.entries(tools).map(([tool, { trip: _, ...own }]) => [
+      tool,
+      Object.fromEntries(Object.entries(own).filter(([, value]) => typeof value !== 'function' && value !== undefined)),
+    ]),
+  );
