@@ -222,7 +222,10 @@ const ownTools = (own: fc.Arbitrary<SessionToolConfig>) =>
   fc.oneof(
     { weight: 3, arbitrary: fc.constant([undefined]) },
     fc.array(
-      fc.oneof(fc.constant(undefined), fc.record({ a: own, b: own, late: withoutMode(own), made_up: own }, { requiredKeys: [] })),
+      fc.oneof(
+        fc.constant(undefined),
+        fc.record({ a: own, b: own, late: withoutMode(own), made_up: own }, { requiredKeys: [] }),
+      ),
       { minLength: 1, maxLength: 3 },
     ),
   );
