@@ -7,7 +7,7 @@ import { titlesIn } from './reference/test-titles.ts';
 const CHAPTERS = {
   E: 7,
   O: 10,
-  C: 17,
+  C: 18,
   P: 4,
   B: 7,
   D: 7,
