@@ -50,6 +50,8 @@ export interface BoxModels {
   readonly session: Session;
   /** The Unix time by the clock of the box, in milliseconds. */
   readonly unixNow: () => number;
+  /** Whether runs of the box have a limit of tokens or cost (D2). */
+  readonly limitsUsage: () => boolean;
   /**
    * Gives a model a circuit, which has the threshold of a model with a fallback if it has one in any list. Undefined if it was declared with
    * another group: it cannot be in two.
@@ -139,6 +141,7 @@ const createModels = (owner: Breakerbox, internals: BoxInternals): BoxModels => 
   return {
     session,
     unixNow: () => clock.unixNow(),
+    limitsUsage: () => config.limits?.tokens !== undefined || config.limits?.cost !== undefined,
     declare: ({ name: short, group, hasFallback }) => {
       const name = `${MODEL_PREFIX}${short}`;
       const known = specs.get(name);

@@ -5,6 +5,7 @@ import { askModels } from '../models/ask-models.ts';
 import { type Candidate, type GuardModelsOptions, listModels, type ModelList } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
+import { warnOfRetries } from '../models/model-warnings.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
@@ -67,10 +68,19 @@ export const guardChatModels = (box: Breakerbox, options: GuardChatModelsOptions
     return namedModel(entry, entry.name ?? nameOf(entry.model), entry.key);
   });
   const list = listModels(box, named, options, 'guardModels()');
+  for (const { model, given } of list.candidates)
+    if (!SAID.test(model)) warnOfRetries(model, retriesOf(given.model), FIX);
   const [primary] = list.candidates as readonly [Asked];
   const Guarded = guardedClass(primary.given.model);
   return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list, primary) });
 };
+
+const FIX = 'Make the model with maxRetries: 0.';
+
+/** Models of these providers take the number of retries from the call, which is 0. */
+const SAID = /^(?:openai|azure|anthropic)\//;
+
+const retriesOf = (model: ChatModel): unknown => read(read(model, 'caller'), 'maxRetries');
 
 const nameOf = (model: ChatModel): string => {
   const { ls_provider: provider = 'unknown', ls_model_name: name = 'unknown' } = model.getLsParams({} as never);

@@ -4,6 +4,7 @@ import { ModelAttempt } from './model-attempt.ts';
 import { probeLimits } from './model-limits.ts';
 import { beginModelSpan, type ModelSpan } from './model-span.ts';
 import type { ModelVerdict } from './model-verdict.ts';
+import { warnOfShortLimit, warnWithoutSession } from './model-warnings.ts';
 import { ModelsUnavailableError, type UnansweredModel } from './models-unavailable.ts';
 
 /** How an adapter asks one model. */
@@ -33,6 +34,7 @@ export const askModels = async <Model, Answer>(
 ): Promise<Answer> => {
   const { signal } = asking;
   const span = beginModelSpan(list);
+  warnWithoutSession(list);
   const unanswered: UnansweredModel[] = [];
   const failed: { first?: { readonly error: unknown } } = {};
   let waitMs = longestWait(list.options);
@@ -97,6 +99,7 @@ const askOne = async <Model, Answer>(
     const { verdict, error } = attempt.failed(thrown);
     const { category, status, wait } = verdict;
     failed.first ??= { error };
+    warnOfShortLimit(list, index, signal);
     if (!goesOn(verdict, index, list)) {
       span.ended(verdict);
       throw error;

@@ -77,6 +77,8 @@ export interface ModelList<Model> {
   readonly session: Session;
   /** The Unix time by the clock of the box, in milliseconds. */
   readonly unixNow: () => number;
+  /** Whether runs of the box have a limit of tokens or cost (D2). */
+  readonly limitsUsage: () => boolean;
   readonly candidates: readonly Candidate<Model>[];
   readonly limits: Limits;
   readonly options: GuardModelsOptions;
@@ -93,7 +95,7 @@ export const listModels = <Model>(
   options: GuardModelsOptions,
   where: string,
 ): ModelList<Model> => {
-  const { session, unixNow, declare } = boxModels(box);
+  const { session, unixNow, limitsUsage, declare } = boxModels(box);
   const issues = models.flatMap(({ name }, index) =>
     models.findIndex((one) => one.name === name) === index ? [] : [sameName(name, index, where)],
   );
@@ -113,6 +115,7 @@ export const listModels = <Model>(
     agent: box.agent,
     session,
     unixNow,
+    limitsUsage,
     limits: limitsOf(options),
     options,
     candidates: models.map(({ model, name, provider, modelId, group }, index) => ({
