@@ -1,4 +1,4 @@
-import { isObject, read, SKIP_KEY, SKIP_MARK } from '@breakerbox/core/internal';
+import { isObject, read, SKIP_KEY } from '@breakerbox/core/internal';
 import { type RpcMessage, rawId } from './rpc-message.ts';
 
 /** The key by which a request of the stateless protocol (from revision 2026-07-28) names its revision. */
@@ -25,12 +25,18 @@ export const callerOf = (request: RpcMessage): Caller => {
   };
 };
 
-/** A text for the model in place of a call's result (M4). Guards in other processes have to know whether the call was made (R3). */
-export const rejectedResult = ({ isStateless }: Caller, text: string) => ({
+/** What the model reads in place of a call's result (M4). */
+export interface Rejected {
+  readonly text: string;
+  /** The call was skipped by a decision. Guards in other processes have to know that (R3). */
+  readonly isSkipped: boolean;
+}
+
+export const rejectedResult = ({ isStateless }: Caller, { text, isSkipped }: Rejected) => ({
   ...(isStateless && { resultType: 'complete' }),
   content: [{ type: 'text', text }],
   isError: true,
-  ...(text.endsWith(SKIP_MARK) && { _meta: { [SKIP_KEY]: true } }),
+  ...(isSkipped && { _meta: { [SKIP_KEY]: true } }),
 });
 
 /** A result as JSON-RPC. The model reads results and no JSON-RPC errors. */

@@ -1,14 +1,13 @@
 import { readText } from '@breakerbox/core/internal';
 import { BoundedMap } from './bounded-map.ts';
-import { type Caller, callerOf, errorTo, rejectedResult, resultTo } from './rejected-call.ts';
+import { type Caller, callerOf, errorTo, type Rejected, rejectedResult, resultTo } from './rejected-call.ts';
 import type { RpcMessage } from './rpc-message.ts';
 
 /** JSON-RPC: the parameters are not valid. The protocol asks for it when a task that has ended is cancelled. */
 const INVALID_PARAMS = -32_602;
 
-interface RejectedTask {
+interface RejectedTask extends Rejected {
   readonly task: object;
-  readonly text: string;
 }
 
 /**
@@ -19,13 +18,13 @@ export class RejectedTasks {
   readonly #tasks = new BoundedMap<RejectedTask>();
 
   /** The answer to a rejected call, also to one that asked for no task. */
-  reject(caller: Caller, text: string): string {
-    if (caller.task === undefined) return resultTo(caller, rejectedResult(caller, text));
+  reject(caller: Caller, rejected: Rejected): string {
+    if (caller.task === undefined) return resultTo(caller, rejectedResult(caller, rejected));
     const taskId = `breakerbox-${crypto.randomUUID()}`;
     const time = new Date().toISOString();
     // Clients do not fetch the result of a task that has failed.
     const task = { taskId, status: 'completed', ttl: caller.task.ttlMs, createdAt: time, lastUpdatedAt: time };
-    this.#tasks.put(taskId, { task, text });
+    this.#tasks.put(taskId, { ...rejected, task });
     return resultTo(caller, { task });
   }
 
@@ -38,7 +37,7 @@ export class RejectedTasks {
     const caller = callerOf(request);
     if (request.method === 'tasks/get') return resultTo(caller, rejected.task);
     if (request.method !== 'tasks/result') return errorTo(caller, INVALID_PARAMS, 'The task has ended');
-    const result = rejectedResult(caller, rejected.text);
+    const result = rejectedResult(caller, rejected);
     const _meta = { ...result._meta, 'io.modelcontextprotocol/related-task': { taskId } };
     return resultTo(caller, { ...result, _meta });
   }

@@ -346,8 +346,10 @@ class ToolRelay implements Relay {
     const permit = safely('a decision', () => context.with(parentOf(params), () => calls.acquire(asked)));
     if (permit === undefined || permit.message !== '') held.free(bytes);
     if (permit === undefined) return undefined;
-    if (permit.message !== '')
-      return rejected.reject(callerOf(request), this.#parts.textOf?.(permit) ?? permit.message);
+    if (permit.message !== '') {
+      const text = this.#parts.textOf?.(permit) ?? permit.message;
+      return rejected.reject(callerOf(request), { text, isSkipped: true });
+    }
     return { callId, permit, bytes };
   }
 
@@ -531,7 +533,9 @@ class ToolRelay implements Relay {
     if (method !== undefined) {
       const text = `The request ${why}`;
       const isCall = method === 'tools/call';
-      return { to, text: isCall ? this.#served.rejected.reject(caller, text) : errorTo(caller, SERVER_ERROR, text) };
+      const { rejected } = this.#served;
+      const answer = isCall ? rejected.reject(caller, { text, isSkipped: false }) : errorTo(caller, SERVER_ERROR, text);
+      return { to, text: answer };
     }
     const text = `The answer ${why}`;
     const answer = to === 'toServer' ? this.#answerInPlace(id, TOO_LONG, text) : undefined;
@@ -552,7 +556,8 @@ class ToolRelay implements Relay {
     }
     const advice = this.#givenUp(open, settlement);
     if (progress !== undefined) this.#finished.put(progress, true);
-    if (method === 'tools/call') return this.#served.rejected.reject(caller, String(withAdvice(text, advice)));
+    if (method === 'tools/call')
+      return this.#served.rejected.reject(caller, { text: String(withAdvice(text, advice)), isSkipped: false });
     return errorTo(caller, SERVER_ERROR, text, status);
   }
 

@@ -281,12 +281,13 @@ describe('O9: a weak form', () => {
 });
 
 describe('B3: a call that another guard skipped', () => {
-  const skip = "Tool 'search' is unavailable (timeout). Do not retry it.";
+  const words = "Tool 'search' is unavailable (timeout). Do not call it.";
+  const skip = `${words} [breakerbox:not-called]`;
   const recorded = { recorded: true };
   it('B3: a tool that writes the mark of a skip, or the words of one, is not believed', () => {
     const { category } = readThrown(new Error('connect ECONNREFUSED 127.0.0.1:1 [breakerbox:not-called]'));
     expect(category).toBe('network');
-    expect(readThrown(new Error(`HTTP 503: ${skip}`)).category).toBe('server');
+    expect(readThrown(new Error(`HTTP 503: ${words}`)).category).toBe('server');
     expect(
       readReturned({ isError: true, content: [{ type: 'text', text: '[breakerbox:not-called] timed out' }] })?.category,
     ).toBe('timeout');
@@ -315,8 +316,6 @@ describe('B3: a call that another guard skipped', () => {
     ['another guard skipped the call', new Error(skip)],
     ['another guard skipped the call', new Error('x', { cause: new Error(skip) })],
     ['another guard skipped the call', { error: skip }],
-    ['another guard skipped the call', new Error('Do not call any tools, including ones that work.')],
-    ['a server is broken', new Error("Do not retry it: tool 'a' server is unavailable.")],
     ['a server is broken', new Error("Tool 'a' is unavailable: the server is down.")],
   ])('B3: %s: %s', (why, error) => expect(readThrown(error, recorded).why).toBe(why));
 });
