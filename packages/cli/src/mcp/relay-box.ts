@@ -13,7 +13,10 @@ export interface RelayBox {
   now(): number;
 }
 
-/** What the engine tells the model about a pause by the budget. In a relay it is true of the rule `strict` only. */
+/**
+ * What the engine tells the model about a pause by the budget. In a relay it is true of the rule `strict` only. The text is asked, because
+ * the advice after a call (R5) belongs to a permit whose reason is that of the call.
+ */
 const BY_A_PERSON = /\bSay that a person must resume the run\./;
 
 /** What the engine says of a run and of all tools. A relay knows one server alone, and the model has tools of others. */
@@ -49,9 +52,9 @@ export const createRelayBox = (config: BreakerboxConfig): RelayBox => {
     beforeDecision: () => {
       if (isPaused) endPause(session);
     },
-    textOf: ({ reason, message: said }) => {
+    textOf: ({ message: said }) => {
       const message = ofThisServer(said);
-      const endMs = reason === 'budget_exhausted' ? endPause(session) : undefined;
+      const endMs = BY_A_PERSON.test(message) ? endPause(session) : undefined;
       if (endMs === undefined) return message;
       const minutes = Math.max(1, Math.ceil((endMs - now() - 1) / 60_000));
       const end = `in at most ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
