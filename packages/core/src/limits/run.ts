@@ -360,9 +360,14 @@ export const soundUsage = (usage: Usage): Usage => ({ tokens: sound(usage.tokens
 const sound = (amount: unknown): number | undefined =>
   typeof amount === 'number' && Number.isFinite(amount) && amount > 0 ? amount : undefined;
 
+/** A usage may be reported that no run has. It must not become infinite, and then no number at all. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
 /** Money is added to the nearest billionth, because fractions are not exact: ten times 0.1 has to be 1. */
-const sumOf = (kind: CountedKind, one: number, other: number): number =>
-  kind === 'cost' ? Math.round((one + other) * 1e9) / 1e9 : one + other;
+const sumOf = (kind: CountedKind, one: number, other: number): number => {
+  const sum = Math.min(MOST, Math.max(-MOST, one + other));
+  return kind === 'cost' ? Math.round(sum * 1e9) / 1e9 : sum;
+};
 
 /** D4: the time that calls have. */
 const sizeOf = (kind: LimitKind, { size }: Limit): number => (kind === 'durationMs' ? size - answerTime(size) : size);

@@ -4,6 +4,7 @@ import { ChildLimitError, type Session } from '../index.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { planScope } from '../scope/scope.ts';
+import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
 import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
@@ -252,6 +253,19 @@ describe('C11: trees in snapshots', () => {
     callTimes(restored, 7);
     expect(callTimes(restored.child({ id: 'child' }), 9)).toBe(3);
     expect(restored.acquire('a').reason).toBe('limit_reached');
+  });
+});
+
+describe('C11: hostile trees in snapshots', () => {
+  test.each([100, 100_000])('C11, D1: a tree of more than %i levels is a fault of the snapshot', (levels) => {
+    const { session, box } = bench({ limits: { calls: 10 } });
+    session.child({ id: 'child' });
+    const kept = snapshot(session);
+    const [child] = kept.run?.children ?? [];
+    let tree = child;
+    for (let level = 0; level < levels; level += 1) tree = { ...child, children: [tree] } as typeof child;
+    const hostile = { ...kept, run: { ...kept.run, children: [tree] } };
+    expect(() => restore(box, hostile)).toThrow('is below 100 other lists of children');
   });
 });
 

@@ -297,6 +297,20 @@ describe('C11, Q1: limits in snapshots and reports', () => {
     expect(inAnotherProcess(kept, box).view().limits).toEqual(kept.view().limits);
   });
 
+  test('C11, D3: however much a tool claims to have used, amounts stay numbers, and the snapshot can be restored', () => {
+    const { session, box } = bench({ limits: { tokens: 1_000, cost: { amount: 5, currency: 'USD' } } });
+    session.acquire('a').settle({ ...OK, tokens: 1e308, cost: 1e308 });
+    session.spend({ tokens: 1e308, cost: 1e308 });
+    session.acquire('a');
+    for (const { used, reserved } of session.view().limits ?? [])
+      expect([used, reserved]).toEqual([Number.MAX_SAFE_INTEGER, 0]);
+    session.extend('cost', 1e308);
+    expect(inAnotherProcess(session, box).view().limits).toMatchObject([
+      { limit: 'tokens', used: Number.MAX_SAFE_INTEGER },
+      { limit: 'cost', used: Number.MAX_SAFE_INTEGER },
+    ]);
+  });
+
   test('C11, D2: a snapshot of an older version has no limits, and a wrong one is refused', () => {
     const { session, box } = bench({ limits: { calls: 5 } });
     const { run, ...older } = snapshot(session);

@@ -27,23 +27,31 @@ const aLimit = complete({
   reserves: optional(oneOf([true, false], AS_WRITTEN)),
 } satisfies Record<keyof LimitSnapshot, Check>);
 
-const ofRun = {
-  ageMs: amount,
-  limits: list(aLimit),
-  used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
-  estimated: complete({ tokens: amount, cost: amount }),
-  children: optional((path, value) => list(aChild)(path, value)),
-} satisfies Record<keyof RunSnapshot, Check>;
+/** Levels of children. A tree of sub-agents has a few. */
+const MOST_LEVELS = 100;
 
-const aChild = complete({ ...ofRun, id: shortName, name: nullable(shortName) } satisfies Record<
-  keyof ChildSnapshot,
-  Check
->);
+const ofRun = (levels: number) =>
+  ({
+    ageMs: amount,
+    limits: list(aLimit),
+    used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
+    estimated: complete({ tokens: amount, cost: amount }),
+    children: optional(children(levels)),
+  }) satisfies Record<keyof RunSnapshot, Check>;
 
-export const checkRun = complete(ofRun);
+const children =
+  (levels: number): Check =>
+  (path, value) => {
+    if (levels === 0) return [{ path, message: `is below ${MOST_LEVELS} other lists of children. Remove it.` }];
+    const of = ofRun(levels - 1);
+    const aChild = { ...of, id: shortName, name: nullable(shortName) } satisfies Record<keyof ChildSnapshot, Check>;
+    return list(complete(aChild))(path, value);
+  };
 
-/** Sums of fractions may be a trace below 0. */
-const sum = (one: number, other = 0): number => Math.max(0, one + other);
+export const checkRun = complete(ofRun(MOST_LEVELS));
+
+/** Sums of fractions may be a trace below 0, and no amount is more than can be read back. */
+const sum = (one: number, other = 0): number => Math.min(MOST, Math.max(0, one + other));
 
 export const writeRun = (run: Run, ms: number): RunSnapshot => {
   const { limits, used, estimated, underWay, beganMs } = run;
@@ -54,7 +62,7 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
       const one = limits[limit];
       if (one === undefined) return [];
       const { size, mode, currency = null, reserves } = one;
-      return [{ limit, size, mode, currency, ...(reserves && { reserves }) }];
+      return [{ limit, size: sum(size), mode, currency, ...(reserves && { reserves }) }];
     }),
     used: { calls: used.calls, steps: used.steps, tokens: sum(used.tokens), cost: sum(used.cost) },
     // D1: a call that was under way counts its estimate.
