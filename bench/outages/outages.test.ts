@@ -9,12 +9,12 @@ import { OUTAGE_PAGE, pageWith } from './page/page.ts';
 import { drawPlot, PLOTS } from './page/plots.ts';
 import { readmeSentence } from './page/tables.ts';
 import { playRun } from './play.ts';
-import { WITH_MAP } from './protections/breakerbox.ts';
+import { MODELS, WITH_MAP } from './protections/breakerbox.ts';
 import { NONE, OPOSSUM } from './protections/peers.ts';
-import { FRAMEWORKS, named } from './table/cells.ts';
+import { FRAMEWORKS, named, protectionOf } from './table/cells.ts';
 import { type OutageResults, RESULTS_FILE } from './table/results.ts';
 import { callTool, type World } from './world/client.ts';
-import { FAULTS, type Fate } from './world/faults.ts';
+import { FAULTS, type Fate, PROVIDER } from './world/faults.ts';
 import { startToolServer, type ToolServer } from './world/server.ts';
 import { simulatedTime } from './world/time.ts';
 
@@ -70,15 +70,26 @@ test('one seed gives the same calls, tasks, tokens and seconds', async () => {
 });
 
 test('in each framework tasks succeed without an outage, and a capability map saves those that a dead tool costs', async () => {
-  for (const { loop } of FRAMEWORKS) {
+  for (const { id, loop } of FRAMEWORKS) {
     const healthy = await play(NONE, 'none', loop);
     expect(healthy.deadCalls).toBe(0);
     // OpenAI Agents hides why a call failed, so a wrong argument may cost a task.
     expect(healthy.succeeded).toBeGreaterThanOrEqual(healthy.tasks - 1);
     const dead = await play(NONE, 'permanent', loop);
-    const mapped = await play(WITH_MAP, 'permanent', loop);
+    const mapped = await play(protectionOf(id, WITH_MAP.id), 'permanent', loop);
     expect(mapped.succeeded).toBeGreaterThan(dead.succeeded);
     expect(mapped.deadCalls).toBeLessThan(dead.deadCalls);
+  }
+});
+
+test('while the provider of the model is down, a second model does the tasks, and the first one is not asked each time', async () => {
+  for (const { loop, ofModels } of FRAMEWORKS) {
+    if (ofModels === undefined) continue;
+    const alone = await play(NONE, PROVIDER, loop);
+    const guarded = await play(MODELS, PROVIDER, loop);
+    expect(guarded.succeeded).toBeGreaterThan(alone.succeeded);
+    expect(guarded.deadCalls).toBeLessThan(6);
+    expect(guarded.recoveries).toBe(1);
   }
 });
 

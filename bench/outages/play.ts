@@ -7,7 +7,7 @@ import { hasSucceeded, type Tasks } from './airline/task.ts';
 import type { Loop } from './frameworks/loop.ts';
 import type { Guarding, Protection } from './protections/protection.ts';
 import { type CallLog, callTool, type World } from './world/client.ts';
-import { type Fault, isOutage } from './world/faults.ts';
+import { type Fault, isOutage, PROVIDER } from './world/faults.ts';
 import type { ToolServer } from './world/server.ts';
 import { type SimulatedTime, simulatedTime } from './world/time.ts';
 
@@ -17,6 +17,9 @@ export const TASKS = 12;
 const PERSON_MS = 600_000;
 /** After so many pauses in one task, the person takes over, and the task counts as failed. */
 const MOST_PAUSES = 3;
+
+/** Until the next customer comes, after a conversation that ended because no model answered. */
+const NEXT_CUSTOMER_MS = 30_000;
 
 /** What a run brought, for one process. */
 export interface Figures extends Omit<Meter, 'tokensIn' | 'tokensOut'> {
@@ -87,7 +90,10 @@ const processOf = (
       world.attempts = new Map();
       const agent = scriptedAgent(task, habit, seed);
       const takeTurn = meteredTurns(agent, world, meter);
-      await loop(task.request, takeTurn, guarding);
+      await loop(task.request, takeTurn, guarding).catch(async (error: unknown) => {
+        if (fault.id !== PROVIDER) throw error;
+        await time.sleep(NEXT_CUSTOMER_MS);
+      });
       for (let paused = 0; agent.isStopped() && paused < MOST_PAUSES; paused += 1) {
         pauses += 1;
         await time.sleep(PERSON_MS);

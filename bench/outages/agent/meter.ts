@@ -1,5 +1,4 @@
-import type { World } from '../world/client.ts';
-import { nextFate } from '../world/client.ts';
+import { askProvider, nextFate, type Provider, type World } from '../world/client.ts';
 import { TURN_MS } from './habits.ts';
 import type { ScriptedAgent, Turn } from './script.ts';
 
@@ -24,11 +23,17 @@ export const newMeter = (): Meter => ({
 const CHARACTERS_PER_TOKEN = 4;
 
 /** Plays the turns of a task, whatever the framework: it takes what the model is sent, the result of its last call and the system prompt. */
-export type TakeTurn = (sent: unknown, result: string | undefined, system: string) => Promise<Turn>;
+export type TakeTurn = (
+  sent: unknown,
+  result: string | undefined,
+  system: string,
+  provider?: Provider,
+) => Promise<Turn>;
 
 export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter): TakeTurn => {
   let asked: { readonly tool: string; readonly calls: number } | undefined;
-  return async (sent, result, system) => {
+  return async (sent, result, system, provider = 'first') => {
+    await askProvider(world, provider);
     if (result !== undefined && asked !== undefined && world.log.calls === asked.calls) {
       meter.rejected += 1;
       if (nextFate(world, asked.tool) === undefined) meter.goodRejected += 1;

@@ -1,8 +1,9 @@
-import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
-import { generateText, isStepCount, jsonSchema, tool } from 'ai';
+import { breakerPrepareStep, guardModels, guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { APICallError, generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import type { TakeTurn } from '../agent/meter.ts';
 import type { Arguments } from '../airline/tools.ts';
+import { type Provider, StatusError } from '../world/client.ts';
 import { ANY_OBJECT, eachTool, INSTRUCTIONS, type Loop, MOST_TURNS } from './loop.ts';
 
 const usage = {
@@ -23,12 +24,20 @@ const lastResult = (prompt: readonly Message[]): string | undefined => {
   return typeof output.value === 'string' ? output.value : JSON.stringify(output.value);
 };
 
-const modelOf = (takeTurn: TakeTurn): MockLanguageModelV4 => {
+/** As the packages of providers throw it. */
+const asApiError = (error: unknown): never => {
+  if (!(error instanceof StatusError)) throw error;
+  const { message, status: statusCode } = error;
+  throw new APICallError({ message, statusCode, url: 'http://127.0.0.1', requestBodyValues: {} });
+};
+
+const modelOf = (takeTurn: TakeTurn, provider: Provider = 'first'): MockLanguageModelV4 => {
   let made = 0;
   return new MockLanguageModelV4({
+    provider,
     doGenerate: async ({ prompt }) => {
       const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
-      const turn = await takeTurn(prompt, lastResult(prompt as readonly Message[]), system);
+      const turn = await takeTurn(prompt, lastResult(prompt as readonly Message[]), system, provider).catch(asApiError);
       if ('text' in turn) {
         const content = [{ type: 'text' as const, text: turn.text }];
         return { content, finishReason: { unified: 'stop' as const, raw: undefined }, usage, warnings: [] };
@@ -41,7 +50,7 @@ const modelOf = (takeTurn: TakeTurn): MockLanguageModelV4 => {
   });
 };
 
-export const aiSdkLoop: Loop = async (request, takeTurn, { call, session, inPlace = [] }) => {
+export const aiSdkLoop: Loop = async (request, takeTurn, { call, session, inPlace = [], models, own }) => {
   const tools = Object.fromEntries(
     eachTool((name) =>
       tool({
@@ -52,7 +61,10 @@ export const aiSdkLoop: Loop = async (request, takeTurn, { call, session, inPlac
     ),
   );
   const common = {
-    model: modelOf(takeTurn),
+    model: models
+      ? guardModels(models, { models: [modelOf(takeTurn), modelOf(takeTurn, 'second')] })
+      : modelOf(takeTurn),
+    ...(!own && { maxRetries: 0 }),
     instructions: INSTRUCTIONS,
     prompt: request,
     stopWhen: isStepCount(MOST_TURNS),

@@ -1,10 +1,11 @@
-import { breakerMiddleware } from '@breakerbox/instrumentation/langchain';
+import { breakerMiddleware, guardModels } from '@breakerbox/instrumentation/langchain';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { AIMessage, type BaseMessage } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
-import { type AgentMiddleware, createAgent, tool, toolRetryMiddleware } from 'langchain';
+import { type AgentMiddleware, createAgent, modelFallbackMiddleware, tool, toolRetryMiddleware } from 'langchain';
 import type { TakeTurn } from '../agent/meter.ts';
 import type { Arguments } from '../airline/tools.ts';
+import type { Provider } from '../world/client.ts';
 import { ANY_OBJECT, eachTool, INSTRUCTIONS, type Loop, MOST_TURNS } from './loop.ts';
 
 const lastResult = (messages: readonly BaseMessage[]): string | undefined => {
@@ -14,11 +15,14 @@ const lastResult = (messages: readonly BaseMessage[]): string | undefined => {
 
 class ScriptedChatModel extends BaseChatModel {
   readonly #takeTurn: TakeTurn;
+  readonly #provider: Provider;
   #made = 0;
 
-  constructor(takeTurn: TakeTurn) {
-    super({ maxRetries: 0 });
+  /** @param maxRetries Default: LangChain's own. */
+  constructor(takeTurn: TakeTurn, provider: Provider = 'first', maxRetries?: number) {
+    super(maxRetries === undefined ? {} : { maxRetries });
     this.#takeTurn = takeTurn;
+    this.#provider = provider;
   }
 
   _llmType(): string {
@@ -35,7 +39,10 @@ class ScriptedChatModel extends BaseChatModel {
       content,
       calls: (rest as AIMessage).tool_calls,
     }));
-    const turn = await this.#takeTurn(sent, lastResult(messages), messages[0]?.text ?? '');
+    // As the packages of providers do, whose requests LangChain repeats.
+    const turn = await this.caller.call(() =>
+      this.#takeTurn(sent, lastResult(messages), messages[0]?.text ?? '', this.#provider),
+    );
     this.#made += 1;
     const content = 'text' in turn ? turn.text : '';
     const calls =
@@ -56,7 +63,9 @@ class ScriptedChatModel extends BaseChatModel {
 /** With its defaults: two more attempts, after one second and two. */
 const retryMiddleware = (): AgentMiddleware => toolRetryMiddleware() as unknown as AgentMiddleware;
 
-export const langChainLoop: Loop = async (request, takeTurn, { call, session, own }) => {
+const NAMES = ['first', 'second'] as const;
+
+export const langChainLoop: Loop = async (request, takeTurn, { call, session, own, models }) => {
   const tools = eachTool((name) =>
     tool((given: unknown, { signal }: { signal?: AbortSignal }) => call(name, given as Arguments, signal), {
       name,
@@ -64,10 +73,14 @@ export const langChainLoop: Loop = async (request, takeTurn, { call, session, ow
       schema: ANY_OBJECT,
     }),
   ).map(([, one]) => one);
-  const common = { model: new ScriptedChatModel(takeTurn), tools, systemPrompt: INSTRUCTIONS };
+  const model = (provider: Provider, maxRetries?: number) => new ScriptedChatModel(takeTurn, provider, maxRetries);
+  const guarded =
+    models && guardModels(models, { models: NAMES.map((name) => ({ model: model(name, 0), name: `${name}/model` })) });
+  const common = { model: guarded ?? model('first', own ? undefined : 0), tools, systemPrompt: INSTRUCTIONS };
+  const ofItsOwn = () => [retryMiddleware(), modelFallbackMiddleware(model('second')) as unknown as AgentMiddleware];
   const agent = createAgent({
     ...common,
-    middleware: session ? [breakerMiddleware(session)] : own ? [retryMiddleware()] : [],
+    middleware: session ? [breakerMiddleware(session)] : own ? ofItsOwn() : [],
   });
   await agent.invoke({ messages: [{ role: 'user', content: request }] }, { recursionLimit: 3 * MOST_TURNS });
 };

@@ -1,6 +1,6 @@
 import { table } from '../../src/print.ts';
 import { HABITS } from '../agent/habits.ts';
-import { FRAMEWORKS, HEADLINE_FAULT, named } from '../table/cells.ts';
+import { FRAMEWORKS, HEADLINE_FAULT, protectionOf } from '../table/cells.ts';
 import { expectations } from '../table/headlines.ts';
 import { type CellResult, cellOf, isWorse, type OutageResults } from '../table/results.ts';
 import type { Estimate } from '../table/statistics.ts';
@@ -31,8 +31,7 @@ const COLUMNS: readonly { readonly title: string; show(cell: CellResult): string
 
 const SHORT = [0, 1, 2, 5, 6].map((index) => COLUMNS[index] as (typeof COLUMNS)[number]);
 
-const protectionText = ({ framework, protection }: CellResult): string =>
-  named(named(FRAMEWORKS, framework).protections, protection).text;
+const protectionText = ({ framework, protection }: CellResult): string => protectionOf(framework, protection).text;
 
 type Rows = readonly (readonly string[])[];
 
@@ -69,7 +68,7 @@ const habitSection = ({ cells }: OutageResults): Section => {
     title:
       'How the result changes with the habits of the agent (AI SDK, one dead tool): tasks done in %, and tokens wasted',
     rows: [
-      ['', ...protections.map((protection) => named(named(FRAMEWORKS, 'ai-sdk').protections, protection).text)],
+      ['', ...protections.map((protection) => protectionOf('ai-sdk', protection).text)],
       ...HABITS.filter(({ id }) => of(id, 'none')).map(({ id, text }) => [
         text,
         ...protections.map((protection) => {

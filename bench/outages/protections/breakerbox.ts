@@ -2,6 +2,9 @@
 import '../world/time.ts';
 import { createBreakerbox, type ToolConfig } from '@breakerbox/core';
 import { createFleet, memoryStore } from '@breakerbox/fleet';
+import { createRelay } from '../../../packages/cli/src/mcp/relay.ts';
+import { createRelayBox } from '../../../packages/cli/src/mcp/relay-box.ts';
+import { RELAY_DEFAULTS } from '../../../packages/cli/src/mcp/relay-config.ts';
 import { ALTERNATIVES } from '../airline/tools.ts';
 import type { Protection } from './protection.ts';
 
@@ -47,6 +50,29 @@ export const DIRECT = single(
   capabilityMap({}, true),
   Object.values(ALTERNATIVES),
 );
+
+/** `breakerbox mcp` in front of the server, by the relay's own code. */
+const relayed = (id: string, text: string, tools: Readonly<Record<string, ToolConfig>>): Protection => ({
+  id,
+  text,
+  begin: () => {
+    const { session, ...rules } = createRelayBox({ agent, clock, ...RELAY_DEFAULTS, tools });
+    const relay = createRelay({ session, group: 'airline', ...rules });
+    return { guard: (_, call) => ({ call, session, relay }), end: async () => session.end() };
+  },
+});
+
+export const RELAY = relayed('breakerbox', 'Breakerbox, relay', {});
+export const RELAY_WITH_MAP = relayed('breakerbox-map', 'Breakerbox, relay with a capability map', capabilityMap());
+
+export const MODELS: Protection = {
+  id: 'breakerbox-models',
+  text: 'Breakerbox, guardModels with a second model',
+  begin: () => {
+    const models = createBreakerbox({ agent, clock });
+    return { guard: (_, call) => ({ call, models }), end: async () => {} };
+  },
+};
 
 const PROCESSES = 3;
 

@@ -1,4 +1,5 @@
-import type { Session } from '@breakerbox/core';
+import type { Breakerbox, Session } from '@breakerbox/core';
+import type { Relay } from '../../../packages/cli/src/mcp/relay.ts';
 import type { Arguments } from '../airline/tools.ts';
 
 export type CallTool = (tool: string, given: Arguments, signal?: AbortSignal) => Promise<string>;
@@ -11,7 +12,11 @@ export interface Guarding {
   readonly session?: Session;
   /** The alternatives that Breakerbox may call itself. */
   readonly inPlace?: readonly string[];
-  /** The framework retries tools by its own means, if it has any. */
+  /** Breakerbox decides in a relay in front of an MCP server. */
+  readonly relay?: Relay;
+  /** Breakerbox guards two models of this box. */
+  readonly models?: Breakerbox;
+  /** The framework retries tools and models by its own means, if it has any. */
   readonly own?: boolean;
 }
 

@@ -2,11 +2,12 @@ import { HABITS, type Habit, USUAL_HABIT } from '../agent/habits.ts';
 import { aiSdkLoop } from '../frameworks/ai-sdk.ts';
 import { langChainLoop } from '../frameworks/langchain.ts';
 import type { Loop } from '../frameworks/loop.ts';
+import { mcpRelayLoop } from '../frameworks/mcp-relay.ts';
 import { openAiAgentsLoop } from '../frameworks/openai-agents.ts';
-import { DEFAULTS, DIRECT, FLEET, WITH_MAP } from '../protections/breakerbox.ts';
+import { DEFAULTS, DIRECT, FLEET, MODELS, RELAY, RELAY_WITH_MAP, WITH_MAP } from '../protections/breakerbox.ts';
 import { COCKATIEL, FRAMEWORK, NONE, OPOSSUM, OPOSSUM_FALLBACK } from '../protections/peers.ts';
 import type { Protection } from '../protections/protection.ts';
-import { FAULTS } from '../world/faults.ts';
+import { FAULTS, PROVIDER } from '../world/faults.ts';
 
 /** A cell of the table: a framework, a protection, a fault and a habit, by their names. */
 export interface Cell {
@@ -22,6 +23,8 @@ export interface Framework {
   readonly text: string;
   readonly loop: Loop;
   readonly protections: readonly Protection[];
+  /** Against an outage of the provider of the model. Default: that fault is not played. */
+  readonly ofModels?: readonly Protection[];
 }
 
 /** AI SDK and OpenAI Agents retry no tool, so they have no protection of their own. */
@@ -31,12 +34,14 @@ export const FRAMEWORKS: readonly Framework[] = [
     text: 'AI SDK 7',
     loop: aiSdkLoop,
     protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP, DIRECT, FLEET],
+    ofModels: [NONE, FRAMEWORK, MODELS],
   },
   {
     id: 'langchain',
     text: 'LangChain 1',
     loop: langChainLoop,
     protections: [NONE, FRAMEWORK, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
+    ofModels: [NONE, FRAMEWORK, MODELS],
   },
   {
     id: 'openai-agents',
@@ -44,7 +49,19 @@ export const FRAMEWORKS: readonly Framework[] = [
     loop: openAiAgentsLoop,
     protections: [NONE, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
   },
+  {
+    id: 'mcp-relay',
+    text: 'MCP through a relay',
+    loop: mcpRelayLoop,
+    protections: [NONE, RELAY, RELAY_WITH_MAP],
+  },
 ];
+
+/** The protections of a framework, those of models included. */
+export const protectionOf = (framework: string, id: string): Protection => {
+  const { protections, ofModels = [] } = named(FRAMEWORKS, framework);
+  return named([...protections, ...ofModels], id);
+};
 
 export const named = <One extends { readonly id: string }>(all: readonly One[], id: string): One => {
   const found = all.find((one) => one.id === id);
@@ -69,9 +86,9 @@ const sensitivity = (runs: number): readonly Cell[] =>
   );
 
 export const allCells = (runs = RUNS): readonly Cell[] => [
-  ...FRAMEWORKS.flatMap(({ id: framework, protections }) =>
-    protections.flatMap(({ id: protection }) =>
-      FAULTS.map(({ id: fault }) => ({
+  ...FRAMEWORKS.flatMap(({ id: framework, protections, ofModels = [] }) =>
+    FAULTS.flatMap(({ id: fault }) =>
+      (fault === PROVIDER ? ofModels : protections).map(({ id: protection }) => ({
         ...{ framework, protection, fault, habit: USUAL_HABIT.id },
         runs: framework === FIRST ? runs : Math.ceil(runs / ELSEWHERE),
       })),

@@ -7,7 +7,7 @@ import { readPublished } from '../airline/tau2.ts';
 import { playRun } from '../play.ts';
 import { FAULTS } from '../world/faults.ts';
 import { startToolServer } from '../world/server.ts';
-import { type Cell, FRAMEWORKS, named } from './cells.ts';
+import { type Cell, FRAMEWORKS, named, protectionOf } from './cells.ts';
 
 /** Plays cells as they come, one run after the other. */
 const { clone } = workerData as { readonly clone: string | undefined };
@@ -15,9 +15,9 @@ const tasks = clone === undefined ? OWN_TASKS : readPublished(clone);
 const server = await startToolServer();
 
 const play = async ({ framework, protection, fault, habit, runs }: Cell): Promise<readonly Figures[]> => {
-  const { loop, protections } = named(FRAMEWORKS, framework);
+  const { loop } = named(FRAMEWORKS, framework);
   const setting = {
-    ...{ loop, tasks, server, protection: named(protections, protection) },
+    ...{ loop, tasks, server, protection: protectionOf(framework, protection) },
     ...{ fault: named(FAULTS, fault), habit: named(HABITS, habit) },
   };
   const figures: Figures[] = [];

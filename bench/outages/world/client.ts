@@ -1,6 +1,6 @@
 import { randomFrom, seedOf } from '../../src/defaults/random.ts';
 import type { Arguments } from '../airline/tools.ts';
-import { type Fate, type Fault, fateOf, isOutage } from './faults.ts';
+import { type Fate, type Fault, fateOf, isOutage, PROVIDER } from './faults.ts';
 import type { SimulatedTime } from './time.ts';
 
 /** What happened to calls of tools. */
@@ -33,7 +33,7 @@ const REFUSED_URL = 'http://127.0.0.1:2';
 const LATENCY_MS = 500;
 export const CALL_TIMEOUT_MS = 30_000;
 
-class StatusError extends Error {
+export class StatusError extends Error {
   readonly status: number;
 
   constructor(status: number, body: string) {
@@ -66,6 +66,23 @@ export const callTool = async (world: World, tool: string, given: Arguments, sig
     throw error;
   }
 };
+
+/** A model is asked for a turn. Its provider, the first or the second one, may not answer. Only the first has outages. */
+export const askProvider = async (world: World, provider: Provider): Promise<void> => {
+  const { fault, time, log } = world;
+  const { outage } = fault;
+  if (outage?.tools.includes(PROVIDER) !== true || provider === 'second') return;
+  const isThere = isOutage(fault, PROVIDER, time.now());
+  if (isThere) log.deadCalls += 1;
+  try {
+    await send(world, PROVIDER, {}, isThere ? outage.fate : '');
+    log.answeredMs.push(time.now());
+  } catch (error) {
+    log.firstFailureMs ??= time.now();
+    throw error;
+  }
+};
+export type Provider = 'first' | 'second';
 
 const isMistake = (error: unknown): boolean => error instanceof StatusError && [404, 422].includes(error.status);
 

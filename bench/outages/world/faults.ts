@@ -16,6 +16,9 @@ export type Fate =
 const DEAD_TOOL = 'get_reservation_details';
 const BEHIND_ONE_PROXY = ['get_reservation_details', 'get_user_details', 'search_direct_flight'];
 
+/** The provider of the model. It is no tool. */
+export const PROVIDER = 'provider';
+
 /** The shares are those of `FaultInjector` in HAL's fault injection, and so is the rate of faults. */
 const PUBLISHED_MIX: readonly Weighted<Fate>[] = [
   { value: 'hang', weight: 0.3 },
@@ -75,6 +78,11 @@ export const FAULTS: readonly Fault[] = [
     id: 'correlated',
     text: 'three tools lose one proxy from second 30 to second 210',
     outage: { tools: BEHIND_ONE_PROXY, isThere: (ms) => fromBegin(ms) && ms < CORRELATED_END, fate: 'refused' },
+  },
+  {
+    id: PROVIDER,
+    text: 'the provider of the model answers 503 from second 30 to second 210',
+    outage: { tools: [PROVIDER], isThere: (ms) => fromBegin(ms) && ms < CORRELATED_END, fate: 'status 503' },
   },
   {
     id: 'never-worked',

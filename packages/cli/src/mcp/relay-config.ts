@@ -31,7 +31,7 @@ const FIXED = ['budget', 'allowedTools'] as const;
  * The loop guard is off unless the file turns it on (M5). Between two equal calls the agent may have edited files or asked a person, and the
  * relay sees neither. It serves many conversations, so a block would last for days.
  */
-const DEFAULTS = { budget: false, loopGuard: false } as const;
+export const RELAY_DEFAULTS = { budget: false, loopGuard: false } as const;
 
 /**
  * Reads the settings. A flag wins over the file.
@@ -45,13 +45,13 @@ export const relaySettings = async (
   const path = flag ?? (env.BREAKERBOX_CONFIG?.trim() || undefined);
   if (path === undefined) {
     const defaults = observe ? { defaults: { mode: 'observe_only' as const } } : {};
-    return { config: { agent: agent ?? 'mcp', ...DEFAULTS, ...defaults }, follow: () => undefined };
+    return { config: { agent: agent ?? 'mcp', ...RELAY_DEFAULTS, ...defaults }, follow: () => undefined };
   }
   // Without a file, the relay starts faster without a parser.
   const { inMode, readConfig, watchConfig } = await import('@breakerbox/instrumentation/config');
   const file = readConfig(path);
   const adjust = (settings: FileSettings): FileSettings => {
-    const all = { ...DEFAULTS, ...settings };
+    const all = { ...RELAY_DEFAULTS, ...settings };
     return observe ? inMode(all, 'observe_only') : all;
   };
   return {
