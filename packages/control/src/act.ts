@@ -1,5 +1,5 @@
-import type { ActionResult, ForcedMode, OperatedSession, Operator } from '@breakerbox/core/control';
-import { MOST_MODES } from '@breakerbox/core/internal';
+import type { ActionResult, ForcedMode, LimitView, OperatedSession, Operator } from '@breakerbox/core/control';
+import { amountOf, MOST_MODES, usedOf } from '@breakerbox/core/internal';
 import type { AgentModes } from './agent-modes.ts';
 import type { ActionRequest } from './schema.ts';
 import { havingSession, type OperatedBox } from './state.ts';
@@ -36,6 +36,8 @@ export const act = (acting: Acting, request: ActionRequest, who: string): Acted 
     case 'resume':
     case 'confirm':
       return onSession(acting.boxes, request);
+    case 'extend':
+      return extend(acting.boxes, request);
     case 'release':
       return release(acting, request, who);
     default:
@@ -47,7 +49,10 @@ const onSession = (boxes: readonly OperatedBox[], request: Of<'resume'> | Of<'co
   let isStale = false;
   for (const { operator, found } of havingSession(boxes, request.session)) {
     const { result, session } = actOn(operator, found, request);
-    if (result === 'done') return { result, message: doneMessage(request.action, session?.view.state) };
+    if (result === 'done' && session !== undefined)
+      return { result, message: `${doneMessage(request.action, session.view.state)}${stillOver(session)}` };
+    if (request.action === 'resume' && result === 'stale' && isOver(found))
+      return { result, message: `Nothing was done: resume extends no limit.${stillOver(found)}` };
     isStale ||= result === 'stale';
   }
   if (isStale)
@@ -76,6 +81,66 @@ const doneMessage = (action: 'resume' | 'confirm', state: string | undefined): s
   return state === 'paused_budget'
     ? 'The correlated failure is over. The session stays paused until you resume it, because its failure budget is used up.'
     : 'The correlated failure is over. The session probes its tools one after the other.';
+};
+
+/** The limits that pause a session (D2). */
+const overOf = ({ view }: OperatedSession): readonly LimitView[] =>
+  (view.limits ?? []).filter(({ level, mode }) => level === 'reached' && mode === 'pause');
+
+const isOver = (session: OperatedSession): boolean => overOf(session).length > 0;
+
+/** Empty unless a limit pauses the session. */
+const stillOver = (session: OperatedSession): string => {
+  const over = overOf(session);
+  if (over.length === 0) return '';
+  const how = over.map(({ limit }) => `breakerbox ctl extend SESSION ${limit} AMOUNT`);
+  return ` A limit pauses the session: ${over.map(usedOf).join(', and ')}. To let it go on, extend the limit: Extend in the console, or ${how.join(', and ')}.`;
+};
+
+/** D2: a limit is made larger. Of several boxes, the first whose limit is as the operator has seen it. */
+const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, size }: Of<'extend'>): Acted => {
+  let other: Acted | undefined;
+  for (const { operator, found } of havingSession(boxes, id)) {
+    const { result, session, extended } = operator.extend(id, limit, by, { size, isCounted });
+    const currency = currencyOf(found);
+    const [own, ...above] = extended.map((one) => ({
+      session: one.session,
+      change: `${amountOf(one.from, { limit, currency })} to ${amountOf(one.to, { limit, currency })}`,
+    }));
+    if (result === 'done' && session !== undefined && own !== undefined) {
+      const more = above.map((one) => ` So does the one of session ${one.session}, above it: ${one.change}.`);
+      const next = stillPaused(session) || (isOver(found) ? ' It goes on at its next call.' : '');
+      const message = `The limit of session ${own.session} grows from ${own.change}.${more.join('')}${next}`;
+      return { result, message };
+    }
+    if (result === 'stale')
+      other = {
+        result,
+        message: `Nothing was done: the limit ${limit} of session ${id} has changed since you read it. Read its state again.`,
+      };
+    if (result === 'unknown_limit') other ??= { result: 'unknown', message: noLimit(agent, id, limit, found) };
+  }
+  return other ?? noSession(agent, id);
+};
+
+const currencyOf = ({ view, tree }: OperatedSession): string | undefined =>
+  [view, ...(tree?.children ?? [])].flatMap(({ limits }) => limits ?? []).find(({ limit }) => limit === 'cost')
+    ?.currency;
+
+const noLimit = (agent: string, id: string, limit: string, { view }: OperatedSession): string => {
+  const has = (view.limits ?? []).map((one) => one.limit);
+  const list = has.length === 0 ? 'It has no limits.' : `It has limits of ${has.join(', ')}.`;
+  return `Nothing was done: session ${id} of agent ${agent} has no limit ${limit}, so that nothing stops it. ${list} A program sets limits when the session begins.`;
+};
+
+/** Empty if the session is not paused. */
+const stillPaused = (session: OperatedSession): string => {
+  const { state } = session.view;
+  if (isOver(session)) return stillOver(session);
+  if (state === 'active') return '';
+  return state === 'paused_budget'
+    ? ' It stays paused until you resume it, because its failure budget is used up.'
+    : ' It stays paused until you confirm that its correlated failure is over.';
 };
 
 const isStale = ({ version }: Acting, expected: number | undefined): boolean =>
@@ -114,7 +179,8 @@ const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>
   const message = `Agent ${agent} has no circuit of a tool or group ${tool}. Correct the name, as breakerbox ctl list --json shows it. With scope 'none' an agent keeps no circuits.`;
   if (found.length === 0) return { result: 'unknown', message };
   if (isStale(acting, version)) return STALE;
-  if (session !== undefined && havingSession(found, session).length === 0) return noSession(agent, session);
+  if (session !== undefined && !havingSession(found, session).some((one) => one.found.id === session))
+    return noSession(agent, session);
   if (session !== undefined && found.some(({ operator }) => operator.scope === 'process'))
     return notForOneSession(agent);
   if (found.some((one) => isFull(one, tool, owner, session)))

@@ -191,13 +191,17 @@ const perform = async (
     await ended('refused');
     throw error;
   }
-  const { action: to, agent, tool, session, reason } = { tool: undefined, reason: undefined, ...request };
+  const { action: to, agent, tool, session, reason } = { tool: undefined, reason: whyOf(request), ...request };
   if (acted.result === 'done')
     changes.add({ kind: 'action', agent, session, tool, to, who: actor.who, reason, unixMs: Date.now() });
   count(endpoint, request, acted.result);
   await ended(acted.result);
   return { ...acted, boxes: boxStates(endpoint.boxes, { agent }) };
 };
+
+/** Which limit, and by how much. Its unit is that of the limit. */
+const whyOf = (request: ActionRequest): string | undefined =>
+  request.action === 'extend' ? `${request.limit} + ${request.by.toLocaleString('en-US')}` : undefined;
 
 /** Once, however many boxes it concerns (A6). */
 const count = (endpoint: Endpoint, request: ActionRequest, result: OperatorResult): void => {

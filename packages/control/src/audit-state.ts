@@ -31,5 +31,11 @@ const partOf = (
     ];
   }
   const found = operator.session(request.session);
+  if (found !== undefined && request.action === 'extend') {
+    const limits = [found.view, ...(found.tree?.children ?? []).filter(({ id }) => id === request.session)]
+      .flatMap((one) => one.limits ?? [])
+      .filter(({ limit }) => limit === request.limit);
+    return [{ state: found.view.state, limits: limits.map(({ session, size, used }) => ({ session, size, used })) }];
+  }
   return found === undefined ? [] : [{ state: found.view.state, cycle: found.view.budget.cycle, event: found.event }];
 };

@@ -211,5 +211,15 @@ const send = (
 
 export { readChanges } from './change-reader.ts';
 export type { Change } from './changes.ts';
-export type { ActionRequest, ActionResponse, BoxState, ProcessState, Report, SessionState } from './schema.ts';
+export { isInTree } from './in-tree.ts';
+export type {
+  ActionRequest,
+  ActionResponse,
+  BoxState,
+  ChildState,
+  LimitState,
+  ProcessState,
+  Report,
+  SessionState,
+} from './schema.ts';
 export type { Target } from './target.ts';

@@ -1,3 +1,4 @@
+import { LIMIT_KINDS } from '@breakerbox/core/control';
 import { z } from 'zod';
 
 /** The schemas that the OpenAPI document names. Not Zod's own registry, which other packages fill too. */
@@ -16,6 +17,33 @@ const version = z
   .number()
   .int()
   .describe('The `version` that the operator has seen. If it has changed since then, the action is rejected as stale.');
+
+const limit = z.enum(LIMIT_KINDS);
+/** Core allows no larger limit. */
+const MOST_LIMIT = 2 ** 40;
+
+/** D2: a limit of a run, made larger. */
+const extend = z
+  .strictObject({
+    action: z.literal('extend'),
+    agent,
+    session: id.describe('The id of a session, or of a sub-agent in its tree: then the limits above it grow too.'),
+    limit: limit.describe('Which limit.'),
+    by: z
+      .number()
+      .positive()
+      .max(MOST_LIMIT)
+      .describe('How much larger: calls, steps, tokens, money in the currency of the limit, or milliseconds.'),
+    size: z
+      .number()
+      .positive()
+      .max(MOST_LIMIT)
+      .describe('The size of the limit that the operator has seen. If it has changed since then, the action is stale.'),
+  })
+  .refine((one) => one.limit === 'cost' || Number.isInteger(one.by), {
+    path: ['by'],
+    message: 'Give a whole number. Only the limit cost may have a fraction.',
+  });
 
 /** A4: what an operator forces on a tool. */
 const force = (action: 'force_open' | 'disable' | 'observe') =>
@@ -50,6 +78,7 @@ export const ActionRequest = z
       session,
       event: id.describe('The event that the operator has seen.'),
     }),
+    extend,
     force('force_open'),
     force('disable'),
     force('observe'),
@@ -113,6 +142,40 @@ const Circuit = z
   })
   .register(SCHEMAS, { id: 'Circuit' });
 
+const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+
+const Limit = z
+  .object({
+    limit,
+    session: id.describe('The session or sub-agent that has the limit.'),
+    size: amount.describe('What may be used. Of `durationMs`: without the time that is kept for the final answer.'),
+    used: amount.describe('With the estimates of calls under way.'),
+    underWay: amount.describe('The part of `used` that calls under way are expected to use.'),
+    estimated: amount.describe('The part of `used` that failed calls were expected to use.'),
+    reserved: amount.describe('What sub-agents have reserved, and not used.'),
+    mode: z.enum(['observe', 'advise', 'pause']),
+    level: z.enum(['advised', 'reached']).optional().describe('`advised` from 80 % on, `reached` at 100 %.'),
+    currency: word.optional(),
+  })
+  .register(SCHEMAS, { id: 'Limit' });
+
+const Used = z.object({ calls: amount, steps: amount, tokens: amount, cost: amount }).register(SCHEMAS, { id: 'Used' });
+
+/** Sub-agents of a session. Core lists no more. */
+const MOST_CHILDREN = 100;
+
+const Child = z
+  .object({
+    id,
+    name: word.optional(),
+    parent: id.describe('The session or sub-agent above it.'),
+    depth: count.describe('Levels beneath the session, from 1.'),
+    ended: z.boolean(),
+    used: Used.describe('What it and its own sub-agents have used.'),
+    limits: list(Limit, LIMIT_KINDS.length).describe('Its own limits.'),
+  })
+  .register(SCHEMAS, { id: 'Child' });
+
 export const SessionState = z
   .object({
     id,
@@ -131,9 +194,17 @@ export const SessionState = z
       })
       .optional(),
     circuits: list(Circuit),
+    limits: list(Limit, LIMIT_KINDS.length).optional().describe('Left out without limits and without sub-agents.'),
+    used: Used.optional().describe(
+      'What it and its sub-agents have used. Left out without limits and without sub-agents.',
+    ),
+    children: list(Child, MOST_CHILDREN).optional().describe('Its sub-agents, each after the one above it.'),
+    childrenLeftOut: count.optional().describe('How many sub-agents are not listed, because there are too many.'),
   })
   .register(SCHEMAS, { id: 'Session' });
 export type SessionState = z.infer<typeof SessionState>;
+export type LimitState = z.infer<typeof Limit>;
+export type ChildState = z.infer<typeof Child>;
 
 export const Mode = z
   .object({

@@ -1,10 +1,10 @@
 import type { Breakerbox } from '@breakerbox/core';
-import { type OperatedSession, type Operator, operate } from '@breakerbox/core/control';
+import { type LimitView, type OperatedSession, type Operator, operate, type UsedView } from '@breakerbox/core/control';
 import { uncountedTools } from '@breakerbox/core/internal';
-import { type BoxState, MOST_SESSIONS, type SessionState } from './schema.ts';
+import { type BoxState, type ChildState, type LimitState, MOST_SESSIONS, type SessionState } from './schema.ts';
 
-/** Circuits of all boxes that are listed: with usual names 3 MB. */
-const MOST_CIRCUITS = 16_000;
+/** Circuits, limits and sub-agents of all boxes that are listed: with usual names 3 MB. */
+const MOST_PARTS = 16_000;
 
 /** A box with its operator's side. */
 export interface OperatedBox {
@@ -14,7 +14,44 @@ export interface OperatedBox {
 
 export const operated = (box: Breakerbox): OperatedBox => ({ box, operator: operate(box) });
 
-const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState => {
+/** What programs report may be any number. */
+const bounded = (amount: number): number => Math.min(Math.max(0, amount), Number.MAX_SAFE_INTEGER);
+
+const limitState = ({ size, used, underWay, estimated, reserved, ...rest }: LimitView): LimitState => ({
+  ...rest,
+  size: bounded(size),
+  used: bounded(used),
+  underWay: bounded(underWay),
+  estimated: bounded(estimated),
+  reserved: bounded(reserved),
+});
+
+const usedState = ({ calls, steps, tokens, cost }: UsedView) => ({
+  calls: bounded(calls),
+  steps: bounded(steps),
+  tokens: bounded(tokens),
+  cost: bounded(cost),
+});
+
+/** D1, D2: limits, what was used, and the sub-agents. Nothing for most sessions. */
+const runState = ({ view, used, tree }: OperatedSession): Partial<SessionState> =>
+  used === undefined || tree === undefined
+    ? {}
+    : {
+        limits: (view.limits ?? []).map(limitState),
+        used: usedState(used),
+        children: tree.children.map(
+          ({ used, limits, ...rest }): ChildState => ({
+            ...rest,
+            used: usedState(used),
+            limits: limits.map(limitState),
+          }),
+        ),
+        childrenLeftOut: tree.leftOut,
+      };
+
+const sessionState = (operated: OperatedSession): SessionState => {
+  const { id, ageMs, event, view } = operated;
   const { state, step, budget, systemic, circuits } = view;
   return {
     id,
@@ -47,6 +84,7 @@ const sessionState = ({ id, ageMs, event, view }: OperatedSession): SessionState
         failedKeys,
       }),
     ),
+    ...runState(operated),
   };
 };
 
@@ -64,11 +102,18 @@ export const havingSession = (
     })
     .toSorted((a, b) => Number(isPaused(b.found)) - Number(isPaused(a.found)));
 
-/** How many of the first sessions have at most so many circuits together. */
-const fittingCount = (sessions: readonly OperatedSession[], circuits: number): number => {
-  let left = circuits;
-  const over = sessions.findIndex(({ view }) => {
-    left -= view.circuits.length;
+/** Its circuits, limits and sub-agents. */
+const partsOf = ({ view, tree }: OperatedSession): number => {
+  const children = tree?.children ?? [];
+  const limits = children.reduce((sum, child) => sum + child.limits.length, view.limits?.length ?? 0);
+  return view.circuits.length + children.length + limits;
+};
+
+/** How many of the first sessions have at most so many parts together. */
+const fittingCount = (sessions: readonly OperatedSession[], parts: number): number => {
+  let left = parts;
+  const over = sessions.findIndex((session) => {
+    left -= partsOf(session);
     return left < 0;
   });
   return over === -1 ? sessions.length : over;
@@ -92,19 +137,24 @@ export interface Wanted {
 export const boxStates = ({ list, version }: Boxes, { agent, session }: Wanted = {}): readonly BoxState[] => {
   const boxes = list(agent);
   const versions = new Map([...new Set(boxes.map(({ box }) => box.agent))].map((name) => [name, version(name)]));
-  let left = MOST_CIRCUITS;
+  let left = MOST_PARTS;
   return boxes.map((one, index) => {
-    const state = boxState(one, versions.get(one.box.agent) ?? 0, session, left / (boxes.length - index));
-    for (const { circuits } of state.sessions) left -= circuits.length;
+    const { state, parts } = boxState(one, versions.get(one.box.agent) ?? 0, session, left / (boxes.length - index));
+    left -= parts;
     return state;
   });
 };
 
-const boxState = ({ box, operator }: OperatedBox, version: number, id: string | undefined, room: number): BoxState => {
+const boxState = (
+  { box, operator }: OperatedBox,
+  version: number,
+  id: string | undefined,
+  room: number,
+): { readonly state: BoxState; readonly parts: number } => {
   const sessions = id === undefined ? operator.sessions() : [operator.session(id)].filter((one) => one !== undefined);
   const ordered = [...sessions.filter(isPaused), ...sessions.filter((one) => !isPaused(one))].slice(0, MOST_SESSIONS);
   const listed = ordered.slice(0, fittingCount(ordered, room));
-  return {
+  const state = {
     agent: box.agent,
     version,
     tools: [...box.tools],
@@ -113,4 +163,5 @@ const boxState = ({ box, operator }: OperatedBox, version: number, id: string | 
     sessionsLeftOut: sessions.length - listed.length,
     uncounted: [...uncountedTools(box)],
   };
+  return { state, parts: listed.reduce((sum, one) => sum + partsOf(one), 0) };
 };

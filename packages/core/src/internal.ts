@@ -9,6 +9,7 @@ export type { ModelTokens, ModelUsage } from './config/model-price.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
+export { amountOf, usedOf } from './limits/limit-text.ts';
 export { beginModelCall, limitOver, type ModelCall } from './limits/spending.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';

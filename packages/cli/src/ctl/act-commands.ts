@@ -3,13 +3,14 @@ import {
   type BoxState,
   type ControlError,
   checkedAction,
+  type LimitState,
   perform,
   type SessionState,
 } from '@breakerbox/control/client';
 import { documentOf } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
-import { type FoundSession, sessionsNamed, silentOf } from './look-commands.ts';
+import { type FoundSession, sessionsNamed, silentOf, wayBack } from './look-commands.ts';
 import { look } from './targets.ts';
 
 /** Finds the processes of a session, and what the caller has not named: the cycle or event that it has now. */
@@ -30,13 +31,25 @@ export const onFoundSession = async (
   const paused = all.filter(
     ({ session }) => needs(action, session) || flags.event !== undefined || flags.cycle !== undefined,
   );
-  if (paused.length === 0)
-    return report(invocation, [{ result: 'stale', message: NOT_NEEDED[action](id) }], silentOf(found));
+  if (paused.length === 0) {
+    const message =
+      (action === 'resume' && all.map(({ session }) => byLimit(session)).find(Boolean)) || NOT_NEEDED[action](id);
+    return report(invocation, [{ result: 'stale', message }], silentOf(found));
+  }
   report(invocation, await Promise.all(paused.map((one) => actOn(action, one, flags))));
 };
 
 const needs = (action: 'resume' | 'confirm', { state, event }: SessionState): boolean =>
   action === 'resume' ? state === 'paused_budget' : event !== undefined;
+
+/** Undefined unless a limit pauses the session. */
+const byLimit = (session: SessionState): string | undefined => {
+  const command = session.state === 'paused_limit' ? wayBack(session) : undefined;
+  return (
+    command &&
+    `Session ${session.id} is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: breakerbox ctl ${command}`
+  );
+};
 
 const NOT_NEEDED = {
   resume: (id: string) =>
@@ -58,6 +71,52 @@ const actOn = async (
         : { action, agent, session: id, event: event ?? session.event?.id },
     );
     return await perform(target, request);
+  } catch (error) {
+    return failed(error as ControlError);
+  }
+};
+
+/**
+ * Extends a limit in the processes that have it: in those that it pauses, if there are any. `session` may be a sub-agent.
+ *
+ * @throws Error if there is no such limit, or if the amount cannot be used.
+ */
+export const onLimit = async (id: string, limit: string, amount: number, invocation: Invocation): Promise<void> => {
+  const { flags } = invocation;
+  const found = await look(reachable(invocation), id);
+  const all = sessionsNamed(id, found, flags);
+  if (all.length === 0)
+    return report(
+      invocation,
+      [{ result: 'unknown', message: `No agent that answers has a live session ${id}.` }],
+      silentOf(found),
+    );
+  const paused = all.filter(({ session }) => limitOf(session, id, limit)?.level === 'reached');
+  report(
+    invocation,
+    await Promise.all((paused.length > 0 ? paused : all).map((one) => extend(one, id, limit, amount, flags))),
+  );
+};
+
+/** The limit of a session or of a sub-agent; else of the session above it. */
+const limitOf = ({ limits = [], children = [] }: SessionState, id: string, limit: string): LimitState | undefined =>
+  [...children.filter((child) => child.id === id && !child.ended).flatMap((child) => child.limits), ...limits].find(
+    (one) => one.limit === limit,
+  );
+
+/** A size that no limit has, for one that the session does not have: the endpoint says which ones it has. */
+const NO_SIZE = 1;
+
+const extend = async (
+  { target, agent, session }: FoundSession,
+  id: string,
+  limit: string,
+  by: number,
+  flags: Flags,
+): Promise<Answer> => {
+  const size = flags.size ?? limitOf(session, id, limit)?.size ?? NO_SIZE;
+  try {
+    return await perform(target, checkedAction({ action: 'extend', agent, session: id, limit, by, size }));
   } catch (error) {
     return failed(error as ControlError);
   }

@@ -47,6 +47,63 @@ test('A7: a person finds a paused session, confirms the recovery, and the sessio
   expect((await ctl('resume', 'run-1', '--cycle', '7')).code).toBe(3);
 });
 
+test('A7, D2: a person extends the limit that pauses a run, and resume says that it does not', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1', limits: { calls: 1_500, cost: { amount: 5, currency: 'USD' } } });
+  const work = () => session.acquire('search').settle({ outcome: 'success' });
+  for (let call = 0; call < 1_500; call += 1) work();
+  expect(session.acquire('search').reason).toBe('limit_reached');
+  expect((await ctl('list')).out).toMatch(/state +budget +limit +age.*paused_limit +5\/5 +1,500 of 1,500 tool calls/s);
+  const command = 'breakerbox ctl extend --size 1500 run-1 calls AMOUNT';
+  expect((await ctl('show', 'run-1')).out).toContain(`From a terminal: ${command}\n`);
+  expect(await ctl('resume', 'run-1')).toMatchObject({
+    code: 3,
+    out: `Session run-1 is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: ${command}\n`,
+  });
+  expect(await ctl('extend', 'run-1', 'calls', '500', '--size', '1500')).toMatchObject({
+    code: 0,
+    out: 'The limit of session run-1 grows from 1,500 tool calls to 2,000 tool calls. It goes on at its next call.\n',
+  });
+  expect(session.acquire('search').decision).toBe('call');
+  expect(await ctl('extend', 'run-1', 'calls', '500', '--size', '1500')).toMatchObject({
+    code: 3,
+    out: expect.stringContaining('has changed since you read it'),
+  });
+  expect((await ctl('extend', 'run-1', 'cost', '2.50')).out).toContain('from 5 USD to 7.5 USD.');
+});
+
+test.each([
+  [['run-1', 'tokens', '500'], 4, 'has no limit tokens, so that nothing stops it. It has limits of calls.'],
+  [['run-2', 'calls', '500'], 4, 'No agent that answers has a live session run-2.'],
+  [['run-1', 'money', '500'], 1, 'Allowed choices are calls, steps, tokens, cost, durationMs'],
+  [['run-1', 'calls', '1.5'], 1, 'Give a whole number'],
+  [['run-1', 'calls', '0'], 1, 'a number above 0 without commas'],
+  [['run-1', 'calls', '2h'], 1, "the amount is '2h'"],
+  [['run-1', 'calls', '9999999999999'], 1, '1099511627776'],
+] as const)('E6, A7: ctl extend %j says what is wrong', async (args, code, text) => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1', limits: { calls: 5 } });
+  session.acquire('search').settle({ outcome: 'success' });
+  const { out, err, ...ended } = await ctl('extend', ...args);
+  expect(ended).toMatchObject({ code });
+  expect(`${out}${err}`).toContain(text);
+  expect(session.view().limits).toMatchObject([{ size: 5 }]);
+});
+
+test('A7, D1: a sub-agent is found by its id, and its limit grows with those above it', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1', limits: { calls: 10, durationMs: 600_000 } });
+  const child = session.child({ id: 'helper', portion: { calls: 1 } });
+  child.acquire('search').settle({ outcome: 'success' });
+  expect(child.acquire('search').reason).toBe('limit_reached');
+  expect((await ctl('show', 'helper')).out).toContain('helper: 1 call, 1 of 1 tool calls (reached).');
+  expect((await ctl('extend', 'helper', 'calls', '2')).out).toBe(
+    'The limit of session helper grows from 1 tool calls to 3 tool calls. So does the one of session run-1, above it: 10 tool calls to 12 tool calls.\n',
+  );
+  expect(child.acquire('search').decision).toBe('call');
+  expect((await ctl('extend', 'run-1', 'durationMs', '30m')).out).toContain('from 10 min to 40 min.');
+});
+
 test('A7, C14: a person sees how many keys of a tool have failed in a row', async () => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1' });

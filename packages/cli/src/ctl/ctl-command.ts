@@ -1,7 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { LIMIT_KINDS } from '@breakerbox/core/control';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
-import { everywhere, onFoundSession } from './act-commands.ts';
+import { everywhere, onFoundSession, onLimit } from './act-commands.ts';
 import type { Flags, Invocation } from './ctl-flags.ts';
 import { list, show, watch } from './look-commands.ts';
 import { tokenCommand } from './token-command.ts';
@@ -18,6 +19,21 @@ const milliseconds = (text: string): number => {
 const cycle = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write the number that breakerbox ctl show prints after --cycle.');
+};
+
+const size = (text: string): number => {
+  if (/^\d{1,13}(?:\.\d{1,9})?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write the number that breakerbox ctl show prints after --size.');
+};
+
+/** `14000`, `2.50`; a limit of time may also be `30m`. @throws Error for what is no amount. */
+const amountOf = (text: string, limit: string): number => {
+  const [, number = '', unit] = /^(\d{1,13}(?:\.\d{1,9})?)([smhd]?)$/.exec(text) ?? [];
+  const isTime = limit === 'durationMs';
+  const by = Number(number) * (unit ? UNITS[unit as keyof typeof UNITS] : 1);
+  if (by > 0 && (isTime || !unit)) return by;
+  const how = isTime ? 'milliseconds, or a time such as 30m or 2h' : 'a number above 0 without commas, such as 1000';
+  throw new Error(`the amount is '${text}'. To extend the limit ${limit}, write ${how}.`);
 };
 
 const stopped = (): AbortSignal => {
@@ -86,6 +102,22 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
       );
   onSession('resume', 'give a paused session a full budget again');
   onSession('confirm', 'confirm that a systemic (correlated) failure is over');
+  add(
+    'extend <session>',
+    'make a limit of a session larger; this brings back a run that the limit pauses',
+    (invocation, session, limit, by) => onLimit(session, limit, amountOf(by, limit), invocation),
+  )
+    .addArgument(new Argument('<limit>', 'which limit').choices(LIMIT_KINDS))
+    .argument(
+      '<amount>',
+      'how much larger: calls, steps, tokens, money; for durationMs milliseconds, or a time such as 30m or 2h',
+    )
+    .option('--agent <name>', 'the agent, if several have a session of this id')
+    .option(
+      '--size <number>',
+      'act only if the limit is still of this size, as breakerbox ctl show prints it; default: the current one',
+      size,
+    );
   for (const [name, action, description] of [
     ['force-open', 'force_open', 'skip every call of a tool'],
     [

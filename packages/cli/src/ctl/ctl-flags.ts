@@ -9,6 +9,7 @@ export interface Flags extends TargetFlags {
   readonly agent?: string;
   readonly session?: string;
   readonly cycle?: number;
+  readonly size?: number;
   readonly event?: string;
   readonly reason?: string;
   readonly for?: number;

@@ -1,5 +1,5 @@
 import type { BoxState, Change, SessionState } from '@breakerbox/control/client';
-import { NO_LIMIT } from '@breakerbox/core/internal';
+import { NO_LIMIT, usedOf } from '@breakerbox/core/internal';
 import { onOneLine, plainTable } from '../plain-table.ts';
 import type { Found } from './targets.ts';
 
@@ -26,15 +26,29 @@ const openOnes = ({ circuits }: SessionState): string => {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 };
 
+/** D2: the limit that is used most, by its part; `-` without limits. */
+const limitOf = ({ limits = [] }: SessionState): string => {
+  const [most] = limits.toSorted((a, b) => b.used / b.size - a.used / a.size);
+  return most === undefined ? '-' : usedOf({ ...most, currency: most.currency });
+};
+
 const rowOf = (agent: string, pid: number, session: SessionState): Row => [
   agent,
   `${pid}`,
   session.id,
   session.state,
   session.budget.limit === NO_LIMIT ? '-' : `${session.budget.remaining}/${session.budget.limit}`,
+  limitOf(session),
   duration(session.ageMs),
   openOnes(session) || '-',
 ];
+
+const HEAD: Row = ['agent', 'process', 'session', 'state', 'budget', 'limit', 'age', 'not closed'];
+const LIMIT_COLUMN = HEAD.indexOf('limit');
+
+/** Most agents have no limits. */
+const withoutLimits = (rows: readonly Row[]): readonly Row[] =>
+  rows.slice(1).some((row) => row[LIMIT_COLUMN] !== '-') ? rows : rows.map((row) => row.toSpliced(LIMIT_COLUMN, 1));
 
 const modesOf = ({ agent, modes }: BoxState, now: number): readonly Row[] =>
   modes.map(({ tool, mode, owner, reason, session, untilUnixMs }) => [
@@ -151,7 +165,7 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
       : [
           rows.length === 0
             ? `No live session of ${boxes.map(({ agent }) => agent).join(', ') || 'any agent'}.`
-            : table([['agent', 'process', 'session', 'state', 'budget', 'age', 'not closed'], ...rows], columns),
+            : table(withoutLimits([HEAD, ...rows]), columns),
         ]),
     ...boxes
       .flatMap(({ agent, uncounted = [] }) =>

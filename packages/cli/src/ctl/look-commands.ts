@@ -1,4 +1,11 @@
-import { type Change, readChanges, readReport, type SessionState, type Target } from '@breakerbox/control/client';
+import {
+  type Change,
+  isInTree,
+  readChanges,
+  readReport,
+  type SessionState,
+  type Target,
+} from '@breakerbox/control/client';
 import { safeJson } from '@breakerbox/core/internal';
 import { documentOf } from '../command-io.ts';
 import { onOneLine, printable } from '../plain-table.ts';
@@ -14,7 +21,7 @@ export interface FoundSession {
 }
 
 /**
- * The sessions with this id: one of each endpoint that has it, paused ones first.
+ * The sessions with this id, or with a sub-agent that has it: one of each endpoint, paused ones first.
  *
  * @throws Error if several agents have one.
  */
@@ -23,7 +30,7 @@ export const sessionsNamed = (id: string, found: readonly Found[], flags: Flags)
     .flatMap(({ target, state }) =>
       (state?.boxes ?? []).flatMap(({ agent, sessions }) =>
         sessions
-          .filter((one) => one.id === id && (flags.agent ?? agent) === agent)
+          .filter((one) => isInTree(one, id) && (flags.agent ?? agent) === agent)
           .map((session) => ({ target, agent, session })),
       ),
     )
@@ -88,9 +95,13 @@ const firstReport = async (
 };
 
 /** The command that brings a session back, unless it has moved on since. */
-const wayBack = ({ id, state, budget, event }: SessionState): string | undefined => {
+export const wayBack = ({ id, state, budget, event, limits = [] }: SessionState): string | undefined => {
   const shown = isPlain(id) ? id : `-- ${quoted(id)}`;
   if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown}`;
+  if (state === 'paused_limit') {
+    const over = limits.find(({ level, mode }) => level === 'reached' && mode === 'pause');
+    return over && `extend --size ${over.size} ${shown} ${over.limit} AMOUNT`;
+  }
   if (state !== 'paused_systemic' || event === undefined) return undefined;
   return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown}`;
 };

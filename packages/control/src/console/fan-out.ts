@@ -1,4 +1,5 @@
 import { type ControlError, perform } from '../client.ts';
+import { isInTree } from '../in-tree.ts';
 import type { ActionRequest } from '../schema.ts';
 import type { ConsoleAction, ConsoleResult, EndpointResult } from './console-state.ts';
 import { acted, failed, type WatchedEndpoint } from './endpoint-watch.ts';
@@ -29,12 +30,12 @@ const concerns = ({ state }: WatchedEndpoint, { agent, session }: ActionRequest)
       box.agent === agent &&
       (session === undefined ||
         box.sessionsLeftOut > 0 ||
-        box.sessions.some(({ id }) => id === session) ||
+        box.sessions.some((one) => (one.childrenLeftOut ?? 0) > 0 || isInTree(one, session)) ||
         box.modes.some((mode) => mode.session === session)),
   );
 
 const expecting = (action: ActionRequest, version: number | undefined): ActionRequest =>
-  action.action === 'resume' || action.action === 'confirm' || version === undefined ? action : { ...action, version };
+  'tool' in action && version !== undefined ? { ...action, version } : action;
 
 const askOne = async (endpoint: WatchedEndpoint, action: ActionRequest): Promise<EndpointResult> => {
   const { id, state, target } = endpoint;

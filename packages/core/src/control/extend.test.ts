@@ -105,6 +105,10 @@ describe('A2, D1: an operator sees the tree', () => {
     for (let index = 0; index < 90; index += 1) session.child({ id: `late-${index}` });
     const { children = [], leftOut } = operator.session('run-1')?.tree ?? {};
     expect([children.length, leftOut, children.filter(({ ended }) => !ended).length]).toEqual([100, 30, 90]);
+    const late = session.child({ id: 'late-89' });
+    for (let index = 0; index < 60; index += 1) late.child({ id: `deep-${index}` });
+    const idsWith = (id: string) => operator.session(id)?.tree?.children.map((one) => one.id);
+    expect([idsWith('run-1')?.includes('deep-59'), idsWith('deep-59')?.includes('deep-59')]).toEqual([false, true]);
   });
 
   test('A2: without limits and sub-agents there is no tree', () => {

@@ -143,10 +143,10 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const of = current().find((one) => one.tool === tool && one.owner === owner && one.session === session);
       return of === undefined ? 0 : of.untilMs - clock.now();
     },
-    sessions: () => roster.all().map(operatedSession),
+    sessions: () => roster.all().map((session) => operatedSession(session)),
     session: (id) => {
       const session = roster.find(id);
-      return session && operatedSession(session);
+      return session && operatedSession(session, id);
     },
     report: (action) => reported(action),
     resume: (id, { cycle, isCounted } = {}) =>
@@ -164,7 +164,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const result = extending(seen, size);
       const extended = result === 'done' ? root.extendFor(run, limit, by) : [];
       reported({ action: 'extend', result: result === 'unknown_limit' ? 'unknown' : result, session: id }, isCounted);
-      return { result, session: operatedSession(session), extended };
+      return { result, session: operatedSession(session, id), extended };
     },
     confirmRecovered: (id, { event, isCounted } = {}) =>
       onSession('confirm', id, isCounted, (session) => {

@@ -61,8 +61,8 @@ export const createRoster = () => {
 export const runNamed = (session: Session, id: string) =>
   livingRun(sessionInternals(session, 'runNamed(session)').run, id);
 
-/** How a session is now. Changes nothing (C11). */
-export const operatedSession = (session: Session): OperatedSession => {
+/** How a session is now. Its tree has the sub-agent `wanted`, however large it is. Changes nothing (C11). */
+export const operatedSession = (session: Session, wanted = session.id): OperatedSession => {
   const { beganMs, box, run } = sessionInternals(session, 'operatedSession(session)');
   const view = session.view();
   const event = view.systemic && eventId(view.systemic);
@@ -74,7 +74,7 @@ export const operatedSession = (session: Session): OperatedSession => {
     event,
     view,
     used: run && { ...run.used },
-    tree: run && viewTree(run, ms, MOST_CHILDREN),
+    tree: run && viewTree(run, ms, MOST_CHILDREN, wanted),
   };
 };
 

@@ -13,7 +13,7 @@ const UNITS: Readonly<Record<Exclude<LimitKind, 'cost' | 'durationMs'>, string>>
 const figure = (value: number): string => Math.round(value).toLocaleString('en-US');
 
 /** `14,000 tool calls`, `5 USD`, `10 min`. */
-const amount = (value: number, { limit, currency }: LimitView): string => {
+export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'limit' | 'currency'>): string => {
   if (limit === 'durationMs') return formatDuration(value);
   if (limit === 'cost') return `${Number(value.toFixed(2))} ${currency}`;
   return `${figure(value)} ${UNITS[limit]}`;
@@ -35,7 +35,7 @@ export const reachedText = (view: LimitView): string => {
 
 /** D1: why a call of the run itself is skipped, without a full stop. */
 export const reservedText = (view: LimitView): string =>
-  `the ${amount(Math.max(0, view.size - view.used), view)} that are left are reserved for sub-agents`;
+  `the ${amountOf(Math.max(0, view.size - view.used), view)} that are left are reserved for sub-agents`;
 
 /** D2: what the model reads once a limit is near. Empty without such a limit. */
 export const adviceOf = (near: readonly LimitView[]): string =>

@@ -41,10 +41,11 @@ function* nodesOf({ children, past }: Run, depth = 1): Generator<Node> {
   }
 }
 
-/** The sub-agents beneath a run: at most so many, those that live before those that have ended. */
-export const viewTree = (root: Run, ms: number, most: number): TreeView => {
+/** The sub-agents beneath a run: at most so many. Those that are `wanted` come first, then those that live. */
+export const viewTree = (root: Run, ms: number, most: number, wanted: string): TreeView => {
   const all = [...nodesOf(root)];
-  const shown = new Set(all.toSorted((a, b) => Number(a.run.ended) - Number(b.run.ended)).slice(0, most));
+  const last = ({ run }: Node): number => Number(run.ended) + (run.id === wanted ? 0 : 2);
+  const shown = new Set(all.toSorted((a, b) => last(a) - last(b)).slice(0, most));
   return {
     children: all
       .filter((node) => shown.has(node))
