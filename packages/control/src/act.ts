@@ -77,6 +77,7 @@ const actOn = (
 };
 
 const doneMessage = (action: 'resume' | 'confirm', state: string | undefined): string => {
+  if (action === 'resume' && state === 'paused_limit') return 'The session has a full budget again.';
   if (action === 'resume') return 'The session has a full budget again and goes on.';
   return state === 'paused_budget'
     ? 'The correlated failure is over. The session stays paused until you resume it, because its failure budget is used up.'

@@ -1,4 +1,5 @@
 import type { Breakerbox, BreakerboxEvents } from '@breakerbox/core';
+import { amountOf, usedOf } from '@breakerbox/core/internal';
 
 /** What operators are told about. Decisions and outcomes are too many, and metrics show them. */
 const TOLD = [
@@ -7,6 +8,10 @@ const TOLD = [
   'systemic.resolved',
   'budget.exhausted',
   'budget.resumed',
+  'limit.advised',
+  'limit.reached',
+  'limit.lifted',
+  'limit.extended',
 ] as const satisfies readonly (keyof BreakerboxEvents)[];
 
 /** A change of a box, without arguments, results and error texts (Q2). */
@@ -19,6 +24,10 @@ export interface Change {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly category?: string | undefined;
+  /** Which limit, and how much of it is used (D2): `11,200 of 14,000 tool calls`. */
+  readonly limit?: string | undefined;
+  /** The id of the sub-agent that has the limit; undefined for the session itself (D1). */
+  readonly child?: string | undefined;
   /** Who acted. */
   readonly who?: string | undefined;
   /** Why they acted. */
@@ -45,8 +54,22 @@ const teller =
     if ('observed' in event && event.observed) return;
     const { agent, session, unixMs } = event;
     const moved = 'tool' in event ? { tool: event.tool, from: event.from, to: event.to, category: event.category } : {};
-    add({ kind, agent, session, unixMs, ...moved, ...('event' in event && { category: event.event.category }) });
+    add({
+      kind,
+      agent,
+      session,
+      unixMs,
+      ...moved,
+      ...('event' in event && { category: event.event.category }),
+      ...('child' in event && { limit: limitText(event), child: event.child }),
+    });
   };
+
+const limitText = (event: BreakerboxEvents['limit.reached' | 'limit.extended']): string => {
+  if ('used' in event) return usedOf(event);
+  const amount = (value: number) => amountOf(value, { limit: event.limit, currency: '' }).trim();
+  return `${event.limit}: ${amount(event.from)} to ${amount(event.to)}`;
+};
 
 /** No changes yet. */
 export const createChanges = (): Changes => {

@@ -186,8 +186,9 @@ export const listText = (found: readonly Found[], columns: number, now = Date.no
 };
 
 /** One line of `breakerbox ctl watch`. */
-export const changeText = ({ unixMs, agent, session, kind, tool, from, to, category, who, reason }: Change): string => {
+export const changeText = (change: Change): string => {
+  const { unixMs, agent, session, kind, tool, from, to, category, limit, child, who, reason } = change;
   const what = kind === 'action' ? `${who}: ${to}` : kind === 'circuit.transition' ? `${from} to ${to}` : kind;
-  const parts = [new Date(unixMs).toISOString(), agent, session, tool, what, category ?? reason];
+  const parts = [new Date(unixMs).toISOString(), agent, session, child, tool, what, limit ?? category ?? reason];
   return parts.filter((part) => part !== undefined).join('  ');
 };
