@@ -160,6 +160,7 @@ describe('names', () => {
       agent: 'gen_ai_agent_name',
       tool: 'gen_ai_tool_name',
       error: 'error_type',
+      currency: 'breakerbox_currency',
     };
     // An expression names the labels that it groups by, or reads a series that is grouped by them.
     const byName = new Map(recordings.map(({ record, expr }) => [record, expr]));
@@ -203,9 +204,11 @@ describe('names', () => {
       'breakerbox.fleet.ignored',
       'breakerbox.routes',
       'breakerbox.tasks',
+      'breakerbox.spent.calls',
       'breakerbox.freshness',
       'breakerbox.prechecks',
       'breakerbox.model.tokens',
+      'breakerbox.model.cost',
     ]);
   });
 

@@ -31,6 +31,7 @@ export const LABEL_VALUES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
     new Set(['closed', 'open', 'half_open', ...CIRCUIT_MODES.filter((mode) => mode !== 'automatic')]),
   ],
   [label(ATTR.sessionState), new Set(['active', 'paused_budget', 'paused_systemic', 'paused_limit'])],
+  [label(ATTR.limitLevel), new Set(['advised', 'reached', 'observed'])],
   [label(ATTR.decision), new Set<string>(Object.values(REASONS))],
   [label(ATTR.reason), new Set<string>(Object.keys(REASONS))],
   [label(ATTR.outcome), new Set(['success', 'failure', 'ignored'])],

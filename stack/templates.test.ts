@@ -99,6 +99,8 @@ describe('a resolved alert has its own words', () => {
     ['SystemicFailure', `the tools ${of} are no longer reported as failing together`],
     ['CorrelatedOpenings', `the tools ${of} that opened together are no longer reported as out of use together`],
     ['FleetDegraded', `the processes ${of} reach the store of their shared circuits again, or no longer report`],
+    ['LimitReached', 'no run of agent ops-agent is reported as paused by a limit'],
+    ['SpendBurn', 'agent ops-agent no longer spends much more than usual'],
     ['ModelsDown', 'a model answers agent ops-agent again, or it no longer asks'],
     ['ModelOnFallback', 'the first models of agent ops-agent answer again, or it no longer asks'],
     ['TelemetryAbsent', 'agent ops-agent reports again, or is no longer expected to'],

@@ -10,6 +10,8 @@ const RULES = new URL('../alerts/rules/', import.meta.url);
 
 const SEVERAL = 'it needs several processes of one agent, see dashboards/src/values-fleet-row.test.ts';
 
+const SPENDING = 'no agent here has limits, see dashboards/src/values-spend.test.ts';
+
 const MODELS = 'no model is guarded here, see dashboards/src/values-models.test.ts';
 
 /** Panels that need conditions which do not happen here, and the test that has them. */
@@ -18,6 +20,10 @@ const PANELS_ELSEWHERE: Readonly<Record<string, string>> = {
   'Who answered': MODELS,
   'Calls that no model answered': MODELS,
   'Tokens of models': MODELS,
+  'Spend and limits by agent': SPENDING,
+  'Tokens per hour': SPENDING,
+  'Cost per hour': SPENDING,
+  'Limits advised and reached': SPENDING,
   'Tools that are open in several processes': SEVERAL,
   'Probes by process': SEVERAL,
 };
@@ -60,6 +66,7 @@ export const describeQueries = (walk: () => Walk): void => {
 };
 
 const SCENARIOS = 'alert-scenarios.test.ts makes it fire';
+const LIMITS = 'no agent here has limits or reports spending, see alerts/tests/spend.test.ts';
 const WEEK = 'it needs a week of history and the minutes of a real hour, see alerts/tests';
 
 /** Rules that need conditions which do not happen here, and the test that has them. */
@@ -77,6 +84,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxFleetDegraded: 'the store always answers here, see alerts/tests/fleet-degraded.test.ts',
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,
+  BreakerboxLimitReached: LIMITS,
+  BreakerboxSpendBurn: LIMITS,
+  'job_agent_currency:breakerbox_spent_cost:increase1h': LIMITS,
+  'job_agent:breakerbox_spent_tokens:increase1h': LIMITS,
+  'job_agent_currency:breakerbox_spent_cost:mean1w': LIMITS,
+  'job_agent:breakerbox_spent_tokens:mean1w': LIMITS,
   'job_agent_tool:breakerbox_keys_out_of_use:bool': 'no call has a key here, see alerts/tests/circuit-open.test.ts',
   'job_agent_tool:breakerbox_circuits:crowd10m':
     'it needs more than 20 circuits of a tool, see alerts/tests/correlated.test.ts',

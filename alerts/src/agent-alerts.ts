@@ -54,22 +54,17 @@ const burnSlow: AlertDefinition = {
 };
 
 /** True now by the gauge, or true within the last minutes by the counter. */
-const isOrWas = (
-  ground: Ground,
-  state: string,
-  counter: typeof METRIC.budgetExhaustions | typeof METRIC.systemicEvents,
-  within: string,
-): string =>
+export const isOrWas = (ground: Ground, state: string, counter: string, within: string): string =>
   joined(
     'or',
     bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${ground.settings.gap}])`)} > 0`),
-    bracketed(`${gained(ground, ground.series(counter), BY_AGENT, within)} > 0`),
+    bracketed(`${gained(ground, counter, BY_AGENT, within)} > 0`),
   );
 
 const STATE = label(ATTR.sessionState);
 
 /** How many sessions of the agent are in this state, and when: the alert is kept, and then this text is not evaluated again. */
-const sessionsNow = (
+export const sessionsNow = (
   dialect: Dialect,
   state: SessionState,
   andSelector: string,
@@ -103,7 +98,7 @@ const budgetExhausted: AlertDefinition = {
     'Reads the gauge and the counter. An unattended agent often ends its session as soon as it is paused, so the gauge may never show that session between two scrapes. The alert keeps firing, because an unattended agent runs out every few minutes and each time would be a new alert. Its text is not evaluated during that time, so it says when it was. The gauge is read across one missed scrape.',
   expr: (ground) => {
     const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
-    return isOrWas(ground, paused, METRIC.budgetExhaustions, ground.settings.exhaustedWithin);
+    return isOrWas(ground, paused, ground.series(METRIC.budgetExhaustions), ground.settings.exhaustedWithin);
   },
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   began: outOfBudgetSince,
@@ -133,7 +128,12 @@ const systemicFailure: AlertDefinition = {
   comment:
     'Reads the gauge of active events. The alert keeps firing after the last event is over, because probes need time to close the circuits, and Alertmanager mutes the alerts of single tools during that time. If it resolved too soon, all muted alerts would be sent at once. A tool that is still open after that has a separate fault. The counter catches an event that is over before a scrape sees it, as above. The texts list tools that failed, not open circuits, because an event may begin before any circuit opens. They read raw series: recorded ones may lag by one evaluation, and then the first notification would name no tool.',
   expr: (ground) =>
-    isOrWas(ground, ground.series(METRIC.systemicActive), METRIC.systemicEvents, ground.settings.systemicWithin),
+    isOrWas(
+      ground,
+      ground.series(METRIC.systemicActive),
+      ground.series(METRIC.systemicEvents),
+      ground.settings.systemicWithin,
+    ),
   keepFiringFor: ({ systemicKeep }) => systemicKeep,
   began: failTogetherSince,
   summary: ({ dialect, andSelector }) =>

@@ -29,6 +29,8 @@ export interface AlertDefinition {
   /** Why the rule is written this way. It becomes the comment above the rule in the file. */
   readonly comment: string;
   expr(ground: Ground): string;
+  /** Whether there is such a rule. Default: there is. */
+  isOn?(settings: RuleSettings): boolean;
   /** Time between two evaluations, for an alert that takes its time. Default: the evaluation interval of Prometheus. */
   readonly every?: '1m';
   for?(settings: RuleSettings): string;

@@ -22,9 +22,10 @@ type KeyOf<Type> = { [K in Key]: RuleSettings[K] extends Type ? K : never }[Key]
 
 /**
  * What each number is. `count`: of something; the least useful value is 1. `group`: tools or agents that have something in common; the
- * least useful value is 2. `passed`: a share that a value must exceed, not only reach. `factor`, `floor`: above 0.
+ * least useful value is 2. `passed`: a share that a value must exceed, not only reach. `factor`, `floor`: above 0. `amount`: that an
+ * agent spends in an hour, 0 or more.
  */
-const KINDS: Readonly<Record<KeyOf<number>, 'count' | 'group' | 'share' | 'passed' | 'factor' | 'floor'>> = {
+const KINDS: Readonly<Record<KeyOf<number>, 'count' | 'group' | 'share' | 'passed' | 'factor' | 'floor' | 'amount'>> = {
   flappingOpenings: 'count',
   starvedLeastSkips: 'count',
   keyOpenLeastDecisions: 'count',
@@ -46,6 +47,10 @@ const KINDS: Readonly<Record<KeyOf<number>, 'count' | 'group' | 'share' | 'passe
   absentHabitShare: 'share',
   slowFactor: 'factor',
   slowFloor: 'floor',
+  spendFactor: 'factor',
+  spendFloorCost: 'amount',
+  spendFloorTokens: 'amount',
+  spendCriticalCost: 'amount',
 };
 /** The end of the histogram: no measured p95 is above it. */
 const SLOWEST = Math.max(...DURATION_BUCKETS);
@@ -92,9 +97,11 @@ const wrongWith = (key: Key, value: unknown): string | undefined => {
   if (kind === 'floor' && value >= SLOWEST)
     return `is ${value}, but the histogram ends at ${SLOWEST}, so no measured p95 is above that: the alert would never fire. Write a lower value. ${like}`;
   if ((kind === 'factor' || kind === 'floor') && value <= 0)
-    return `is ${value}, and every tool would exceed it. Write a number above 0. ${like}`;
+    return `is ${value}, and every tool or agent would exceed it. Write a number above 0. ${like}`;
   if (kind === 'factor' && value <= 1)
-    return `is ${value}, and every tool would count as slow half of the time. Write a number above 1. ${like}`;
+    return `is ${value}, and every tool or agent would exceed it half of the time. Write a number above 1. ${like}`;
+  if (kind === 'amount' && value < 0)
+    return `is ${value}, but an amount is never below 0. Write 0 or more. ${like}`;
   return undefined;
 };
 

@@ -1,5 +1,5 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
-import { AGENT, ERROR, SUSPECT, TOOL } from './promql.ts';
+import { AGENT, CURRENCY, ERROR, LIMIT, SUSPECT, TOOL } from './promql.ts';
 
 /** Dashboards that alerts link to, by uid. */
 export type DashboardUid =
@@ -10,13 +10,17 @@ export type DashboardUid =
 
 /** Labels of alerts, and the dashboard variables that take their values. */
 const VARIABLES = { job: 'job', [AGENT]: 'agent', [TOOL]: 'tool' } as const;
-export type AlertLabel = 'job' | 'agent' | 'tool' | 'error';
-const LABEL: Readonly<Record<AlertLabel | 'suspect', string>> = {
+export type AlertLabel = 'job' | 'agent' | 'tool' | 'error' | 'currency';
+/** Labels of the results of queries inside texts. */
+type ListedLabel = AlertLabel | 'suspect' | 'limit';
+const LABEL: Readonly<Record<ListedLabel, string>> = {
   job: 'job',
   agent: AGENT,
   tool: TOOL,
   error: ERROR,
+  currency: CURRENCY,
   suspect: SUSPECT,
+  limit: LIMIT,
 };
 
 /** A query inside a text. */
@@ -30,7 +34,7 @@ export interface TextQuery {
 export interface InText extends TextQuery {
   readonly before: string;
   /** The label whose values are listed, at most five of them. */
-  readonly list: AlertLabel | 'suspect';
+  readonly list: ListedLabel;
   /** A second label, whose value is in brackets after the first. */
   readonly detail?: AlertLabel;
   readonly after: string;
@@ -102,7 +106,7 @@ const asked = ({ query, args }: TextQuery): string =>
   `printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query`.replace('  |', ' |');
 
 /** `a, b (network), and 2 more`. Label names have no dots in templates. */
-const listed = (list: AlertLabel | 'suspect', detail: AlertLabel | undefined): string =>
+const listed = (list: ListedLabel, detail: AlertLabel | undefined): string =>
   `{{ range $i, $one := sortByLabel "${LABEL[list]}" . }}{{ if lt $i ${MOST_LISTED} }}{{ if $i }}, {{ end }}{{ $one.Labels.${LABEL[list]} }}` +
   `${detail === undefined ? '' : ` ({{ $one.Labels.${LABEL[detail]} }})`}{{ end }}{{ end }}` +
   `{{ if gt (len .) ${MOST_LISTED} }} and {{ len (slice . ${MOST_LISTED}) }} more{{ end }}`;

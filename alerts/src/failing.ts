@@ -1,5 +1,5 @@
 import type { Dialect } from './dialect.ts';
-import { AGENT, ATTR, ERROR, label, METRIC, ONLY_TOOLS, PRIMARY, SUSPECT, TOOL } from './promql.ts';
+import { AGENT, ATTR, ERROR, LIMIT, label, METRIC, ONLY_TOOLS, PRIMARY, SUSPECT, TOOL } from './promql.ts';
 import { WINDOW } from './settings.ts';
 
 /*
@@ -52,6 +52,18 @@ export const otherModel = (dialect: Dialect, andSelector: string): string => {
     list: 'tool',
     after: '',
     otherwise: 'another model',
+  });
+};
+
+/** The limits that runs of the agent reached in the last 15 minutes: ` (calls, tokens)`. */
+export const limitsReached = (dialect: Dialect, andSelector: string): string => {
+  const reached = `${METRIC.limits.prometheus}{${OF_AGENT}, ${label(ATTR.limitLevel)}="reached"${andSelector}}`;
+  return dialect.query({
+    before: ' (',
+    query: grewBy(LIMIT, reached),
+    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
+    list: 'limit',
+    after: ')',
   });
 };
 

@@ -8,7 +8,7 @@ import { GENERATED, type NamedText, unbroken, wrapped } from './prometheus.ts';
 import { bracketed, indented } from './promql.ts';
 import type { Ground, Reader, RecordKey } from './record.ts';
 import { RECORDINGS } from './recording.ts';
-import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
+import { alertsWith, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
 
 /** Options of Grafana-managed rules, in addition to those of all rules. */
 export interface GrafanaOptions extends RuleOptions {
@@ -69,8 +69,8 @@ const uidOf = ({ name, scope }: AlertDefinition): string => {
   return scope === undefined ? words : `${words}-${scope}`;
 };
 
-/** Every other rule reads at most an hour, or few samples. This one reads a week at each evaluation. */
-const READS_A_WEEK = 'BreakerboxToolSlow';
+/** Every other rule reads at most an hour, or few samples. These read a week at each evaluation. */
+const READ_A_WEEK: readonly string[] = ['BreakerboxToolSlow', 'BreakerboxSpendBurn'];
 
 const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string): object => ({
   uid: uidOf(alert),
@@ -145,12 +145,13 @@ export const grafanaAlerting = (options: GrafanaOptions = {}): NamedText => {
   ];
   if (issues.length > 0) throw new RuleOptionsError(issues);
   const known = resolved(others);
-  const group = (name: string, interval: string, rules: readonly AlertDefinition[]): object => ({
+  const rules = alertsWith(known.settings);
+  const group = (name: string, interval: string, of: readonly AlertDefinition[]): object => ({
     orgId: 1,
     name,
     folder,
     interval,
-    rules: rules.map((alert) => ruleOf(alert, known, dataSourceUid)),
+    rules: of.map((alert) => ruleOf(alert, known, dataSourceUid)),
   });
   const document = new Document({
     apiVersion: 1,
@@ -158,12 +159,12 @@ export const grafanaAlerting = (options: GrafanaOptions = {}): NamedText => {
       group(
         'breakerbox',
         '1m',
-        ALERT_DEFINITIONS.filter(({ name }) => name !== READS_A_WEEK),
+        rules.filter(({ name }) => !READ_A_WEEK.includes(name)),
       ),
       group(
         'breakerbox-week',
         '5m',
-        ALERT_DEFINITIONS.filter(({ name }) => name === READS_A_WEEK),
+        rules.filter(({ name }) => READ_A_WEEK.includes(name)),
       ),
     ],
   });

@@ -4,7 +4,7 @@ import { prometheusDialect } from './dialect.ts';
 import { withLevels } from './levels.ts';
 import { RECORDED } from './record.ts';
 import { RECORDING_SUBJECTS } from './recording.ts';
-import { ALERT_DEFINITIONS, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
+import { alertsWith, annotationsOf, groundOf, type Resolved, type RuleOptions, resolved } from './rules.ts';
 
 /** A file and the name it should have. */
 export interface NamedText {
@@ -76,21 +76,23 @@ export const recordingGroups = (options: Resolved): readonly RuleGroup[] => {
 
 const alertRules = (options: Resolved, every: AlertDefinition['every']): readonly CommentedRule[] => {
   const ground = groundOf(options);
-  return ALERT_DEFINITIONS.filter((one) => one.every === every).map((one) => {
-    const lasting = one.for?.(options.settings);
-    const kept = one.keepFiringFor?.(options.settings);
-    return {
-      comment: one.comment,
-      rule: {
-        alert: one.name,
-        expr: withLevels(one.expr(ground), options.levels),
-        ...(lasting !== undefined && { for: lasting }),
-        ...(kept !== undefined && { keep_firing_for: kept }),
-        labels: { severity: one.severity, ...(one.scope !== undefined && { scope: one.scope }) },
-        annotations: { ...annotationsOf(one, options, prometheusDialect(options)) },
-      },
-    };
-  });
+  return alertsWith(options.settings)
+    .filter((one) => one.every === every)
+    .map((one) => {
+      const lasting = one.for?.(options.settings);
+      const kept = one.keepFiringFor?.(options.settings);
+      return {
+        comment: one.comment,
+        rule: {
+          alert: one.name,
+          expr: withLevels(one.expr(ground), options.levels),
+          ...(lasting !== undefined && { for: lasting }),
+          ...(kept !== undefined && { keep_firing_for: kept }),
+          labels: { severity: one.severity, ...(one.scope !== undefined && { scope: one.scope }) },
+          annotations: { ...annotationsOf(one, options, prometheusDialect(options)) },
+        },
+      };
+    });
 };
 
 /** The alerts, in a group for each interval. */

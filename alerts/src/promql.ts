@@ -23,6 +23,8 @@ export const TOOL = label(ATTR.tool);
 export const ERROR = label(ATTR.errorType);
 export const SUSPECT = label(ATTR.suspect);
 export const PRIMARY = label(ATTR.primary);
+export const LIMIT = label(ATTR.limit);
+export const CURRENCY = label(ATTR.currency);
 
 const MODEL_NAMES = `(?:${GROUP_PREFIX})?${MODEL_PREFIX}.+`;
 /** L7: models, and the groups of their providers. Their circuits have names of tools. */
@@ -44,6 +46,7 @@ interface Values {
   readonly [ATTR.decision]: 'call' | 'probe' | 'skip' | 'pause';
   readonly [ATTR.sessionState]: SessionState;
   readonly [ATTR.position]: 'primary' | 'fallback';
+  readonly [ATTR.limitLevel]: 'advised' | 'reached' | 'observed';
 }
 export type Matchers = { readonly [Key in keyof Values]?: readonly Values[Key][] };
 

@@ -43,6 +43,7 @@ const WORDS: Readonly<Record<AlertLabel, string>> = {
   agent: 'agent',
   tool: 'tool',
   error: 'error category',
+  currency: 'currency',
 };
 
 const labelsOf = ({ scope, labels }: AlertDefinition): string =>

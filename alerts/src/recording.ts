@@ -21,6 +21,7 @@ import type { Ground, Recording } from './record.ts';
 import { BUDGET } from './recording-budget.ts';
 import { CORRELATION } from './recording-correlation.ts';
 import { OVERVIEW } from './recording-overview.ts';
+import { SPEND } from './recording-spend.ts';
 import { WINDOW } from './settings.ts';
 
 const { short, quarter, hour, week } = WINDOW;
@@ -313,6 +314,7 @@ export const RECORDING_SUBJECTS: Readonly<Record<string, readonly Recording[]>> 
   recording: [...CIRCUITS, ...OPENINGS, ...ERRORS, ...DURATIONS, ...BUDGET],
   correlation: CORRELATION,
   overview: OVERVIEW,
+  spend: SPEND,
 };
 
 /** Every recording rule. Each one reads only the rules before it. */

@@ -9,6 +9,7 @@ import { seriesWith } from './promql.ts';
 import { type Ground, RECORDED, type Reader } from './record.ts';
 import { checkedSelector, inTemplate } from './selector.ts';
 import { DEFAULT_SETTINGS, type RuleSettings } from './settings.ts';
+import { SPEND_ALERTS } from './spend-alerts.ts';
 import { TOOL_ALERTS } from './tool-alerts.ts';
 import { checkedUrl } from './url.ts';
 
@@ -88,8 +89,13 @@ export const ALERT_DEFINITIONS: readonly AlertDefinition[] = [
   ...TOOL_ALERTS,
   ...AGENT_ALERTS,
   ...MODEL_ALERTS,
+  ...SPEND_ALERTS,
   ...CORRELATED_ALERTS,
 ];
+
+/** Those that have a rule with these settings. */
+export const alertsWith = (settings: RuleSettings): readonly AlertDefinition[] =>
+  ALERT_DEFINITIONS.filter((one) => one.isOn?.(settings) ?? true);
 
 /** The texts of an alert. */
 export interface Annotations {

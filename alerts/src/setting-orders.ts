@@ -71,6 +71,11 @@ const PAIRS: readonly Pair[] = [
     short: 'gap',
     why: 'with a missed scrape, no counter would be seen to grow in that time',
   },
+  {
+    long: 'limitWithin',
+    short: 'gap',
+    why: 'with a missed scrape, no counter would be seen to grow in that time',
+  },
   { long: 'correlatedRecent', short: 'gap', why: 'an opening would be too old when a late scrape reports it' },
   {
     long: 'correlatedMemory',
@@ -113,6 +118,12 @@ const BOUNDS: readonly Bound[] = [
     key: 'slowLeastHistory',
     most: WINDOW.week,
     why: 'the usual p95 is read from one week only',
+  },
+  {
+    key: 'spendLeastHistory',
+    least: '3h',
+    most: WINDOW.week,
+    why: 'the usual spending is the mean of a week, and the first hour of an agent is no measure',
   },
   {
     key: 'slowFor',

@@ -119,6 +119,22 @@ export interface RuleSettings {
   readonly modelsDownLeastCalls: number;
   /** ModelsDown: how long it is kept after it was last true. */
   readonly modelsDownKeep: string;
+  /** LimitReached: how long it reports a run that reached a limit and ended before a scrape saw it. */
+  readonly limitWithin: string;
+  /** LimitReached: how long it is kept after it was last true. An agent may reach its limit in each run. */
+  readonly limitKeep: string;
+  /** SpendBurn: how many times its usual spending of an hour an agent must have spent in the last hour. */
+  readonly spendFactor: number;
+  /** SpendBurn: the least money in an hour, in the currency of the limits and prices. */
+  readonly spendFloorCost: number;
+  /** SpendBurn: the least number of tokens in an hour, for agents that report no cost. */
+  readonly spendFloorTokens: number;
+  /** SpendBurn: money in an hour from which on it is critical, whatever the agent spent before. 0: there is no such rule. */
+  readonly spendCriticalCost: number;
+  /** SpendBurn: the history that is needed before its mean counts as usual. */
+  readonly spendLeastHistory: string;
+  /** SpendBurn: how long it is kept after it was last true. */
+  readonly spendKeep: string;
 }
 
 /** The default thresholds. */
@@ -172,6 +188,14 @@ export const DEFAULT_SETTINGS: RuleSettings = {
   modelsDownFor: '5m',
   modelsDownLeastCalls: 3,
   modelsDownKeep: '5m',
+  limitWithin: '3m',
+  limitKeep: '15m',
+  spendFactor: 3,
+  spendFloorCost: 5,
+  spendFloorTokens: 1_000_000,
+  spendCriticalCost: 0,
+  spendLeastHistory: '1d',
+  spendKeep: '15m',
 };
 
 /** Windows that are part of the names of recorded series, so that no setting changes them. */

@@ -8,7 +8,7 @@ import { agents, SimulatedProcess } from './process.ts';
 
 const HOUR = 3600;
 /** A shorter history: a day takes long to evaluate, and an hour tests the same. */
-const options = { settings: { slowLeastHistory: '1h' } };
+const options = { settings: { slowLeastHistory: '1h', spendLeastHistory: '3h' } };
 
 interface GrafanaFile {
   readonly groups: readonly {
@@ -156,6 +156,22 @@ const CASES: readonly Case[] = [
       if (now % 10 !== 0) return;
       if (between(now, 600, 2000)) one.unanswered(MODELS[0]);
       else one.answer(MODELS[0], MODELS[0]);
+    },
+  },
+  {
+    alert: 'LimitReached',
+    lasts: HOUR,
+    second: (now, one) => {
+      if (now === 605) one.limit('reached');
+      if (now === 605) one.pause('paused_limit');
+      if (now === 1205) one.pause('paused_limit', -1);
+    },
+  },
+  {
+    alert: 'SpendBurn/cost',
+    lasts: 6 * HOUR,
+    second: (now, one) => {
+      if (now % 60 === 0) one.spend(0, between(now, 4 * HOUR + 150, 4 * HOUR + 1400) ? 20 : 0.1);
     },
   },
   {

@@ -129,17 +129,28 @@ export class SimulatedProcess {
   }
 
   /** Pauses active sessions, or resumes paused ones. */
-  pause(state: 'paused_budget' | 'paused_systemic', sessions = 1, suspect?: string): void {
+  pause(state: 'paused_budget' | 'paused_systemic' | 'paused_limit', sessions = 1, suspect?: string): void {
     this.#add(METRIC.sessions, { [ATTR.sessionState]: 'active' }, -sessions);
     this.#add(METRIC.sessions, { [ATTR.sessionState]: state }, sessions);
     if (state === 'paused_systemic') this.event(sessions, suspect);
-    else if (sessions > 0) this.#add(METRIC.budgetExhaustions, {}, sessions);
+    else if (sessions > 0 && state === 'paused_budget') this.#add(METRIC.budgetExhaustions, {}, sessions);
   }
 
   /** Starts or ends events. In scope process, no session is paused. */
   event(events = 1, suspect = 'network'): void {
     this.#add(METRIC.systemicActive, {}, events);
     if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network', [ATTR.suspect]: suspect }, events);
+  }
+
+  /** Limits of runs are advised or reached. */
+  limit(level: 'advised' | 'reached' | 'observed', limit = 'calls', times = 1): void {
+    this.#add(METRIC.limits, { [ATTR.limit]: limit, [ATTR.limitLevel]: level }, times);
+  }
+
+  /** Calls and models report what they have used. */
+  spend(tokens: number, cost = 0, currency = 'USD'): void {
+    if (tokens > 0) this.#add(METRIC.spentTokens, {}, tokens);
+    if (cost > 0) this.#add(METRIC.spentCost, { [ATTR.currency]: currency }, cost);
   }
 
   charge(failures = 1): void {
