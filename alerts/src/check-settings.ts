@@ -100,8 +100,7 @@ const wrongWith = (key: Key, value: unknown): string | undefined => {
     return `is ${value}, and every tool or agent would exceed it. Write a number above 0. ${like}`;
   if (kind === 'factor' && value <= 1)
     return `is ${value}, and every tool or agent would exceed it half of the time. Write a number above 1. ${like}`;
-  if (kind === 'amount' && value < 0)
-    return `is ${value}, but an amount is never below 0. Write 0 or more. ${like}`;
+  if (kind === 'amount' && value < 0) return `is ${value}, but an amount is never below 0. Write 0 or more. ${like}`;
   return undefined;
 };
 
