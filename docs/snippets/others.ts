@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCapabilitiesYaml } from '@breakerbox/instrumentation/capabilities';
 import { loadConfig } from '@breakerbox/instrumentation/config';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import type { Fence } from './fences.ts';
 import { checkPromql } from './promql.ts';
 import { faultInVariables } from './variables.ts';
@@ -28,8 +28,10 @@ const checkSettings = async (code: string, folder: string): Promise<void> => {
 };
 
 const checkYaml = async (code: string, folder: string): Promise<void> => {
-  const data = parse(code) as object;
+  const objects = parseAllDocuments(code).map((one) => one.toJS() as object);
+  const [data = {}] = objects;
   const keys = Object.keys(data);
+  if (keys.includes('kind')) return checkObjects(objects, folder);
   if (keys.some((key) => ['global', 'scrape_configs', 'rule_files', 'alerting'].includes(key)))
     return checkPrometheus(code, folder);
   if (keys.includes('defaults') || keys.includes('systemic')) return checkSettings(code, folder);
@@ -37,6 +39,23 @@ const checkYaml = async (code: string, folder: string): Promise<void> => {
   if (keys.includes('env')) return checkVariables(data as Container);
   throw new Error(`has ${keys.join(', ')}, of which docs/snippets/others.ts doesn't know what they configure.`);
 };
+
+/** Objects of Kubernetes: that each says what it is, and settings in a ConfigMap. Not its whole schema. */
+const checkObjects = async (objects: readonly KubernetesObject[], folder: string): Promise<void> => {
+  for (const { apiVersion, kind, metadata, data } of objects) {
+    if (apiVersion === undefined || kind === undefined || metadata?.name === undefined)
+      throw new Error('has an object without apiVersion, kind or metadata.name.');
+    const settings = data?.['breakerbox.yaml'];
+    if (settings !== undefined) await checkSettings(settings, folder);
+  }
+};
+
+interface KubernetesObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly metadata?: { readonly name?: string };
+  readonly data?: Readonly<Record<string, string>>;
+}
 
 const checkPrometheus = async (code: string, folder: string): Promise<void> => {
   const path = join(folder, 'prometheus.yml');

@@ -12,6 +12,8 @@ export const readPage = async ({ url }: { url: string }, { signal }: { signal: A
   if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
   return response.text();
 };
+export const toolDefinition = (_definition: object) => ({ server: <T>(run: T): T => run });
+export const createTool = <T>(definition: T): T => definition;
 export const tool = Object.assign(<T>(definition: T): T => definition, { schema: z });
 export const ai = { defineTool: <T>(_definition: object, run: T): T => run };
 export const parameters = z.object({ url: z.string() });
