@@ -34,13 +34,13 @@ export const scriptedModel = (
         const parts = calls.map(({ id, tool: name, input }) => ({
           functionCall: { id, name, args: input as Record<string, unknown> },
         }));
-        yield { content: { role: 'model', parts } };
+        yield { content: { role: 'model', parts }, usageMetadata };
         return;
       }
       const half = Math.ceil(text.length / 2);
       const pieces = stream ? [text.slice(0, half), text.slice(half)] : [];
       for (const piece of pieces) yield { content: { role: 'model', parts: [{ text: piece }] }, partial: true };
-      yield { content: { role: 'model', parts: [{ text }] } };
+      yield { content: { role: 'model', parts: [{ text }] }, usageMetadata };
     }
 
     override connect(): Promise<never> {
@@ -50,6 +50,9 @@ export const scriptedModel = (
 
   return { model: new ScriptedLlm({ model: 'scripted' }), heard: () => heard };
 };
+
+/** What a turn costs. */
+const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
 
 const resultsIn = ({ contents }: LlmRequest): readonly string[] =>
   contents.flatMap(({ parts = [] }) =>

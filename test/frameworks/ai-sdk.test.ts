@@ -190,6 +190,7 @@ const NO_SIGNAL =
 const lacksOfTelemetry = {
   inPlace: 'A telemetry integration cannot call another tool.',
   timeoutMs: 'A telemetry integration cannot end a tool.',
+  note: 'A telemetry integration cannot change a result.',
   frameworkTimeout: NO_SIGNAL,
   abort: NO_SIGNAL,
 };

@@ -89,6 +89,7 @@ const harness = (sdk: Sdk, name: string): Harness => ({
   lacks: {
     inPlace: 'Hooks cannot call another tool.',
     advice: 'Hooks cannot change the text of an error, so the advice is context beside it.',
+    note: 'Hooks cannot change a result, so what is left of a limit is context beside it.',
     timeoutMs: 'Hooks see calls, but cannot end them. MCP_TOOL_TIMEOUT does that for the tools of MCP servers.',
     generators: 'An MCP tool returns one result.',
     toolSpansBeneath: 'Claude Code runs or requests the tools outside of our context.',

@@ -1,6 +1,6 @@
-import { expect } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
-import { ask, HANGING_MS, type Suite } from './contract-suite.ts';
+import { ask, asking, HANGING_MS, type Suite } from './contract-suite.ts';
 import type { ToolBody } from './harness.ts';
 
 /** Limits of the run (D2, D4). */
@@ -16,5 +16,29 @@ export const limits = ({ harness, run, testIf }: Suite): void => {
     expect(text).toBe('Done.');
     expect(watched.outcomes).toEqual(['search: ignored, cancelled']);
     if (harness.lacks.toolSignal === undefined) expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
+  });
+
+  testIf(['note'], 'D2: at 80 % of a limit, the model reads beside one result what is left', async () => {
+    const watched = watchedSession({ limits: { calls: 10 } });
+    const search = async ({ q }: { q: string }) => `found ${q}`;
+    const { heard } = await run({ session: watched.session, tools: { search }, script: [...asking(9), 'Done.'] });
+    const noted = heard.filter((text) =>
+      /<breakerbox>This run has used 8 of 10 tool calls\..*<\/breakerbox>/s.test(text),
+    );
+    expect(noted).toEqual([expect.stringContaining('found 7')]);
+    expect(heard.filter((text) => text.includes('breakerbox'))).toEqual(noted);
+    expect(watched.outcomes).toEqual(Array(9).fill('search: success'));
+  });
+
+  test('D2: at 100 % no tool is called, and the model reads that it has to report', async () => {
+    const watched = watchedSession({ limits: { calls: 2 } });
+    const search = vi.fn(async () => 'found');
+    const { text, heard } = await run({ session: watched.session, tools: { search }, script: [...asking(4), 'Done.'] });
+    expect(text).toBe('Done.');
+    expect(search).toHaveBeenCalledTimes(2);
+    for (const answer of heard.slice(2)) {
+      expect(answer).toContain('Tool calls are paused: this run has used 2 of 2 tool calls.');
+      expect(answer).toContain('Report what is done');
+    }
   });
 };

@@ -65,6 +65,7 @@ export const FEATURES = [
   'stale',
   'inPlace',
   'advice',
+  'note',
   'responses',
   'groups',
   'keys',

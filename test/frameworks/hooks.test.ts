@@ -76,6 +76,7 @@ const harness: Harness = {
   inBand: (error) => ({ error }),
   lacks: {
     inPlace: 'Hooks cannot call another tool.',
+    note: 'They change no result. Give the model `permit.note` beside it.',
     timeoutMs: "Hooks don't run the tool, so we cannot end it. The framework's own time-out applies.",
     toolSpansBeneath: "A hook before the call can't make the tool run in a context.",
     nativeSpan: 'It depends on the framework.',

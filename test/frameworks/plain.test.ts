@@ -40,6 +40,7 @@ const harness: Harness = {
   lacks: {
     frameworkTimeout: 'Your own loop has no time-out except ours.',
     nativeSpan: 'Your own loop makes no spans.',
+    note: 'A guarded function gives its result unchanged. Give the model `session.note()` at each turn.',
   },
 };
 

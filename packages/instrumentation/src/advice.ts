@@ -31,6 +31,8 @@ export interface Advise {
   readonly error?: (error: unknown, advice: string) => unknown;
   /** Default: {@link advisedResult}. */
   readonly result?: (result: unknown, advice: string) => unknown;
+  /** `false`: a schema checks results that are no errors, so that nothing can be added to them (D2). Default: true. */
+  readonly note?: boolean;
 }
 
 /**
@@ -112,6 +114,13 @@ export const advisedResult = (result: unknown, advice: string): unknown => {
   const within = isPlain(error) ? inText(error, advice) : undefined;
   return inText(result, advice) ?? { ...result, ...(within ? { error: within } : { advice: blockOf(advice) }) };
 };
+
+/**
+ * D2: a result that is no error, with a note after its text. A plain object gets it as `advice`, so that its own texts stay as they are.
+ * Other values stay as they are.
+ */
+export const notedResult = (result: unknown, note: string, { result: give = advisedResult }: Advise): unknown =>
+  isPlain(result) && !isContent(result.content) ? { ...result, advice: blockOf(note) } : give(result, note);
 
 /** Content with the advice in its last text, so that it has as many parts as before. */
 export const advisedContent = (

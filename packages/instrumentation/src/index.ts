@@ -27,6 +27,11 @@ export {
 } from './models/guard-models.ts';
 export { classifyModelCall, type ModelCall, type ModelCallVerdict } from './models/model-call.ts';
 export type { ModelLimits } from './models/model-limits.ts';
-export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from './models/models-unavailable.ts';
+export {
+  ModelStreamError,
+  ModelsUnavailableError,
+  RunLimitError,
+  type UnansweredModel,
+} from './models/models-unavailable.ts';
 export type { CallEnd } from './settlement.ts';
 export { ToolUnavailableError, type UnavailableRoute } from './unavailable.ts';

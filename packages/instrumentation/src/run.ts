@@ -1,7 +1,7 @@
 import { type Classification, type ErrorCategory, labelled, type Permit } from '@breakerbox/core';
 import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
-import { advisedError, advisedResult, notice } from './advice.ts';
+import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
 import { type Deadline, isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
@@ -110,7 +110,8 @@ export class Run {
     notice(result, message); // Tools may return the same object again.
     if (message !== '' && advise !== undefined) return this.#advisedResult(result, message);
     const found = permit.freshness;
-    return found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);
+    const labelledOne = found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);
+    return this.#noted(labelledOne);
   }
 
   /** The tool returned a stream, which has been read to its end. It is neither kept nor labelled. */
@@ -138,6 +139,14 @@ export class Run {
     this.#permit.settle({ ...settlement, tokens: this.#cost(error) });
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     return this.#advised(error);
+  }
+
+  /** D2: the model reads the note of the call beside its result. */
+  #noted<Value>(result: Value): Value {
+    const { note } = this.#permit;
+    const { advise } = this.#reading;
+    if (note === '' || advise === undefined || advise.note === false) return result;
+    return (orUndefined(() => notedResult(result, note, advise)) ?? result) as Value;
   }
 
   #note({ category }: Classification): void {

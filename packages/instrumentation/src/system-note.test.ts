@@ -97,3 +97,19 @@ describe('the words of a note', () => {
 
   const createAt = () => ({ session: createBreakerbox({ agent: 'test-agent', clock, tools: FRAGILE }).session() });
 });
+
+test('D2: while a run uses more of the same limits, the words stay the same, for the prompt cache', () => {
+  const { session } = watchedSession({ limits: { calls: 10, cost: { amount: 1, currency: 'USD' } } });
+  const call = (cost = 0) => session.acquire('search').settle({ outcome: 'success', cost });
+  for (let i = 0; i < 8; i += 1) call();
+  const first = steadyNote(session);
+  expect(first).toContain('8 of 10 tool calls');
+  call();
+  expect(session.note()).toContain('9 of 10 tool calls');
+  expect(steadyNote(session)).toBe(first);
+  call(0.85);
+  const both = steadyNote(session);
+  expect(both).toContain('10 of 10 tool calls, and 0.85 of 1 USD');
+  session.spend({ cost: 0.05 });
+  expect(steadyNote(session)).toBe(both);
+});

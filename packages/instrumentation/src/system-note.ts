@@ -43,7 +43,7 @@ export const withoutNote = (
 };
 
 /**
- * The session's note. If only time has passed, the words stay the same: a system prompt that changes with each step would never be in
+ * The session's note. If only time has passed, or a run has used more of the same limits, the words stay the same: a system prompt that changes with each step would never be in
  * a prompt cache. A wait that has grown, because of another session's probe, changes the words.
  */
 export const steadyNote = (session: Session): string => {
@@ -62,7 +62,10 @@ export const steadyNote = (session: Session): string => {
 };
 
 const WAITS = /(It may work again) [^.]*/g;
-const untimed = (note: string): string => note.replace(WAITS, '$1');
+/** D2: what a run has used of its limits grows with each call. */
+const USED = /(?<=This run has used ).*?(?=\. Finish )/g;
+const untimed = (note: string): string =>
+  note.replace(WAITS, '$1').replace(USED, (used) => used.replace(/[\d.,]+(?: (?:ms|s|min|h)\b)?/g, ''));
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 };
 const waitsIn = (note: string): number[] =>

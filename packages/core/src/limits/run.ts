@@ -83,6 +83,7 @@ export class Run {
   kept: Run[] = [];
   /** The limits that the model was advised of, and their sizes at that time. */
   readonly #advised = new Map<Limit, number>();
+  #hasLastAnswer = false;
 
   constructor({ id, name, limits, beganMs, parent }: RunStart) {
     this.id = id;
@@ -134,6 +135,23 @@ export class Run {
     return reserved;
   }
 
+  /**
+   * D2: a model of this run is about to be asked. Once a limit pauses the run, it may answer once more, so that the run can report. Gives the
+   * limit if it has done so.
+   */
+  askModel(ms: number): LimitView | undefined {
+    const objection = this.limitObjection(ms);
+    const isPaused = objection?.reason === 'limit_reached';
+    if (isPaused && this.#hasLastAnswer) return objection.limit;
+    this.#hasLastAnswer = isPaused;
+    return undefined;
+  }
+
+  /** The model that was asked last has not answered. */
+  unanswered(): void {
+    this.#hasLastAnswer = false;
+  }
+
   /** A call was decided. It begins if it is made. */
   enter(name: string, isMade: boolean, ms: number): RunPermit {
     const call = isMade ? this.begin(name) : undefined;
@@ -161,11 +179,12 @@ export class Run {
   }
 
   #part(kind: CountedKind): number {
-    for (const { limits } of this.#chain()) {
-      const limit = limits[kind];
-      if (limit !== undefined) return limit.size * FIRST;
-    }
-    return 0;
+    return (this.#limit(kind)?.size ?? 0) * FIRST;
+  }
+
+  /** The nearest limit. */
+  #limit(kind: CountedKind): Limit | undefined {
+    return this.#chain().find(({ limits }) => limits[kind] !== undefined)?.limits[kind];
   }
 
   /** D4: the time that is left for calls; undefined without a limit of time that pauses. */

@@ -1,5 +1,6 @@
+import type { Clock } from '../clock.ts';
 import { read } from '../safely.ts';
-import type { LimitObjection, Spent } from './limit-view.ts';
+import type { LimitView, Spent } from './limit-view.ts';
 import type { Run } from './run.ts';
 
 /** For executors: what they ask of the run of a session. Not part of the public API. */
@@ -32,13 +33,28 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
   owner.runChanged(run);
   return {
     end: (usage, succeeded) => {
-      const spent = call.end(usage, succeeded);
-      owner.countSpent({ ...spent, currency: usage.currency ?? run.currency });
+      const { cost, currency = run.currency } = usage;
+      const isOther = run.currency !== undefined && currency !== run.currency;
+      // The limit cannot count money of another currency. The metrics can.
+      const spent = call.end(isOther ? { tokens: usage.tokens } : usage, succeeded);
+      owner.countSpent({ ...spent, ...(isOther && { cost }), currency });
       owner.runChanged(run);
     },
   };
 };
 
-/** D2: which limit pauses the session; undefined if none does. */
-export const limitOver = (session: object, ms: number): LimitObjection | undefined =>
-  runOf(session)?.limitObjection(ms);
+/** D2: the request of a model that may be the last one of its run. */
+export interface LastAnswer {
+  /** Why no model may answer; undefined if one may. */
+  readonly limit: LimitView | undefined;
+  /** No model has answered, so that one still may. */
+  failed(): void;
+}
+
+/** D2: a model is about to be asked for this session. Undefined if it has no limits. */
+export const askForAnswer = (session: object): LastAnswer | undefined => {
+  const run = runOf(session);
+  if (run === undefined) return undefined;
+  const clock = read(read(session, 'box'), 'clock') as Clock;
+  return { limit: run.askModel(clock.now()), failed: () => run.unanswered() };
+};

@@ -35,6 +35,7 @@ export {
   type BreakerPrepareStep,
   type BreakerPrepareStepOptions,
   breakerPrepareStep,
+  breakerStepEnd,
   type CallTools,
 } from './prepare-step.ts';
 
@@ -43,7 +44,12 @@ import { ownLimit } from './own-limit.ts';
 
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
-export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
+export {
+  ModelStreamError,
+  ModelsUnavailableError,
+  RunLimitError,
+  type UnansweredModel,
+} from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './breaker-telemetry.ts';
 export {

@@ -8,6 +8,7 @@ import { guardedBy } from '../guard-mark.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { checkOptions } from '../options.ts';
 import { Run } from '../run.ts';
+import { spendStep } from '../spend-answer.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, openSession } from './agent-runs.ts';
 
@@ -117,9 +118,11 @@ export function breakerTelemetry(
       const isStream = operationId === 'ai.streamText';
       followRun(callId, { by: integration, tools: tools as AgentRun['tools'], isStream, open }, session);
     },
-    onStepEnd: ({ callId }) => {
-      const run = heardOf(callId, integration);
-      if (run?.counts) run.session?.step();
+    onStepEnd: (step) => {
+      const run = heardOf(step.callId, integration);
+      if (run?.session === undefined) return;
+      if (run.counts) run.session.step();
+      spendStep(run.session, step);
     },
     onToolExecutionEnd: ({ callId, toolCall, toolOutput, recordOutputs }) => {
       const run = heardOf(callId, integration);

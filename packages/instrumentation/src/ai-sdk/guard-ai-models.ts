@@ -119,6 +119,7 @@ export const aiModelOf = <Model extends AiModel>(
     askModels(list, {
       signal: call.abortSignal,
       tenant: options.tenant?.(call),
+      maxOutputTokens: call.maxOutputTokens,
       canCarry: (candidate) => carries(candidate, primary, call),
       call: async (candidate, attempt) => {
         const own = optionsFor(candidate, list, call, attempt);

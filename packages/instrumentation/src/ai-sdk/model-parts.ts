@@ -6,6 +6,7 @@ import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
 /** The part of the AI SDK's call options that is read or changed. */
 export interface AiOptions {
   readonly prompt?: unknown;
+  readonly maxOutputTokens?: number | undefined;
   readonly abortSignal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string | undefined>> | undefined;
   readonly providerOptions?: Readonly<Record<string, unknown>> | undefined;
@@ -98,12 +99,13 @@ export const factsOf = (
   metadata: Metadata,
 ): AnswerFacts => ({ ...inputOf(usage, metadata), outputTokens: total(usage?.outputTokens), responseModel });
 
-/** L7: who answered, and who was tried before. */
-export const withAnswerer = (metadata: Metadata, { candidate, tried }: ModelAttempt): Metadata => ({
+/** L7: who answered, and who was tried before. D3: `spent` if the limits of a run count the answer, so that no adapter counts it again. */
+export const withAnswerer = (metadata: Metadata, { candidate, tried, isSpent }: ModelAttempt): Metadata => ({
   ...metadata,
   breakerbox: {
     model: candidate.model,
     position: candidate.index === 0 ? 'primary' : 'fallback',
+    ...(isSpent && { spent: true }),
     tried: tried.map(({ model, why, category, status }) => ({
       model,
       why,

@@ -4,6 +4,7 @@ import type { PrepareStepFunction, Tool } from 'ai';
 import { type SessionSource, sessionFinder } from '../acquire.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
 import { checkOptions, flag, functionGiven, type OptionCheck } from '../options.ts';
+import { spendStep } from '../spend-answer.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
 import { areTurnsCounted } from './agent-runs.ts';
@@ -41,6 +42,7 @@ interface Step {
   readonly instructions?: Instructions | undefined;
   readonly initialInstructions?: unknown;
   readonly messages?: Messages | undefined;
+  readonly steps?: readonly unknown[] | undefined;
 }
 
 type Messages = readonly { readonly role: string }[];
@@ -107,7 +109,10 @@ export function breakerPrepareStep(
     const current = safely('breakerPrepareStep()', findSession);
     if (current === undefined) return prepareStep?.(step);
     if (step.stepNumber === 0) beginRun(current);
-    if (!areTurnsCounted(current) && guardedBy(prepareStep) !== session) current.step();
+    if (!areTurnsCounted(current)) {
+      if (guardedBy(prepareStep) !== session) current.step();
+      for (const one of step.steps ?? []) spendStep(current, one);
+    }
     const plain = withoutNote(step.instructions, current);
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);
     // A note before these messages would make the prompt cache after it useless.
@@ -120,6 +125,26 @@ export function breakerPrepareStep(
   };
   return markGuarded(prepared, session);
 }
+
+/**
+ * An `onStepEnd` (`onStepFinish` in AI SDK 5 and 6) that counts what the model has used for the limits of the run (D3). `breakerPrepareStep`
+ * counts every step before the next one, so only the last answer of a run needs this. A guarded model (`guardModels`) and `breakerTelemetry`
+ * count by themselves. Nothing is counted twice.
+ *
+ * @throws BreakerboxUsageError when `session` is not a session.
+ *
+ * @example
+ * ```ts
+ * await generateText({ model, tools, prepareStep: breakerPrepareStep(session), onStepEnd: breakerStepEnd(session), prompt });
+ * ```
+ */
+export const breakerStepEnd = (session: SessionSource): ((step: object) => void) => {
+  const findSession = sessionFinder(session, 'breakerStepEnd()');
+  return (step) => {
+    const current = safely('breakerStepEnd()', findSession);
+    if (current !== undefined && !areTurnsCounted(current)) spendStep(current, step);
+  };
+};
 
 type OwnPrepareStep = (step: Step) => PromiseLike<Prepared | undefined> | Prepared | undefined;
 

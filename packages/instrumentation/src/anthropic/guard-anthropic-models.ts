@@ -4,7 +4,7 @@ import { askModels } from '../models/ask-models.ts';
 import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
-import { ModelsUnavailableError } from '../models/models-unavailable.ts';
+import { ModelsUnavailableError, RunLimitError } from '../models/models-unavailable.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
@@ -45,6 +45,7 @@ const entries = modelEntries(
 interface MessageRequest {
   readonly model?: string;
   readonly stream?: boolean;
+  readonly max_tokens?: number;
   readonly tools?: readonly { readonly type?: string }[];
 }
 
@@ -89,6 +90,7 @@ export const guardAnthropicModels = <Client extends AnthropicClient>(
     const signal = init.signal ?? undefined;
     return askModels(list, {
       signal,
+      maxOutputTokens: body.max_tokens,
       canCarry: ({ provider }) => provider === primary.provider || !hasProvidersTool(body),
       call: async (candidate, attempt) => {
         const response = await attempt.wait(
@@ -168,6 +170,7 @@ const otherModel = (model: string, asked: string | undefined): Response =>
 
 /** What the SDK makes its own error of, without a retry. What is not an answer is thrown. */
 const asResponse = (error: unknown): Response => {
+  if (error instanceof RunLimitError) return problem(403, 'permission_error', error.message);
   if (error instanceof ModelsUnavailableError) return problem(503, 'overloaded_error', error.message);
   const status = read(error, 'status');
   if (typeof status !== 'number') throw read(error, 'cause') ?? error;

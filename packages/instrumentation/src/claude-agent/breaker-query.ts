@@ -6,11 +6,15 @@ import { aValue } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { hasMethod } from '../untrusted.ts';
 import { callsOf } from './conversation-calls.ts';
+import { spendResult } from './spend-result.ts';
 
 /**
  * Returns the same query. When it ends for any reason, the calls of its conversation are given up: they cost nothing, and a probe's
  * place is free again. Claude Code calls no hook when you leave the loop early by `break`, `return()` or `close()`, when the query is
  * aborted, or when a hook defers a call. Without `guardQuery`, a probe's place is then taken until its lease ends.
+ *
+ * The limits of the session count the tokens and the cost of each result (D3). Claude Code tells them when a turn is over, and those of sub-agents
+ * with them. A conversation that another process began also tells of what it used there.
  *
  * @param session The source that `breakerHooks` got.
  * @throws BreakerboxUsageError when `session` is not a session, or `running` is not a query.
@@ -23,7 +27,8 @@ import { callsOf } from './conversation-calls.ts';
  */
 export function guardQuery<Running extends Query>(running: Running, session: SessionSource): Running {
   const where = 'guardQuery()';
-  const calls = callsOf(sessionFinder(session, where)());
+  const findSession = sessionFinder(session, where);
+  const calls = callsOf(findSession());
   if (!hasMethod(running, 'next') || !hasMethod(running, 'close')) {
     throw new BreakerboxUsageError(
       `${where}: got ${aValue(running)} instead of a query, so the hooks cannot see when it ends. Pass the result of query().`,
@@ -37,6 +42,7 @@ export function guardQuery<Running extends Query>(running: Running, session: Ses
       const { done, value } = await step;
       if (done) giveUp();
       else if (value.session_id !== undefined) conversations.add(value.session_id);
+      if (!done && value.type === 'result') safely(where, () => spendResult(findSession(), value));
     } catch {
       giveUp();
     }

@@ -168,6 +168,19 @@ describe('breakerHooks', () => {
     });
   });
 
+  it('D2: what is left of a limit is context beside one result', async () => {
+    const watched = watchedSession({ limits: { calls: 2 } });
+    const claude = claudeCode(breakerHooks(watched.session));
+    for (const id of ['a', 'b']) await claude.before(id);
+    expect(await claude.after('a', 'found')).toEqual({});
+    const additionalContext = expect.stringMatching(
+      /^<breakerbox>\nThis run has used 2 of 2 tool calls\..*<\/breakerbox>$/s,
+    );
+    expect(await claude.after('b', 'found')).toEqual({
+      hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext },
+    });
+  });
+
   it('P1: the calls of one turn are one step, and those of a sub-agent another', async () => {
     const { session } = watchedSession();
     const hooks = breakerHooks(session);

@@ -101,7 +101,8 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
       inBackground.started(input);
       const permit = calls().ran(input.tool_use_id, successOf(input));
       const label = permit?.freshness;
-      const additionalContext = label ? `[${describeFreshness(label)}]` : noteBlock(permit?.message ?? '');
+      const told = label ? `[${describeFreshness(label)}]` : noteBlock(permit?.message ?? '');
+      const additionalContext = [told, noteBlock(permit?.note ?? '')].filter(Boolean).join('\n');
       return additionalContext === '' ? undefined : specificOutput({ hookEventName: 'PostToolUse', additionalContext });
     }),
     // R5: hooks cannot change the text of an error. The model reads this after it.

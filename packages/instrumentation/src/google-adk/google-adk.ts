@@ -1,5 +1,5 @@
 import { callDeadline, safely } from '@breakerbox/core/internal';
-import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest } from '@google/adk';
+import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
 import { declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
@@ -8,6 +8,7 @@ import { checkOptions, flag, functionGiven, milliseconds, names } from '../optio
 import { overlay } from '../overlay.ts';
 import { type AdapterContext, runAlternative, runTool, type ToolExecutor, type ToolRequest } from '../run-tool.ts';
 import type { CallEnd, Reading } from '../settlement.ts';
+import { spendAnswer } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
 import { addressOf, describeNativeSpan, expectCall, type Guard, isMcpTool, knownTool, toolsetOf } from './adk-tools.ts';
@@ -65,11 +66,12 @@ export type BreakerPlugin = BasePlugin;
  */
 export const BreakerPlugin = class {
   constructor(session: SessionSource, options: BreakerPluginOptions = {}) {
-    const { beforeModel, beforeTool } = hooksOf('BreakerPlugin', session, options);
+    const { beforeModel, afterModel, beforeTool } = hooksOf('BreakerPlugin', session, options);
     const hooks: Readonly<Record<PropertyKey, unknown>> = {
       name: 'breakerbox',
       beforeModelCallback: async ({ callbackContext, llmRequest }: PluginModelCall) =>
         beforeModel(callbackContext, llmRequest),
+      afterModelCallback: async ({ llmResponse }: { readonly llmResponse: LlmResponse }) => afterModel(llmResponse),
       beforeToolCallback: async ({ tool, toolContext }: PluginToolCall) => beforeTool(tool, toolContext),
     };
     // ADK calls every hook of every plugin, including hooks of later versions. A subclass would need ADK when this module is loaded.
@@ -96,10 +98,11 @@ export const BreakerPlugin = class {
 export function breakerCallbacks(
   session: SessionSource,
   options: BreakerPluginOptions = {},
-): Required<Pick<LlmAgentConfig, 'beforeModelCallback' | 'beforeToolCallback'>> {
-  const { beforeModel, beforeTool } = hooksOf('breakerCallbacks()', session, options);
+): Required<Pick<LlmAgentConfig, 'beforeModelCallback' | 'afterModelCallback' | 'beforeToolCallback'>> {
+  const { beforeModel, afterModel, beforeTool } = hooksOf('breakerCallbacks()', session, options);
   return {
     beforeModelCallback: ({ context, request }) => beforeModel(context, request),
+    afterModelCallback: ({ response }) => afterModel(response),
     beforeToolCallback: ({ tool, context }) => beforeTool(tool, context),
   };
 }
@@ -114,6 +117,7 @@ const nothing = async (): Promise<undefined> => undefined;
 /** The hooks that ADK calls. No error here may reach ADK, because it ends the run for an error of a plugin (E5). */
 interface Hooks {
   beforeModel(context: Context, request: LlmRequest): undefined;
+  afterModel(response: LlmResponse): undefined;
   beforeTool(tool: BaseTool, context: Context): undefined;
 }
 
@@ -229,6 +233,14 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }
         if (note) addInstruction(request, noteBlock(session.note()));
+      });
+      return undefined;
+    },
+    afterModel: (response) => {
+      safely(`afterModelCallback of ${where}`, () => {
+        // Pieces of a stream: the last one has the usage of all.
+        if (response.partial === true) return;
+        spendAnswer(adapter.findSession(), response, response.usageMetadata?.totalTokenCount, undefined);
       });
       return undefined;
     },

@@ -3,6 +3,7 @@ import { read } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
 import { declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from '../options.ts';
+import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
 import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
@@ -21,7 +22,12 @@ import type { LangChainContext } from './tool-call.ts';
 
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
-export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
+export {
+  ModelStreamError,
+  ModelsUnavailableError,
+  RunLimitError,
+  type UnansweredModel,
+} from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export type { ChatModel } from './chat-model.ts';
 export {
@@ -104,7 +110,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
 
   const hooks: Pick<AgentMiddleware, 'wrapModelCall' | 'wrapToolCall'> = {
     // Not beforeModel or afterModel: those are nodes of the graph, and each would count against the recursion limit.
-    wrapModelCall: (request, handler) => {
+    wrapModelCall: async (request, handler) => {
       const current = findSession();
       const tools = (request.tools as readonly unknown[]).filter(isOurs);
       const known = siblings.get(current) ?? new WeakMap<object, readonly LangChainTool[]>();
@@ -117,10 +123,11 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       if (!turns.has(request.state.messages)) current.step();
       turns.add(request.state.messages);
       const text = note ? noteBlock(current.note()) : '';
-      if (text === '') return handler(request);
-      const { systemMessage } = request;
-      const gap = systemMessage.text === '' ? '' : '\n\n';
-      return handler({ ...request, systemMessage: systemMessage.concat(`${gap}${text}`) });
+      const answer = await handler(text === '' ? request : withText(request, text));
+      const usage = read(answer, 'usage_metadata');
+      const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));
+      spendAnswer(current, answer, tokens, read(answer, 'response_metadata'));
+      return answer;
     },
     wrapToolCall: async (request, handler) => {
       const { tool, toolCall } = request;
@@ -137,6 +144,14 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   };
   return { [BRAND]: true, name: 'breakerMiddleware', ...hooks } as AgentMiddleware;
 }
+
+type ModelRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0];
+
+const withText = (request: ModelRequest, text: string): ModelRequest => {
+  const { systemMessage } = request;
+  const gap = systemMessage.text === '' ? '' : '\n\n';
+  return { ...request, systemMessage: systemMessage.concat(`${gap}${text}`) };
+};
 
 /** LangChain's mark of middleware, which its `createMiddleware` would add. */
 const BRAND = Symbol.for('AgentMiddleware');

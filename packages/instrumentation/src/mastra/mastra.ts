@@ -25,7 +25,12 @@ import { type CallContext, endOf, knownEnd, permitOf, watchedSuspend } from './c
 export type { AiModel, GuardAiModelsOptions, ModelEntry } from '../ai-sdk/guard-ai-models.ts';
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
-export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
+export {
+  ModelStreamError,
+  ModelsUnavailableError,
+  RunLimitError,
+  type UnansweredModel,
+} from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
 export { guardMastraModels as guardModels } from './guard-mastra-models.ts';
 export { type BreakerProcessor, type BreakerProcessorOptions, breakerProcessor } from './processor.ts';

@@ -1,6 +1,6 @@
 import type { Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import type { ProcessInputStepArgs, ProcessInputStepResult } from '@mastra/core/processors';
+import type { ProcessInputStepArgs, ProcessInputStepResult, ProcessOutputStepArgs } from '@mastra/core/processors';
 import { declareTool, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -9,6 +9,7 @@ import { checkOptions, flag, functionGiven, milliseconds } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { type AdapterContext, type ResponseFormat, runTool, type ToolExecutor } from '../run-tool.ts';
 import type { CallEnd } from '../settlement.ts';
+import { spendStep } from '../spend-answer.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from '../system-note.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 import { checkVersion } from '../versions.ts';
@@ -45,12 +46,19 @@ export interface BreakerProcessor {
   readonly id: 'breakerbox';
   readonly name: 'Breakerbox';
   processInputStep(step: InputStep): ProcessInputStepResult;
+  /**
+   * Counts what the last answer of a run has used (D3), if the processor is among `outputProcessors` too. All others are counted without that,
+   * and those of `guardModels` by the guard.
+   */
+  processOutputStep(step: OutputStep): OutputStep['messageList'];
 }
 
 type InputStep = Pick<
   ProcessInputStepArgs,
-  'stepNumber' | 'tools' | 'activeTools' | 'toolChoice' | 'systemMessages' | 'state'
+  'stepNumber' | 'tools' | 'activeTools' | 'toolChoice' | 'systemMessages' | 'state' | 'steps'
 >;
+
+type OutputStep = Pick<ProcessOutputStepArgs, 'stepNumber' | 'usage' | 'providerMetadata' | 'state' | 'messageList'>;
 
 /**
  * The input processor of a guarded Mastra agent, used with {@link breakerHooks}. It counts the turns of the model, which probes wait for.
@@ -93,12 +101,17 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
       ...safely(`processInputStep of ${where}`, () => {
         const current = adapter.findSession();
         countTurn(current, step);
+        spendSteps(current, step);
         for (const [name, tool] of Object.entries(step.tools ?? {})) {
           if (isExecutable(tool)) declareTool(current, name, groupOf(name));
         }
         return { ...(note && withSteadyNote(current, step)), ...(hide && visible(current, step)) };
       }),
     }),
+    processOutputStep: (step) => {
+      safely(`processOutputStep of ${where}`, () => spendLast(adapter.findSession(), step));
+      return step.messageList;
+    },
   };
 }
 
@@ -110,6 +123,22 @@ const countTurn = (session: Session, { stepNumber, state }: InputStep): void => 
   state.counted = stepNumber;
   session.step();
 };
+
+/** D3: Mastra tells all steps of the run before each turn. The state of the run says how many were counted. */
+const spendSteps = (session: Session, { steps = [], state }: Pick<InputStep, 'steps' | 'state'>): void => {
+  const spent = spentIn(state);
+  for (const one of steps.slice(spent)) spendStep(session, one);
+  state.spent = Math.max(spent, steps.length);
+};
+
+/** The same for the step that has just ended. */
+const spendLast = (session: Session, step: OutputStep): void => {
+  if (step.stepNumber < spentIn(step.state)) return;
+  spendStep(session, step);
+  step.state.spent = step.stepNumber + 1;
+};
+
+const spentIn = ({ spent }: InputStep['state']): number => (typeof spent === 'number' ? spent : 0);
 
 interface Executable {
   readonly execute: (input: unknown, context?: CallContext) => unknown;

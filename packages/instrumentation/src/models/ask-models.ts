@@ -1,11 +1,14 @@
+import type { Permit, Session } from '@breakerbox/core';
+import { askForAnswer, beginModelCall } from '@breakerbox/core/internal';
 import { isRejected } from '../acquire.ts';
+import { activeSession } from '../active-session.ts';
 import type { Candidate, GuardModelsOptions, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
 import { probeLimits } from './model-limits.ts';
 import { beginModelSpan, type ModelSpan } from './model-span.ts';
 import type { ModelVerdict } from './model-verdict.ts';
 import { warnOfShortLimit, warnWithoutSession } from './model-warnings.ts';
-import { ModelsUnavailableError, type UnansweredModel } from './models-unavailable.ts';
+import { ModelsUnavailableError, RunLimitError, type UnansweredModel } from './models-unavailable.ts';
 
 /** How an adapter asks one model. */
 export interface Asking<Model, Answer> {
@@ -13,6 +16,8 @@ export interface Asking<Model, Answer> {
   readonly signal: AbortSignal | undefined;
   /** Whose key the call uses, if tenants bring keys of their own (C14). Default: all calls use one. */
   readonly tenant?: string | undefined;
+  /** The most tokens that the answer may have, for the estimate of the call (D3). Default: not known. */
+  readonly maxOutputTokens?: number | undefined;
   /** Whether a model can take the request. Default: it can. */
   canCarry?(candidate: Candidate<Model>): boolean;
   /**
@@ -26,7 +31,7 @@ export interface Asking<Model, Answer> {
  * Asks the models of a list in their order (L5). The first one whose circuit lets the call through is called; if it fails before its
  * first visible part, the next one is.
  *
- * @throws ModelsUnavailableError if no model is left. The error of the provider if another model would give the same one.
+ * @throws ModelsUnavailableError if no model is left. RunLimitError if a limit of the run is reached, and a model has answered since. The error of the provider if another model would give the same one.
  */
 export const askModels = async <Model, Answer>(
   list: ModelList<Model>,
@@ -70,7 +75,8 @@ const askOne = async <Model, Answer>(
   const { model, index } = candidate;
   if (asking.canCarry?.(candidate) === false) return { model, why: 'unsupported' };
   const { tenant } = asking;
-  const permit = list.session.acquire(candidate.handle.name, tenant === undefined ? undefined : { key: tenant });
+  const { name } = candidate.handle;
+  const permit = list.session.acquire(name, tenant === undefined ? undefined : { key: tenant });
   if (isRejected(permit)) {
     if (permit.reason === 'key_open') return { model, why: 'skipped', isOfTenant: true };
     const state = stateOf(list, candidate);
@@ -81,6 +87,9 @@ const askOne = async <Model, Answer>(
       ...(state.category === 'rate_limit' && { waitMs: untilOf(list, state) }),
     };
   }
+  const session = list.options.session ?? activeSession();
+  const last = session && lastAnswer(session, permit, span);
+  const call = session && beginModelCall(session, name, asking.maxOutputTokens);
   const isLast = index === list.candidates.length - 1;
   const limits = permit.decision === 'probe' && !isLast ? probeLimits(list.limits) : list.limits;
   const attempt = new ModelAttempt(
@@ -92,6 +101,7 @@ const askOne = async <Model, Answer>(
     span,
     list.unixNow,
     tenant !== undefined,
+    call && { call, last },
   );
   try {
     return { answer: await span.within(() => asking.call(candidate, attempt)) };
@@ -109,6 +119,19 @@ const askOne = async <Model, Answer>(
     const waitMs = isLimited ? Math.max(wait, untilOf(list, state) ?? 0) : undefined;
     return { model, why: 'failed', category, status, untilUnixMs: state.untilUnixMs, waitMs };
   }
+};
+
+/**
+ * D2: once a limit pauses the run, a model answers once more.
+ *
+ * @throws RunLimitError if it has.
+ */
+const lastAnswer = (session: Session, permit: Permit, span: ModelSpan): ReturnType<typeof askForAnswer> => {
+  const last = permit.observed === undefined ? askForAnswer(session) : undefined;
+  if (last?.limit === undefined) return last;
+  permit.settle({ outcome: 'ignored', category: 'denied' });
+  span.ended({ category: 'denied' });
+  throw new RunLimitError(last.limit);
 };
 
 const LONGEST_WAIT_MS = 10_000;

@@ -54,7 +54,8 @@ export interface AnswerFacts {
 /** Options that every form of `guardModels` has. */
 export interface GuardModelsOptions extends ModelLimits {
   /**
-   * Whose run it is: its id is on the spans of the calls. A pause of the session does not stop models, so that the run can report. Default:
+   * Whose run it is: its id is on the spans of the calls, and its limits count what the models use (D3). A pause of the session does not stop
+   * models, so that the run can report; after the pause of a limit they answer once more, and then fail with a `RunLimitError` (D2). Default:
    * the session of the active `withSession`, otherwise none.
    */
   readonly session?: Session;

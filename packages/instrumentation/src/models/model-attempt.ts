@@ -1,5 +1,5 @@
 import type { ErrorCategory, Permit } from '@breakerbox/core';
-import { read } from '@breakerbox/core/internal';
+import { type LastAnswer, type ModelCall, read } from '@breakerbox/core/internal';
 import { orUndefined } from '../untrusted.ts';
 import type { AnswerFacts, Candidate, TriedModel } from './candidates.ts';
 import type { Limits } from './model-limits.ts';
@@ -28,6 +28,14 @@ const OF_KEY: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['permission',
 /** C9: how long the reader of a stream may take between two parts, until the model's probe counts as failed. */
 const READER_MS = 60_000;
 
+/** The run that a call of a model counts for. */
+export interface ModelRun {
+  /** D3: what the call uses. */
+  readonly call: ModelCall;
+  /** D2: whether it may be the last one. Undefined if no limit stops the model. */
+  readonly last: LastAnswer | undefined;
+}
+
 /** One call of one model, from its permit to the end of its answer. */
 export class ModelAttempt {
   readonly candidate: Candidate<unknown>;
@@ -40,6 +48,7 @@ export class ModelAttempt {
   readonly #span: ModelSpan;
   readonly #unixNow: () => number;
   readonly #isOfTenant: boolean;
+  readonly #run: ModelRun | undefined;
   #timer: NodeJS.Timeout | undefined;
   #timerMs = 0;
   readonly #beganMs = performance.now();
@@ -60,6 +69,7 @@ export class ModelAttempt {
     span: ModelSpan,
     unixNow: () => number,
     isOfTenant: boolean,
+    run: ModelRun | undefined,
   ) {
     this.candidate = candidate;
     this.limits = limits;
@@ -69,8 +79,14 @@ export class ModelAttempt {
     this.#span = span;
     this.#unixNow = unixNow;
     this.#isOfTenant = isOfTenant;
+    this.#run = run;
     this.#waitsSinceMs = performance.now();
     caller?.addEventListener('abort', this.#leave);
+  }
+
+  /** D3: whether a run counts what the call uses. */
+  get isSpent(): boolean {
+    return this.#run !== undefined;
   }
 
   /** Milliseconds since the call began. */
@@ -150,7 +166,7 @@ export class ModelAttempt {
     const { handle, index, primary } = this.candidate;
     this.#permit.settle({ outcome: 'success' });
     const position = index === 0 ? 'primary' : 'fallback';
-    handle.answered(
+    const usage = handle.answered(
       { position, primary },
       {
         input: facts.inputTokens,
@@ -159,6 +175,7 @@ export class ModelAttempt {
         output: facts.outputTokens,
       },
     );
+    this.#run?.call.end(usage, true);
     this.#span.answered(this.candidate, facts);
   }
 
@@ -198,8 +215,12 @@ export class ModelAttempt {
     return isTimeout && this.#silentMs >= LEAST_RUN_MS ? { ...TOO_SLOW, next: 'never' } : LEFT;
   }
 
-  #settle({ outcome, category, blames, wait }: ModelVerdict): void {
+  #settle({ outcome, category, blames, wait, status }: ModelVerdict): void {
     const { handle } = this.candidate;
+    // A provider charges nothing for a request that it has answered with an error.
+    const isFree = status !== undefined && !this.#isVisible;
+    this.#run?.call.end(isFree ? { tokens: 0, cost: 0 } : {}, false);
+    this.#run?.last?.failed();
     const retryAfterMs = wait === 'longest' ? handle.longestWaitMs() : wait;
     const blamed = this.#isOfTenant && OF_KEY.has(category) ? 'key' : blames;
     this.#permit.settle({

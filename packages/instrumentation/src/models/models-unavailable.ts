@@ -1,4 +1,5 @@
 import type { ErrorCategory } from '@breakerbox/core';
+import { type LimitView, reachedText } from '@breakerbox/core/internal';
 
 /** A model that did not answer. */
 export interface UnansweredModel {
@@ -68,6 +69,30 @@ const sentence = ({ model, why, category, status, untilUnixMs, isForced, isOfTen
   const until = untilUnixMs === undefined ? '' : ` It is skipped until ${new Date(untilUnixMs).toISOString()}.`;
   return `${model} ${why === 'failed' ? 'failed' : 'is unavailable'}: ${words}${code}.${until}`;
 };
+
+/**
+ * No model was asked: the run has reached one of its limits, and a model has answered once since then, so that the run could report (D2).
+ * `session.extend()` lets the run go on. SDKs do not retry it.
+ *
+ * @example
+ * ```ts
+ * if (error instanceof RunLimitError) session.extend(error.limit, 50_000);
+ * ```
+ */
+export class RunLimitError extends Error {
+  override readonly name = 'RunLimitError';
+  readonly code = 'BREAKERBOX_RUN_LIMIT';
+  readonly isRetryable = false;
+  /** The limit that is reached. */
+  readonly limit: LimitView['limit'];
+
+  constructor(view: LimitView) {
+    super(
+      `No model was asked: ${reachedText(view)}, and a model has answered once since then. Extend the limit by session.extend('${view.limit}', …), or end the run.`,
+    );
+    this.limit = view.limit;
+  }
+}
 
 /**
  * The answer of a model ended too early, took too long, was empty, or had an error in it (L3, L4). `cause`: the error that the provider sent, if

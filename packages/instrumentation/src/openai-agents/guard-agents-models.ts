@@ -85,6 +85,7 @@ export const guardAgentsModels = <Model extends AgentsModel>(
   ): Promise<Answer> =>
     askModels(list, {
       signal: request.signal,
+      maxOutputTokens: maxTokensOf(request),
       canCarry: (candidate) => carries(candidate, primary, request),
       call: (candidate, attempt) => run(candidate, requestFor(candidate, primary, request, attempt), attempt),
     });
@@ -97,6 +98,11 @@ export const guardAgentsModels = <Model extends AgentsModel>(
     getRetryAdvice: () => ({ suggested: false, reason: 'Every model that is available was asked.' }),
   };
   return guarded as unknown as Model;
+};
+
+const maxTokensOf = ({ modelSettings }: AgentsRequest): number | undefined => {
+  const most = modelSettings?.maxTokens;
+  return typeof most === 'number' ? most : undefined;
 };
 
 /** L9: a stored conversation is known to one key only. L1: so are the tools that a provider runs. */

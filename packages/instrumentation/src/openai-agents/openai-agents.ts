@@ -29,7 +29,12 @@ import {
 
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
-export { ModelStreamError, ModelsUnavailableError, type UnansweredModel } from '../models/models-unavailable.ts';
+export {
+  ModelStreamError,
+  ModelsUnavailableError,
+  RunLimitError,
+  type UnansweredModel,
+} from '../models/models-unavailable.ts';
 export { type BreakerStepsOptions, breakerSteps, type ModelInputFilter } from './breaker-steps.ts';
 export {
   type AgentsModel,
@@ -199,7 +204,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
     tokens,
-    advise: ADVISE,
+    advise: isChecked ? { ...ADVISE, note: false } : ADVISE,
     reject: ({ message }) => (isChecked ? uncheckedText(message) : message),
     find: (other) => directCall(own, other, request, call, factory),
     label: isChecked ? labelUnchecked : labelForAgents,

@@ -1,0 +1,116 @@
+import { createBreakerbox } from '@breakerbox/core';
+import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import { generateText, streamText } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
+import { expect, test, vi } from 'vitest';
+import { guardModels as guardAiModels } from '../ai-sdk/ai-sdk.ts';
+import { withSession } from '../session.ts';
+import { guardModels } from './guard-models.ts';
+import { RunLimitError } from './models-unavailable.ts';
+
+const boxOf = (config: object = {}) => createBreakerbox({ agent: 'limited', ...config });
+const OK = { outcome: 'success' } as const;
+
+/** A model that answers `answer`, and fails while it is an error. */
+const one = (answer: { now: unknown }) => {
+  const call = vi.fn(async () => {
+    if (answer.now instanceof Error) throw answer.now;
+    return answer.now;
+  });
+  return { name: 'a/one', call };
+};
+
+test('D2: after the pause of a limit a model answers once more, then fails, and goes on once the limit is extended', async () => {
+  const box = boxOf();
+  const session = box.session({ limits: { calls: 1 } });
+  const model = one({ now: 'yes' });
+  const ask = guardModels(box, { models: [model], session });
+  for (let i = 0; i < 3; i += 1) expect(await ask('q')).toBe('yes');
+  session.acquire('search').settle(OK);
+  expect(session.acquire('search').reason).toBe('limit_reached');
+  expect(await ask('report')).toBe('yes');
+  const error = await ask('more').catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(RunLimitError);
+  expect(error).toMatchObject({ limit: 'calls', isRetryable: false, code: 'BREAKERBOX_RUN_LIMIT' });
+  expect((error as Error).message).toBe(
+    "No model was asked: this run has used 1 of 1 tool calls, and a model has answered once since then. Extend the limit by session.extend('calls', …), or end the run.",
+  );
+  expect(model.call).toHaveBeenCalledTimes(4);
+  session.extend('calls', 1);
+  for (let i = 0; i < 3; i += 1) expect(await ask('q')).toBe('yes');
+});
+
+test('D2: a last answer that fails may be asked for again', async () => {
+  const box = boxOf();
+  const session = box.session({ limits: { calls: 1 } });
+  session.acquire('search').settle(OK);
+  const answer: { now: unknown } = { now: Object.assign(new Error('no'), { status: 503 }) };
+  const ask = guardModels(box, { models: [one(answer)], session });
+  await expect(ask('report')).rejects.toThrow('no');
+  answer.now = 'yes';
+  expect(await ask('report')).toBe('yes');
+  await expect(ask('more')).rejects.toThrow(RunLimitError);
+});
+
+test('D2: each run of a tree has a last answer of its own, and a budget that is spent stops no model', async () => {
+  const box = boxOf({ budget: { failures: 1 } });
+  const session = box.session({ limits: { calls: 1 } });
+  const child = session.child();
+  session.acquire('search').settle(OK);
+  const ask = guardModels(box, { models: [one({ now: 'yes' })] });
+  for (const run of [session, child]) {
+    expect(await withSession(run, () => ask('report'))).toBe('yes');
+    await expect(withSession(run, () => ask('more'))).rejects.toThrow(RunLimitError);
+  }
+  const spent = box.session({});
+  spent.acquire('search').settle({ outcome: 'failure', category: 'network' });
+  expect(spent.acquire('search').decision).toBe('pause');
+  for (let i = 0; i < 3; i += 1) expect(await withSession(spent, () => ask('q'))).toBe('yes');
+});
+
+const usedBy = (session: ReturnType<ReturnType<typeof boxOf>['session']>) =>
+  session.view().limits?.map(({ limit, used, estimated }) => [limit, used, estimated]);
+
+const PRICE = { input: 1_000_000, output: 3_000_000, currency: 'USD' };
+
+test('D3: what a model uses counts in tokens and money, by its price, in streams too', async () => {
+  const box = boxOf({ models: { 'mock-provider/mock-model-id': { price: PRICE } } });
+  const session = box.session({ limits: { tokens: 100, cost: { amount: 100, currency: 'USD' } } });
+  const model = guardAiModels(box, { models: [scriptedModel(['One.', 'Two.']).model], session });
+  const { providerMetadata } = await generateText({ model, prompt: 'q' });
+  expect(providerMetadata?.breakerbox).toMatchObject({ spent: true });
+  expect(usedBy(session)).toEqual([
+    ['tokens', 2, 0],
+    ['cost', 4, 0],
+  ]);
+  expect(await streamText({ model, prompt: 'q' }).text).toBe('Two.');
+  expect(usedBy(session)).toEqual([
+    ['tokens', 4, 0],
+    ['cost', 8, 0],
+  ]);
+});
+
+test('D3: money of another currency is not counted, and an answer without a run says nothing of one', async () => {
+  const box = boxOf({ models: { 'mock-provider/mock-model-id': { price: { ...PRICE, currency: 'EUR' } } } });
+  const session = box.session({ limits: { cost: { amount: 100, currency: 'USD' } } });
+  const model = guardAiModels(box, { models: [scriptedModel(['One.', 'Two.']).model] });
+  await withSession(session, () => generateText({ model, prompt: 'q' }));
+  expect(usedBy(session)).toEqual([['cost', 0, 0]]);
+  const { providerMetadata } = await generateText({ model, prompt: 'q' });
+  expect(providerMetadata?.breakerbox).not.toHaveProperty('spent');
+});
+
+test('D3: a request that a provider refused is free, and one of unknown cost keeps its estimate', async () => {
+  const box = boxOf();
+  const session = box.session({ limits: { tokens: 1_000 } });
+  const answer: { now: Error } = { now: Object.assign(new Error('no'), { status: 503 }) };
+  const failing = new MockLanguageModelV4({ doGenerate: () => Promise.reject(answer.now) });
+  const model = guardAiModels(box, { models: [failing], session });
+  const ask = () => generateText({ model, prompt: 'q', maxRetries: 0, maxOutputTokens: 70 });
+  await expect(ask()).rejects.toThrow();
+  expect(usedBy(session)).toEqual([['tokens', 0, 0]]);
+  answer.now = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
+  const other = guardAiModels(box, { models: [{ model: failing, name: 'a/other' }], session });
+  await expect(generateText({ model: other, prompt: 'q', maxRetries: 0, maxOutputTokens: 70 })).rejects.toThrow();
+  expect(usedBy(session)).toEqual([['tokens', 70, 70]]);
+});

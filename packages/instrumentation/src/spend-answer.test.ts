@@ -1,0 +1,129 @@
+import type { Query } from '@anthropic-ai/claude-agent-sdk';
+import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
+import { AIMessage } from '@langchain/core/messages';
+import { fakeModel } from '@langchain/core/testing';
+import { generateText, isStepCount, streamText, tool } from 'ai';
+import { createAgent } from 'langchain';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { breakerPrepareStep, breakerStepEnd, breakerTelemetry, guardModels, guardTools } from './ai-sdk/ai-sdk.ts';
+import { guardQuery } from './claude-agent/claude-agent.ts';
+import { BreakerPlugin, breakerCallbacks } from './google-adk/google-adk.ts';
+import { breakerMiddleware } from './langchain/langchain.ts';
+import { breakerProcessor } from './mastra/mastra.ts';
+import { adkRun, toolOf } from './test-support/adk-run.ts';
+import { agentOf, search as mastraSearch } from './test-support/mastra-agent.ts';
+import { type Watched, watchedSession } from './test-support/watched-session.ts';
+
+const ask = (q: string) => [{ tool: 'search', input: { q } }];
+/** Each of its three turns uses 2 tokens. */
+const SCRIPT = [ask('a'), ask('b'), 'Done.'];
+const limited = () => watchedSession({ limits: { tokens: 100, steps: 50 } });
+const tokensOf = ({ session }: Pick<Watched, 'session'>) =>
+  session.view().limits?.find(({ limit }) => limit === 'tokens')?.used;
+
+describe('D3: AI SDK', () => {
+  const search = tool({ inputSchema: z.object({ q: z.string() }), execute: async () => 'found' });
+  const settingsOf = ({ session }: Watched) => ({
+    model: scriptedModel(SCRIPT).model,
+    tools: guardTools({ search }, session),
+    stopWhen: isStepCount(10),
+    prompt: 'go',
+  });
+
+  test('breakerPrepareStep counts each step before the next, and breakerStepEnd the last one, once', async () => {
+    const watched = limited();
+    const { session } = watched;
+    await generateText({ ...settingsOf(watched), prepareStep: breakerPrepareStep(session) });
+    expect(tokensOf(watched)).toBe(4);
+    const both = { prepareStep: breakerPrepareStep(session), onStepEnd: breakerStepEnd(session) };
+    await generateText({ ...settingsOf(watched), ...both });
+    expect(tokensOf(watched)).toBe(4 + 6);
+    await streamText({ ...settingsOf(watched), ...both }).text;
+    expect(tokensOf(watched)).toBe(4 + 6 + 6);
+  });
+
+  test('breakerTelemetry counts all steps, and nothing twice', async () => {
+    const watched = limited();
+    const { session } = watched;
+    const telemetry = { integrations: [breakerTelemetry(session)] };
+    const both = { prepareStep: breakerPrepareStep(session), onStepEnd: breakerStepEnd(session) };
+    await generateText({ ...settingsOf(watched), ...both, telemetry });
+    expect(tokensOf(watched)).toBe(6);
+  });
+
+  test('a guarded model counts by itself, and no adapter counts it again', async () => {
+    const watched = limited();
+    const { box, session } = watched;
+    const settings = settingsOf(watched);
+    const model = guardModels(box, { models: [settings.model], session });
+    const telemetry = { integrations: [breakerTelemetry(session)] };
+    await generateText({ ...settings, model, prepareStep: breakerPrepareStep(session), telemetry });
+    expect(tokensOf(watched)).toBe(6);
+    const again = {
+      ...settingsOf(watched),
+      prepareStep: breakerPrepareStep(session),
+      onStepEnd: breakerStepEnd(session),
+    };
+    await streamText({ ...again, model: guardModels(box, { models: [again.model], session }) }).text;
+    expect(tokensOf(watched)).toBe(6 + 6);
+    // A guard that knows no run counts nothing, so the adapter does.
+    await generateText({ ...again, model: guardModels(box, { models: [scriptedModel(SCRIPT).model] }) });
+    expect(tokensOf(watched)).toBe(6 + 6 + 6);
+  });
+});
+
+test('D3: LangChain counts usage_metadata of each answer', async () => {
+  const watched = limited();
+  const usage_metadata = { input_tokens: 5, output_tokens: 2, total_tokens: 7 };
+  const model = fakeModel().respond(new AIMessage({ content: 'Done.', usage_metadata } as never));
+  await createAgent({ model, tools: [], middleware: [breakerMiddleware(watched.session)] }).invoke({ messages: 'go' });
+  expect(tokensOf(watched)).toBe(7);
+});
+
+test.each([
+  ['before the next one', false, 4],
+  ['and the last one, among outputProcessors too', true, 6],
+])('D3: Mastra counts each step %s', async (_, isOutput, tokens) => {
+  const watched = limited();
+  const processor = breakerProcessor(watched.session);
+  const { agent } = agentOf(SCRIPT, {
+    tools: { search: mastraSearch(async () => 'found') },
+    inputProcessors: [processor],
+    ...(isOutput && { outputProcessors: [processor] }),
+  });
+  await agent.generate('go');
+  expect(tokensOf(watched)).toBe(tokens);
+});
+
+test('D3: Google ADK counts each answer once, by plugin and callbacks', async () => {
+  const watched = limited();
+  const { session } = watched;
+  const search = () => toolOf('search', async () => 'found');
+  await (await adkRun(SCRIPT, [search()], [new BreakerPlugin(session)])).say('go');
+  expect(tokensOf(watched)).toBe(6);
+  await (await adkRun(SCRIPT, [search()], [new BreakerPlugin(session)], breakerCallbacks(session))).say('go');
+  expect(tokensOf(watched)).toBe(12);
+});
+
+test('D3: guardQuery counts what is new in each result of Claude Code', async () => {
+  const watched = watchedSession({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
+  const result = (session_id: string, tokens: number, total_cost_usd: number) => ({
+    type: 'result',
+    session_id,
+    total_cost_usd,
+    modelUsage: {
+      haiku: { inputTokens: tokens, outputTokens: 0, cacheReadInputTokens: 0, cacheCreationInputTokens: 0 },
+      opus: { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 3, cacheCreationInputTokens: 4 },
+    },
+  });
+  const results = [result('one', 10, 0.5), result('one', 50, 1.5), result('two', 5, 0.25), result('one', 1, 0.125)];
+  const running = Object.assign(
+    (async function* () {
+      yield* results;
+    })(),
+    { close: () => {} },
+  );
+  for await (const _ of guardQuery(running as unknown as Query, watched.session));
+  expect(watched.session.view().limits?.map(({ used }) => used)).toEqual([20 + 40 + 15 + 11, 0.5 + 1 + 0.25 + 0.125]);
+});
