@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { createToken, startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { operate } from '@breakerbox/core/control';
+import { guardModels } from '@breakerbox/instrumentation';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   agentHere,
@@ -127,4 +128,33 @@ test('A8: without an agent the page says what to do, and which endpoints gave no
   await seen(page, 'no valid answer from http://127.0.0.1:1');
   const other = await openConsole([{ url: `unix:${join(own, 'none.sock')}` }]);
   await seen(other.page, /No agent with a control API was found.*No process listens on unix:.*none\.sock/);
+});
+
+test('A8, L2: models are listed apart from tools, can be forced, and count as no session', async () => {
+  const box = createBreakerbox({ agent: 'writer', tools: { search: {} } });
+  const target = await agentHere(await newFolder(), box);
+  hold(box.session({ id: 'run-1' }))
+    .acquire('search')
+    .settle({ outcome: 'success' });
+  const fails = async (): Promise<string> => {
+    throw Object.assign(new Error('Overloaded'), { status: 529 });
+  };
+  const ask = guardModels(box, {
+    models: [
+      { name: 'anthropic/claude-opus-5', call: fails },
+      { name: 'openai/gpt-5', call: async (prompt: string) => prompt },
+    ],
+  });
+  for (let request = 0; request < 3; request += 1) expect(await ask('Hi')).toBe('Hi');
+  const { page, complaints } = await openConsole([target]);
+  await seen(page, 'model:anthropic/claude-opus-5');
+  await seen(page, '1 process, 1 session');
+  await seen(page, 'circuits of models');
+  await seen(page, 'All tools (1)');
+  await page.getByText('All models (').click();
+  await page.getByRole('button', { name: 'Force open model:openai/gpt-5' }).first().click();
+  await dialogOf(page).getByLabel('Reason').fill('costs');
+  await dialogOf(page).getByRole('button', { name: 'Force open' }).click();
+  await expect.poll(() => ask('Hi').catch((error: Error) => error.message)).toContain('forced open by an operator');
+  expect(complaints).toEqual([]);
 });

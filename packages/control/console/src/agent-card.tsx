@@ -2,7 +2,7 @@ import { CircuitTable } from './circuit-table.tsx';
 import { now } from './clock.ts';
 import { usePlace } from './deep-link.ts';
 import { ForcedTable } from './forced-table.tsx';
-import type { AgentOverview } from './overview.ts';
+import { type AgentOverview, isOfModels } from './overview.ts';
 import { PausedGroup } from './paused-group.tsx';
 import type { AgentProps } from './plans.ts';
 import { SessionGroup } from './session-group.tsx';
@@ -15,7 +15,7 @@ import { count, duration, processName } from './words.ts';
 export const AgentCard = ({ agent, act }: AgentProps) => {
   const { name, processes, silent, paused, troubled, quiet, leftOut, circuits, modes, changes } = agent;
   const place = usePlace<HTMLElement>({ agent: name });
-  const active = troubled.length + quiet.length + leftOut;
+  const active = [...troubled, ...quiet].filter((one) => !isOfModels(one)).length + leftOut;
   return (
     <section class="agent" aria-label={`Agent ${name}`} {...place}>
       <header>

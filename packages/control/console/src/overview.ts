@@ -152,6 +152,13 @@ const pausedUnixMs = (
   return told?.unixMs ?? (state === 'paused_systemic' ? event?.sinceUnixMs : undefined);
 };
 
+/** Whether it is the circuit of a model, or of a provider of models. */
+export const isOfModel = (circuit: string): boolean => /^(?:group:)?model:/.test(circuit);
+
+/** Whether a session is no run, and has the circuits of the models of a box. */
+export const isOfModels = ({ session: { circuits } }: LiveSession): boolean =>
+  circuits.length > 0 && circuits.every(({ tool }) => isOfModel(tool));
+
 /** By its failures, not by a mode. */
 const isTroubled = (circuit: CircuitState): boolean =>
   circuit.state === 'open' || circuit.state === 'half_open' || hasFailedKeys(circuit);

@@ -2,7 +2,7 @@ import { useContext } from 'preact/hooks';
 import { CircuitChips } from './circuit-chips.tsx';
 import { LinkContext, names, placeOf, usePlace } from './deep-link.ts';
 import { Folded } from './folded.tsx';
-import type { LiveSession } from './overview.ts';
+import { isOfModels, type LiveSession } from './overview.ts';
 import { duration, processName } from './words.ts';
 
 interface SessionGroupProps {
@@ -41,8 +41,10 @@ const SessionRow = ({ live }: { readonly live: LiveSession }) => {
     <li {...place}>
       <span class="name">{session.id}</span>
       <span class="muted">
-        {budget.remaining} of {budget.limit} failures left, step {session.step}, {duration(session.ageMs)} old,{' '}
-        {processName(endpoint)}
+        {isOfModels(live)
+          ? 'circuits of models'
+          : `${budget.remaining} of ${budget.limit} failures left, step ${session.step}`}
+        , {duration(session.ageMs)} old, {processName(endpoint)}
       </span>
       <CircuitChips session={session} />
     </li>

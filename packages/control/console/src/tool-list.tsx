@@ -2,19 +2,32 @@ import { useContext } from 'preact/hooks';
 import { LinkContext, names, usePlace } from './deep-link.ts';
 import { Folded } from './folded.tsx';
 import { ForceButtons } from './force-buttons.tsx';
+import { isOfModel } from './overview.ts';
 import type { AgentProps } from './plans.ts';
 
-/** All tools of an agent, with what can be forced on them. */
-export const ToolList = ({ agent, act }: AgentProps) => {
+/** All tools and models of an agent, with what can be forced on them. */
+export const ToolList = ({ agent, act }: AgentProps) => (
+  <>
+    <NameList title="All tools" tools={agent.tools.filter((tool) => !isOfModel(tool))} agent={agent} act={act} />
+    <NameList title="All models" tools={agent.tools.filter(isOfModel)} agent={agent} act={act} />
+  </>
+);
+
+interface NameListProps extends AgentProps {
+  readonly title: string;
+  readonly tools: readonly string[];
+}
+
+const NameList = ({ title, tools, agent, act }: NameListProps) => {
   const link = useContext(LinkContext);
   const troubled = new Set(agent.circuits.map(({ tool }) => tool));
-  const isNamed = agent.tools.some((tool) => !troubled.has(tool) && names(link, { agent: agent.name, tool }));
-  if (agent.tools.length === 0) return null;
+  const isNamed = tools.some((tool) => !troubled.has(tool) && names(link, { agent: agent.name, tool }));
+  if (tools.length === 0) return null;
   return (
-    <Folded title={`All tools (${agent.tools.length})`} isOpen={isNamed}>
+    <Folded title={`${title} (${tools.length})`} isOpen={isNamed}>
       {() => (
         <ul class="tools">
-          {agent.tools.map((tool) => (
+          {tools.map((tool) => (
             <ToolRow key={tool} agent={agent} act={act} tool={tool} />
           ))}
         </ul>

@@ -5,6 +5,7 @@ import type { BreakerboxConfig } from '../config/config.ts';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
 import { shareCircuits } from '../fleet/share-circuits.ts';
+import { formatReport, report } from '../report/report-entry.ts';
 import { openSeries } from '../telemetry/readers.ts';
 import { ATTR, METRIC } from '../telemetry/semconv.ts';
 import { failOnce, manualClock, succeedOnce, watchWarnings } from '../test-support.ts';
@@ -225,4 +226,17 @@ describe('G2: models that a fleet shares', () => {
     expect(() => box.declare('late', { share: 'fleet' })).toThrow(/tools\.late\.share/);
     expect(() => reconfigure(box, ({ models: _, ...rest }) => ({ ...rest, scope: 'session' }))).toThrow(/share/);
   });
+});
+
+test('L2: the report of the models of a box speaks of models', () => {
+  const { models } = bench();
+  failOnce(models, GPT, 'server');
+  failOnce(models, GPT, 'server');
+  models.acquire(CLAUDE).settle({ outcome: 'failure', category: 'resource', blames: 'group' });
+  const text = formatReport(report(models));
+  expect(text).toContain(
+    '2 of 2 models are unavailable: provider anthropic (resource) and\nmodel:openai/gpt-5 (server).',
+  );
+  expect(text).toContain('Unavailable models\n  model ');
+  expect(text).not.toMatch(/tool|budget/i);
 });

@@ -6,7 +6,7 @@ import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';
 import { ago, type Column, counted, figure, item, lasted, listed, named, table, utc, wrapped } from './lines.ts';
-import { isRejectedByGroup, isUnavailable, limitText, rejectsCalls, span, suspect } from './next.ts';
+import { isRejectedByGroup, isUnavailable, limitText, nounOf, rejectsCalls, span, suspect } from './next.ts';
 import type {
   BudgetReport,
   ChildReport,
@@ -53,7 +53,12 @@ const format =
 /** A part of a report: its title, and its lines. A part without lines is left out. */
 type Section = (report: SessionReport) => readonly [title: string, lines: readonly string[]];
 
-const NAME: Column<{ readonly tool: string }> = { head: 'tool', cell: ({ tool }) => named(tool) };
+const nameColumn = (head: 'tool' | 'model'): Column<{ readonly tool: string }> => ({
+  head,
+  cell: ({ tool }) => named(tool),
+});
+
+const NAME = nameColumn('tool');
 
 /** A count in a table; 0 is left empty. */
 const count = (times: number): string => (times === 0 ? '' : figure(times));
@@ -66,8 +71,8 @@ interface UnavailableRow extends Pick<ToolReport, 'tool' | 'openForMs' | 'nextPr
   readonly rejected: number;
 }
 
+/** Beside the name. */
 const UNAVAILABLE_COLUMNS: readonly Column<UnavailableRow>[] = [
-  NAME,
   { head: 'state', cell: ({ state }) => state },
   { head: 'cause', cell: ({ cause }) => cause },
   { head: 'for', cell: ({ openForMs }) => (openForMs === null ? '' : lasted(openForMs)), align: 'right' },
@@ -121,12 +126,12 @@ const unavailableRows = ({ tools, groups, systemic, state }: SessionReport): rea
 
 /** What rejects calls: since when, why, and until when. */
 const unavailableSection: Section = (report) => [
-  'Unavailable tools',
-  table(UNAVAILABLE_COLUMNS, unavailableRows(report)),
+  `Unavailable ${nounOf(report.tools)}s`,
+  table([nameColumn(nounOf(report.tools)), ...UNAVAILABLE_COLUMNS], unavailableRows(report)),
 ];
 
+/** Beside the name. */
 const OTHER_COLUMNS: readonly Column<ToolReport>[] = [
-  NAME,
   { head: 'state', cell: ({ state }) => state ?? 'no circuit' },
   { head: 'ok', cell: ({ calls }) => count(calls.succeeded), align: 'right' },
   { head: 'failed', cell: ({ calls }) => count(calls.failed), align: 'right' },
@@ -138,7 +143,9 @@ const OTHER_COLUMNS: readonly Column<ToolReport>[] = [
 const toolSection: Section = ({ tools }) => {
   const failed = ({ calls }: ToolReport) => Number(calls.failed > 0);
   const rows = tools.filter((tool) => !isUnavailable(tool)).toSorted((a, b) => failed(b) - failed(a));
-  return [rows.length === tools.length ? 'Tools' : 'Other tools', table(OTHER_COLUMNS, rows)];
+  const noun = nounOf(tools);
+  const all = noun === 'model' ? 'Models' : 'Tools';
+  return [rows.length === tools.length ? all : `Other ${noun}s`, table([nameColumn(noun), ...OTHER_COLUMNS], rows)];
 };
 
 /** Facts that few tools have, so they get no column. */
@@ -182,7 +189,8 @@ const CHARGE_COLUMNS: readonly Column<BudgetReport['charges'][number]>[] = [
 ];
 
 /** The failure budget, how it refills (B1, B6), and the failures charged. */
-const budgetSection: Section = ({ budget, state }) => {
+const budgetSection: Section = ({ budget, state, tools }) => {
+  if (nounOf(tools) === 'model') return ['', []]; // They have none (L2).
   const { limit, remaining, tokens, charges, earlier, window, cycle } = budget;
   if (limit === NO_LIMIT) return ['Failure budget', ['  Off: failures never pause the session.']];
   const left = [`${remaining} of ${counted(limit, 'failure')} left`];

@@ -2,6 +2,7 @@ import type { SuspectedLayer } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import { usedOf } from '../limits/limit-text.ts';
 import { formatDuration } from '../routing/wording.ts';
+import { MODEL_PREFIX } from '../telemetry/semconv.ts';
 import { counted, figure, listed, named } from './lines.ts';
 import type { BudgetReport, LimitReport, SessionReport, SystemicReport, WindowReport } from './session-report.ts';
 import type { GroupReport, ToolReport } from './tool-report.ts';
@@ -22,7 +23,7 @@ export const headlineOf = (known: Known): string => {
   if (systemic !== null) return `Systemic failure, affected tools are skipped: ${systemicCause(systemic)}${deferred}.`;
   const unavailable = tools.filter(isUnavailable).length;
   if (unavailable > 0) {
-    const of = `${unavailable} of ${counted(tools.length, 'tool')} ${isOrAre(unavailable)} unavailable`;
+    const of = `${unavailable} of ${counted(tools.length, nounOf(tools))} ${isOrAre(unavailable)} unavailable`;
     return `${of}: ${listed(rejectingCircuits(known).map(nameAndCause))}${deferred}.`;
   }
   if (tools.length === 0) return waiting === 0 ? 'No tool has been used yet.' : `${counted(waiting, 'task')} deferred.`;
@@ -42,15 +43,20 @@ const reachedOf = ({ limits = [] }: Known): readonly LimitReport[] =>
 export const limitText = ({ currency, ...one }: LimitReport): string =>
   usedOf({ ...one, currency: currency ?? undefined });
 
+/** L2: the report of the models of a box has no tools. */
+export const nounOf = (tools: readonly Pick<ToolReport, 'tool'>[]): 'tool' | 'model' =>
+  tools.length > 0 && tools.every(({ tool }) => tool.startsWith(MODEL_PREFIX)) ? 'model' : 'tool';
+
 /** C14: a tool works if a call of it has succeeded, and not because no circuit is open. */
 const workingText = (tools: readonly ToolReport[]): string => {
   const unproven = tools.filter(({ calls }) => calls.succeeded === 0);
   const working = tools.length - unproven.length;
-  if (unproven.length === 0) return tools.length === 1 ? 'The only tool works' : `All ${tools.length} tools work`;
+  const noun = nounOf(tools);
+  if (unproven.length === 0) return tools.length === 1 ? `The only ${noun} works` : `All ${tools.length} ${noun}s work`;
   const none = `o call of ${listed(unproven.map(({ tool }) => named(tool)))} has succeeded`;
   return working === 0
     ? `N${none}`
-    : `${working} of ${tools.length} tools ${working === 1 ? 'works' : 'work'}; n${none}`;
+    : `${working} of ${tools.length} ${noun}s ${working === 1 ? 'works' : 'work'}; n${none}`;
 };
 
 const isOrAre = (count: number): string => (count === 1 ? 'is' : 'are');
@@ -75,7 +81,8 @@ const rejectingCircuits = ({ tools, groups }: Known): readonly (GroupReport | To
 
 const nameOf = (one: GroupReport | ToolReport): string => ('tool' in one ? named(one.tool) : nameOfGroup(one.group));
 
-const nameOfGroup = (group: string): string => `group ${named(group)}`;
+const nameOfGroup = (group: string): string =>
+  group.startsWith(MODEL_PREFIX) ? `provider ${named(group.slice(MODEL_PREFIX.length))}` : `group ${named(group)}`;
 
 const nameAndCause = (one: GroupReport | ToolReport): string => {
   const cause = one.state === 'forced_open' ? 'switched off' : (one.category ?? 'unknown');
