@@ -48,6 +48,23 @@ test('a release publishes these, and everything else in the workspace is private
   ]);
 });
 
+test.each(['breakerbox', '@breakerbox/telemetry'])(
+  '%s has the licence of each package whose code it carries',
+  async (name) => {
+    const read = (file: string) => runCommand('tar', ['-xzOf', tarballOf(name), `package/dist/${file}`], '.');
+    const names = (await read('BUNDLED.txt')).trim().split('\n').slice(2);
+    const licences = await read('LICENSES.txt');
+    expect(names.length).toBeGreaterThan(5);
+    expect(names.filter((line) => !licences.includes(`\n${line}\n`))).toEqual([]);
+    for (const [licence, words] of Object.entries({
+      MIT: 'Permission is hereby granted',
+      'Apache-2.0': 'TERMS AND CONDITIONS',
+    })) {
+      if (names.some((line) => line.endsWith(`, ${licence}`))) expect(licences).toContain(words);
+    }
+  },
+);
+
 describe.each(published)('the tarball of $name', ({ name, folder, manifest }) => {
   test('has nothing that publint would fix', async () => {
     const { buffer } = await bytesOf(name);
@@ -58,6 +75,7 @@ describe.each(published)('the tarball of $name', ({ name, folder, manifest }) =>
   test('holds what it needs, and nothing that is ours alone', async () => {
     const files = await filesOf(name);
     expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
+    expect(files.includes('dist/LICENSES.txt')).toBe(files.includes('dist/BUNDLED.txt'));
     const conditions = Object.values(manifest.exports ?? {}).flatMap(Object.values<string>);
     const named = [...conditions, ...Object.values(manifest.bin ?? {})].map((path) => path.replace('./', ''));
     expect(files).toEqual(expect.arrayContaining(named));

@@ -1,11 +1,11 @@
 // `node ../../scripts/build/command.mjs` in packages/cli writes `dist`: the whole command, with all that it imports. So `npx breakerbox`
 // downloads one package, and a relay reads a few files. `main.js` is the command, and `code/` has what it loads.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { rolldown } from 'rolldown';
-import { writeNames } from './bundled-names.mjs';
+import { carriedIn, writeNames } from './bundled-names.mjs';
 
 const ROOT = '../..';
 /** Optional: the application has it, or not. */
@@ -54,16 +54,10 @@ const writeCode = async () => {
   return output.flatMap(({ modules = {} }) => Object.keys(modules));
 };
 
-const namesIn = (folder) => {
-  const file = join(ROOT, folder, 'dist/BUNDLED.txt');
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((line) => / \S+, \S+$/.test(line))
-    .map((line) => `${line}\n`);
-};
-
 rmSync('dist', { recursive: true, force: true });
 checkTypes();
-writeNames(await writeCode(), CARRYING.flatMap(namesIn));
+writeNames(
+  await writeCode(),
+  CARRYING.flatMap((folder) => carriedIn(join(ROOT, folder))),
+);
 for (const [from, to] of Object.entries(BESIDE)) cpSync(join(ROOT, from), to, { recursive: true });

@@ -381,6 +381,21 @@ describe('T2: the documented rows', () => {
     ]);
   });
 
+  test('T2: JSONL: fields that are not read are named, a few of them', async () => {
+    const row = { session: 's', at: 1_700_000_000_000, tool: 'a', outcome: 'success', latency_ms: 3, 'a b': 1 };
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`f${n}`, n]));
+    const { events, skipped } = await readText('calls.jsonl', json(row, { ...row, ...many }));
+    expect(events).toHaveLength(4);
+    expect(new Set(skipped).size).toBe(21);
+    expect(skipped).toEqual(
+      expect.arrayContaining([
+        'field latency_ms, which is not read',
+        'field f18, which is not read',
+        'other fields that are not read',
+      ]),
+    );
+  });
+
   test('T2: CSV has the same fields, and cells may have commas and line ends', async () => {
     const text =
       'session,at,tool,durationMs,error\ns,2026-01-01T00:00:00Z,a,5,"timed out,\nafter 5 s"\ns,2026-01-01T00:00:01Z,b,,\n';

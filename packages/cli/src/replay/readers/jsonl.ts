@@ -68,6 +68,7 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
     return skip(notes, 'rows of another kind than call, start, end or step');
   }
   if (isInSeconds(atMs)) return skip(notes, 'rows whose at is in seconds; give milliseconds');
+  noteUnknown(row, notes);
   if (kind === 'step') return [{ kind, session, atMs }];
   const callId = textOf(row.callId) ?? (kind === 'call' ? `row ${number}` : undefined);
   if (callId === undefined) return skip(notes, 'rows of kind start or end without callId');
@@ -85,6 +86,42 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   const endMs = Math.min(atMs + (numberOf(row.durationMs) ?? 0), LATEST_MS);
   return [start, endOf(row, session, endMs, callId)];
 };
+
+/** Fields of a file that a note names. A file may have a new name in each row. */
+const MOST_NAMED = 20;
+const named = new WeakMap<ReadNotes, Set<string>>();
+
+/** A misspelt field would be missing without a word. */
+const noteUnknown = (row: Row, notes: ReadNotes): void => {
+  for (const name of Object.keys(row)) {
+    if (FIELDS.has(name)) continue;
+    const names = named.get(notes) ?? new Set();
+    named.set(notes, names);
+    const isNamed = names.has(name) || (names.size < MOST_NAMED && /^\w{1,40}$/.test(name));
+    if (isNamed) names.add(name);
+    notes.assumed(isNamed ? `field ${name}, which is not read` : 'other fields that are not read');
+  }
+};
+
+const FIELDS: ReadonlySet<string> = new Set(
+  Object.keys({
+    kind: true,
+    session: true,
+    at: true,
+    tool: true,
+    callId: true,
+    agent: true,
+    group: true,
+    input: true,
+    durationMs: true,
+    outcome: true,
+    category: true,
+    retryAfterMs: true,
+    error: true,
+    result: true,
+    tokens: true,
+  } satisfies Record<keyof Row, true>),
+);
 
 const skip = (notes: ReadNotes, what: string): readonly RecordedEvent[] => {
   notes.skipped(what);
