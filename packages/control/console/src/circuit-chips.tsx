@@ -10,7 +10,7 @@ export const CircuitChips = ({ session }: { readonly session: SessionState }) =>
     <ul class="chips" aria-label="Circuits that are not closed">
       {circuits.map((circuit) => (
         <li key={circuit.tool} class={`chip ${circuit.state}`}>
-          <b class="name">{circuit.tool}</b> {circuitWords(circuit)}
+          <b class="name">{circuit.tool}</b> {circuitWords(circuit, session.state !== 'active')}
         </li>
       ))}
     </ul>

@@ -23,6 +23,15 @@ test.each([
   );
 });
 
+test('A8: a paused session sends no probe, so none is promised', () => {
+  const open = { tool: 'fetch', state: 'open', category: 'network', generation: 1, failures: 0, openKeys: 0 } as const;
+  const circuit = { ...open, nextProbe: { ms: 7_000, notBeforeMs: 0 } };
+  expect([circuitWords(circuit), circuitWords(circuit, true)]).toEqual([
+    'open, network, next probe in 7 s',
+    'open, network',
+  ]);
+});
+
 test('A8: durations, lists and processes are written for people', () => {
   expect([500, 119_000, 120_000, 7_200_000, 200_000_000].map(duration)).toEqual([
     '1 s',

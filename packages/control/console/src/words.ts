@@ -84,9 +84,12 @@ export const probeWords = (nextProbe: CircuitState['nextProbe']): string | undef
   return waits.length === 0 ? undefined : `in ${waits.join(' or ')}${retryAfter}`;
 };
 
-/** A circuit in a few words: its state, its keys that fail (C14), its error, and its next probe. */
-export const circuitWords = ({ state, category, nextProbe, openKeys, failedKeys = 0 }: CircuitState): string => {
-  const probe = probeWords(nextProbe);
+/** A circuit in a few words: its state, its keys that fail (C14), its error, and its next probe. A paused session (`isPaused`) sends none. */
+export const circuitWords = (
+  { state, category, nextProbe, openKeys, failedKeys = 0 }: CircuitState,
+  isPaused = false,
+): string => {
+  const probe = isPaused ? undefined : probeWords(nextProbe);
   const isClosed = state === 'closed';
   return [
     STATE_WORDS[state],
