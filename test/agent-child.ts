@@ -1,6 +1,7 @@
 import { startTelemetry } from '@breakerbox/telemetry';
 import { type AgentOrders, type Message, READY } from './agent-process.ts';
 import { startAgent } from './agents.ts';
+import { startLimited } from './limited.ts';
 import { startMoody } from './moody.ts';
 import { startSpeaker } from './speaker.ts';
 import { startSpender } from './spender.ts';
@@ -17,6 +18,7 @@ const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } 
 
 const startWork = async () => {
   if (nature === 'spender') return startSpender(agent);
+  if (nature === 'limited') return startLimited(agent);
   if (nature === 'moody') return startMoody(agent);
   if (nature === 'speaker') return startSpeaker(agent);
   const duties = Object.entries(tools ?? {}).map(([tool, url]) => {

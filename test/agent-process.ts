@@ -13,8 +13,8 @@ export interface AgentOrders {
   readonly tools?: Readonly<Record<string, string>>;
   /** The group of each of these tools that has one. */
   readonly groups?: Readonly<Record<string, string>>;
-  /** Another kind of agent: spender.ts, moody.ts, speaker.ts. */
-  readonly nature?: 'spender' | 'moody' | 'speaker';
+  /** Another kind of agent: spender.ts, moody.ts, speaker.ts, limited.ts. */
+  readonly nature?: 'spender' | 'moody' | 'speaker' | 'limited';
 }
 
 /** The messages to a running agent. */

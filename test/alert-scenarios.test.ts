@@ -105,6 +105,18 @@ describe('alerts that are delivered', { retry: 0 }, () => {
     await endsWith(about, [fast, exhausted], [fast]);
   });
 
+  test.concurrent('D7: a run that a limit pauses, though no call fails, sends one warning until the limit is extended', async () => {
+    const about = /agent=limited-agent/;
+    const limited = await run.start('limited', { agent: 'limited-agent', job: 'limited', nature: 'limited' });
+    await run.reports('limited');
+    const reached = 'BreakerboxLimitReached warning agent=limited-agent job=limited';
+    limited.send({ do: 'spend', failures: 0 });
+    await expectDelivered(about, [reached]);
+    await run.holds(5, () => expect(run.delivered(about)).toEqual([reached]));
+    limited.send({ do: 'resume' });
+    await endsWith(about, [reached]);
+  });
+
   test.concurrent('tools that fail together across three processes send one page for the event, and none for each tool', async () => {
     const about = /agent=(desk|mail|news|shop)-agent|tool=search/;
     const search = await run.serve('search');

@@ -84,7 +84,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxFleetDegraded: 'the store always answers here, see alerts/tests/fleet-degraded.test.ts',
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,
-  BreakerboxLimitReached: LIMITS,
+  BreakerboxLimitReached: SCENARIOS,
   BreakerboxSpendBurn: LIMITS,
   'job_agent_currency:breakerbox_spent_cost:increase1h': LIMITS,
   'job_agent:breakerbox_spent_tokens:increase1h': LIMITS,

@@ -171,7 +171,8 @@ class Session implements TreeRoot {
   #arrive(decides = false): Moment {
     const at = this.#now();
     this.#telemetry.used(at.ms, decides);
-    if (this.#engine.run !== undefined) this.#lookAtLimits(this.#engine.run, at.ms); // D4: time has passed.
+    const { run } = this.#engine;
+    if (run?.limits.durationMs !== undefined) this.#lookAtLimits(run, at.ms); // D4: time has passed. Nothing else uses limits meanwhile.
     if (this.#reports.pending !== undefined) this.#report();
     this.#circuits.catchUp(at, (permit, onLapse) => onLapse(permit, permit.leaseUntilMs, this));
     if (this.#reports.pending !== undefined) this.#report();
