@@ -1,3 +1,4 @@
+import type { OperatorAction } from '@breakerbox/core';
 import type { ActionResult, ForcedMode, LimitView, OperatedSession, Operator } from '@breakerbox/core/control';
 import { amountOf, MOST_MODES, usedOf } from '@breakerbox/core/internal';
 import type { AgentModes } from './agent-modes.ts';
@@ -10,7 +11,10 @@ export interface Acted {
   readonly message: string;
 }
 
-const MODES: Readonly<Record<'force_open' | 'disable' | 'observe', ForcedMode>> = {
+/** A new action of core is a type error here. Add its schema in `schema.ts`. If it forces no mode, name it here, and do it in {@link act}. */
+type ForceAction = Exclude<OperatorAction, 'resume' | 'confirm' | 'extend' | 'release'>;
+
+const MODES: Readonly<Record<ForceAction, ForcedMode>> = {
   force_open: 'forced_open',
   disable: 'disabled',
   observe: 'observe_only',
@@ -174,7 +178,7 @@ const isFull = ({ operator }: OperatedBox, tool: string, owner: string, session:
   return others.length >= MOST_MODES;
 };
 
-const force = (acting: Acting, request: Of<'force_open' | 'disable' | 'observe'>, owner: string): Acted => {
+const force = (acting: Acting, request: Of<ForceAction>, owner: string): Acted => {
   const { agent, tool, reason, expiresInMs, session, version, action } = request;
   const found = having(acting.boxes, tool);
   const message = `Agent ${agent} has no circuit of a tool or group ${tool}. Correct the name, as breakerbox ctl list --json shows it. With scope 'none' an agent keeps no circuits.`;

@@ -1,3 +1,4 @@
+import type { OperatorAction } from '@breakerbox/core';
 import { LIMIT_KINDS } from '@breakerbox/core/control';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandIo, processIo } from '../command-io.ts';
@@ -34,6 +35,15 @@ const amountOf = (text: string, limit: string): number => {
   if (by > 0 && (isTime || !unit)) return by;
   const how = isTime ? 'milliseconds, or a time such as 30m or 2h' : 'a number above 0 without commas, such as 1000';
   throw new Error(`the amount is '${text}'. To extend the limit ${limit}, write ${how}.`);
+};
+
+/** Each action that forces a mode is a command. A new action of core is a type error below: give it its words, or name it here. */
+type ForceAction = Exclude<OperatorAction, 'resume' | 'confirm' | 'extend' | 'release'>;
+
+const FORCES: Readonly<Record<ForceAction, string>> = {
+  force_open: 'skip every call of a tool',
+  disable: 'switch off the circuit of a tool: its calls pass unless the session is paused, and no failure counts',
+  observe: 'let every call of a tool pass, even in a paused session, and count what would have been decided',
 };
 
 const stopped = (): AbortSignal => {
@@ -118,20 +128,8 @@ export const ctlCommand = (given: CommandIo = processIo, env: NodeJS.ProcessEnv 
       'act only if the limit is still of this size, as breakerbox ctl show prints it; default: the current one',
       size,
     );
-  for (const [name, action, description] of [
-    ['force-open', 'force_open', 'skip every call of a tool'],
-    [
-      'disable',
-      'disable',
-      'switch off the circuit of a tool: its calls pass unless the session is paused, and no failure counts',
-    ],
-    [
-      'observe',
-      'observe',
-      'let every call of a tool pass, even in a paused session, and count what would have been decided',
-    ],
-  ] as const) {
-    add(`${name} <agent> <tool>`, description, (invocation, agent, tool) => {
+  for (const [action, description] of Object.entries(FORCES) as readonly [ForceAction, string][]) {
+    add(`${action.replace('_', '-')} <agent> <tool>`, description, (invocation, agent, tool) => {
       const { reason, session, for: expiresInMs } = invocation.flags;
       return everywhere({ action, agent, tool, reason, session, expiresInMs }, invocation);
     })

@@ -1,3 +1,4 @@
+import type { OperatorAction } from '@breakerbox/core';
 import type { ConsoleAction } from '../../src/console/console-state.ts';
 import type { AgentOverview, ForcedTool, LiveSession } from './overview.ts';
 import { count, list, pauseTitle, STATE_WORDS } from './words.ts';
@@ -8,7 +9,8 @@ export type Intent =
   | { readonly kind: ForceKind; readonly agent: AgentOverview; readonly tool: string }
   | { readonly kind: 'release'; readonly agent: AgentOverview; readonly mode: ForcedTool };
 
-export type ForceKind = 'force_open' | 'disable' | 'observe';
+/** Actions that force a mode. A new action of core is a type error below: give it words there, or name it here, and in {@link Intent}. */
+export type ForceKind = Exclude<OperatorAction, 'resume' | 'confirm' | 'extend' | 'release'>;
 
 /** Of a part of the page that acts on an agent. */
 export interface AgentProps {
