@@ -54,7 +54,7 @@ test('two processes see the outage, the third is told, one probes, and all recov
     'two: Redis says that the tool is back, and calls web_search again',
   ]);
   expect(roundText(round ?? expect.fail())).toBe(
-    '7 calls into the dead tool (9 if each process learns alone), 1 told by Redis, all open within 80 ms, 2 probes in all, all call again within 700 ms',
+    '2 probes in all (6 if each process probes alone), all open within 80 ms, all call again within 700 ms, 1 told by Redis, 7 calls into the dead tool (9 if each process learns alone)',
   );
 });
 

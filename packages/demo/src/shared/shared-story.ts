@@ -129,9 +129,9 @@ export const createSharedStory = (
 /** The figures of one outage in words. */
 export const roundText = ({ calls, callsAlone, probes, told, openedMs, recoveredMs }: SharedRound): string =>
   [
-    `${calls} calls into the dead tool (${callsAlone} if each process learns alone)`,
-    `${told} told by Redis`,
+    `${probes} probes in all (${(probes * callsAlone) / THRESHOLD} if each process probes alone)`,
     `all open within ${openedMs ?? '?'} ms`,
-    `${probes} probes in all`,
     `all call again within ${recoveredMs ?? '?'} ms`,
+    `${told} told by Redis`,
+    `${calls} calls into the dead tool (${callsAlone} if each process learns alone)`,
   ].join(', ');
