@@ -279,6 +279,9 @@ describe('bytes, headers and failures', () => {
     expect(await statusOf({ Origin: 'https://evil.example' })).toBe(403);
     expect(await statusOf({ Origin: 'null' })).toBe(403);
     expect(await statusOf({ Origin: 'http://localhost:6274' })).toBe(200);
+    const crossSite = { 'Sec-Fetch-Site': 'cross-site' };
+    expect(await statusOf(crossSite)).toBe(403); // A picture of a page.
+    expect(await statusOf({ ...crossSite, Origin: 'http://localhost:6274' })).toBe(200);
     expect(await statusOf({ Host: 'localhost:1' })).toBe(200);
     expect(await statusOf({ Host: '[::1]:1' })).toBe(200);
     expect((await ask(new URL('/other', url), CALL)).status).toBe(404);

@@ -1,6 +1,6 @@
 /** `--listen`: pings, cookies, streams without an end, and connections that are not made. Between real HTTP servers and clients. */
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { runHttpFront } from './http-front.ts';
 import { HttpTarget } from './http-target.ts';
@@ -177,4 +177,17 @@ test('M1: a connection that is not made within 10 s fails, and opens the group',
   await pass(0.2);
   expect(await calling).toContain('failed (ETIMEDOUT)');
   expect(await post('tools/call', {})).toContain("the tools of group 'slow' failed (network)");
+});
+
+test('M1: a connection that asks again and again without waiting for answers is closed, and others are served', async () => {
+  const { post, seen, url } = await started(fine);
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write('GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2_000));
+  await closed;
+  expect(await post('tools/call', {})).toBe('fine');
+  expect(seen.length).toBeLessThan(30);
 });

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
 import { BoundedMap } from './bounded-map.ts';
 import { Cookies } from './cookies.ts';
 import { HttpExchange, sendJson, sendProblem } from './http-exchange.ts';
@@ -37,7 +37,8 @@ export interface FrontParts {
  */
 export const runHttpFront = async ({ target, relay, listen, onStop, onListening }: FrontParts): Promise<void> => {
   const front = new HttpFront(target, relay);
-  const server = createServer((request, response) => void front.handle(request, response).catch(() => {}));
+  const handle = (...asked: [IncomingMessage, ServerResponse]): void => void front.handle(...asked).catch(() => {});
+  const server = createServer(waitingForAnswers(handle));
   await listening(server, listen);
   const { host } = listen;
   const { port } = server.address() as AddressInfo;
@@ -52,6 +53,24 @@ export const runHttpFront = async ({ target, relay, listen, onStop, onListening 
   server.closeAllConnections(); // The clients' calls are given up.
   relay.clientEnded();
   target.close();
+};
+
+/** Requests of one connection that wait for an answer. A client waits for it, or opens another connection. */
+const MOST_WAITING = 16;
+
+/** Closes a connection that asks again and again without waiting for answers: each question would be one to the server. */
+const waitingForAnswers = (handle: RequestListener): RequestListener => {
+  const waiting = new WeakMap<Socket, number>();
+  const change = ({ socket }: IncomingMessage, by: number): number => {
+    const count = (waiting.get(socket) ?? 0) + by;
+    waiting.set(socket, count);
+    return count;
+  };
+  return (request, response) => {
+    if (change(request, 1) > MOST_WAITING) return void request.socket.destroy();
+    response.once('close', () => change(request, -1));
+    if (!request.socket.destroyed) handle(request, response);
+  };
 };
 
 const listening = (server: Server, { host, port }: ListenAddress): Promise<void> =>
@@ -122,6 +141,9 @@ class HttpFront {
     const { host, origin } = request.headers;
     if (!isLocalHost(host)) return sendProblem(response, 403, 'The Host header does not name this machine.');
     if (!isLocalOrigin(origin)) return sendProblem(response, 403, 'The Origin header is of a page of another machine.');
+    // A browser sends no Origin with what a page loads, such as a picture.
+    if (origin === undefined && request.headers['sec-fetch-site'] === 'cross-site')
+      return sendProblem(response, 403, 'The request is of a page of another site. Use fetch() with CORS.');
     if (request.url?.split('?', 1)[0] !== this.#target.path)
       return sendProblem(response, 404, `Only ${this.#target.path} is served here.`);
     if (!METHODS.has(request.method)) {
