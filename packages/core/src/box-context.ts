@@ -1,11 +1,11 @@
 import type { RecoveryWatch } from './budget/recovery.ts';
 import type { SystemicRules } from './budget/systemic.ts';
 import type { CircuitStore } from './circuit-store.ts';
+import type { SessionOptions } from './config/config.ts';
 import type { LastResults } from './freshness/last-good.ts';
 import type { TreeLimits } from './limits/children.ts';
 import type { Overrides } from './overrides.ts';
 import type { PrecheckCache } from './precheck.ts';
-import type { OwnTools } from './session-settings.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';
 import type { CircuitSpec, ToolLookup, ToolSettings } from './tool.ts';
 import type { UsageContext } from './warnings/mistakes.ts';
@@ -30,7 +30,7 @@ export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
   /** Settings of tools that were never declared. */
   readonly undeclared: ToolSettings;
   /** C18: the settings of tools that a session has of its own; undefined for a box. */
-  readonly ownTools?: OwnTools | undefined;
+  readonly ownTools?: SessionOptions['tools'] | undefined;
   /** A group's circuit, by its name `group:NAME`; undefined while no declared tool is in it. */
   group(name: string): CircuitSpec | undefined;
   /** Bounded, because the name may come from a server or a model. `group`: the group for a tool that has none of its own (C13). */

@@ -1,9 +1,6 @@
 import type { BoxContext } from './box-context.ts';
-import type { SessionToolConfig } from './config/config.ts';
+import type { SessionOptions, SessionToolConfig } from './config/config.ts';
 import type { ToolSettings, ToolSpec } from './tool.ts';
-
-/** Settings of tools that are those of one session, by the names of the tools (C18). */
-export type OwnTools = Readonly<Record<string, SessionToolConfig>>;
 
 /** The settings of a tool of the box with those of a session over them. Undefined if they do not fit together. */
 export type MergeOwn = (base: ToolSpec, own: SessionToolConfig) => ToolSettings | undefined;
@@ -12,7 +9,7 @@ export type MergeOwn = (base: ToolSpec, own: SessionToolConfig) => ToolSettings 
  * C18: a box as a session with settings of its own sees it. Other tools, groups and all else are those of the box. A session without such
  * settings uses the box itself.
  */
-export const withOwnTools = (box: BoxContext, own: OwnTools | undefined, merge: MergeOwn): BoxContext => {
+export const withOwnTools = (box: BoxContext, own: SessionOptions['tools'], merge: MergeOwn): BoxContext => {
   if (own === undefined) return box;
   const specs = new Map<string, ToolSpec>();
   return {

@@ -1,7 +1,7 @@
 import { ownMemory } from '../circuit-store.ts';
+import type { SessionOptions } from '../config/config.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
-import type { OwnTools } from '../session-settings.ts';
 import { circuit, ledger, unixMs } from './formats.ts';
 import { writeRun } from './run-format.ts';
 import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
@@ -41,7 +41,7 @@ export const snapshot = (session: Session): SessionSnapshot => {
 };
 
 /** C18: plain JSON has no functions. */
-const withoutFunctions = (tools: OwnTools): NonNullable<SessionSnapshot['tools']> =>
+const withoutFunctions = (tools: NonNullable<SessionOptions['tools']>): NonNullable<SessionSnapshot['tools']> =>
   Object.fromEntries(
     Object.entries(tools).map(([tool, { trip: _, ...own }]) => [
       tool,
