@@ -1,5 +1,5 @@
 import { constants, fstatSync, type Stats, write } from 'node:fs';
-import { type FileHandle, lstat, open, stat } from 'node:fs/promises';
+import { type FileHandle, lstat, open, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -51,6 +51,9 @@ const FIXES: Readonly<Record<string, (path: string) => string>> = {
   EPERM: () => 'The user of this process may not write there. Give that user the right',
   ENOSPC: () => 'The disk is full. Make room',
   EROFS: () => 'The file system can only be read',
+  ELOOP: () => 'A symbolic link is there now. Remove the link',
+  EAGAIN: () => 'It is a pipe that is full, because its reader has stopped. Start the reader again',
+  EPIPE: () => 'It is a pipe that no process reads. Start the reader again',
 };
 
 const explained = (path: string, error: unknown): unknown => {
@@ -122,15 +125,24 @@ const kindOf = (found: Stats): string => {
 const isUnsyncable = ({ code }: NodeJS.ErrnoException): boolean =>
   ['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code ?? '');
 
+/** File systems whose files are settings and views of the system, by the numbers of Linux: `/proc`, `/sys`, cgroups, `/sys/kernel/debug` and `tracing`. */
+const NO_DISK: ReadonlySet<number> = new Set([0x9fa0, 0x62656572, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163]);
+
+/** @throws Error if a line there would not be kept, but set something of the system, or write to the memory of a process. */
+const checkFileSystem = async (path: string): Promise<void> => {
+  const { type } = await statfs(path).catch(() => statfs(dirname(path)));
+  if (NO_DISK.has(type))
+    throw new Error(
+      `${path} is not a file on a disk, but a view of the system. Set audit (BREAKERBOX_CONTROL_AUDIT) to another path.`,
+    );
+};
+
 const fileTarget = async (path: string): Promise<AuditTarget> => {
+  await checkFileSystem(path);
   const opened = () =>
     open(path, constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const isSynced = await using(opened(), async (handle) => {
-    const { nlink } = await checkFile(path, handle);
-    if (nlink > 1)
-      throw new Error(
-        `${path} has a second name, a hard link, by which it can be changed. Set audit (BREAKERBOX_CONTROL_AUDIT) to a file that has one name.`,
-      );
+    await checkFile(path, handle);
     return handle.datasync().then(
       () => true,
       (error) => {
@@ -139,12 +151,14 @@ const fileTarget = async (path: string): Promise<AuditTarget> => {
       },
     );
   });
-  const append = (line: string) =>
-    using(opened(), async (handle) => {
+  const append = async (line: string) => {
+    await checkPlace(path);
+    await using(opened(), async (handle) => {
       const found = await checkFile(path, handle);
       await handle.appendFile((await isCutOff(handle, found)) ? `\n${line}` : line);
       if (isSynced) await handle.datasync();
     });
+  };
   return isSynced
     ? {
         promise: `Audit lines go to ${path}. Each is synced to the disk before its action takes effect.`,
@@ -180,6 +194,10 @@ const checkFile = async (path: string, handle: FileHandle): Promise<Stats> => {
   if ((found.mode & 0o002) !== 0) throw new Error(`${path} can be written by every user. Run: chmod o-w ${path}`);
   if (uid !== -1 && found.uid !== uid && found.uid !== 0)
     throw new Error(`${path} belongs to another user. Set audit (BREAKERBOX_CONTROL_AUDIT) to a file of your own.`);
+  if (found.nlink > 1)
+    throw new Error(
+      `${path} has a second name, a hard link, by which it can be changed. Set audit (BREAKERBOX_CONTROL_AUDIT) to a file that has one name.`,
+    );
   return found;
 };
 
@@ -190,7 +208,7 @@ const isCutOff = async (handle: FileHandle, found: Stats): Promise<boolean> => {
   return buffer.toString() !== '\n';
 };
 
-/** Milliseconds that a full pipe may take to be read. */
+/** Milliseconds that a pipe may be full. After them, lines are refused at once until it was read: many operators wait one after the other. */
 const FULL_MS = 2_000;
 const AGAIN_MS = 20;
 const writeSome = promisify(write);
@@ -198,15 +216,18 @@ const writeSome = promisify(write);
 /** Writes lines to a descriptor. After one that was cut off, such as by a pipe that stayed full, the next begins a line of its own. */
 const lineWriter = () => {
   let isCutOff = false;
+  let fullSinceMs: number | undefined;
   return async (fd: number, line: string): Promise<void> => {
-    const untilMs = performance.now() + FULL_MS;
     for (let rest = Buffer.from(isCutOff ? `\n${line}` : line); rest.byteLength > 0; ) {
       try {
         const { bytesWritten } = await writeSome(fd, rest);
         rest = rest.subarray(bytesWritten);
         isCutOff = rest.byteLength > 0;
+        fullSinceMs = undefined;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || performance.now() > untilMs) throw error;
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+        fullSinceMs ??= performance.now();
+        if (performance.now() - fullSinceMs > FULL_MS) throw error;
         await setTimeout(AGAIN_MS);
       }
     }

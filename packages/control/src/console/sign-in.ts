@@ -48,7 +48,8 @@ const createSecrets = (now: () => number, validMs: number) => {
   };
 };
 
-export const createSignIn = (now: () => number = Date.now): SignIn => {
+/** A wall clock that is set would end or prolong what was promised. */
+export const createSignIn = (now: () => number = () => performance.now()): SignIn => {
   const links = createSecrets(now, LINK_MS);
   const browsers = createSecrets(now, SIGNED_IN_MS);
   return {
