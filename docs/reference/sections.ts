@@ -122,6 +122,7 @@ export const NO_OPTIONS: readonly string[] = [
   'FleetOrder',
   'FreshnessLabel',
   'Grant',
+  'ModelCall',
   'Position',
   'ProbeResult',
   'Report',
