@@ -41,4 +41,21 @@ export const limits = ({ harness, run, testIf }: Suite): void => {
       expect(answer).toContain('Report what is done');
     }
   });
+
+  testIf(
+    ['nested'],
+    'D1: a sub-agent that may not begin is a call that was denied, and the model reads why',
+    async () => {
+      const watched = watchedSession({ maxChildren: 1 });
+      watched.session.child();
+      const search = async () => {
+        watched.session.child();
+      };
+      const { text, heard } = await run({ session: watched.session, tools: { search }, script: [[ask('x')], 'Done.'] });
+      expect(text).toBe('Done.');
+      if (harness.lacks.errorText === undefined)
+        expect(heard[0]).toContain('1 of them are at work already (maxChildren)');
+      expect(watched.outcomes).toEqual(['search: ignored, denied']);
+    },
+  );
 };

@@ -1,4 +1,4 @@
-import type { FreshnessHint, FreshnessLabel, Settlement } from '@breakerbox/core';
+import { ChildLimitError, type FreshnessHint, type FreshnessLabel, type Settlement } from '@breakerbox/core';
 import { atOnce, safely } from '@breakerbox/core/internal';
 import type { Advise } from './advice.ts';
 import type { Judge } from './judging.ts';
@@ -90,6 +90,11 @@ export const costOf = (tool: string, tokens: Reading['tokens'], end: CallEnd<unk
 const answerOf = <Answer>(what: string, ask: () => Answer): Answer | undefined =>
   safely(what, () => atOnce(what, ask()));
 
-/** B3. A tool that failed because another was rejected. The failures that caused the rejection are charged already. */
+/**
+ * B3: a tool that failed because another was rejected. The failures that caused the rejection are charged already. D1: a tool whose sub-agent
+ * may not begin.
+ */
 export const ignoredRejection = (error: unknown): KnownEnd | undefined =>
-  orUndefined(() => error instanceof ToolUnavailableError) ? { outcome: 'ignored', category: 'denied' } : undefined;
+  orUndefined(() => error instanceof ToolUnavailableError || error instanceof ChildLimitError)
+    ? { outcome: 'ignored', category: 'denied' }
+    : undefined;
