@@ -147,7 +147,7 @@ const ACTION_WORDS: Readonly<Record<OperatorAction, string>> = {
 };
 
 /** A change as a sentence. */
-export const changeWords = ({ kind, session, tool, from, to, category, who }: ConsoleChange): string => {
+export const changeWords = ({ kind, session, tool, from, to, category, limit, who }: ConsoleChange): string => {
   const of = session === undefined ? '' : ` in session ${session}`;
   const why = category === undefined ? '' : ` (${errorWord(category)})`;
   switch (kind) {
@@ -161,6 +161,14 @@ export const changeWords = ({ kind, session, tool, from, to, category, who }: Co
       return `Budget used up: session ${session} is paused`;
     case 'budget.resumed':
       return `Session ${session} has a full budget again`;
+    case 'limit.advised':
+      return `Session ${session} is near a limit: ${limit}`;
+    case 'limit.reached':
+      return `Session ${session} has reached a limit: ${limit}`;
+    case 'limit.lifted':
+      return `Session ${session} is below a limit again: ${limit}`;
+    case 'limit.extended':
+      return `Session ${session} has a larger limit: ${limit}`;
     case 'action':
       return tool === undefined
         ? `${who} ${wordOf(ACTION_WORDS, `${to}`)} session ${session}`
