@@ -94,7 +94,12 @@ const ActionForm = ({ plan, intent, onSubmit, onCancel }: ActionFormProps) => {
     event.preventDefault();
     const given = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string): string => String(given.get(name) ?? '');
-    onSubmit({ reason: text('reason').trim(), expiresInMs: Number(text('expiry')), session: text('session') });
+    onSubmit({
+      reason: text('reason').trim(),
+      expiresInMs: Number(text('expiry')),
+      session: text('session'),
+      amount: Number(text('amount')),
+    });
   };
   return (
     <form onSubmit={send}>
@@ -104,6 +109,19 @@ const ActionForm = ({ plan, intent, onSubmit, onCancel }: ActionFormProps) => {
         ))}
       </ul>
       {plan.asksWhy && 'tool' in intent && <WhyFields agent={intent.agent} />}
+      {plan.amount !== undefined && (
+        <label>
+          {plan.amount.label}
+          <input
+            type="number"
+            name="amount"
+            required
+            min={plan.amount.step}
+            step={plan.amount.step}
+            defaultValue={`${plan.amount.proposed}`}
+          />
+        </label>
+      )}
       <div class="actions">
         <button type="button" onClick={onCancel}>
           Cancel

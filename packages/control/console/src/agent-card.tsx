@@ -36,11 +36,12 @@ export const AgentCard = ({ agent, act }: AgentProps) => {
       {circuits.length > 0 && <CircuitTable agent={agent} act={act} />}
       {modes.length > 0 && <ForcedTable agent={agent} act={act} />}
       <SessionGroup
-        title="Active sessions with circuits that are not closed"
+        title="Active sessions with circuits that are not closed, or limits nearly used up"
         sessions={troubled}
+        act={act}
         isOpen={troubled.length <= 10}
       />
-      <SessionGroup title="Other active sessions" sessions={quiet} isOpen={false} leftOut={leftOut} />
+      <SessionGroup title="Other active sessions" sessions={quiet} act={act} isOpen={false} leftOut={leftOut} />
       <UncountedTools agent={agent} />
       <ToolList agent={agent} act={act} />
       <Timeline changes={changes} />

@@ -37,7 +37,7 @@ export interface AgentOverview {
   readonly processes: readonly EndpointState[];
   readonly silent: readonly EndpointState[];
   readonly paused: readonly LiveSession[];
-  /** Active, with a circuit that is not closed. */
+  /** Active, with a circuit that is not closed, or a limit that is nearly used up. */
   readonly troubled: readonly LiveSession[];
   readonly quiet: readonly LiveSession[];
   readonly leftOut: number;
@@ -93,8 +93,8 @@ const agentOverview = (name: string, parts: readonly Part[], changes: readonly C
     processes,
     silent: processes.filter(isSilent),
     paused: sessions.filter(({ session }) => session.state !== 'active').toSorted(longestPausedFirst),
-    troubled: active.filter(({ session }) => session.circuits.some(isTroubled)),
-    quiet: active.filter(({ session }) => !session.circuits.some(isTroubled)),
+    troubled: active.filter(({ session }) => needsLook(session)),
+    quiet: active.filter(({ session }) => !needsLook(session)),
     leftOut: parts.reduce((sum, { box }) => sum + box.sessionsLeftOut, 0),
     circuits: toolCircuits(sessions).filter(
       (one) => !modes.some(({ tool, mode }) => tool === one.tool && mode === one.state),
@@ -140,14 +140,19 @@ const liveSession = (
   canOperate: canOperate(endpoint) && endpoint.status === 'answers',
 });
 
+const PAUSES: Readonly<Record<string, ConsoleChange['kind']>> = {
+  paused_budget: 'budget.exhausted',
+  paused_systemic: 'systemic.detected',
+  paused_limit: 'limit.reached',
+};
+
 /** `changes` are the newest first. */
 const pausedUnixMs = (
   { id }: EndpointState,
   { id: session, state, event }: SessionState,
   changes: readonly ConsoleChange[],
 ): number | undefined => {
-  if (state === 'paused_limit') return undefined;
-  const kind = state === 'paused_budget' ? 'budget.exhausted' : 'systemic.detected';
+  const kind = PAUSES[state];
   const told = changes.find((one) => one.kind === kind && one.session === session && one.endpoint === id);
   return told?.unixMs ?? (state === 'paused_systemic' ? event?.sinceUnixMs : undefined);
 };
@@ -158,6 +163,13 @@ export const isOfModel = (circuit: string): boolean => /^(?:group:)?model:/.test
 /** Whether a session is no run, and has the circuits of the models of a box. */
 export const isOfModels = ({ session: { circuits } }: LiveSession): boolean =>
   circuits.length > 0 && circuits.every(({ tool }) => isOfModel(tool));
+
+/** A circuit is not closed, or a limit of it or of a sub-agent is nearly used up. */
+const needsLook = ({ circuits, limits = [], children = [] }: SessionState): boolean =>
+  circuits.some(isTroubled) ||
+  [...limits, ...children.filter(({ ended }) => !ended).flatMap((child) => child.limits)].some(
+    ({ level }) => level !== undefined,
+  );
 
 /** By its failures, not by a mode. */
 const isTroubled = (circuit: CircuitState): boolean =>

@@ -1,6 +1,7 @@
 import { CircuitChips } from './circuit-chips.tsx';
 import { now } from './clock.ts';
 import { placeOf, usePlace } from './deep-link.ts';
+import { RunDetails } from './limit-list.tsx';
 import { isSilent, type LiveSession } from './overview.ts';
 import type { Intent } from './plans.ts';
 import { clockTime, duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
@@ -52,6 +53,7 @@ export const PausedSession = ({ live, act }: PausedSessionProps) => {
         </dd>
       </dl>
       <CircuitChips session={session} />
+      <RunDetails live={live} act={act} />
       {canOperate && (
         <div class="actions left">
           {event !== undefined && (

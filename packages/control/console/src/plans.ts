@@ -1,11 +1,13 @@
 import type { OperatorAction } from '@breakerbox/core';
 import type { ConsoleAction } from '../../src/console/console-state.ts';
+import type { LimitState } from '../../src/schema.ts';
 import type { AgentOverview, ForcedTool, LiveSession } from './overview.ts';
-import { count, list, pauseTitle, STATE_WORDS } from './words.ts';
+import { amountWords, count, limitName, list, pauseTitle, STATE_WORDS } from './words.ts';
 
 /** What an operator wants to do, before it is confirmed. What it expects is that of the moment when the button was pressed. */
 export type Intent =
   | { readonly kind: 'resume' | 'confirm'; readonly sessions: readonly [LiveSession, ...LiveSession[]] }
+  | { readonly kind: 'extend'; readonly sessions: readonly [LiveSession]; readonly limit: LimitState }
   | { readonly kind: ForceKind; readonly agent: AgentOverview; readonly tool: string }
   | { readonly kind: 'release'; readonly agent: AgentOverview; readonly mode: ForcedTool };
 
@@ -25,6 +27,8 @@ export interface Details {
   readonly expiresInMs: number;
   /** Empty for all sessions. */
   readonly session: string;
+  /** How much larger a limit becomes, in the unit that the dialog names. */
+  readonly amount: number;
 }
 
 /** A dialog for an intent. */
@@ -36,6 +40,8 @@ export interface Plan {
   readonly verb: string;
   /** Whether the API wants a reason and an expiry. */
   readonly asksWhy: boolean;
+  /** Asks how much larger a limit becomes. */
+  readonly amount?: { readonly label: string; readonly step: number; readonly proposed: number };
   actions(details: Details): readonly ConsoleAction[];
 }
 
@@ -67,6 +73,8 @@ export const planOf = (intent: Intent): Plan => {
       return planResume(intent.sessions);
     case 'confirm':
       return planConfirm(intent.sessions);
+    case 'extend':
+      return planExtend(intent.sessions[0], intent.limit);
     case 'release':
       return planRelease(intent.agent, intent.mode);
     default:
@@ -116,6 +124,37 @@ const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
           ],
     ),
 });
+
+/** A person thinks of minutes. */
+const unitMs = (limit: LimitState['limit']): number => (limit === 'durationMs' ? 60_000 : 1);
+
+const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState): Plan => {
+  const { limit: kind, size, currency } = limit;
+  const unit = unitMs(kind);
+  const isMoney = kind === 'cost';
+  return {
+    title: `Extend the limit of ${limitName(kind)}: ${limit.session === session.id ? 'session' : 'sub-agent'} ${limit.session}`,
+    effects: [
+      `The limit is ${amountWords(size, limit)} now, and grows by the amount that you write.`,
+      ...(limit.limit === 'durationMs' ? ['A tenth of it is kept for the final answer.'] : []),
+      ...(limit.session === session.id ? [] : ['The same limit of each session above it grows too.']),
+      'A run that this limit pauses goes on at its next call. The failure budget and the circuits stay as they are.',
+    ],
+    verb: 'Extend',
+    asksWhy: false,
+    amount: {
+      label: `How much more, in ${kind === 'durationMs' ? 'minutes' : isMoney ? (currency ?? 'money') : limitName(kind)}`,
+      step: isMoney ? 0.01 : 1,
+      proposed: isMoney ? Math.max(0.01, Math.round(size * 10) / 100) : Math.max(1, Math.round(size / unit / 10)),
+    },
+    actions: ({ amount }) => [
+      {
+        action: { action: 'extend', agent, session: limit.session, limit: kind, by: amount * unit, size },
+        endpoint: endpoint.id,
+      },
+    ],
+  };
+};
 
 const planForce = (action: ForceKind, { name, versions }: AgentOverview, tool: string): Plan => ({
   title: `${FORCE_WORDS[action]}: ${tool}`,

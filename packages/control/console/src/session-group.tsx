@@ -2,7 +2,9 @@ import { useContext } from 'preact/hooks';
 import { CircuitChips } from './circuit-chips.tsx';
 import { LinkContext, names, placeOf, usePlace } from './deep-link.ts';
 import { Folded } from './folded.tsx';
+import { RunDetails } from './limit-list.tsx';
 import { isOfModels, type LiveSession } from './overview.ts';
+import type { Intent } from './plans.ts';
 import { duration, processName } from './words.ts';
 
 interface SessionGroupProps {
@@ -10,10 +12,11 @@ interface SessionGroupProps {
   readonly sessions: readonly LiveSession[];
   readonly isOpen: boolean;
   readonly leftOut?: number;
+  act(intent: Intent): void;
 }
 
 /** Sessions that are not paused. */
-export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGroupProps) => {
+export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0, act }: SessionGroupProps) => {
   const link = useContext(LinkContext);
   if (sessions.length + leftOut === 0) return null;
   return (
@@ -24,7 +27,7 @@ export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGr
       {() => (
         <ul class="sessions">
           {sessions.map((one) => (
-            <SessionRow key={`${one.endpoint.id} ${one.session.id}`} live={one} />
+            <SessionRow key={`${one.endpoint.id} ${one.session.id}`} live={one} act={act} />
           ))}
           {leftOut > 0 && <li class="muted">and {leftOut} more, which are not listed because there are too many</li>}
         </ul>
@@ -33,7 +36,7 @@ export const SessionGroup = ({ title, sessions, isOpen, leftOut = 0 }: SessionGr
   );
 };
 
-const SessionRow = ({ live }: { readonly live: LiveSession }) => {
+const SessionRow = ({ live, act }: { readonly live: LiveSession; act(intent: Intent): void }) => {
   const { session, endpoint } = live;
   const { budget } = session;
   const place = usePlace<HTMLLIElement>(placeOf(live));
@@ -47,6 +50,7 @@ const SessionRow = ({ live }: { readonly live: LiveSession }) => {
         , {duration(session.ageMs)} old, {processName(endpoint)}
       </span>
       <CircuitChips session={session} />
+      <RunDetails live={live} act={act} />
     </li>
   );
 };

@@ -104,7 +104,8 @@ const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {
 
 const kindOf = ({ kind, to }: ConsoleChange): string => {
   if (kind === 'action') return 'by-operator';
-  if (kind === 'budget.exhausted' || kind === 'systemic.detected') return 'bad';
-  if (kind === 'budget.resumed' || kind === 'systemic.resolved' || to === 'closed') return 'good';
+  if (kind === 'budget.exhausted' || kind === 'systemic.detected' || kind === 'limit.reached') return 'bad';
+  if (kind === 'budget.resumed' || kind === 'systemic.resolved' || kind === 'limit.lifted' || to === 'closed')
+    return 'good';
   return to === 'open' ? 'warn' : 'plain';
 };

@@ -1,5 +1,6 @@
 import type { ErrorCategory, OperatorAction, SystemicEvent } from '@breakerbox/core';
 import type { ConsoleChange, EndpointState } from '../../src/console/console-state.ts';
+import type { ChildState, LimitState } from '../../src/schema.ts';
 import type { CircuitState, LiveSession } from './overview.ts';
 
 const SECOND = 1_000;
@@ -102,6 +103,50 @@ export const circuitWords = (
     .join(', ');
 };
 
+const LIMIT_NAMES: Readonly<Record<LimitState['limit'], string>> = {
+  calls: 'tool calls',
+  steps: 'turns',
+  tokens: 'tokens',
+  cost: 'money',
+  durationMs: 'time',
+};
+
+export const limitName = (limit: LimitState['limit']): string => LIMIT_NAMES[limit];
+
+const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 2 });
+
+/** `14,000 tool calls`, `5 USD`, `10 min`. */
+export const amountWords = (value: number, { limit, currency }: Pick<LimitState, 'limit' | 'currency'>): string => {
+  if (limit === 'durationMs') return duration(value);
+  return `${figure(value)} ${limit === 'cost' ? (currency ?? '') : LIMIT_NAMES[limit]}`;
+};
+
+/** A limit in a few words (D2): how much is used, what is not certain of it, and what the limit does. */
+export const usedWords = (limit: LimitState): string => {
+  const { used, size, level, mode, underWay, reserved, estimated } = limit;
+  const isTime = limit.limit === 'durationMs';
+  const more = [
+    level,
+    underWay > 0 && `${figure(underWay)} under way`,
+    estimated > 0 && `${figure(estimated)} estimated`,
+    reserved > 0 && `${figure(reserved)} reserved for sub-agents`,
+    mode !== 'pause' && (mode === 'advise' ? 'advises only' : 'observes only'),
+  ].filter(Boolean);
+  const part = `${isTime ? duration(used) : figure(used)} of ${amountWords(size, limit)}`;
+  return more.length === 0 ? part : `${part} (${more.join(', ')})`;
+};
+
+/** What a run has used (D3). */
+export const spentWords = ({ calls, steps, tokens, cost }: ChildState['used']): string =>
+  [
+    count(calls, 'call'),
+    steps > 0 && count(steps, 'turn'),
+    tokens > 0 && `${figure(tokens)} tokens`,
+    cost > 0 && `cost ${figure(cost)}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
+
 /** Why a session is paused, as a title. */
 export const pauseTitle = ({ session: { state } }: LiveSession): string => {
   if (state === 'paused_limit') return 'Limit of the run reached';
@@ -124,7 +169,7 @@ export const pauseReason = ({ session }: LiveSession): string => {
   if (state === 'paused_budget')
     return `The session has used its budget of ${count(budget.limit, 'failure')}. It calls no tool until you resume it.`;
   if (state === 'paused_limit')
-    return 'The run has used up one of its limits. It calls no tool until the limit is extended.';
+    return 'The run has used up one of its limits. It calls no tool until you extend the limit. Resume does not extend it.';
   const cause = event?.category === undefined ? '' : ` (${errorWord(event.category)})`;
   const tools = event === undefined ? 'Several tools' : count(event.tools.length, 'tool');
   return `${tools} failed together${cause}. The session calls no tool until you confirm that the cause is gone.`;
@@ -147,7 +192,8 @@ const ACTION_WORDS: Readonly<Record<OperatorAction, string>> = {
 };
 
 /** A change as a sentence. */
-export const changeWords = ({ kind, session, tool, from, to, category, limit, who }: ConsoleChange): string => {
+export const changeWords = ({ kind, session, tool, from, to, category, limit, child, who }: ConsoleChange): string => {
+  const run = child === undefined ? `session ${session}` : `sub-agent ${child} of session ${session}`;
   const of = session === undefined ? '' : ` in session ${session}`;
   const why = category === undefined ? '' : ` (${errorWord(category)})`;
   switch (kind) {
@@ -162,13 +208,13 @@ export const changeWords = ({ kind, session, tool, from, to, category, limit, wh
     case 'budget.resumed':
       return `Session ${session} has a full budget again`;
     case 'limit.advised':
-      return `Session ${session} is near a limit: ${limit}`;
+      return `Limit nearly used up in ${run}: ${limit}`;
     case 'limit.reached':
-      return `Session ${session} has reached a limit: ${limit}`;
+      return `Limit reached in ${run}: ${limit}`;
     case 'limit.lifted':
-      return `Session ${session} is below a limit again: ${limit}`;
+      return `Limit no longer reached in ${run}: ${limit}`;
     case 'limit.extended':
-      return `Session ${session} has a larger limit: ${limit}`;
+      return `Limit extended in ${run}: ${limit}`;
     case 'action':
       return tool === undefined
         ? `${who} ${wordOf(ACTION_WORDS, `${to}`)} session ${session}`
