@@ -26,6 +26,7 @@ Other measurements:
   pnpm bench -- bundle              what the dashboards and rules cost a Prometheus with 10, 100 and 500 agents; \`--help\` says more
   pnpm bench -- benefit [--write]   simulated agents on tools that fail: without protection, with a simple breaker, with Breakerbox
   pnpm bench -- relay               time and memory of \`breakerbox mcp\` beside a direct connection; builds the packages first
+  pnpm bench -- models              what guardModels() adds to a request and to each part of a stream
   pnpm bench -- replay              time and memory of \`breakerbox replay\` over a million events
   pnpm bench -- scrape              what reading /metrics costs an agent with 92,000 series
   pnpm bench -- fleet [--write]     what a decision costs in a fleet, and with a Redis that hangs
@@ -84,6 +85,7 @@ const COMMANDS: Readonly<Record<string, (args: string[]) => unknown>> = {
   defaults: (args) => process.exit(runDefaults(args)),
   benefit: (args) => process.exit(runBenefit(args)),
   outages: async (args) => (await import('../outages/command.ts')).runOutages(args, print),
+  models: async () => print(await (await import('./models.ts')).modelsReport()),
   replay: async (args) => print(await (await import('./replay.ts')).replayReport(args)),
   relay: async (args) => print(await (await import('./relay/relay.ts')).relayReport(args)),
   path: async (args) => print(await (await import('./path/path.ts')).pathReport(args)),
