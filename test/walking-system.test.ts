@@ -287,7 +287,12 @@ const FIRST_USE: readonly string[] = [
   METRIC.unavailableTime,
   METRIC.retryAfterTime,
   METRIC.fleetIgnored,
+  METRIC.limits,
+  METRIC.spentCalls,
+  METRIC.spentCost,
+  METRIC.spentTokens,
   METRIC.modelAnswers,
+  METRIC.modelCost,
   METRIC.modelTokens,
   METRIC.modelFailures,
 ].map(({ prometheus: name }) => name);
