@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeServer, listening } from '@breakerbox/listen';
 import { expect, onTestFinished, test } from 'vitest';
-import { perform, readChanges, readShare, readState } from './client.ts';
+import { perform, readChanges, readState } from './client.ts';
+import { readShare } from './control-client.ts';
 
 const STATE = { pid: 1, startedUnixMs: 1, role: 'view', boxes: [] };
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { safeJson } from '@breakerbox/core/internal';
-import { type ControlError, readShare } from '../client.ts';
+import { type ControlError, readShare } from '../control-client.ts';
 import type { ProcessState } from '../schema.ts';
 import { shownUrl, type Target } from '../target.ts';
 import type { EndpointState } from './console-state.ts';

@@ -1,4 +1,4 @@
-import { type ControlError, perform } from '../client.ts';
+import { type ControlError, perform } from '../control-client.ts';
 import { isInTree } from '../in-tree.ts';
 import type { ActionRequest } from '../schema.ts';
 import type { ConsoleAction, ConsoleResult, EndpointResult } from './console-state.ts';
