@@ -1,4 +1,5 @@
-import { guardModels, ModelsUnavailableError } from '@breakerbox/instrumentation/langchain';
+import { breakerMiddleware, guardModels, ModelsUnavailableError } from '@breakerbox/instrumentation/langchain';
+import { withSession } from '@breakerbox/instrumentation/session';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { createAgent } from 'langchain';
 import { describe, expect, test } from 'vitest';
@@ -29,6 +30,23 @@ test('L1: an agent streams the tokens of the fallback, each once', async () => {
     text += (chunk as { text: string }).text;
   }
   expect(text).toBe(TEXT);
+});
+
+test('D3, L7: an answer of an agent counts once, also as a stream, and its message says who answered', async () => {
+  const { box, model } = await pairFor(langchainFrame, 'chat');
+  const session = box.session({ limits: { tokens: 1_000 } });
+  const agent = createAgent({ model, tools: [], middleware: [breakerMiddleware(session)] });
+  const used = () => session.view().limits?.[0]?.used;
+  await withSession(session, () => agent.invoke({ messages: 'Hi' }));
+  expect(used()).toBe(11 + 7);
+  const says = await withSession(session, async () => {
+    let answerer: unknown;
+    for await (const [chunk] of await agent.stream({ messages: 'Hi' }, { streamMode: 'messages' }))
+      answerer ??= (chunk as { response_metadata: { breakerbox?: unknown } }).response_metadata.breakerbox;
+    return answerer;
+  });
+  expect(says).toEqual({ model: 'openai/primary', position: 'primary', tried: [], spent: true });
+  expect(used()).toBe(2 * (11 + 7));
 });
 
 test.each(['functionCalling', 'jsonSchema'] as const)(

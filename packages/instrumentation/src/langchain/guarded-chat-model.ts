@@ -117,7 +117,9 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
       runManager?: RunManager,
     ): AsyncGenerator<never> {
       const { ask, tools = [], prepare = plain } = this.#guarded;
+      let answerer: ModelAttempt | undefined;
       const opened = await ask(options, tools, prepare, async (one, own, attempt) => {
+        answerer = attempt;
         const { firstByteMs, firstChunkMs = firstByteMs } = attempt.limits;
         const stream = await attempt.wait(one.stream(messages, own), Math.min(firstByteMs, firstChunkMs));
         const parts = withEnd(stream as AsyncIterable<ChatMessage>, modelOf(this.#guarded, attempt));
@@ -127,6 +129,9 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
         for (let next = await opened.next(); next.done !== true; next = await opened.next()) {
           const { value: message } = next;
           if (message === END_MESSAGE) continue;
+          // Once: LangChain adds up what the pieces say.
+          if (answerer !== undefined) message.response_metadata = withAnswerer(message.response_metadata, answerer);
+          answerer = undefined;
           const chunk = chunkOf(message, textOf(message));
           yield chunk as never;
           await runManager?.handleLLMNewToken(chunk.text, AT, undefined, undefined, undefined, { chunk } as never);
