@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createBreakerbox, type Session } from '@breakerbox/core';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
-import { generateText, isStepCount, type PrepareStepFunction, tool } from 'ai';
+import { generateText, isStepCount, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const eager = () =>
     },
   });
 
-const runWith = async (session: Session, prepareStep: PrepareStepFunction | undefined) => {
+const runWith = async (session: Session, prepareStep: (() => object) | undefined) => {
   let calls = 0;
   const list_files = tool({
     description: 'Lists files',
@@ -39,7 +39,7 @@ const runWith = async (session: Session, prepareStep: PrepareStepFunction | unde
   const { text, steps } = await generateText({
     model: eager(),
     tools: guardTools({ list_files }, session),
-    prepareStep: breakerPrepareStep(session, prepareStep && { prepareStep }) as PrepareStepFunction,
+    prepareStep: breakerPrepareStep(session, (prepareStep && { prepareStep }) as never),
     stopWhen: isStepCount(60),
     prompt: 'What is there?',
   });

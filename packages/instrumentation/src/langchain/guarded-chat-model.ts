@@ -130,7 +130,8 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
           const { value: message } = next;
           if (message === END_MESSAGE) continue;
           // Once: LangChain adds up what the pieces say.
-          if (answerer !== undefined) message.response_metadata = withAnswerer(message.response_metadata, answerer);
+          if (answerer !== undefined)
+            message.response_metadata = { ...withAnswerer(message.response_metadata, answerer) };
           answerer = undefined;
           const chunk = chunkOf(message, textOf(message));
           yield chunk as never;
