@@ -9,7 +9,7 @@ export const warnWithoutSession = ({ agent, options, limitsUsage }: ModelList<un
     'BREAKERBOX_MODEL_SESSION',
     agent,
     () =>
-      `A model of agent '${agent}' was asked without a session, so the limits of tokens and cost count none of it. Give guardModels() the option session, or ask the model within withSession(session, run).`,
+      `A model of agent '${agent}' was asked without a session, so guardModels() counts nothing of it for the limits of tokens and cost. Give guardModels() the option session, or ask the model within withSession(session, run).`,
   );
 };
 
