@@ -20,7 +20,7 @@ const CHAPTERS = {
   A: 10,
   M: 10,
   G: 11,
-  T: 9,
+  T: 10,
   L: 9,
 } as const;
 

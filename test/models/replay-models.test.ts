@@ -2,11 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OpenTelemetry } from '@ai-sdk/otel';
+import { createBreakerbox, type LimitsOptions } from '@breakerbox/core';
+import { breakerPrepareStep, guardModels, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { generateText } from 'ai';
+import { generateText, isStepCount, tool } from 'ai';
+import { MockLanguageModelV4 } from 'ai/test';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { replayCommand } from '../../packages/cli/src/replay/replay-command.ts';
 import type { ReplayReport } from '../../packages/cli/src/replay/replay-report.ts';
 import { runCommand } from '../../packages/cli/src/test-support-command.ts';
@@ -61,9 +65,14 @@ const otlp = (spans: readonly ReadableSpan[], stepMs: number): string => {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: written }] }] });
 };
 
-const replay = async (content: string, ...flags: readonly string[]) => {
+const newFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'breakerbox-replay-models-'));
   onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+};
+
+const replay = async (content: string, ...flags: readonly string[]) => {
+  const folder = await newFolder();
   await writeFile(join(folder, 'traces.jsonl'), `${content}\n`);
   return runCommand((io) => replayCommand(io), [join(folder, 'traces.jsonl'), ...flags], 160);
 };
@@ -112,4 +121,47 @@ test('T9: the spans of a guard say which models it tried', async () => {
     { model: 'anthropic/primary', calls: { success: 0, failure: 2 }, openings: 1 },
     { model: 'anthropic/fallback', calls: { success: 3, failure: 0 }, openings: 0 },
   ]);
+});
+
+/** A run of the AI SDK of 12 turns, whose model uses 15 tokens each. Gives the number of calls that were made. */
+const runOf12 = async (limits: LimitsOptions): Promise<number> => {
+  const box = createBreakerbox({ agent: 'a', limits });
+  const session = box.session();
+  const usage = {
+    inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 5, text: 5, reasoning: undefined },
+  };
+  const model = new MockLanguageModelV4({
+    doGenerate: async () => ({
+      ...{ usage, warnings: [], finishReason: { unified: 'tool-calls', raw: undefined } },
+      content: [{ type: 'tool-call', toolCallId: crypto.randomUUID(), toolName: 'list_files', input: '{}' }],
+    }),
+  });
+  let calls = 0;
+  const execute = async () => {
+    calls += 1;
+    return `file-${calls}`;
+  };
+  await generateText({
+    model: guardModels(box, { models: [model], session }),
+    tools: guardTools({ list_files: tool({ inputSchema: z.object({}), execute }) }, session),
+    prepareStep: breakerPrepareStep(session),
+    stopWhen: isStepCount(12),
+    telemetry: { integrations: [new OpenTelemetry()] },
+    prompt: 'What is there?',
+  }).catch(() => undefined); // After the pause of a limit, the model answers once more, and then fails.
+  return calls;
+};
+
+test('T10: replayed with a limit of tokens, the spans of a run stop where a live run stops', async () => {
+  const live = await runOf12({ tokens: 62 });
+  expect(live).toBe(4);
+  const exporter = record();
+  expect(await runOf12({})).toBe(12);
+  const config = join(await newFolder(), 'breakerbox.yaml');
+  await writeFile(config, 'limits: { tokens: 62 }\n');
+  const { out } = await replay(otlp(exporter.getFinishedSpans(), 1_000), '--json', '--config', config);
+  const { decisions, recording } = JSON.parse(out) as ReplayReport;
+  expect(recording.tokens).toBe(12 * 15);
+  expect(decisions?.limits).toMatchObject([{ limit: 'tokens', afterCall: live, calls: 12, pausedCalls: 8 }]);
 });

@@ -106,6 +106,8 @@ describe('M8: the settings of a relay', () => {
     expect(session.acquire('search').message).toContain('ask the user');
     await file('budget: { failures: 2 }');
     reload?.();
+    await file('limits: { calls: 2 }');
+    reload?.();
     await file('tools: [');
     reload?.();
     expect(session.acquire('search').message).toContain('ask the user');
@@ -113,6 +115,9 @@ describe('M8: the settings of a relay', () => {
       `breakerbox mcp: the settings in '${path}' are in use.\n`,
       expect.stringMatching(
         /^breakerbox mcp: the settings stay as they were\. .+ budget: has changed, but cannot.+\n$/,
+      ),
+      expect.stringMatching(
+        /^breakerbox mcp: the settings stay as they were\. .+ limits: has changed, but cannot.+\n$/,
       ),
       expect.stringMatching(
         /^breakerbox mcp: the settings stay as they were\. .+ line 1, column \d+: is not valid.+\n$/,

@@ -22,7 +22,7 @@ export interface RelaySettings {
 }
 
 /** What a relay takes up for good: it has one session, which lives as long as the relay. */
-const FIXED = ['budget', 'allowedTools'] as const;
+const FIXED = ['budget', 'limits', 'allowedTools'] as const;
 
 /**
  * The failure budget is off unless the file has `budget` (M5): it counts the failures of one run, and a relay serves many conversations for days. Circuits

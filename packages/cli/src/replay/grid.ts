@@ -90,6 +90,8 @@ export const gridOf = (config: ReplayConfig): { readonly simulations: readonly C
         ended: (call, judged) => half(call.session).ended(call, judged),
         moved: (session, ...rest) => half(session).moved(session, ...rest),
         paused: (session, ...rest) => half(session).paused(session, ...rest),
+        reached: (session, ...rest) => half(session).reached(session, ...rest),
+        lifted: (session, limit) => half(session).lifted(session, limit),
       },
       close: () => [totalsOf(tuning.close()), totalsOf(heldOut.close())],
     };

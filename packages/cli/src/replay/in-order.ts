@@ -1,6 +1,6 @@
 import type { RecordedEvent } from './recording.ts';
 
-/** Puts the ends of calls after the starts that come before them, if a reader knows both at once. */
+/** Puts the ends of calls, of tools and of models, after the starts that come before them, if a reader knows both at once. */
 export interface Order {
   /** Adds an event, and gives those that are due to `into`. Starts and steps must come in the order of time. */
   add(event: RecordedEvent, into: RecordedEvent[]): void;
@@ -20,7 +20,7 @@ export const inOrder = (): Order => {
 
   return {
     add(event, into) {
-      if (event.kind === 'end') {
+      if (event.kind === 'end' || event.kind === 'spend') {
         wait(event);
         return;
       }

@@ -36,6 +36,8 @@ export interface OpenSession {
   readonly pending: Map<string, PendingCall>;
   isMeasured: boolean;
   isAfterOperator: boolean;
+  /** Calls so far. */
+  calls: number;
   /** The reason of the latest decision of the live run. */
   liveReason: Reason | undefined;
 }
@@ -82,6 +84,10 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
     );
     box.on('budget.exhausted', ({ session, unixMs }) => observer.paused(session, unixMs, 'budget'));
     box.on('systemic.detected', ({ session, unixMs }) => observer.paused(session, unixMs, 'systemic'));
+    box.on('limit.reached', ({ session, unixMs, limit, mode }) =>
+      observer.reached(session, unixMs, limit, mode, (recent.get(session) ?? earlier.get(session))?.calls ?? 0),
+    );
+    box.on('limit.lifted', ({ session, limit }) => observer.lifted(session, limit));
     return { box, clock };
   };
 
@@ -93,12 +99,12 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
   };
 
   const begin = (event: RecordedEvent): OpenSession => {
-    const agent = (event.kind === 'start' ? event.agent : undefined) ?? 'replay';
+    const agent = ('agent' in event ? event.agent : undefined) ?? 'replay';
     const { box, clock } = boxFor(agent, event.atMs);
     return {
       ...{ id: event.session, agent, session: box.session({ id: event.session }), box, clock },
       ...{ tools: new Map(), pending: new Map() },
-      ...{ isMeasured: true, isAfterOperator: false, liveReason: undefined },
+      ...{ isMeasured: true, isAfterOperator: false, calls: 0, liveReason: undefined },
     };
   };
 

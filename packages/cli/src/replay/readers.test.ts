@@ -41,7 +41,8 @@ const json = (...rows: readonly unknown[]): string => rows.map((row) => JSON.str
 
 /** One line each: what happens, without times. */
 const story = (events: readonly RecordedEvent[]): readonly string[] =>
-  events.map((event) => {
+  events.flatMap((event) => {
+    if (event.kind === 'spend') return [];
     if (event.kind === 'start') return `start ${event.tool}`;
     return event.kind === 'end' ? `end ${'outcome' in event.ending ? event.ending.outcome : 'to judge'}` : 'step';
   });
@@ -60,7 +61,8 @@ describe('T2: a session file of Claude Code', () => {
       ...['step', 'start mcp__crm__find_customer', 'end to judge'],
       ...['step', 'start mcp__crm__web_search', 'end success'],
     ]);
-    expect(events[0]).toMatchObject({ group: 'crm', session: 'bd32a69f-228f-4868-9cc0-9b285b94137e' });
+    const first = events.find(({ kind }) => kind === 'start');
+    expect(first).toMatchObject({ group: 'crm', session: 'bd32a69f-228f-4868-9cc0-9b285b94137e' });
   });
 
   test('T2: a denied call is ignored, a subagent is a session of its own, and a repeated entry counts once', async () => {
@@ -101,6 +103,23 @@ describe('T2: a session file of Claude Code', () => {
       const { events } = await readText('s.jsonl', json(one));
       expect(events).toMatchObject([{ ending: { outcome: 'ignored', category: 'invalid_input' } }]);
     }
+  });
+
+  test('T10: the tokens of a message count once, with those of its prompt cache', async () => {
+    const { events } = await read(join(RECORDINGS, 'claude-code-2.1.329.jsonl'));
+    expect(events.filter(({ kind }) => kind === 'spend')).toHaveLength(5);
+    const usage = {
+      input_tokens: 3,
+      output_tokens: 20,
+      cache_read_input_tokens: 1000,
+      cache_creation_input_tokens: 50,
+    };
+    const entry = (id: string) => ({
+      ...{ type: 'assistant', sessionId: 's', timestamp: '2026-11-23T05:41:12.000Z', parentUuid: null },
+      message: { id: 'm1', usage, content: [{ type: 'tool_use', id, name: 'Bash', input: {} }] },
+    });
+    const two = await readText('s.jsonl', json(entry('c1'), entry('c2')));
+    expect(two.events).toMatchObject([{ kind: 'spend', tokens: 1073 }, { kind: 'start' }, { kind: 'start' }]);
   });
 
   test('T2: a file is recognized when its first entry is longer than what is looked at', async () => {
@@ -151,6 +170,28 @@ describe('T2: OTLP JSON', () => {
     );
     expect(story(events)).toEqual(['start search', 'start search', 'end to judge', 'end to judge', 'step']);
     expect(new Set(events.map(({ session }) => session))).toEqual(new Set(['c-1']));
+  });
+
+  test('T10: tokens of models are read once, from the innermost span that has them, and not again from a tool above it', async () => {
+    const chat = { 'gen_ai.operation.name': 'chat', 'gen_ai.conversation.id': 'c' };
+    const tool = { 'gen_ai.conversation.id': 'c', 'gen_ai.tool.name': 'ask', 'breakerbox.step': 0 };
+    const call = { ...tool, 'breakerbox.decision': 'call', 'breakerbox.reason': 'closed', 'breakerbox.tokens': 40 };
+    const used = { 'gen_ai.usage.input_tokens': 100, 'gen_ai.usage.output_tokens': 7 };
+    const { events } = await readText(
+      'traces.json',
+      json(
+        message(
+          span('guard', 0, 100, { ...chat, ...used }),
+          span('client', 10, 90, { ...chat, ...used }, { parentSpanId: 'guard' }),
+          span('http', 20, 80, chat, { parentSpanId: 'client' }),
+          span('agent as tool', 200, 400, call),
+          span('its model', 210, 300, { ...chat, 'llm.token_count.prompt': 30 }, { parentSpanId: 'agent as tool' }),
+          span('tool', 500, 600, call),
+        ),
+      ),
+    );
+    const told = events.map((event) => (event.kind === 'spend' || event.kind === 'end' ? event.tokens : event.kind));
+    expect(told).toEqual([107, 'start', 30, undefined, 'start', 40]);
   });
 
   test('T2: a file whose first line has no spans, such as logs, is recognized', async () => {

@@ -51,13 +51,20 @@ export interface StepEvent extends EventBase {
   readonly kind: 'step';
 }
 
+/** A model answered. */
+export interface SpendEvent extends EventBase {
+  readonly kind: 'spend';
+  readonly tokens: number;
+  readonly agent?: string | undefined;
+}
+
 /** Code or a person resumed the session (`resume`), or ended its systemic event (`confirm`). */
 export interface ResumeEvent extends EventBase {
   readonly kind: 'resume' | 'confirm';
 }
 
 /** What every reader makes of a recording. */
-export type RecordedEvent = StartEvent | EndEvent | StepEvent | ResumeEvent;
+export type RecordedEvent = StartEvent | EndEvent | StepEvent | SpendEvent | ResumeEvent;
 
 /** A call of a model, as `guardModels` would have judged it (L3). */
 export interface RecordedModelCall extends ModelCallVerdict {

@@ -1,11 +1,17 @@
-import type { ErrorCategory, Outcome, Reason } from '@breakerbox/core';
+import type { ErrorCategory, LimitKind, LimitMode, Outcome, Reason } from '@breakerbox/core';
 
 /** Calls by their recorded outcome. `unknown`: the recording has no result, because the call was rejected or cut off. */
 export type OutcomeCounts = Record<Outcome | 'unknown', number>;
 
-/** What rejected a call. `circuit`: of the tool, its group or a key. `configuration`: a mode set by hand, or `allowedTools`. */
-export const REJECTERS = ['circuit', 'budget', 'systemic', 'loop_guard', 'configuration'] as const;
+/**
+ * What rejected a call. `circuit`: of the tool, its group or a key. `limit`: a limit of the run. `configuration`: a mode set by hand, or
+ * `allowedTools`.
+ */
+export const REJECTERS = ['circuit', 'budget', 'systemic', 'limit', 'loop_guard', 'configuration'] as const;
 export type Rejecter = (typeof REJECTERS)[number];
+
+/** Those that reject calls of tools that fail. Repeats, and calls of runs that go on too long, are counted apart (T6). */
+export const OF_FAILURES: readonly Rejecter[] = REJECTERS.filter((by) => by !== 'loop_guard' && by !== 'limit');
 
 /**
  * Rejected calls. `measured`: the first rejected call of each session. Up to there the recording and the replay are the same, so its
@@ -41,6 +47,23 @@ export interface Pause {
   readonly rejected: OutcomeCounts;
 }
 
+/** A limit that a session would have reached (D2). */
+export interface ReachedLimit {
+  readonly session: string;
+  readonly limit: LimitKind;
+  /** Only `pause` stops calls. */
+  readonly mode: LimitMode;
+  readonly atMs: number;
+  /** The number of the last call before it, from 1 on. */
+  afterCall: number;
+  /** Calls of the session in the recording. */
+  calls: number;
+  /** Calls of the recording that it would have paused. */
+  pausedCalls: number;
+  /** The same by their recorded outcome. */
+  readonly rejected: OutcomeCounts;
+}
+
 /** The tally of one tool. */
 export interface ToolTally {
   readonly tool: string;
@@ -70,6 +93,7 @@ export const newToolTally = (tool: string): ToolTally => ({
     circuit: noRejections(),
     budget: noRejections(),
     systemic: noRejections(),
+    limit: noRejections(),
     loop_guard: noRejections(),
     configuration: noRejections(),
   },
@@ -95,6 +119,8 @@ const BY_REASON: Partial<Record<Reason, Rejecter>> = {
   key_open: 'circuit',
   budget_exhausted: 'budget',
   systemic: 'systemic',
+  limit_reached: 'limit',
+  limit_reserved: 'limit',
   repeat: 'loop_guard',
 };
 

@@ -124,6 +124,48 @@ describe('breakerbox replay', () => {
     expect(decisions?.failedCallsAvoided).toEqual({ measured: 1, atMost: 2 });
   });
 
+  test('T10: limits of the settings: what they would have paused, as text, JSON and page, apart from the other numbers', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    const page = join(folder, 'page.html');
+    await writeFile(config, 'limits: { calls: 14, tokens: 1000, cost: { amount: 1, currency: USD } }\n');
+    const recording = calls('one', `${'.'.repeat(59)}x`) + calls('two', '...');
+    const { out } = await replay(recording, '--config', config, '--html', page);
+    const row = 'one: calls: reached after call 14 of 60; 46 calls would have been paused';
+    const sum =
+      'One limit would have been reached. At most 46 calls would have been paused: 45 succeeded, 1 failed. The numbers above do not include them.';
+    for (const text of [out, await readFile(page, 'utf8')])
+      for (const words of [row, sum]) expect(text).toContain(words);
+    expect(out).toContain('The recording has no tokens, so the limit of tokens is never reached.');
+    expect(out).toContain('The recording has no cost, so the limit of cost is never reached.');
+    expect(out).not.toContain('the limit of calls is never');
+    expect(out).toContain('No circuit would have opened');
+    expect(out).not.toContain('Good calls lost');
+    const { decisions } = await reported(recording, '--config', config);
+    expect(decisions?.goodCallsLost).toEqual({ measured: 0, atMost: 0 });
+    expect(decisions?.rejected.limit).toMatchObject({
+      measured: { success: 1 },
+      modelled: { success: 44, failure: 1 },
+    });
+    expect(decisions?.limits).toMatchObject([{ session: 'one', limit: 'calls', afterCall: 14, calls: 60 }]);
+    expect((await replay(recording, '--config', config, '--fail-on', 'limits>0')).code).toBe(1);
+    expect((await replay(recording, '--fail-on', 'limits>0')).code).toBe(0);
+  });
+
+  test('T10: tokens of a turn count in the session of the next call, for one agent too', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, 'limits: { tokens: 1000 }\n');
+    const rows = [
+      { kind: 'step', session: 's', at: at(0), tokens: 900 },
+      ...[1, 2, 3].map((second) => ({ session: 's', at: at(second), tool: 'crm', agent: 'mine', tokens: 60 })),
+    ];
+    const recording = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    for (const flags of [[], ['--agent', 'mine']]) {
+      const { decisions, recording: read } = await reported(recording, '--config', config, ...flags);
+      expect(read.tokens).toBe(1080);
+      expect(decisions?.limits).toMatchObject([{ limit: 'tokens', afterCall: 2, pausedCalls: 1 }]);
+    }
+  });
+
   test('T1: a replay asks no health check of the settings', async () => {
     const asked = vi.fn();
     const server = createServer((_, response) => response.end(asked()));
@@ -159,7 +201,9 @@ describe('breakerbox replay', () => {
   test('--fail-on explains a condition that it cannot read', async () => {
     expect(await replay(calls('one', 'x'), '--fail-on', 'losses')).toMatchObject({
       code: 2,
-      err: expect.stringContaining("--fail-on is 'losses'. Give one of lost, avoided, openings, pauses, different"),
+      err: expect.stringContaining(
+        "--fail-on is 'losses'. Give one of lost, avoided, openings, pauses, limits, different",
+      ),
     });
   });
 

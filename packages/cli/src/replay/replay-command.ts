@@ -61,7 +61,7 @@ export const replayCommand = (io: CommandIo = processIo): Command =>
     .option('--show', 'list the texts of errors that could not be classified; they may contain private data', false)
     .option(
       '--fail-on <condition>',
-      'exit with 1 if the condition is true, such as lost>0. Values: lost, avoided, openings, pauses, different',
+      'exit with 1 if the condition is true, such as lost>0. Values: lost, avoided, openings, pauses, limits, different',
     )
     .option('--json', 'print one JSON document, a ReplayReport', false)
     .showHelpAfterError('(see breakerbox replay --help)')
@@ -199,6 +199,7 @@ const VALUES: Readonly<Record<string, (report: ReplayReport) => number>> = {
   avoided: ({ decisions }) => decisions?.failedCallsAvoided.atMost ?? 0,
   openings: ({ decisions }) => decisions?.tools.reduce((sum, { openings }) => sum + openings, 0) ?? 0,
   pauses: ({ decisions }) => (decisions ? decisions.pausedBy.budget + decisions.pausedBy.systemic : 0),
+  limits: ({ decisions }) => decisions?.limitsReached ?? 0,
   different: ({ decisions }) => decisions?.parity?.different ?? 0,
 };
 

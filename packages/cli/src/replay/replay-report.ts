@@ -7,6 +7,7 @@ import {
   type OutcomeCounts,
   type Pause,
   REJECTERS,
+  type ReachedLimit,
   type RejectedCounts,
   type Rejecter,
   type ToolTally,
@@ -30,6 +31,8 @@ export interface ReplayReport {
     readonly sessions: number;
     readonly calls: number;
     readonly steps: number;
+    /** That calls of tools and of models have used, as far as the recording says so. */
+    readonly tokens: number;
     readonly from: string | undefined;
     readonly to: string | undefined;
     /** Events before an earlier one of their session, and ends without a start. */
@@ -63,6 +66,8 @@ export interface ReplayReport {
 export interface Decisions {
   /** Sessions in which at least one decision differs from the recording. */
   readonly changedSessions: number;
+  /** Those in which it was not only by the loop guard or a limit. */
+  readonly sessionsOfFailures: number;
   readonly tools: readonly ToolReport[];
   /** All rejected calls, by what rejected them. */
   readonly rejected: Readonly<Record<Rejecter, RejectedCounts>>;
@@ -79,6 +84,10 @@ export interface Decisions {
   readonly pauses: readonly (Omit<Pause, 'atMs'> & { readonly at: string })[];
   /** How many pauses there are, by their cause. */
   readonly pausedBy: SimulationTally['pausedBy'];
+  /** Limits that would have been reached (D2). The first 5,000. */
+  readonly limits: readonly (Omit<ReachedLimit, 'atMs'> & { readonly at: string })[];
+  /** How many there are. */
+  readonly limitsReached: number;
   /** If the recording is of agents that Breakerbox guarded: how the decisions compare (T8). */
   readonly parity?: Parity;
 }
@@ -103,7 +112,7 @@ export const replayReport = (
   const outcomes = noOutcomes();
   for (const { calls } of tools) addOutcomes(outcomes, calls);
   const unjudged = tools.reduce((sum, tool) => sum + tool.unjudged, 0);
-  const { files, sessions, calls, steps, firstMs, lastMs, misplaced } = recording;
+  const { files, sessions, calls, steps, tokens, firstMs, lastMs, misplaced } = recording;
   const [from, to] = [firstMs, lastMs].map((ms) => (ms === undefined ? undefined : iso(ms)));
   const refused = allowIncomplete
     ? []
@@ -111,7 +120,7 @@ export const replayReport = (
   return {
     version: 1,
     config,
-    recording: { files, sessions, calls, steps, from, to, misplaced, outcomes, unjudged },
+    recording: { files, sessions, calls, steps, tokens, from, to, misplaced, outcomes, unjudged },
     ...(refused.length > 0 ? { refused } : { decisions: decisionsOf(tools, tally) }),
   };
 };
@@ -143,9 +152,10 @@ const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decis
       return [by, sum];
     }),
   ) as Record<Rejecter, RejectedCounts>;
-  const { openings, pauses, pausedBy, parity, changedSessions } = tally;
+  const { openings, pauses, pausedBy, limits, limitsReached, parity, changedSessions, sessionsOfFailures } = tally;
   return {
     changedSessions,
+    sessionsOfFailures,
     tools: tools
       .map((tool) => ({
         ...tool,
@@ -163,6 +173,8 @@ const decisionsOf = (tools: readonly ToolTally[], tally: SimulationTally): Decis
     })),
     pauses: pauses.map(({ atMs, ...pause }) => ({ ...pause, at: iso(atMs) })),
     pausedBy,
+    limits: limits.map(({ atMs, ...limit }) => ({ ...limit, at: iso(atMs) })),
+    limitsReached,
     ...(parity.compared + parity.notCompared > 0 && { parity }),
   };
 };

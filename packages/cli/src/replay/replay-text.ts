@@ -1,8 +1,9 @@
 import { isMostlyIgnored, safeJson } from '@breakerbox/core/internal';
 import { onOneLine, plainTable, printable } from '../plain-table.ts';
 import type { GridReport } from './grid.ts';
+import { limitsText, missingText } from './limits-text.ts';
 import { modelsText } from './models-text.ts';
-import { addOutcomes, noOutcomes, REJECTERS, totalOf } from './rejections.ts';
+import { addOutcomes, noOutcomes, OF_FAILURES, totalOf } from './rejections.ts';
 import type { FileReport } from './replay.ts';
 import type { Decisions, ReplayReport } from './replay-report.ts';
 import type { Bounds } from './replay-totals.ts';
@@ -25,7 +26,7 @@ export const replayText = (report: ReplayReport, columns: number): string => {
 const count = (number: number, one: string, more = `${one}s`): string =>
   `${number.toLocaleString('en')} ${number === 1 ? one : more}`;
 
-const recordingText = ({ recording }: ReplayReport): string => {
+const recordingText = ({ recording, config }: ReplayReport): string => {
   const { files, sessions, calls, outcomes, unjudged, from, to, misplaced, steps } = recording;
   const lines = [
     `${count(calls, 'call')} of ${count(sessions, 'session')} in ${count(files.filter(isRead).length, 'file')}${formatsOf(files)}${from === undefined ? '' : `, ${from} to ${to}`}`,
@@ -42,7 +43,7 @@ const recordingText = ({ recording }: ReplayReport): string => {
     lines.push(
       `${count(misplaced, 'event is', 'events are')} out of order. One that is earlier than the event before it in its session gets the time of that event. The end of a call that did not start is left out.`,
     );
-  return [...lines, ...faultLines(files)].join('\n');
+  return [...lines, ...missingText(recording, config), ...faultLines(files)].join('\n');
 };
 
 const isRead = ({ format }: FileReport): boolean => format !== undefined;
@@ -108,7 +109,7 @@ const bounds = ({ measured, atMost }: Bounds): string =>
 const minutes = (ms: number): string => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);
 
 const decisionsText = (decisions: Decisions, columns: number): readonly string[] => {
-  const { tools, openings, changedSessions, pauses, rejected, parity } = decisions;
+  const { tools, openings, sessionsOfFailures, pauses, limits, rejected, parity } = decisions;
   const shown = tools.filter(
     ({ openings: opened, failedCallsAvoided: avoided, goodCallsLost: lost }) =>
       opened + avoided.atMost + lost.atMost > 0,
@@ -128,12 +129,13 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
   const repeats = totalOf(rejected.loop_guard.measured) + totalOf(rejected.loop_guard.modelled);
   return [
     shown.length === 0
-      ? `${pauses.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no failed or successful call would have been rejected by a circuit or the budget.`
+      ? `${pauses.length + limits.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no failed or successful call would have been rejected by a circuit or the budget.`
       : [plainTable([header, ...rows], columns), ...moreLine(shown.length)].join('\n'),
     ...uncountedText(tools),
-    ...(changedSessions > 0 ? [rejectedText(decisions)] : []),
+    ...(sessionsOfFailures > 0 ? [rejectedText(decisions)] : []),
     ...(openings.length > 0 ? [openingsText(decisions, columns)] : []),
     ...(pauses.length > 0 ? [pausesText(decisions)] : []),
+    ...(limits.length > 0 ? [limitsText(decisions)] : []),
     ...(repeats > 0
       ? [
           `Loop guard: ${count(repeats, 'repeated call')} would have been skipped. The numbers above do not include repeated calls.`,
@@ -161,15 +163,14 @@ const uncountedText = (tools: Decisions['tools']): readonly string[] => {
   ];
 };
 
-const rejectedText = ({ failedCallsAvoided, goodCallsLost, changedSessions, rejected }: Decisions): string => {
+const rejectedText = ({ failedCallsAvoided, goodCallsLost, sessionsOfFailures, rejected }: Decisions): string => {
   const others = noOutcomes();
-  for (const by of REJECTERS) {
-    if (by === 'loop_guard') continue;
+  for (const by of OF_FAILURES) {
     addOutcomes(others, rejected[by].measured);
     addOutcomes(others, rejected[by].modelled);
   }
   return [
-    `Failed calls avoided: ${bounds(failedCallsAvoided)}. Good calls lost: ${bounds(goodCallsLost)}. In ${count(changedSessions, 'session')}.`,
+    `Failed calls avoided: ${bounds(failedCallsAvoided)}. Good calls lost: ${bounds(goodCallsLost)}. In ${count(sessionsOfFailures, 'session')}.`,
     'Of two numbers, the first is measured: it counts only the first rejected call of each session, by its recorded outcome.',
     'The second is an upper bound: it assumes that the agents continue as recorded. In a real run, Breakerbox tells them to use something else.',
     ...(others.ignored + others.unknown > 0

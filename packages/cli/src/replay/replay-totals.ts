@@ -1,4 +1,4 @@
-import { type OutcomeCounts, REJECTERS, type RejectedCounts, type Rejecter } from './rejections.ts';
+import { OF_FAILURES, type OutcomeCounts, type RejectedCounts, type Rejecter } from './rejections.ts';
 import type { SimulationTally } from './simulation-tally.ts';
 
 /** `measured`: a fact of the recording. `atMost`: the upper bound. */
@@ -7,7 +7,7 @@ export interface Bounds {
   readonly atMost: number;
 }
 
-/** The figures by which settings are compared. Rejections are upper bounds, without those of the loop guard. */
+/** The figures by which settings are compared. Rejections are upper bounds, without those of the loop guard and of limits. */
 export interface ReplayTotals {
   readonly failures: number;
   readonly failedSessions: number;
@@ -41,14 +41,13 @@ export const totalsOf = ({ tools, pausedBy, failedSessions, failedHours }: Simul
   return totals;
 };
 
-/** Bounds of one outcome over some rejections. The loop guard rejects repeats, not broken tools: it is counted apart (T6). */
+/** Bounds of one outcome over some rejections. The loop guard and limits reject calls of tools that work, too: they are counted apart (T6). */
 export const boundsOf = (
   rejected: Readonly<Record<Rejecter, RejectedCounts>>,
   outcome: keyof OutcomeCounts,
 ): Bounds => {
   let [measured, modelled] = [0, 0];
-  for (const by of REJECTERS) {
-    if (by === 'loop_guard') continue;
+  for (const by of OF_FAILURES) {
     measured += rejected[by].measured[outcome];
     modelled += rejected[by].modelled[outcome];
   }

@@ -37,6 +37,8 @@ export interface Recording {
   readonly sessions: number;
   readonly calls: number;
   readonly steps: number;
+  /** That calls of tools and of models have used, as far as the recording says so. */
+  readonly tokens: number;
   /** Whether a session is of the wanted agent. */
   hasSession(session: string): boolean;
   readonly firstMs: number | undefined;
@@ -91,7 +93,7 @@ export const replayFiles = async ({
   }));
   const config = simulations[0]?.config ?? {};
   const sessions = new Set<string>();
-  let [calls, steps, misplaced] = [0, 0, 0];
+  let [calls, steps, tokens, misplaced] = [0, 0, 0, 0];
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
   /** The judgement on the event that is being applied, which all simulations share. */
@@ -107,6 +109,7 @@ export const replayFiles = async ({
   const isWanted = ofAgent(agent);
   const apply = (event: RecordedEvent): void => {
     if (!isWanted(event)) return;
+    if ('tokens' in event) tokens += event.tokens ?? 0;
     sessions.add(event.session);
     if (event.kind === 'start') calls += 1;
     else if (event.kind === 'step') steps += 1;
@@ -120,18 +123,31 @@ export const replayFiles = async ({
     if (!isPlaced) misplaced += 1;
   };
 
+  /** The first call of a session says what agent it is of. What models have used before waits for it. */
+  const waiting = new Map<string, number>();
+  const applyInTurn = (event: RecordedEvent): void => {
+    const { session, atMs } = event;
+    const spent = waiting.get(session);
+    if (event.kind === 'spend' && !sessions.has(session)) waiting.set(session, (spent ?? 0) + event.tokens);
+    else if (event.kind === 'start' && spent !== undefined) {
+      waiting.delete(session);
+      apply({ kind: 'spend', session, atMs, tokens: spent, agent: event.agent });
+      apply(event);
+    } else apply(event);
+  };
+
   const files: FileReport[] = [];
   const keys = new Set<string>();
   const streams = (await openFiles(paths, format)).map((opened) => readFile(opened, files, keys, onModelCall));
   if (config.scope === 'process') {
-    for await (const event of inTime(streams)) apply(event);
+    for await (const event of inTime(streams)) applyInTurn(event);
   } else {
-    for (const stream of streams) for await (const batch of stream) for (const event of batch) apply(event);
+    for (const stream of streams) for await (const batch of stream) for (const event of batch) applyInTurn(event);
   }
   for (const { simulation } of feeds) simulation.finish();
   const [from, to] = calls + steps > 0 ? [firstMs, lastMs] : [undefined, undefined];
   const hasSession = (session: string): boolean => sessions.has(session);
-  return { files, sessions: sessions.size, hasSession, calls, steps, firstMs: from, lastMs: to, misplaced };
+  return { files, sessions: sessions.size, hasSession, calls, steps, tokens, firstMs: from, lastMs: to, misplaced };
 };
 
 /** Whether an event is of an agent: its session is, by its first call. */
@@ -139,7 +155,8 @@ const ofAgent = (agent: string | undefined): ((event: RecordedEvent) => boolean)
   if (agent === undefined) return () => true;
   const sessions = new Map<string, boolean>();
   return (event) => {
-    if (event.kind === 'start' && !sessions.has(event.session)) sessions.set(event.session, event.agent === agent);
+    const isFirst = !sessions.has(event.session) && (event.kind === 'start' || event.kind === 'spend');
+    if (isFirst) sessions.set(event.session, event.agent === agent);
     return sessions.get(event.session) === true;
   };
 };

@@ -1,4 +1,12 @@
-import type { BreakerboxConfig, Decision, ErrorCategory, Reason, ReportedState } from '@breakerbox/core';
+import type {
+  BreakerboxConfig,
+  Decision,
+  ErrorCategory,
+  LimitKind,
+  LimitMode,
+  Reason,
+  ReportedState,
+} from '@breakerbox/core';
 import type { JudgedEnding } from './judged-ending.ts';
 import type { StartEvent } from './recording.ts';
 
@@ -8,6 +16,8 @@ export type ReplayConfig = Omit<BreakerboxConfig, 'agent' | 'clock'>;
 /** A call as the engine decided it. */
 export interface SimulatedCall {
   readonly session: string;
+  /** Its place in the session, from 1 on. */
+  readonly number: number;
   readonly tool: string;
   readonly group: string | undefined;
   readonly atMs: number;
@@ -36,4 +46,8 @@ export interface SimulationObserver {
     category: ErrorCategory | undefined,
   ): void;
   paused(session: string, atMs: number, by: 'budget' | 'systemic'): void;
+  /** A limit is used up, after this call of the session. */
+  reached(session: string, atMs: number, limit: LimitKind, mode: LimitMode, afterCall: number): void;
+  /** It no longer is: a call used less than expected. */
+  lifted(session: string, limit: LimitKind): void;
 }

@@ -1,11 +1,14 @@
 import { isIgnoredError } from './judged-ending.ts';
+import { tallyLimits } from './limit-tally.ts';
 import {
   isFalse,
   newToolTally,
   noOutcomes,
+  OF_FAILURES,
   type Opening,
   type OutcomeCounts,
   type Pause,
+  type ReachedLimit,
   rejecterOf,
   type ToolTally,
 } from './rejections.ts';
@@ -47,8 +50,14 @@ export interface SimulationTally {
   readonly pauses: readonly Pause[];
   /** How many there are, by their cause. */
   readonly pausedBy: Readonly<Record<Pause['by'], number>>;
+  /** Limits that would have been reached, the first 5,000. */
+  readonly limits: readonly ReachedLimit[];
+  /** How many there are. */
+  readonly limitsReached: number;
   /** Sessions in which anything was rejected. */
   readonly changedSessions: number;
+  /** Those in which it was not only by the loop guard or a limit. */
+  readonly sessionsOfFailures: number;
   /** Sessions with a recorded failure. */
   readonly failedSessions: number;
   /** Hours, from midnight UTC on, in which anything failed. */
@@ -72,6 +81,8 @@ export const tallySimulation = (
   const lastPause = new Map<string, Pause>();
   const lastCall = new Map<string, number>();
   const changed = new Set<string>();
+  const changedByFailures = new Set<string>();
+  const limits = tallyLimits();
   const failed = new Set<string>();
   const failedHours = new Set<number>();
   const parity: Parity = { compared: 0, different: 0, notCompared: 0, differences: [] };
@@ -119,6 +130,7 @@ export const tallySimulation = (
       const pause = lastPause.get(call.session);
       if (pause) pause.rejected[outcome] += 1;
     }
+    if (by === 'limit') limits.rejected(call.session, outcome);
     const opening = rejectedBy.get(call);
     if (opening) opening.rejected[outcome] += 1;
   };
@@ -129,10 +141,13 @@ export const tallySimulation = (
   const observer: SimulationObserver = {
     decided(call) {
       compare(call);
+      limits.decided(call);
       if (lastCall.has(call.session)) lastCall.set(call.session, call.atMs);
       if (call.executes) return;
       changed.add(call.session);
-      if (rejecterOf(call.reason) !== 'circuit') return;
+      const by = rejecterOf(call.reason);
+      if (OF_FAILURES.includes(by)) changedByFailures.add(call.session);
+      if (by !== 'circuit') return;
       const circuit = call.reason === 'group_open' ? `group:${call.group}` : call.tool;
       const opening = open.get(keyOf(call.session, circuit));
       if (opening) rejectedBy.set(call, opening);
@@ -175,6 +190,8 @@ export const tallySimulation = (
       pausedBy[by] += 1;
       if (pauses.length < MAX_LISTED) pauses.push(pause);
     },
+    reached: limits.reached,
+    lifted: limits.lifted,
   };
 
   return {
@@ -189,7 +206,10 @@ export const tallySimulation = (
         openings,
         pauses,
         pausedBy,
+        limits: limits.limits,
+        limitsReached: limits.count(),
         changedSessions: changed.size,
+        sessionsOfFailures: changedByFailures.size,
         failedSessions: failed.size,
         failedHours: failedHours.size,
         parity,

@@ -81,6 +81,49 @@ test('T6: a session pauses when its budget is used up, and later calls of all to
   expect(pauses).toMatchObject([{ session: 's', by: 'budget', rejected: { success: 2, failure: 1 } }]);
 });
 
+test('T10: calls that a limit pauses are counted apart, with the place where it was reached', () => {
+  const calls = [...seconds(0, 10, OK), ...seconds(10, 12, DOWN, 'mail'), ...seconds(12, 13, OK)];
+  const { tools, limits, ...tally } = simulate(eventsOf(calls), { limits: { calls: 9 } });
+  const rejected = { success: 2, failure: 2, ignored: 0, unknown: 0 };
+  expect(limits).toEqual([
+    { session: 's', limit: 'calls', mode: 'pause', atMs: 8000, afterCall: 9, calls: 13, pausedCalls: 4, rejected },
+  ]);
+  expect(tools.get('crm')?.rejected.limit).toMatchObject({ measured: { success: 1 }, modelled: { success: 1 } });
+  expect(tools.get('mail')?.rejected.limit.modelled.failure).toBe(2);
+  expect(tally).toMatchObject({ changedSessions: 1, sessionsOfFailures: 0, pausedBy: { budget: 0, systemic: 0 } });
+});
+
+test('T10: a limit of tokens counts what models and calls have used, and one of time counts by the clock of the recording', () => {
+  const spent = (atMs: number): RecordedEvent => ({ kind: 'spend', session: 's', atMs, tokens: 1000 });
+  const calls = eventsOf(seconds(0, 8, OK)).flatMap((event) =>
+    event.kind === 'end' ? [{ ...event, tokens: 100 }, spent(event.atMs)] : [event],
+  );
+  expect(simulate(calls, { limits: { tokens: 3300 } }).limits).toMatchObject([
+    { limit: 'tokens', atMs: 2010, afterCall: 3, pausedCalls: 5 },
+  ]);
+  expect(simulate(calls, { limits: { tokens: 300_000 } }).limits).toEqual([]);
+  // A quarter of the time is kept for the answer.
+  const timed = simulate(calls, { limits: { durationMs: 6000, tokens: { limit: 1000, mode: 'observe' } } });
+  expect(timed.limits).toMatchObject([
+    { limit: 'tokens', mode: 'observe', afterCall: 1, pausedCalls: 0 },
+    { limit: 'durationMs', mode: 'pause', afterCall: 5, calls: 8, pausedCalls: 3 },
+  ]);
+});
+
+test('T10: a limit that only the expected tokens of calls under way had reached, and that is lifted, is left out', () => {
+  const [one, two, three, ...rest] = ['a', 'b', 'c', 'd'].map((callId, index): readonly RecordedEvent[] => {
+    const call = { session: 's', callId, atMs: index * 10 };
+    return [
+      { ...call, kind: 'start', tool: 'crm' },
+      { ...call, kind: 'end', ending: OK, tokens: callId === 'a' ? 500 : 10 },
+    ];
+  });
+  const together = [...(one ?? []), two?.[0], three?.[0], two?.[1], three?.[1], ...rest.flat()];
+  const events = together.filter((event) => event !== undefined);
+  expect(simulate(events, { limits: { tokens: 1400 } }).limits).toEqual([]);
+  expect(simulate(events, { limits: { tokens: 510 } }).limits).toMatchObject([{ afterCall: 2, pausedCalls: 2 }]);
+});
+
 test('T1: sessions are apart, whatever their times are; in scope process they share circuits', () => {
   const one = seconds(100, 102, DOWN).map((call) => ({ ...call, session: 'one' }));
   const other = seconds(103, 105, DOWN).map((call) => ({ ...call, session: 'other' }));

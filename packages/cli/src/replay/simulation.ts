@@ -77,11 +77,13 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     }
     resumeAsLive(open, live?.reason);
     waitForProbe(open, event);
+    open.calls += 1;
     const permit = session.acquire(tool, { callId, input });
     const decision = permit.observed ?? permit.decision;
     const executes = isRun(decision);
     const call: SimulatedCall = {
       session: id,
+      number: open.calls,
       tool: permit.tool,
       group: permit.group,
       atMs: clock.atMs,
@@ -121,6 +123,10 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
   return {
     apply(event, judge) {
       const open = sessions.of(event);
+      if (event.kind === 'spend') {
+        open.session.spend({ tokens: event.tokens }); // Its time decides nothing, so the clock stays.
+        return true;
+      }
       const { clock } = open;
       const isInOrder = event.atMs >= clock.eventMs;
       clock.eventMs = Math.max(clock.eventMs, event.atMs);

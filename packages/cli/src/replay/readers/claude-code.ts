@@ -9,7 +9,7 @@ interface Entry {
   readonly isSidechain?: unknown;
   readonly timestamp?: unknown;
   readonly version?: unknown;
-  readonly message?: { readonly id?: unknown; readonly content?: unknown } | null;
+  readonly message?: { readonly id?: unknown; readonly content?: unknown; readonly usage?: unknown } | null;
   readonly permissionDecision?: { readonly decision?: unknown } | null;
 }
 
@@ -73,10 +73,21 @@ const readEntry = (line: string, { lastMessage, notes }: Progress, into: Recorde
     const message = entry.message?.id;
     if (event.kind === 'start') {
       if (lastMessage.has(session) && lastMessage.get(session) !== message) into.push({ kind: 'step', session, atMs });
+      const tokens = lastMessage.get(session) === message ? undefined : tokensOf(entry.message?.usage);
+      if (tokens !== undefined) into.push({ kind: 'spend', session, atMs, tokens });
       lastMessage.set(session, message);
     }
     into.push(event);
   }
+};
+
+const USAGE = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'] as const;
+
+/** What the model has used for a message. Each entry of the message repeats it. */
+const tokensOf = (usage: unknown): number | undefined => {
+  const counts = USAGE.map((name) => (usage as Readonly<Record<string, unknown>> | null | undefined)?.[name]);
+  const known = counts.filter((count) => typeof count === 'number');
+  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
 };
 
 /** Subagents are sessions of their own. Older versions do not name them. */

@@ -69,7 +69,11 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   }
   if (isInSeconds(atMs)) return skip(notes, 'rows whose at is in seconds; give milliseconds');
   noteUnknown(row, notes);
-  if (kind === 'step') return [{ kind, session, atMs }];
+  const tokens = numberOf(row.tokens);
+  if (kind === 'step') {
+    const spend = tokens === undefined ? [] : [{ kind: 'spend' as const, session, atMs, tokens }];
+    return [...spend, { kind, session, atMs }];
+  }
   const callId = textOf(row.callId) ?? (kind === 'call' ? `row ${number}` : undefined);
   if (callId === undefined) return skip(notes, 'rows of kind start or end without callId');
   if (!isEmpty(row.outcome) && !OUTCOMES.some((one) => one === row.outcome)) {

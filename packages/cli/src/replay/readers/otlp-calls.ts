@@ -34,6 +34,25 @@ export const isModel = (span: Span): boolean =>
   attribute(span, 'openinference.span.kind') === 'LLM' ||
   /^ai\.(?:generate|stream)(?:Text|Object)\.do/.test(span.name);
 
+/** Names of tokens in and out: of the GenAI conventions, before and after a change, of OpenInference, and of the AI SDK. */
+const USAGE = [
+  ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
+  ['gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens'],
+  ['llm.token_count.prompt', 'llm.token_count.completion'],
+  ['ai.usage.inputTokens', 'ai.usage.outputTokens'],
+  ['ai.usage.promptTokens', 'ai.usage.completionTokens'],
+] as const;
+
+/** Tokens that the span of a call says it has used; undefined if it does not. */
+export const tokensOf = (span: Span): number | undefined => {
+  const pairs = isTool(span) ? [['breakerbox.tokens']] : isModel(span) ? USAGE : [];
+  for (const names of pairs) {
+    const known = names.map((name) => span.attributes.get(name)).filter((value) => typeof value === 'number');
+    if (known.length > 0) return known.reduce((sum, value) => sum + value, 0);
+  }
+  return undefined;
+};
+
 /** The name of the tool of a call. */
 export const toolOf = (span: Span): string =>
   attribute(span, 'gen_ai.tool.name', 'tool.name', 'ai.toolCall.name') ??
@@ -45,11 +64,14 @@ export type Parents = ReadonlyMap<string, string | undefined>;
 /** Spans above a span that are searched. */
 const MOST_ABOVE = 100;
 
-/** The ids of the spans above calls of models. A client's span may be below that of a framework or a guard. */
-export const aboveModels = (spans: Iterable<Span>, parents: Parents): ReadonlySet<string> => {
+/**
+ * The ids of the spans above calls of models: with `hasTokens`, above those that say what they have used. A client's span may be below that of
+ * a framework or a guard.
+ */
+export const aboveModels = (spans: Iterable<Span>, parents: Parents, hasTokens = false): ReadonlySet<string> => {
   const found = new Set<string>();
   for (const span of spans) {
-    if (!isModel(span)) continue;
+    if (!isModel(span) || (hasTokens && tokensOf(span) === undefined)) continue;
     let id = span.parentId;
     for (let above = 0; id !== undefined && above < MOST_ABOVE && !found.has(id); above += 1) {
       found.add(id);

@@ -1,5 +1,5 @@
 import type { ReadNotes, RecordingFile } from '../recording.ts';
-import { aboveModels, attribute, isModel, isTool, oncePerCall, resumedBy } from './otlp-calls.ts';
+import { aboveModels, attribute, isModel, isTool, oncePerCall, resumedBy, tokensOf } from './otlp-calls.ts';
 import type { Span } from './otlp-json.ts';
 
 /** A share of tool spans without their parents, above which spans were dropped (T4). */
@@ -21,6 +21,8 @@ export interface Call {
   readonly session: string;
   /** Whether another call of a model is below it: that one is the attempt. */
   readonly isAbove: boolean;
+  /** What it has used, if it says so and no call of a model below it does: those tokens would count twice (D3). */
+  readonly tokens: number | undefined;
 }
 
 /** The spans that were read, by their traces. */
@@ -64,10 +66,12 @@ export const tracesOver = async (files: readonly RecordingFile[]): Promise<Trace
       );
       return taken.flatMap(([id, { calls, parents, session }]) => {
         const above = aboveModels(calls.values(), parents);
+        const aboveTokens = aboveModels(calls.values(), parents, true);
         return oncePerCall([...calls.values()], parents).map((span) => ({
           span,
           session: sessionOf(span) ?? session ?? id,
           isAbove: above.has(span.spanId),
+          tokens: aboveTokens.has(span.spanId) ? undefined : tokensOf(span),
         }));
       });
     },

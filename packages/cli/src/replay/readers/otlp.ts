@@ -91,10 +91,13 @@ interface Progress {
 /** Events of the calls in the order of time. Equal times keep the order of parents before children, and then of the file. */
 const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterable<readonly RecordedEvent[]> {
   for (const { span, session } of calls) if (hasStep(span)) progress.guarded.add(session);
-  const used = calls.filter(({ span, session }) => isTool(span) || resumedBy(span) || !progress.guarded.has(session));
+  const used = calls.filter(
+    ({ span, session, tokens }) =>
+      isTool(span) || resumedBy(span) || tokens !== undefined || !progress.guarded.has(session),
+  );
   used.sort((one, other) => one.span.startMs - other.span.startMs);
   // All steps are counted before the first event, because the next file may be read before the last.
-  const steps = used.map((call) => stepsBefore(call, progress.steps));
+  const steps = used.map((call) => stepsBefore(call, progress));
   const order = inOrder();
   let batch: RecordedEvent[] = [];
   for (const [index, call] of used.entries()) {
@@ -108,8 +111,8 @@ const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterabl
 };
 
 /** Steps that end before a call. The first call of the model begins the first step. */
-const stepsBefore = ({ span, session }: Call, steps: Map<string, number>): number => {
-  if (resumedBy(span)) return 0;
+const stepsBefore = ({ span, session }: Call, { steps, guarded }: Progress): number => {
+  if (resumedBy(span) || (isModel(span) && guarded.has(session))) return 0;
   const known = steps.get(session);
   const own = isTool(span) ? span.attributes.get('breakerbox.step') : (known ?? -1) + 1;
   if (typeof own !== 'number') return 0;
@@ -117,12 +120,15 @@ const stepsBefore = ({ span, session }: Call, steps: Map<string, number>): numbe
   return Math.max(0, own - (known ?? 0));
 };
 
-const eventsOfCall = ({ span, session }: Call, steps: number): readonly RecordedEvent[] => {
-  const { startMs: atMs, endMs, attributes } = span;
+const eventsOfCall = ({ span, session, tokens }: Call, steps: number): readonly RecordedEvent[] => {
+  const { startMs: atMs, endMs } = span;
   const events: RecordedEvent[] = Array.from({ length: steps }, () => ({ kind: 'step', session, atMs }));
   const action = resumedBy(span);
   if (action) return [{ kind: action, session, atMs }];
-  if (!isTool(span)) return events;
+  if (!isTool(span)) {
+    if (tokens !== undefined) events.push({ kind: 'spend', session, atMs: endMs, tokens });
+    return events;
+  }
   const start: StartEvent = {
     kind: 'start',
     session,
@@ -137,9 +143,7 @@ const eventsOfCall = ({ span, session }: Call, steps: number): readonly Recorded
   events.push(start);
   const wasRun = start.decided === undefined || start.decided.decision === 'call' || start.decided.decision === 'probe';
   if (wasRun) {
-    const tokens = attributes.get('breakerbox.tokens');
-    const cost = typeof tokens === 'number' ? { tokens } : {};
-    events.push({ kind: 'end', session, atMs: endMs, callId: span.spanId, ending: endingOf(span), ...cost });
+    events.push({ kind: 'end', session, atMs: endMs, callId: span.spanId, ending: endingOf(span), tokens });
   }
   return events;
 };
