@@ -194,6 +194,25 @@ describe('T2: OTLP JSON', () => {
     expect(told).toEqual([107, 'start', 30, undefined, 'start', 40]);
   });
 
+  test('T2: model calls above each other, such as those of a framework and of its client, are one step', async () => {
+    const chat = { 'gen_ai.operation.name': 'chat' };
+    const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
+    const { events } = await readText(
+      'traces.json',
+      json(
+        message(
+          span('a', 0, 90, chat),
+          span('b', 10, 80, chat, { parentSpanId: 'a' }),
+          span('c', 100, 110, tool),
+          span('d', 200, 290, chat),
+          span('e', 210, 280, chat, { parentSpanId: 'd' }),
+          span('f', 300, 310, tool),
+        ),
+      ),
+    );
+    expect(story(events)).toEqual(['start search', 'end to judge', 'step', 'start search', 'end to judge']);
+  });
+
   test('T2: a file whose first line has no spans, such as logs, is recognized', async () => {
     const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
     const { events, skipped } = await readText('a.json', json({ resourceLogs: [] }, message(span('a', 0, 1, tool))));

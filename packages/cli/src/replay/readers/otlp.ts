@@ -110,9 +110,9 @@ const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterabl
   yield [...batch, ...order.rest()];
 };
 
-/** Steps that end before a call. The first call of the model begins the first step. */
-const stepsBefore = ({ span, session }: Call, { steps, guarded }: Progress): number => {
-  if (resumedBy(span) || (isModel(span) && guarded.has(session))) return 0;
+/** Steps that end before a call. The first call of the model begins the first step. Of model calls above each other, the innermost counts. */
+const stepsBefore = ({ span, session, isAbove }: Call, { steps, guarded }: Progress): number => {
+  if (resumedBy(span) || (!isTool(span) && (isAbove || guarded.has(session)))) return 0;
   const known = steps.get(session);
   const own = isTool(span) ? span.attributes.get('breakerbox.step') : (known ?? -1) + 1;
   if (typeof own !== 'number') return 0;
