@@ -33,6 +33,9 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   [ATTR.position]: ['primary', 'fallback'],
   [ATTR.tokenType]: ['input', 'output'],
   [ATTR.primary]: ['model:anthropic/claude'],
+  [ATTR.limit]: ['calls', 'tokens'],
+  [ATTR.limitLevel]: ['advised', 'reached'],
+  [ATTR.currency]: ['USD'],
 };
 /** Two processes of each agent. */
 const PORTS = [9464, 9465];
