@@ -3,7 +3,7 @@ import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { AIMessage } from '@langchain/core/messages';
 import { fakeModel } from '@langchain/core/testing';
 import { generateText, isStepCount, streamText, tool } from 'ai';
-import { createAgent } from 'langchain';
+import { createAgent, toolStrategy } from 'langchain';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { breakerPrepareStep, breakerStepEnd, breakerTelemetry, guardModels, guardTools } from './ai-sdk/ai-sdk.ts';
@@ -79,6 +79,26 @@ test('D3: LangChain counts usage_metadata of each answer', async () => {
   const model = fakeModel().respond(new AIMessage({ content: 'Done.', usage_metadata } as never));
   await createAgent({ model, tools: [], middleware: [breakerMiddleware(watched.session)] }).invoke({ messages: 'go' });
   expect(tokensOf(watched)).toBe(7);
+});
+
+test('D3: LangChain counts answers with structured output, valid or not', async () => {
+  const watched = limited();
+  const usage_metadata = { input_tokens: 5, output_tokens: 2, total_tokens: 7 };
+  const answer = (args: object, id: string) =>
+    new AIMessage({ content: '', usage_metadata, tool_calls: [{ name: 'extract', args, id }] } as never);
+  const responseFormat = toolStrategy({
+    title: 'extract',
+    type: 'object',
+    properties: { v: { type: 'number' } },
+    required: ['v'],
+  });
+  const model = fakeModel()
+    .respond(answer({ v: 'none' }, '1'))
+    .respond(answer({ v: 1 }, '2'));
+  const agent = createAgent({ model, tools: [], responseFormat, middleware: [breakerMiddleware(watched.session)] });
+  const { structuredResponse } = await agent.invoke({ messages: 'go' });
+  expect(structuredResponse).toEqual({ v: 1 });
+  expect(tokensOf(watched)).toBe(14);
 });
 
 test.each([

@@ -124,9 +124,10 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       turns.add(request.state.messages);
       const text = note ? noteBlock(current.note()) : '';
       const answer = await handler(text === '' ? request : withText(request, text));
-      const usage = read(answer, 'usage_metadata');
+      const message = messageOf(answer);
+      const usage = read(message, 'usage_metadata');
       const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));
-      spendAnswer(current, answer, tokens, read(answer, 'response_metadata'));
+      spendAnswer(current, message, tokens, read(message, 'response_metadata'));
       return answer;
     },
     wrapToolCall: async (request, handler) => {
@@ -144,6 +145,12 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   };
   return { [BRAND]: true, name: 'breakerMiddleware', ...hooks } as AgentMiddleware;
 }
+
+/** What the model has said. With a `responseFormat`, it is the first of several messages, or in the update of a command. */
+const messageOf = (answer: unknown): unknown => {
+  const messages = read(answer, 'messages') ?? read(read(answer, 'update'), 'messages');
+  return Array.isArray(messages) ? messages[0] : answer;
+};
 
 type ModelRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0];
 
