@@ -468,7 +468,7 @@ class Session implements TreeRoot {
   }
 
   noteFor(run: Run | undefined): string {
-    const advice = adviceOf(run?.near(this.#box.clock.now()) ?? []);
+    const advice = adviceOf(run?.advisable(this.#box.clock.now()) ?? []);
     return [advice, noteText(this.#rejected(run))].filter(Boolean).join('\n\n');
   }
 

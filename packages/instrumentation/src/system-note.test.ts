@@ -113,3 +113,11 @@ test('D2: while a run uses more of the same limits, the words stay the same, for
   session.spend({ cost: 0.05 });
   expect(steadyNote(session)).toBe(both);
 });
+
+test('D2: the words change once a limit is extended, so that they name its size', () => {
+  const { session } = watchedSession({ limits: { calls: 10 } });
+  for (let i = 0; i < 9; i += 1) session.acquire('search').settle({ outcome: 'success' });
+  expect(steadyNote(session)).toContain('9 of 10 tool calls');
+  session.extend('calls', 1);
+  expect(steadyNote(session)).toContain('9 of 11 tool calls');
+});

@@ -62,10 +62,10 @@ export const steadyNote = (session: Session): string => {
 };
 
 const WAITS = /(It may work again) [^.]*/g;
-/** D2: what a run has used of its limits grows with each call. */
+/** D2: what a run has used of its limits grows with each call. The limits change only if they are extended. */
 const USED = /(?<=This run has used ).*?(?=\. Finish )/g;
-const untimed = (note: string): string =>
-  note.replace(WAITS, '$1').replace(USED, (used) => used.replace(/[\d.,]+(?: (?:ms|s|min|h)\b)?/g, ''));
+const AMOUNTS = /[\d.,]+(?: (?:s|min|h)\b)?(?: \d+ min)?(?= of )/g;
+const untimed = (note: string): string => note.replace(WAITS, '$1').replace(USED, (used) => used.replace(AMOUNTS, ''));
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, min: 60, h: 3600 };
 const waitsIn = (note: string): number[] =>

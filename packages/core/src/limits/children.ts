@@ -1,6 +1,6 @@
 import { BreakerboxUsageError, type Check, object, shortName, show } from '../config/checks.ts';
 import { COUNTED_KINDS, type CountedKind, type Limits, type LimitsOptions, limitsOf } from './limits.ts';
-import { Run } from './run.ts';
+import { Run, sumOf } from './run.ts';
 
 /** What a child may use of the limits of its parent (D1). */
 export type Portion = 'all' | number | LimitsOptions;
@@ -72,7 +72,7 @@ const limitsFor = (parent: Run, portion: Portion): Limits => {
     const own = limits[kind];
     if (above === undefined || (typeof portion === 'object' && own === undefined)) continue;
     const wanted = own?.size ?? above.size * Number(portion);
-    const size = kind === 'cost' ? wanted : Math.floor(wanted + ROUNDING);
+    const size = kind === 'cost' ? sumOf(kind, wanted, 0) : Math.floor(wanted + ROUNDING);
     const { mode, currency } = own ?? above;
     if (currency !== above.currency)
       throw new BreakerboxUsageError(

@@ -12,10 +12,13 @@ const UNITS: Readonly<Record<Exclude<LimitKind, 'cost' | 'durationMs'>, string>>
 
 const figure = (value: number): string => Math.round(value).toLocaleString('en-US');
 
+/** Of less than 1, three digits that count: a run may cost a part of a cent. */
+const money = (value: number): number => Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(2));
+
 /** `14,000 tool calls`, `5 USD`, `10 min`. */
 export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'limit' | 'currency'>): string => {
   if (limit === 'durationMs') return formatDuration(value);
-  if (limit === 'cost') return `${Number(value.toFixed(2))} ${currency}`;
+  if (limit === 'cost') return `${money(value)} ${currency}`;
   return `${figure(value)} ${UNITS[limit]}`;
 };
 
@@ -23,22 +26,35 @@ export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'li
 export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency'>): string => {
   const { limit, used, size, currency } = view;
   if (limit === 'durationMs') return `${formatDuration(used)} of ${formatDuration(size)}`;
-  if (limit === 'cost') return `${Number(used.toFixed(2))} of ${Number(size.toFixed(2))} ${currency}`;
+  if (limit === 'cost') return `${money(used)} of ${money(size)} ${currency}`;
   return `${figure(used)} of ${figure(size)} ${UNITS[limit]}`;
 };
 
 /** D2: why all calls are paused, without a full stop. */
 export const reachedText = (view: LimitView): string => {
   if (view.limit === 'durationMs') return `the ${formatDuration(view.size)} that this run has for tool calls are over`;
-  return `this run has used ${usedOf(view)}`;
+  const known = withoutUnderWay(view);
+  const rest = known.used < view.size ? ', and calls under way are expected to use the rest' : '';
+  return `this run has used ${usedOf(known)}${rest}`;
 };
+
+/** The same limit without the estimates of calls under way (D3). */
+const withoutUnderWay = (view: LimitView): LimitView => ({ ...view, used: Math.max(0, view.used - view.underWay) });
 
 /** D1: why a call of the run itself is skipped, without a full stop. */
 export const reservedText = (view: LimitView): string =>
   `the ${amountOf(Math.max(0, view.size - view.used), view)} that are left are reserved for sub-agents`;
 
-/** D2: what the model reads once a limit is near. Empty without such a limit. */
-export const adviceOf = (near: readonly LimitView[]): string =>
-  near.length === 0
-    ? ''
-    : `This run has used ${near.map(usedOf).join(', and ')}. Finish what you have begun with what is left, and begin nothing new.`;
+/** D2: what the model reads once a limit is near. Empty without such a limit. Of limits of the same kind, it reads the one with least left. */
+export const adviceOf = (near: readonly LimitView[]): string => {
+  if (near.length === 0) return '';
+  const known = near.map(withoutUnderWay);
+  const left = ({ size, used }: LimitView): number => size - used;
+  const told = known.filter((one, index) =>
+    known.every((other, place) => {
+      const isAhead = left(other) < left(one) || (left(other) === left(one) && place < index);
+      return other.limit !== one.limit || !isAhead;
+    }),
+  );
+  return `This run has used ${told.map(usedOf).join(', and ')}. Finish what you have begun with what is left, and begin nothing new.`;
+};

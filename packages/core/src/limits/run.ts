@@ -17,8 +17,11 @@ const ADVISED = 0.8;
 /** D3: the part of a limit that the first call of a model is expected to use. */
 const FIRST = 0.02;
 
-/** Children that have ended, and that a report still lists. */
+/** Children of a run that have ended, and that a report still lists. */
 const MOST_PAST = 50;
+
+/** The same for a tree, so that sub-agents of sub-agents can't fill the memory. */
+const MOST_PAST_IN_TREE = 500;
 
 /** What a decision of a run with limits brings with it (D2). */
 export interface RunPermit {
@@ -39,6 +42,13 @@ export interface Deadline {
   readonly leftMs: number;
   /** Milliseconds that the run has in all for calls. */
   readonly ofMs: number;
+}
+
+/** A limit, and the run that has it. */
+interface OneLimit {
+  readonly run: Run;
+  readonly kind: LimitKind;
+  readonly limit: Limit;
 }
 
 export type Amounts = Record<CountedKind, number>;
@@ -84,6 +94,8 @@ export class Run {
   /** The limits that the model was advised of, and their sizes at that time. */
   readonly #advised = new Map<Limit, number>();
   #hasLastAnswer = false;
+  /** Of a root: the latest runs of the tree that have ended, the oldest first. */
+  #pastInTree: Run[] | undefined;
 
   constructor({ id, name, limits, beganMs, parent }: RunStart) {
     this.id = id;
@@ -207,7 +219,7 @@ export class Run {
     for (const { limits, used, held } of this.#chain()) {
       const limit = limits[kind];
       if (limit === undefined) continue;
-      if (limit.mode === 'pause') room = Math.min(room, limit.size - (isOwn ? used : held)[kind]);
+      if (limit.mode === 'pause') room = Math.min(room, sumOf(kind, limit.size, -(isOwn ? used : held)[kind]));
       isOwn ||= limit.reserves;
     }
     return Math.max(0, room);
@@ -266,7 +278,7 @@ export class Run {
     this.children.push(child);
     for (const kind of COUNTED_KINDS) {
       const limit = child.limits[kind];
-      if (limit?.reserves === true) limit.size = Math.min(limit.size, child.used[kind] + this.room(kind));
+      if (limit?.reserves === true) limit.size = Math.min(limit.size, sumOf(kind, child.used[kind], this.room(kind)));
       this.hold(kind, child.holds(kind) - child.used[kind]);
     }
     return child;
@@ -286,7 +298,7 @@ export class Run {
       if (limit === undefined) continue;
       const from = limit.size;
       const before = kind === 'durationMs' ? 0 : run.holds(kind);
-      limit.size += by;
+      limit.size = kind === 'durationMs' ? from + by : sumOf(kind, from, by);
       if (kind !== 'durationMs') run.parent?.hold(kind, run.holds(kind) - before);
       extended.push({ session: run.id, from, to: limit.size });
     }
@@ -300,13 +312,26 @@ export class Run {
     this.ended = true;
     if (parent === undefined) return;
     parent.children.splice(parent.children.indexOf(this), 1);
-    parent.past.push(this);
-    if (parent.past.length > MOST_PAST) parent.past.shift();
+    parent.#remember(this);
+    parent.kept.push(...this.kept.splice(0));
     for (const child of this.children.splice(0)) {
       child.parent = parent;
       parent.children.push(child);
     }
     for (const kind of COUNTED_KINDS) parent.hold(kind, this.held[kind] - this.holds(kind));
+  }
+
+  /** A child has ended. Reports list the latest. */
+  #remember(child: Run): void {
+    this.past.push(child);
+    if (this.past.length > MOST_PAST) this.past.shift();
+    const root = this.#chain().at(-1) ?? this;
+    root.#pastInTree ??= [];
+    if (root.#pastInTree.push(child) <= MOST_PAST_IN_TREE) return;
+    const oldest = root.#pastInTree.shift();
+    const listed = oldest?.parent?.past ?? [];
+    const index = oldest === undefined ? -1 : listed.indexOf(oldest);
+    if (index >= 0) listed.splice(index, 1);
   }
 
   /** The limits that hold for the run: its own, then those above. */
@@ -321,20 +346,32 @@ export class Run {
     });
   }
 
-  /** D2: the limits that the model has to think of. Empty nearly always. */
+  /** D2: the limits that are near, with the estimates of calls under way (D3). Empty nearly always. */
   near(ms: number): readonly LimitView[] {
     return this.#near(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }
 
+  /** D2: those that the model has to think of. An estimate that is too high must not advise it. */
+  advisable(ms: number): readonly LimitView[] {
+    return this.#advisable(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
+  }
+
   /** D2: those that the model of this run was not advised of yet. */
   advise(ms: number): readonly LimitView[] {
-    const news = this.#near(ms).filter(({ limit }) => this.#advised.get(limit) !== limit.size);
+    const news = this.#advisable(ms).filter(({ limit }) => this.#advised.get(limit) !== limit.size);
     for (const { limit } of news) this.#advised.set(limit, limit.size);
     return news.map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }
 
-  #near(ms: number): readonly { readonly run: Run; readonly kind: LimitKind; readonly limit: Limit }[] {
-    const near: { run: Run; kind: LimitKind; limit: Limit }[] = [];
+  #advisable(ms: number): readonly OneLimit[] {
+    return this.#near(ms).filter(({ run, kind, limit }) => {
+      const underWay = kind === 'tokens' || kind === 'cost' ? run.underWay[kind] : 0;
+      return run.#usedOf(kind, ms) - underWay >= sizeOf(kind, limit) * ADVISED;
+    });
+  }
+
+  #near(ms: number): readonly OneLimit[] {
+    const near: OneLimit[] = [];
     for (const run of this.#chain()) {
       for (const kind of LIMIT_KINDS) {
         const limit = run.limits[kind];
@@ -383,7 +420,7 @@ const sound = (amount: unknown): number | undefined =>
 const MOST = Number.MAX_SAFE_INTEGER;
 
 /** Money is added to the nearest billionth, because fractions are not exact: ten times 0.1 has to be 1. */
-const sumOf = (kind: CountedKind, one: number, other: number): number => {
+export const sumOf = (kind: CountedKind, one: number, other: number): number => {
   const sum = Math.min(MOST, Math.max(-MOST, one + other));
   return kind === 'cost' ? Math.round(sum * 1e9) / 1e9 : sum;
 };

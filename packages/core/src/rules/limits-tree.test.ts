@@ -206,6 +206,14 @@ describe('D1: portions', () => {
     expect([child, session, child].map((run) => run.acquire('a').note !== '')).toEqual([true, false, false]);
   });
 
+  test('D1, D2: of limits of the same kind, the model reads the one with least left', () => {
+    const { session } = bench({ limits: { calls: 12, steps: 10 } });
+    const child = session.child({ portion: { calls: 10 } });
+    callTimes(child, 10);
+    steps(session, 8);
+    expect(child.note()).toContain('This run has used 10 of 10 tool calls, and 8 of 10 turns.');
+  });
+
   test('D3: what a sub-agent used is not counted again with the call that it ran in', () => {
     const { session } = bench({ limits: { tokens: 1_000 } });
     const permit = session.acquire('ask');
@@ -246,6 +254,29 @@ describe('C11: trees in snapshots', () => {
     expect(inAnotherProcess(restored, box).view().limits).toMatchObject([{ used: 20 }, { used: 70 }]);
   });
 
+  test('C11, D1: a child of a child that was taken again and has ended can be taken again, too', () => {
+    const { session, box } = bench({ limits: { calls: 20 } });
+    const grandchild = session.child({ id: 'child' }).child({ id: 'grandchild', portion: { calls: 5 } });
+    callTimes(grandchild, 3);
+    const restored = inAnotherProcess(session, box);
+    restored.child({ id: 'child' }).end();
+    const again = restored.child({ id: 'grandchild' });
+    expect(again.view().limits).toMatchObject([{ used: 3, size: 5 }, { used: 3 }]);
+    expect(restored.view().limits).toMatchObject([{ used: 3, reserved: 2 }]);
+  });
+
+  test('C11, D1: children that never end make no snapshot larger and larger', () => {
+    const { session, box } = bench({ limits: { calls: 1_000 } });
+    let latest: Session = session;
+    for (let turn = 0; turn < 80; turn += 1) {
+      callTimes(latest.child({ id: `child ${turn}` }), 1);
+      latest = inAnotherProcess(latest, box);
+    }
+    expect(snapshot(latest).run?.children).toHaveLength(50);
+    expect(latest.view().limits).toMatchObject([{ used: 80, reserved: 0 }]);
+    expect(latest.child({ id: 'child 79' }).view().limits).toMatchObject([{ used: 80 }]);
+  });
+
   test('C11, D1: a child that is taken again gets no more than is left', () => {
     const { session, box } = bench({ limits: { calls: 10 } });
     session.child({ id: 'child', portion: 0.8 });
@@ -270,6 +301,19 @@ describe('C11: hostile trees in snapshots', () => {
 });
 
 describe('D1: how large a tree may be', () => {
+  test('D1, Q1: of many sub-agents of sub-agents that have ended, the report lists the latest', () => {
+    const { session } = bench();
+    for (let i = 0; i < 30; i += 1) {
+      const child = session.child();
+      for (let j = 0; j < 30; j += 1) child.child().end();
+      child.end();
+    }
+    const listed = report(session).children ?? [];
+    const all = listed.flatMap((child) => [child, ...child.children]);
+    expect(all).toHaveLength(500);
+    expect(listed.at(-1)?.children).toHaveLength(30);
+  });
+
   test('D1: 50 children that live, and 5 levels', () => {
     const { session } = bench();
     const children = Array.from({ length: 50 }, () => session.child());

@@ -182,6 +182,19 @@ describe('D3: what a run spends', () => {
     expect(session.view().limits).toMatchObject([{ used: 1, reserved: 0, level: 'reached' }]);
   });
 
+  test('D3: sizes of limits of money are exact', () => {
+    const { session } = bench({ limits: { cost: { amount: 0.1, currency: 'USD' } } });
+    session.extend('cost', 0.2);
+    session.spend({ cost: 0.1 });
+    session.spend({ cost: 0.2 });
+    expect(session.acquire('a').reason).toBe('limit_reached');
+    const parent = bench({ limits: { cost: { amount: 3, currency: 'USD' } } }).session;
+    const child = parent.child({ portion: 0.1 });
+    child.spend({ cost: 0.1 });
+    child.spend({ cost: 0.2 });
+    expect(child.acquire('a').reason).toBe('limit_reached');
+  });
+
   test('D3: a call under way counts what one of the last 20 used at most, and the pause lifts once that is too much', () => {
     const { session } = bench({ limits: { tokens: 1_000 } });
     session.acquire('a').settle({ ...OK, tokens: 400 });
@@ -189,11 +202,30 @@ describe('D3: what a run spends', () => {
     expect(session.view().limits).toMatchObject([{ used: 800 }]);
     expect(session.acquire('b').reason).toBe('closed'); // It has never used a token.
     expect(session.acquire('a').reason).toBe('closed'); // The last one counts what is left.
-    expect(session.acquire('a').message).toContain('this run has used 1,000 of 1,000 tokens.');
+    expect(session.acquire('a').message).toContain(
+      'this run has used 400 of 1,000 tokens, and calls under way are expected to use the rest.',
+    );
     expect(session.acquire('b').reason).toBe('limit_reached');
     under.settle({ ...OK, tokens: 10 });
     expect(session.view().limits).toMatchObject([{ used: 610 }]);
     expect(session.acquire('a').reason).toBe('closed');
+  });
+
+  test('D2, D3: an estimate that is too high advises no model', () => {
+    const { session } = bench({ limits: { tokens: 100 } });
+    session.acquire('a').settle({ ...OK, tokens: 50 });
+    const high = session.acquire('a');
+    expect(high).toMatchObject({ caution: true, note: '' });
+    expect(session.note()).not.toContain('Finish');
+    high.settle({ ...OK, tokens: 1 });
+    session.acquire('b').settle({ ...OK, tokens: 29 });
+    expect(session.acquire('c').note).toContain('This run has used 80 of 100 tokens.');
+  });
+
+  test('D2: a part of a cent is told as such', () => {
+    const { session } = bench({ limits: { cost: { amount: 0.004, currency: 'USD' } } });
+    session.spend({ cost: 0.0039 });
+    expect(session.note()).toContain('0.0039 of 0.004 USD');
   });
 
   test('D3: estimates forget what is older than 20 calls', () => {

@@ -50,12 +50,15 @@ const children =
 
 export const checkRun = complete(ofRun(MOST_LEVELS));
 
+/** Children that were not taken again since the last snapshot. A program that never ends its children must not make each snapshot larger. */
+const MOST_KEPT = 50;
+
 /** Sums of fractions may be a trace below 0, and no amount is more than can be read back. */
 const sum = (one: number, other = 0): number => Math.min(MOST, Math.max(0, one + other));
 
 export const writeRun = (run: Run, ms: number): RunSnapshot => {
   const { limits, used, estimated, underWay, beganMs } = run;
-  const children = [...run.children, ...run.kept];
+  const children = [...run.children, ...run.kept.slice(0, Math.max(0, MOST_KEPT - run.children.length))];
   return {
     ageMs: Math.max(0, ms - beganMs),
     limits: LIMIT_KINDS.flatMap((limit) => {
