@@ -38,10 +38,14 @@ const LONGEST_MS = 2 ** 31 - 1;
 /** When the time of its run for calls ends (D4). */
 export type Deadline = NonNullable<ReturnType<typeof callDeadline>>;
 
-/** Waits for the timeout and the caller's signal, and calls back with the reason. Gives a function that ends the wait. */
+/**
+ * Waits for the timeout and the caller's signal, and calls back with the reason. Gives a function that ends the wait.
+ *
+ * @param deadlineNow When the time of the run ends. It is asked again at that time, because the limit may have been extended (D2).
+ */
 export const watchLimits = (
   { timeoutMs, signal, spentMs = 0 }: Start,
-  deadline: Deadline | undefined,
+  deadlineNow: () => Deadline | undefined,
   stop: (reason: unknown, ranMs?: number) => void,
 ): (() => void) => {
   const startMs = performance.now();
@@ -50,12 +54,18 @@ export const watchLimits = (
   signal?.addEventListener('abort', onAbort, { once: true });
   const ownMs = timeoutMs === undefined ? LONGEST_MS : timeoutMs - spentMs;
   let timer: NodeJS.Timeout | undefined;
-  if (deadline !== undefined && deadline.leftMs < ownMs) {
-    timer = setTimeout(
-      () => stop(deadlineReason(), isOfTool(ranMs(), deadline) ? undefined : ranMs()),
-      deadline.leftMs,
-    );
-  } else if (timeoutMs !== undefined) timer = setTimeout(() => stop(timeoutAfter(timeoutMs)), ownMs);
+  const wait = (deadline: Deadline | undefined, sinceMs: number): void => {
+    if (deadline !== undefined && deadline.leftMs < ownMs) timer = setTimeout(onDeadline, deadline.leftMs - sinceMs);
+    else if (timeoutMs !== undefined) timer = setTimeout(() => stop(timeoutAfter(timeoutMs)), ownMs - sinceMs);
+  };
+  const onDeadline = (): void => {
+    const deadline = deadlineNow();
+    const ran = ranMs();
+    const isOver = deadline !== undefined && deadline.leftMs - ran < 1; // A timer may end a moment early.
+    if (isOver) stop(deadlineReason(), isOfTool(ran, deadline) ? undefined : ran);
+    else wait(deadline, ran);
+  };
+  wait(deadlineNow(), 0);
   return () => {
     clearTimeout(timer);
     // All calls of a run often share one signal, and a listener left on it is a leak. A signal that throws must not cost the result.

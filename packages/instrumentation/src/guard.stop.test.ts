@@ -249,6 +249,22 @@ describe('the end of the time of a run', () => {
     expect(outcomes).toEqual(['search: failure, timeout']);
   });
 
+  test('D2, D4: moves on for a call under way, if a person extends the limit', async () => {
+    vi.useFakeTimers();
+    const { session, outcomes } = watchedSession({ limits: { durationMs: 60_000 } });
+    const after = (ms: number) => () => new Promise((resolve) => setTimeout(resolve, ms, 'found'));
+    const short = guard(session, 'search', after(70_000))();
+    const long = guard(session, 'crawl', hang)().catch((error) => error);
+    const own = guard(session, 'own', hang, { timeoutMs: 58_000 })().catch((error) => error);
+    session.extend('durationMs', 40_000);
+    await vi.advanceTimersByTimeAsync(70_000);
+    expect(await short).toBe('found');
+    expect(await own).toMatchObject({ message: 'No answer within 58000 ms' });
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await long).toMatchObject(deadline);
+    expect(outcomes).toEqual(['own: failure, timeout', 'search: success', 'crawl: failure, timeout']);
+  });
+
   test('D4, O10: is the fault of a tool that had most of it', async () => {
     vi.useFakeTimers();
     const { session, outcomes } = watchedSession({ limits: { durationMs: 60_000 } });

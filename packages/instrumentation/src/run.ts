@@ -38,9 +38,8 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
-    const deadline = start.canStop === false ? undefined : callDeadline(permit);
-    if (start.timeoutMs !== undefined || start.signal !== undefined || deadline !== undefined)
-      this.#unwatch = this.#watch(deadline);
+    if (start.timeoutMs !== undefined || start.signal !== undefined || this.#deadline() !== undefined)
+      this.#unwatch = this.#watch();
   }
 
   /** The permit's context, for parts that run later, when another context may be active. */
@@ -200,11 +199,19 @@ export class Run {
     });
   }
 
-  #watch(deadline: Deadline | undefined): () => void {
+  #deadline(): Deadline | undefined {
+    return this.#start.canStop === false ? undefined : callDeadline(this.#permit);
+  }
+
+  #watch(): () => void {
     const { signal } = this.#start;
     let unwatch: (() => void) | undefined;
     try {
-      unwatch = watchLimits(this.#start, deadline, (reason, ranMs) => this.#stop(reason, ranMs));
+      unwatch = watchLimits(
+        this.#start,
+        () => this.#deadline(),
+        (reason, ranMs) => this.#stop(reason, ranMs),
+      );
       // A listener of the box may have ended the run while it was being decided.
       if (!signal?.aborted) return unwatch;
       this.#stop(signal.reason, 0);
