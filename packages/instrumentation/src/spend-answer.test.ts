@@ -126,8 +126,7 @@ test('D3: Google ADK counts each answer once, by plugin and callbacks', async ()
   expect(tokensOf(watched)).toBe(12);
 });
 
-test('D3: guardQuery counts what is new in each result of Claude Code', async () => {
-  const watched = watchedSession({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
+describe('D3: guardQuery', () => {
   const result = (session_id: string, tokens: number, total_cost_usd: number) => ({
     type: 'result',
     session_id,
@@ -137,13 +136,31 @@ test('D3: guardQuery counts what is new in each result of Claude Code', async ()
       opus: { inputTokens: 1, outputTokens: 2, cacheReadInputTokens: 3, cacheCreationInputTokens: 4 },
     },
   });
-  const results = [result('one', 10, 0.5), result('one', 50, 1.5), result('two', 5, 0.25), result('one', 1, 0.125)];
-  const running = Object.assign(
-    (async function* () {
-      yield* results;
-    })(),
-    { close: () => {} },
-  );
-  for await (const _ of guardQuery(running as unknown as Query, watched.session));
-  expect(watched.session.view().limits?.map(({ used }) => used)).toEqual([20 + 40 + 15 + 11, 0.5 + 1 + 0.25 + 0.125]);
+  const crash = (session_id: string) => ({ type: 'result', session_id, total_cost_usd: 0, modelUsage: {} });
+  const limitedInMoney = () => watchedSession({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
+  const read = async ({ session }: Watched, results: readonly object[]) => {
+    const running = Object.assign(
+      (async function* () {
+        yield* results;
+      })(),
+      { close: () => {} },
+    );
+    for await (const _ of guardQuery(running as unknown as Query, session));
+    return session.view().limits?.map(({ used }) => used);
+  };
+
+  test('counts what is new in each result of Claude Code', async () => {
+    const results = [result('one', 10, 0.5), result('one', 50, 1.5), result('two', 5, 0.25), result('one', 1, 0.125)];
+    expect(await read(limitedInMoney(), results)).toEqual([20 + 40 + 15 + 11, 0.5 + 1 + 0.25 + 0.125]);
+  });
+
+  test('counts what is new in a conversation that another session has begun', async () => {
+    expect(await read(limitedInMoney(), [result('begun', 90, 0.5)])).toEqual([100, 0.5]);
+    expect(await read(limitedInMoney(), [result('begun', 120, 0.75)])).toEqual([30, 0.25]);
+  });
+
+  test('learns nothing from the empty result of a crash', async () => {
+    const results = [result('crashed', 90, 0.5), crash('crashed'), result('crashed', 120, 0.75)];
+    expect(await read(limitedInMoney(), results)).toEqual([130, 0.75]);
+  });
 });

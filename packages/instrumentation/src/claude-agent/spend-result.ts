@@ -1,6 +1,7 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { Session } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
+import { processWide } from '../process-wide.ts';
 import { sumOf } from '../spend-answer.ts';
 
 type Result = Extract<SDKMessage, { readonly type: 'result' }>;
@@ -10,22 +11,34 @@ interface Totals {
   readonly cost: number;
 }
 
-/** The latest totals of each conversation of a session. */
-const totals = new WeakMap<Session, Map<string, Totals>>();
+/**
+ * The latest totals of each conversation. For all sessions: a conversation that is resumed goes on from its total, often with another session, such
+ * as one that was restored.
+ */
+const totals = processWide('claude-totals', () => new Map<string, Totals>());
+
+/** Most conversations kept. */
+const REMEMBERED = 10_000;
 
 /** D3: a result tells the totals of its conversation so far, so the session gets what is new. `/clear` begins at 0 again. */
 export const spendResult = (session: Session, result: Result): void => {
-  const known = totals.get(session) ?? new Map<string, Totals>();
-  totals.set(session, known);
   const models = Object.values(read(result, 'modelUsage') ?? {});
   const tokens = sumOf(...models.flatMap((usage) => COUNTS.map((count) => read(usage, count)))) ?? 0;
   const now = { tokens, cost: sumOf(read(result, 'total_cost_usd')) ?? 0 };
-  const before = known.get(result.session_id) ?? NOTHING;
-  known.set(result.session_id, now);
+  if (now.tokens === 0 && now.cost === 0) return; // The result of a crash says nothing of what was used.
+  const before = totals.get(result.session_id) ?? NOTHING;
+  remember(result.session_id, now);
   const isReset = now.tokens < before.tokens;
   const since = isReset ? NOTHING : before;
   const isInDollars = session.view().limits?.some(({ currency }) => currency === 'USD') === true;
   session.spend({ tokens: now.tokens - since.tokens, ...(isInDollars && { cost: now.cost - since.cost }) });
+};
+
+const remember = (conversation: string, now: Totals): void => {
+  totals.delete(conversation);
+  totals.set(conversation, now);
+  const [oldest] = totals.size > REMEMBERED ? totals.keys() : [];
+  if (oldest !== undefined) totals.delete(oldest);
 };
 
 const NOTHING: Totals = { tokens: 0, cost: 0 };
