@@ -233,7 +233,7 @@ class Session implements TreeRoot {
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     const run = call.run ?? this.#engine.run;
     if (run !== undefined) {
-      permit.limits = run.enter(entry.tool, permit.executes, at.ms);
+      permit.limits = run.enter(entry.tool, permit.executes, mode === 'observe_only', at.ms);
       if (permit.executes) this.#telemetry.countCall();
       this.#lookAtLimits(run, at.ms);
     }
@@ -468,8 +468,17 @@ class Session implements TreeRoot {
   }
 
   noteFor(run: Run | undefined): string {
-    const advice = adviceOf(run?.advisable(this.#box.clock.now()) ?? []);
+    const near = run?.advisable(this.#box.clock.now()) ?? [];
+    const advice = near.length > 0 && this.#isObserved() ? '' : adviceOf(near);
     return [advice, noteText(this.#rejected(run))].filter(Boolean).join('\n\n');
+  }
+
+  /** C1: all declared tools are only observed, so that the model is told nothing. */
+  #isObserved(): boolean {
+    const { circuits } = this.#circuits.store;
+    const tools = [...this.#box.tools()];
+    if (tools.length === 0) return this.#box.undeclared.mode === 'observe_only';
+    return tools.every((name) => (circuits.get(name) ?? this.#box.tool(name))?.mode === 'observe_only');
   }
 
   unavailable(): readonly string[] {

@@ -164,11 +164,12 @@ export class Run {
     this.#hasLastAnswer = false;
   }
 
-  /** A call was decided. It begins if it is made. */
-  enter(name: string, isMade: boolean, ms: number): RunPermit {
+  /** A call was decided. It begins if it is made. `isObserved`: it is only observed, so that its result stays as it is (C1). */
+  enter(name: string, isMade: boolean, isObserved: boolean, ms: number): RunPermit {
     const call = isMade ? this.begin(name) : undefined;
     const near = this.near(ms);
-    return { run: this, call, near, advised: isMade && near.length > 0 ? this.advise(ms) : NONE };
+    const advises = isMade && !isObserved && near.length > 0;
+    return { run: this, call, near, advised: advises ? this.advise(ms) : NONE };
   }
 
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */

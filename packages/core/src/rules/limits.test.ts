@@ -222,6 +222,21 @@ describe('D3: what a run spends', () => {
     expect(session.acquire('c').note).toContain('This run has used 80 of 100 tokens.');
   });
 
+  test('C1, D2: while tools are only observed, the model reads nothing of limits', () => {
+    const seen = { mode: 'observe_only' } as const;
+    for (const { session } of [
+      bench({ limits: { calls: 2 }, tools: { a: seen } }),
+      bench({ limits: { calls: 2 }, defaults: seen, tools: {} }),
+    ]) {
+      for (let i = 0; i < 4; i += 1) expect(session.acquire('a')).toMatchObject({ decision: 'call', note: '' });
+      expect(session.note()).toBe('');
+    }
+    const { session } = bench({ limits: { calls: 5 }, tools: { a: seen, b: {} } });
+    callTimes(session, 4);
+    expect(session.note()).toContain('4 of 5 tool calls');
+    expect(session.acquire('b').note).toContain('5 of 5 tool calls');
+  });
+
   test('D2: a part of a cent is told as such', () => {
     const { session } = bench({ limits: { cost: { amount: 0.004, currency: 'USD' } } });
     session.spend({ cost: 0.0039 });
