@@ -28,6 +28,12 @@ const box = () =>
     tools: { search: { serveStaleMs: 60_000, isFailure: () => false }, other: {} },
   });
 
+/** A run with limits, and its box. */
+const limited = () => {
+  const of = createBreakerbox({ agent: 'agent', tools: { search: {} }, limits: { calls: 10, tokens: 1_000 } });
+  return { of, run: of.session() };
+};
+
 /** A session in which `search` is open. */
 export const failing = (): Session => {
   const session = box().session();
@@ -70,6 +76,11 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
     operate(box()).report({ action: 'resume', result: 'refused', tool: value as Outside, session: value as Outside }),
   'Operator.resume': (value) => operate(box()).resume(value as Outside, value as Outside),
   'Operator.confirmRecovered': (value) => operate(box()).confirmRecovered(value as Outside, value as Outside),
+  'Operator.extend': (value) => {
+    const { of, run } = limited();
+    operate(of).extend(value as Outside, value as Outside, value as Outside, value as Outside);
+    operate(of).extend(run.id, 'calls', 1, value as Outside);
+  },
   reconfigure: (value) => reconfigure(box(), (config) => ({ ...config, tools: value as Outside })),
   report: (value) => report(failing(), value as Outside),
   restore: (value) => restore(box(), value),
@@ -90,6 +101,15 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
     for (let call = 0; call < 4; call += 1) {
       session.acquire('search', { input: value, key: value as Outside }).settle({ error: new Error('ECONNRESET') });
     }
+  },
+  'Session.child': (value) => {
+    limited().run.child(value as Outside);
+    limited().run.child({ id: value as Outside, name: value as Outside, portion: value as Outside });
+  },
+  'Session.extend': (value) => limited().run.extend(value as Outside, value as Outside),
+  'Session.spend': (value) => {
+    limited().run.spend(value as Outside);
+    limited().run.spend({ tokens: value as Outside, cost: value as Outside });
   },
   'Session.control': (value) =>
     box()

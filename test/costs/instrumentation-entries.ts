@@ -1,6 +1,7 @@
 import { createBreakerbox, type Session } from '@breakerbox/core';
 import {
   classifyError,
+  classifyModelCall,
   classifyResult,
   guard,
   guardAll,
@@ -46,6 +47,7 @@ const adkCall = async (run: () => unknown): Promise<unknown> => {
 export const ENTRIES: Readonly<Record<string, Call>> = {
   'index classifyError': (value) => classifyError(value, { tool: 'fetch', input: { url: 'https://a.example/' } }),
   'index classifyResult': (value) => classifyResult(value, { tool: 'search', input: { query: 'ECONNRESET' } }),
+  'index classifyModelCall': (value) => classifyModelCall({ provider: 'openai', model: 'gpt-5', error: value }),
   'index guard': (value, end) =>
     Promise.allSettled([guard(session(), 'search', end)(undefined), guard(session(), 'get', () => value)(undefined)]),
   'index guardAll': (_, end) => guardAll(session(), { search: end }).search(undefined),
@@ -116,8 +118,10 @@ export const ENTRIES: Readonly<Record<string, Call>> = {
 export const NO_OUTSIDE_INPUT: Readonly<Record<string, string>> = {
   'ai-sdk ModelStreamError': 'an error of ours',
   'ai-sdk ModelsUnavailableError': 'an error of ours',
+  'ai-sdk RunLimitError': 'an error of ours',
   'index ModelStreamError': 'an error of ours',
   'index ModelsUnavailableError': 'an error of ours',
+  'index RunLimitError': 'an error of ours',
   'index guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'ai-sdk breakerPrepareStep': 'names of tools, which the developer gives',
   'ai-sdk guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
@@ -125,12 +129,16 @@ export const NO_OUTSIDE_INPUT: Readonly<Record<string, string>> = {
   'langchain guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'langchain ModelStreamError': 'an error of ours',
   'langchain ModelsUnavailableError': 'an error of ours',
+  'langchain RunLimitError': 'an error of ours',
   'mastra guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'mastra ModelStreamError': 'an error of ours',
   'mastra ModelsUnavailableError': 'an error of ours',
+  'mastra RunLimitError': 'an error of ours',
   'openai-agents guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'openai-agents ModelStreamError': 'an error of ours',
   'openai-agents ModelsUnavailableError': 'an error of ours',
+  'openai-agents RunLimitError': 'an error of ours',
+  'ai-sdk breakerStepEnd': 'numbers of tokens, each read once',
   'ai-sdk breakerTelemetry': 'the events of a run, without errors and results',
   'claude-agent guardQuery': 'the control of a query',
   'claude-agent mergeHooks': 'hooks, which the developer gives',
