@@ -2,7 +2,7 @@ import { type Classification, type ErrorCategory, labelled, type Permit } from '
 import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
-import { type Deadline, isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
+import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
 import { hasMethod, orUndefined } from './untrusted.ts';
@@ -38,8 +38,8 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
-    if (start.timeoutMs !== undefined || start.signal !== undefined || this.#deadline() !== undefined)
-      this.#unwatch = this.#watch();
+    const isCut = start.canStop !== false && callDeadline(permit) !== undefined;
+    if (isCut || start.timeoutMs !== undefined || start.signal !== undefined) this.#unwatch = this.#watch(isCut);
   }
 
   /** The permit's context, for parts that run later, when another context may be active. */
@@ -199,17 +199,14 @@ export class Run {
     });
   }
 
-  #deadline(): Deadline | undefined {
-    return this.#start.canStop === false ? undefined : callDeadline(this.#permit);
-  }
-
-  #watch(): () => void {
+  /** @param isCut Whether the run's deadline ends the call. It is asked again when it comes, because the run may have been extended. */
+  #watch(isCut: boolean): () => void {
     const { signal } = this.#start;
     let unwatch: (() => void) | undefined;
     try {
       unwatch = watchLimits(
         this.#start,
-        () => this.#deadline(),
+        () => (isCut ? callDeadline(this.#permit) : undefined),
         (reason, ranMs) => this.#stop(reason, ranMs),
       );
       // A listener of the box may have ended the run while it was being decided.
