@@ -102,8 +102,11 @@ const spanOf = (span: OtlpSpan | null): Span | undefined => {
 };
 
 /** Milliseconds of nanoseconds, which are a string in JSON. */
+/** To the microsecond: a number has no room for nanoseconds of today, and whole milliseconds must stay whole. */
 const msOf = (nanos: unknown): number | undefined =>
-  typeof nanos === 'string' || typeof nanos === 'number' ? timeOf(Number(nanos) / 1e6) || undefined : undefined;
+  typeof nanos === 'string' || typeof nanos === 'number'
+    ? timeOf(Math.round(Number(nanos) / 1e3) / 1e3) || undefined
+    : undefined;
 
 const attributesOf = (attributes: unknown): ReadonlyMap<string, unknown> => {
   const found = new Map<string, unknown>();

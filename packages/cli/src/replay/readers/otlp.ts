@@ -121,7 +121,9 @@ const stepsBefore = ({ span, session, isAbove }: Call, { steps, guarded }: Progr
 };
 
 const eventsOfCall = ({ span, session, tokens }: Call, steps: number): readonly RecordedEvent[] => {
-  const { startMs: atMs, endMs } = span;
+  const { startMs: atMs } = span;
+  // OpenTelemetry for JavaScript begins spans at whole milliseconds, and ends them between those: what follows would be before the end.
+  const endMs = Math.max(atMs, Math.floor(span.endMs));
   const events: RecordedEvent[] = Array.from({ length: steps }, () => ({ kind: 'step', session, atMs }));
   const action = resumedBy(span);
   if (action) return [{ kind: action, session, atMs }];
