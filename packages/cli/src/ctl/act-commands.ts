@@ -13,6 +13,18 @@ import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
 import { type FoundSession, sessionsNamed, silentOf, wayBack } from './look-commands.ts';
 import { look } from './targets.ts';
 
+/** The processes of a session, and the endpoints that did not answer. Reports it if there is no such session. */
+const findSession = async (id: string, invocation: Invocation) => {
+  const found = await look(reachable(invocation), id);
+  const all = sessionsNamed(id, found, invocation.flags);
+  const silent = silentOf(found);
+  if (all.length === 0) {
+    const message = `No agent that answers has a live session ${id}.`;
+    report(invocation, [{ result: 'unknown', message }], silent);
+  }
+  return { all, silent };
+};
+
 /** Finds the processes of a session, and what the caller has not named: the cycle or event that it has now. */
 export const onFoundSession = async (
   action: 'resume' | 'confirm',
@@ -20,21 +32,15 @@ export const onFoundSession = async (
   invocation: Invocation,
 ): Promise<void> => {
   const { flags } = invocation;
-  const found = await look(reachable(invocation), id);
-  const all = sessionsNamed(id, found, flags);
-  if (all.length === 0)
-    return report(
-      invocation,
-      [{ result: 'unknown', message: `No agent that answers has a live session ${id}.` }],
-      silentOf(found),
-    );
+  const { all, silent } = await findSession(id, invocation);
+  if (all.length === 0) return;
   const paused = all.filter(
     ({ session }) => needs(action, session) || flags.event !== undefined || flags.cycle !== undefined,
   );
   if (paused.length === 0) {
     const message =
       (action === 'resume' && all.map(({ session }) => byLimit(session)).find(Boolean)) || NOT_NEEDED[action](id);
-    return report(invocation, [{ result: 'stale', message }], silentOf(found));
+    return report(invocation, [{ result: 'stale', message }], silent);
   }
   report(invocation, await Promise.all(paused.map((one) => actOn(action, one, flags))));
 };
@@ -83,14 +89,8 @@ const actOn = async (
  */
 export const onLimit = async (id: string, limit: string, amount: number, invocation: Invocation): Promise<void> => {
   const { flags } = invocation;
-  const found = await look(reachable(invocation), id);
-  const all = sessionsNamed(id, found, flags);
-  if (all.length === 0)
-    return report(
-      invocation,
-      [{ result: 'unknown', message: `No agent that answers has a live session ${id}.` }],
-      silentOf(found),
-    );
+  const { all } = await findSession(id, invocation);
+  if (all.length === 0) return;
   const paused = all.filter(({ session }) => limitOf(session, id, limit)?.level === 'reached');
   report(
     invocation,
