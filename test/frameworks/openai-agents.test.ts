@@ -8,7 +8,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as newest from '@openai/agents';
 import * as oldest from 'openai-agents-oldest';
+import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { open, watchedSession } from '../../packages/instrumentation/src/test-support/watched-session.ts';
 import { contract } from './contract.ts';
 import { type AgentEnd, type AgentRun, type Harness, toolsByServer } from './harness.ts';
 
@@ -148,3 +150,56 @@ contract(
   }),
 );
 contract(mcpTools(newest, 'OpenAI Agents 0.20.0, MCP server'));
+
+const VERSIONS: readonly (readonly [string, Sdk])[] = [
+  ['0.20.0', newest],
+  ['0.3.0', oldest as unknown as Sdk],
+];
+
+describe.each(VERSIONS)('OpenAI Agents %s asks the session before a person', (_, sdk) => {
+  const turn = ['a', 'b'].map((q) => ({ tool: 'search', input: { q } }));
+  const agentWith = (needsApproval: true | (() => Promise<boolean>)) => {
+    const watched = watchedSession({ tools: { search: { failureThreshold: 1, probeAfterSteps: 1 } } });
+    const { model, heard } = scriptedModel([turn, 'Done.', turn.slice(1), 'Done.']);
+    const execute = vi.fn(async () => 'found');
+    const parameters = z.object({ q: z.string() });
+    const tool = guardToolFactory(sdk.tool, watched.session);
+    const search = tool({ name: 'search', description: 'Searches', parameters, needsApproval, execute });
+    const agent = new sdk.Agent({ name: 'researcher', model, tools: [search] });
+    return { ...watched, heard, execute, agent, runner: new sdk.Runner({ tracingDisabled: true }) };
+  };
+  const rejected = expect.stringContaining("Tool 'search' is unavailable");
+
+  test.each([
+    ['true', true as const],
+    ['a function', async () => true],
+  ])('needsApproval is %s: no person approves a call that is rejected', async (_, needsApproval) => {
+    const { session, agent, runner, heard, execute, decisions } = agentWith(needsApproval);
+    open({ session });
+    // However the circuit is when the tool would start: no person has approved the call.
+    runner.on('agent_tool_start', () => session.control('search', 'disabled'));
+    expect((await runner.run(agent, 'go')).interruptions).toEqual([]);
+    expect(heard()).toEqual([rejected, rejected]);
+    expect(decisions.slice(-2)).toEqual(['search: skip', 'search: skip']);
+    const later = await runner.run(agent, 'and now?');
+    expect(later.interruptions).toHaveLength(1); // The tool may run now.
+    later.state.approve(later.interruptions[0] as (typeof later.interruptions)[number]);
+    await runner.run(agent, later.state);
+    expect(execute).toHaveBeenCalledOnce();
+  });
+
+  test('a call that a person has answered keeps the answer, and a probe is asked about', async () => {
+    const { session, agent, runner, heard, execute } = agentWith(true);
+    open({ session });
+    session.step();
+    const { interruptions, state } = await runner.run(agent, 'go');
+    expect(interruptions).toHaveLength(2);
+    const [first, second] = interruptions as [(typeof interruptions)[number], (typeof interruptions)[number]];
+    state.approve(first);
+    state.reject(second);
+    session.control('search', 'forced_open');
+    await runner.run(agent, state);
+    expect(heard()).toEqual([rejected, expect.stringContaining('not approved')]);
+    expect(execute).not.toHaveBeenCalled();
+  });
+});

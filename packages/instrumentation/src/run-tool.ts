@@ -46,6 +46,8 @@ export interface ToolRequest extends ToolCall {
   readonly input: unknown;
   /** Input for core in place of the real one, if core must not recognize the call (O5, F2). */
   readonly asked?: unknown;
+  /** The result of {@link rejectedBefore} for this call: the session is not asked again. */
+  readonly rejection?: Rejection | undefined;
 }
 
 /** The form in which a framework's tools answer. */
@@ -76,7 +78,7 @@ export const runTool = async <Output>(
   executor: ToolExecutor<Output>,
   format: ResponseFormat<Output>,
 ): Promise<Output> => {
-  const permit = acquireFor(adapter, request);
+  const permit = request.rejection ?? acquireFor(adapter, request);
   const { reject, find = findNone, label, note } = format;
   if (!isRejected(permit)) {
     const [run, end] = execute(adapter, request, permit, executor, format);
@@ -87,7 +89,24 @@ export const runTool = async <Output>(
 };
 
 /**
- * The same for a tool that is called in place of another. It makes no further hop.
+ * Decides about a call before a person is asked, if the session rejects it now. Otherwise it decides nothing, because the person may take hours.
+ *
+ * @returns undefined if the tool may run.
+ */
+export const rejectedBefore = (adapter: AdapterContext, request: ToolRequest): Rejection | undefined => {
+  const { tool, group = adapter.groupOf?.(tool), input } = request;
+  const session = sessionOfAdapter(adapter);
+  declareTool(session, tool, group);
+  const { decision } = session.explain(tool, input);
+  if (decision === 'call' || decision === 'probe') return undefined;
+  const permit = acquireFor(adapter, request);
+  if (isRejected(permit)) return permit;
+  permit.settle({ outcome: 'ignored', category: 'cancelled' });
+  return undefined;
+};
+
+/**
+ * {@link runTool} for a tool that is called in place of another. It makes no further hop.
  *
  * @param usualMs Milliseconds that it has if the adapter has no limit.
  * @returns undefined if the decision rejects the call.

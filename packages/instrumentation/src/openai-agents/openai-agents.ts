@@ -12,12 +12,14 @@ import {
   type AdapterContext,
   type ResponseFormat,
   ranUntil,
+  rejectedBefore,
   runAlternative,
   runTool,
   type ToolExecutor,
   type ToolRequest,
 } from '../run-tool.ts';
 import type { CallEnd } from '../settlement.ts';
+import { type CircuitFirst, circuitFirst } from './approval.ts';
 import {
   isCheckingSchema,
   labelForAgents,
@@ -79,7 +81,8 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
  * session function, because the tools of a session function may belong to different users.
  *
  * Errors that a tool throws are recorded, then go to its `errorFunction` as usual. Arguments that its schema rejects reach neither the tool
- * nor the session. A handoff, or a call that a person or a guardrail rejects, does not reach the session either.
+ * nor the session. A handoff, or a call that a person or a guardrail rejects, does not reach the session either. A call with `needsApproval` that
+ * is rejected now is rejected at once, and no person is asked.
  *
  * Also use {@link breakerSteps}, or call `session.step()` after each turn of the model.
  *
@@ -122,12 +125,18 @@ export function guardToolFactory<Factory extends ToolFactory>(
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
     if (typeof given?.execute !== 'function') return create(given); // The framework reports the missing function.
     throwIfGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
-    const execute: Execute = (...call) => run(name, given, call, factory);
+    const asked = circuitFirst(
+      given.needsApproval,
+      () => name,
+      (input, callId) => safely(WHERE, () => rejectedBefore(adapter, { tool: name, input, callId })),
+    );
+    const execute: Execute = (...call) => run(name, given, call, factory, asked);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
     const { outputSchema, errorFunction } = given;
     const created = create({
       ...given,
       execute,
+      ...(asked && { needsApproval: asked.needsApproval }),
       ...(typeof errorFunction === 'function' && {
         errorFunction: advising(errorFunction as Parameters<typeof advising>[0]),
       }),
@@ -190,9 +199,15 @@ interface FactoryContext {
   readonly made: Map<string, ToolOptions | undefined>;
 }
 
-const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory: FactoryContext): Promise<unknown> => {
+const run = (
+  tool: string,
+  own: ToolOptions,
+  call: Parameters<Execute>,
+  factory: FactoryContext,
+  asked: CircuitFirst | undefined,
+): Promise<unknown> => {
   const { adapter, tokens } = factory;
-  const [input, , details] = call;
+  const [input, context, details] = call;
   const { timeoutMs = Number.POSITIVE_INFINITY } = own;
   const request: ToolRequest = {
     tool,
@@ -200,6 +215,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
     callId: details?.toolCall?.callId,
     signal: details?.signal,
     isOwnLimit: (ranMs) => ranUntil(timeoutMs, ranMs),
+    rejection: asked?.rejectionOf(context, details?.toolCall?.callId),
   };
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
@@ -217,7 +233,7 @@ const run = (tool: string, own: ToolOptions, call: Parameters<Execute>, factory:
   return end.catch(async (error: unknown) => {
     const advice = unavailableNotice(error);
     if (advice === undefined || details?.signal?.aborted === true) throw error; // The SDK knows its own time-outs.
-    return advisedText(await sdkText(tool, error, call[1]), advice);
+    return advisedText(await sdkText(tool, error, context), advice);
   });
 };
 
