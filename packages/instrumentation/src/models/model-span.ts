@@ -1,6 +1,6 @@
 import { ATTR, SCOPE_NAME } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import { context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Attributes, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { activeSession } from '../active-session.ts';
 import type { AnswerFacts, Candidate, ModelList, TriedModel } from './candidates.ts';
 
@@ -30,7 +30,7 @@ export const beginModelSpan = ({ agent, candidates, options }: ModelList<unknown
     if (!span.isRecording()) return NO_SPAN;
     const conversation = (options.session ?? activeSession())?.id;
     if (conversation !== undefined && !isOfFramework) span.setAttribute(ATTR.conversation, conversation);
-    return modelSpan(span, !isOfFramework);
+    return modelSpan(span, !isOfFramework, isOfFramework ? nameFrameworks(span, primary) : nameOwn(span));
   }) ?? NO_SPAN;
 
 const startSpan = (agent: string, { modelId, provider }: Candidate<unknown>): Span =>
@@ -44,31 +44,66 @@ const startSpan = (agent: string, { modelId, provider }: Candidate<unknown>): Sp
     },
   });
 
+const readable = (span: Span) => {
+  const { name = '', attributes = {} } = span as Partial<Record<'name', string> & Record<'attributes', Attributes>>;
+  return { name, attributes };
+};
+
 /**
  * Whether a framework's span is about this call of a model. SDKs keep name and attributes where they can be read. A name that begins with
  * `chat` alone may be the application's own span.
  */
 const isChat = (span: Span, { modelId }: Candidate<unknown>): boolean => {
-  const { name = '', attributes = {} } = span as {
-    readonly name?: string;
-    readonly attributes?: Record<string, unknown>;
-  };
+  const { name, attributes } = readable(span);
   const { [ATTR.operation]: operation, [ATTR.requestModel]: model = modelId } = attributes;
   return (operation === 'chat' && model === modelId) || /^ai\.\w+\.do(?:Generate|Stream)/.test(name);
 };
 
-const modelSpan = (span: Span, isOwn: boolean): ModelSpan => {
+/** Says on a span who answered. */
+type Naming = (candidate: Candidate<unknown>) => void;
+
+const positionOf = ({ index }: Candidate<unknown>) => ({ [ATTR.position]: index === 0 ? 'primary' : 'fallback' });
+
+const nameOwn =
+  (span: Span): Naming =>
+  (candidate) => {
+    const { provider, modelId } = candidate;
+    span.updateName(`chat ${modelId}`);
+    span.setAttributes({ [ATTR.provider]: provider, [ATTR.requestModel]: modelId, ...positionOf(candidate) });
+  };
+
+/** A framework's span is about the primary, in the framework's own words, which stay where they are right. */
+const nameFrameworks = (span: Span, primary: Candidate<unknown>): Naming => {
+  const { name, attributes } = readable(span);
+  /** The AI SDK 5 and 6 have attributes of their own too. */
+  const all = (standard: string, others: readonly string[], value: string) =>
+    Object.fromEntries([standard, ...others.filter((key) => attributes[key] !== undefined)].map((key) => [key, value]));
+  return (candidate) => {
+    span.setAttributes(positionOf(candidate));
+    if (candidate === primary) return;
+    const { provider, modelId } = candidate;
+    if (name === `chat ${primary.modelId}`) span.updateName(`chat ${modelId}`);
+    span.setAttributes(all(ATTR.requestModel, ['ai.model.id'], modelId));
+    if (provider === primary.provider) return;
+    const providers = all(ATTR.provider, ['gen_ai.system', 'ai.model.provider'], provider);
+    span.setAttributes(providers);
+    beforeEnd(span, () => span.setAttributes(providers));
+  };
+};
+
+/** `@ai-sdk/otel` says the provider of the model that it has, which is the primary, once more when the call ends. */
+const beforeEnd = (span: Span, run: () => void): void => {
+  const end = span.end.bind(span);
+  span.end = (time) => {
+    safely('the span of a model', run);
+    end(time);
+  };
+};
+
+const modelSpan = (span: Span, isOwn: boolean, name: Naming): ModelSpan => {
   const end = once(() => {
     if (isOwn) span.end();
   });
-  const name = ({ provider, modelId, index }: Candidate<unknown>): void => {
-    if (isOwn) span.updateName(`chat ${modelId}`);
-    span.setAttributes({
-      [ATTR.provider]: provider,
-      [ATTR.requestModel]: modelId,
-      [ATTR.position]: index === 0 ? 'primary' : 'fallback',
-    });
-  };
   const quietly = (run: () => void): void => void safely('the span of a model', run);
   return {
     within: (run) => (isOwn ? context.with(trace.setSpan(context.active(), span), run) : run()),
