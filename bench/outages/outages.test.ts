@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readingOf } from './agent/script.ts';
 import { Store } from './airline/database.ts';
 import { hasSucceeded, referenceOf } from './airline/task.ts';
 import { OWN_TASKS } from './airline/tasks.ts';
+import { readPublished } from './airline/tau2.ts';
 import { aiSdkLoop } from './frameworks/ai-sdk.ts';
 import { OUTAGE_PAGE, pageWith } from './page/page.ts';
 import { drawPlot, PLOTS } from './page/plots.ts';
@@ -91,6 +94,29 @@ test('while the provider of the model is down, a second model does the tasks, an
     expect(guarded.deadCalls).toBeLessThan(6);
     expect(guarded.recoveries).toBe(1);
   }
+});
+
+test('tasks of a clone are read with its database, and what is wrong with that is said', () => {
+  const clone = mkdtempSync(join(tmpdir(), 'breakerbox-tau2-'));
+  const folder = join(clone, 'data/tau2/domains/airline');
+  expect(() => readPublished(clone)).toThrow(`${join(folder, 'db.json')} (ENOENT`);
+  mkdirSync(folder, { recursive: true });
+  const actions = [{ name: 'send_certificate', arguments: { user_id: 'mia', amount: 100 } }];
+  const task = { id: '1', user_scenario: { instructions: 'A certificate' }, evaluation_criteria: { actions } };
+  writeFileSync(join(folder, 'tasks.json'), JSON.stringify([task, { ...task, id: '2', evaluation_criteria: null }]));
+  const write = (user: object) =>
+    writeFileSync(
+      join(folder, 'db.json'),
+      JSON.stringify({
+        flights: {},
+        reservations: {},
+        users: { mia: { reservations: [], payment_methods: {}, ...user } },
+      }),
+    );
+  write({});
+  expect(() => readPublished(clone)).toThrow('(users.mia.user_id: ');
+  write({ user_id: 'mia' });
+  expect(readPublished(clone).tasks.map(({ id }) => id)).toEqual(['1']);
 });
 
 test('the scripted model does what messages say, and takes other texts for failures', () => {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import type { Database } from './database.ts';
 import { referenceOf, type Task, type Tasks } from './task.ts';
 import { TOOLS } from './tools.ts';
@@ -24,6 +25,22 @@ const readJson = (path: string): unknown => {
   }
 };
 
+const ROWS = z.record(z.string(), z.looseObject({}));
+const DATABASE = z.looseObject({
+  flights: ROWS,
+  reservations: ROWS,
+  users: z.record(z.string(), z.looseObject({ user_id: z.string() })),
+});
+
+const readDatabase = (path: string): Database => {
+  const read = DATABASE.safeParse(readJson(path));
+  if (read.success) return read.data as unknown as Database;
+  const [issue] = read.error.issues;
+  throw new Error(
+    `--tasks: ${path} is not the database of tau2-bench's airline domain (${issue?.path.join('.')}: ${issue?.message}). Give the folder of a clone of tau2-bench.`,
+  );
+};
+
 const taskOf = ({ id, user_scenario: { instructions }, evaluation_criteria }: PublishedTask): Task => ({
   id,
   request: typeof instructions === 'string' ? instructions : instructions.reason_for_call,
@@ -36,7 +53,7 @@ const taskOf = ({ id, user_scenario: { instructions }, evaluation_criteria }: Pu
  * no data, and no fact has to be told. The result of a task is compared with what our tools make of its actions.
  */
 export const readPublished = (clone: string): Tasks => {
-  const database = readJson(join(clone, FOLDER, 'db.json')) as Database;
+  const database = readDatabase(join(clone, FOLDER, 'db.json'));
   const published = readJson(join(clone, FOLDER, 'tasks.json')) as readonly PublishedTask[];
   const tasks = published.map(taskOf).filter(({ actions }) => actions.every(({ tool }) => Object.hasOwn(TOOLS, tool)));
   if (tasks.length === 0) throw new Error(`--tasks: ${clone} has no task that our tools can do.`);
