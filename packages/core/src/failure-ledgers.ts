@@ -239,6 +239,7 @@ export class FailureLedgers {
   /** S5: ends the real event and that of the dry run, or that of the dry run alone. */
   resolve(mode: CircuitMode = BOTH): void {
     this.#correlate(mode, resolveEvent);
+    this.#steadyUntil = NOT_LONG; // Charges have aged during the pause: the next use of the session settles that.
     this.#publish();
   }
 

@@ -130,7 +130,7 @@ const toSession = (world: World, index: number, what: ToSession): void => {
       forceBoth(world, slot, what);
       break;
     case 'order':
-      slot.process.circuits.feed(what.name, what.order);
+      slot.process.circuits?.feed(what.name, what.order);
       hear(world.model, slot.process.modelBox, what.name, what.order);
       break;
     case 'end':

@@ -29,8 +29,8 @@ export interface Process {
   readonly box: Breakerbox;
   readonly modelBox: ModelBox;
   readonly originMs: number;
-  /** Where a fleet gives its orders. */
-  readonly circuits: SharedCircuits;
+  /** Where a fleet gives its orders. Undefined without a fleet: its overrides would make each call settle everything. */
+  readonly circuits: SharedCircuits | undefined;
 }
 
 export interface Slot {
@@ -84,7 +84,7 @@ export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseCon
     const box = createBreakerbox({ agent: AGENT, ...config, clock, sessionIdleMs: 1e12 });
     listen(box, told, originMs);
     if (isLast) attachOthers(box);
-    const circuits = shareCircuits(box);
+    const circuits = config.fleet && shareCircuits(box);
     if (!isLast) attachOthers(box);
     return { box, modelBox: newBox(model), originMs, circuits };
   });

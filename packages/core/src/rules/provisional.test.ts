@@ -47,6 +47,19 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(timed.session.acquire('e').reason).toBe('budget_exhausted');
   });
 
+  test('B1, S3: a charge whose window has passed during a pause is final after it, and no later event takes it back', () => {
+    const { session, clock } = bench({ tools });
+    failOnce(session, 'c', 'server');
+    trip(session, 'a');
+    trip(session, 'b');
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { consumed: 1, provisional: 1 } });
+    steps(session, 11);
+    session.confirmRecovered();
+    clock.advance(60_000);
+    for (const tool of ['a', 'b']) expect(failOnce(session, tool)).toBe('probe');
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { consumed: 2, provisional: 0 } });
+  });
+
   test('S3: at most five are provisional; the next is final, and pauses the session', () => {
     const { session } = bench({ tools });
     five(session);
