@@ -22,6 +22,8 @@ export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {
   readonly tree: TreeLimits;
   /** Number of equal calls in a row that is too many (O5); undefined: calls may repeat. */
   readonly repeats: number | undefined;
+  /** Whether the model is told that it goes in circles (D5). */
+  readonly findsCircles: boolean;
   readonly overrides: Overrides;
   /** Last good results of all sessions (F2). */
   readonly results: LastResults;

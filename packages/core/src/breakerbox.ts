@@ -24,7 +24,7 @@ import {
 } from './config/validation.ts';
 import { type BreakerboxEvents, createEmitter } from './events.ts';
 import { createResultPool } from './freshness/last-good.ts';
-import { limitsOf } from './limits/limits.ts';
+import { growWithBox, limitsOfSession } from './limits/limits.ts';
 import { Run } from './limits/run.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
 import { noOverrides } from './overrides.ts';
@@ -234,6 +234,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     keepsCircuits: scope !== 'none',
     tree: { maxChildren: config.maxChildren ?? 50, maxDepth: config.maxDepth ?? 5 },
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
+    findsCircles: config.loopGuard !== false && config.loopGuard?.circles === true,
     overrides: noOverrides(),
     results: createResultPool(),
     prechecks,
@@ -304,7 +305,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
         );
       seriesOf(series, 'sessionsStarted').value += 1;
       const memory = freshMemory(createBudget(budget), clock.now());
-      const limits = limitsOf({ ...settings(config.limits), ...settings(options.limits) });
+      const limits = limitsOfSession(settings(config.limits), settings(options.limits));
       const run = limits && new Run({ id, limits, beganMs: memory.stepMs });
       const named = options.id === undefined ? undefined : new NamedSession(agent, id, namedSessions, false);
       const allowed = allowedBy(allowedTools);
@@ -327,6 +328,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     put,
     continueSession: (id, memory, run, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
+      if (run !== undefined) growWithBox(run.limits, config.limits);
       return createSession(seenWith(options.tools), {
         id,
         memory,

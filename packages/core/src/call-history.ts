@@ -1,6 +1,7 @@
 import type { Clock } from './clock.ts';
 import { type FreshnessLabel, labelOf } from './freshness/freshness.ts';
 import { createLastGood, type LastGood, type LastResults } from './freshness/last-good.ts';
+import { type Circle, Circles } from './loop-guard/circles.ts';
 import { CallInput, digest, seedFor } from './loop-guard/digest.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
 import type { Judged, Settlement } from './outcome.ts';
@@ -22,12 +23,15 @@ export class CallHistory {
   #seed: number | undefined;
   /** {@link NO_LOOPS} if nothing has failed since the last success: nearly always. */
   guard: LoopGuard = NO_LOOPS;
+  /** D5; undefined: they are not looked for. */
+  readonly circles: Circles | undefined;
   /** Created for the first result that is worth remembering. */
   #results: LastGood | undefined;
   /** When the task began, in monotonic ms, because the system's clock may be set while it runs. */
   #taskMs: number;
 
-  constructor(clock: Clock, session: string, repeats: number | undefined, pool?: LastResults) {
+  constructor(clock: Clock, session: string, repeats: number | undefined, pool?: LastResults, findsCircles = false) {
+    this.circles = findsCircles ? new Circles() : undefined;
     this.#pool = pool;
     this.#session = session;
     this.#clock = clock;
@@ -80,6 +84,9 @@ export class CallHistory {
     const label = remembers
       ? safely('reading the freshness of a result', () => this.#remember(permit, settlement, ms)) // E5
       : undefined;
+    const { circles } = this;
+    if (circles !== undefined && settlement !== undefined)
+      permit.circle = safely('looking for circles', () => this.#circleOf(circles, permit, judged, settlement)); // E5
     permit.input?.forget();
     return label;
   }
@@ -88,6 +95,23 @@ export class CallHistory {
     if (this.#repeats === undefined || reason === 'disabled') return;
     const way = category === undefined ? 'success' : `${outcome}:${category}`;
     this.guard = settled(this.guard, entry.tool, input, way, this.#repeats);
+  }
+
+  /** D5: the circle that a call completes. A call without known arguments or without a known result ends what came before. */
+  #circleOf(
+    circles: Circles,
+    { entry: { tool }, input, limits }: SessionPermit,
+    { outcome, category }: Judged,
+    settlement: Settlement,
+  ): Circle | undefined {
+    const agent = limits?.run ?? circles;
+    const isSuccess = category === undefined;
+    const result = isSuccess && 'result' in settlement ? digest(settlement.result, this.#seed ?? 0) : undefined;
+    const way = isSuccess ? result : `${outcome}:${category}`;
+    if (input !== undefined && way !== undefined)
+      return circles.add(agent, { tool, what: `${tool} ${input.digest()} ${way}` }, isSuccess);
+    circles.interrupt(agent);
+    return undefined;
   }
 
   #remember({ entry, input }: SessionPermit, settlement: Settlement, ms: number) {

@@ -7,6 +7,7 @@ import { childOf } from './limits/children.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
+import type { Circle } from './loop-guard/circles.ts';
 import { type Permit, SessionPermit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session } from './session-api.ts';
@@ -147,6 +148,10 @@ class ChildSession implements Session, SessionInternals {
 
   tallies(): ReadonlyMap<string, ToolTally> {
     return this.#root.tallies();
+  }
+
+  get circles(): readonly Circle[] {
+    return this.#root.circles;
   }
 
   makePlan(make: PlanMaker): ScopePlan {

@@ -13,10 +13,12 @@ import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
 import { adviceOf } from './limits/limit-text.ts';
 import type { Deadline, RunPermit } from './limits/run.ts';
+import type { Circle } from './loop-guard/circles.ts';
 import type { CallInput } from './loop-guard/digest.ts';
 import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
+import { circleText } from './routing/circle-text.ts';
 import { adviceText, type RejectionFacts, rejectionText } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
@@ -52,8 +54,8 @@ export interface Permit {
    */
   readonly message: string;
   /**
-   * What the model should read beside the result: that a limit of the run is near, what is left, and to finish (D2). Each limit gives one
-   * such note. Empty nearly always.
+   * What the model should read beside the result: that a limit of the run is near, what is left, and to finish (D2); or, once the call has
+   * settled, that it goes in circles (D5). Each limit and each circle gives one such note. Empty nearly always.
    */
   readonly note: string;
   /** The fallback, on `skip` and `pause` (R2), and with the advice after a failed call (R5); otherwise undefined. */
@@ -141,6 +143,8 @@ export class SessionPermit implements Permit, Ticket {
   /** What the call uses of the limits of its run; undefined without limits (D2). */
   limits: RunPermit | undefined;
   freshness: FreshnessLabel | undefined;
+  /** The circle that the call has completed (D5). */
+  circle: Circle | undefined;
   span: Span | undefined;
   /** The call's arguments, if they were given (O5). Their content is private. */
   readonly input: CallInput | undefined;
@@ -175,6 +179,7 @@ export class SessionPermit implements Permit, Ticket {
     this.#inFlight = slots.inFlight;
     this.limits = undefined;
     this.freshness = undefined;
+    this.circle = undefined;
     this.span = undefined;
     this.#isOpen = this.executes;
     if (slots.inFlight !== undefined) this.#begin(slots.inFlight);
@@ -210,7 +215,9 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get note(): string {
-    return this.limits === undefined ? '' : adviceOf(this.limits.advised);
+    const advice = this.limits === undefined ? '' : adviceOf(this.limits.advised);
+    if (this.circle === undefined || this.mode === 'observe_only') return advice; // C1
+    return [advice, circleText(this.circle)].filter(Boolean).join('\n\n');
   }
 
   get route(): Route | undefined {

@@ -10,6 +10,7 @@ import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
+import type { Circle } from './loop-guard/circles.ts';
 import type { Permit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
@@ -39,6 +40,8 @@ export interface SessionInternals {
   lookAhead(): LookAhead;
   /** What became of the calls of each tool, in the order of first calls. */
   tallies(): ReadonlyMap<string, ToolTally>;
+  /** The circles in which the agent went (D5). */
+  readonly circles: readonly Circle[];
   /** What the run uses; undefined without limits (D2). */
   readonly run: Run | undefined;
   /** What the run uses has changed, other than by a call of the session: its limits are looked at (D7). */

@@ -18,12 +18,13 @@ import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barr
 import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
-import { extendRun } from './limits/extend.ts';
+import { checkUsage, extendRun } from './limits/extend.ts';
 import { isPausedByLimit, limitChanges } from './limits/limit-changes.ts';
 import { adviceOf } from './limits/limit-text.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import { Run, type RunPermit, soundUsage } from './limits/run.ts';
+import type { Circle } from './loop-guard/circles.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { applyOverrides } from './overrides.ts';
@@ -128,7 +129,7 @@ class Session implements TreeRoot {
       session: this,
     });
     this.#entries = new SessionTools(box);
-    this.#history = new CallHistory(box.clock, id, box.repeats, box.results);
+    this.#history = new CallHistory(box.clock, id, box.repeats, box.results, box.findsCircles);
     this.#engine = { box, circuits: this.#circuits, history: this.#history, allowed, run };
     this.#decider = new Decider(this.#engine);
     this.#beganMs = box.clock.now();
@@ -285,6 +286,7 @@ class Session implements TreeRoot {
     const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
     const late = !isUntouched && returned(this.#circuits, permit);
     permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    if (permit.circle !== undefined) this.#telemetry.circled();
     if (permit.limits !== undefined) this.#endInRun(permit.limits, judged);
     // A call that was decided before the run had limits or children may contain a child, which counts itself (D3).
     else if (judged.tokens !== undefined || judged.cost !== undefined)
@@ -393,6 +395,7 @@ class Session implements TreeRoot {
   }
 
   spendFor(run: Run | undefined, usage: Usage): void {
+    checkUsage(usage);
     this.countSpent({ ...soundUsage(usage), currency: run?.currency });
     if (run === undefined) return;
     run.spend(usage);
@@ -470,7 +473,9 @@ class Session implements TreeRoot {
   noteFor(run: Run | undefined): string {
     const near = run?.advisable(this.#box.clock.now()) ?? [];
     const advice = near.length > 0 && this.#isObserved() ? '' : adviceOf(near);
-    return [advice, noteText(this.#rejected(run))].filter(Boolean).join('\n\n');
+    const rejected = noteText(this.#rejected(run));
+    const isPaused = near.some(({ level, mode }) => level === 'reached' && mode === 'pause');
+    return isPaused && rejected !== '' ? rejected : [advice, rejected].filter(Boolean).join('\n\n'); // The pause says it too.
   }
 
   /** C1: all declared tools are only observed, so that the model is told nothing. */
@@ -547,7 +552,7 @@ class Session implements TreeRoot {
     return {
       id,
       agent: this.agent,
-      state: withLimits(ledgers.state, run?.limitObjection(at.ms)?.reason === 'limit_reached'),
+      state: withLimits(ledgers.state, run?.reached(at.ms) !== undefined),
       step: at.step,
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,
@@ -606,6 +611,10 @@ class Session implements TreeRoot {
 
   tallies(): ReadonlyMap<string, ToolTally> {
     return this.#entries.tallies();
+  }
+
+  get circles(): readonly Circle[] {
+    return [...(this.#history.circles?.found.values() ?? [])];
   }
 
   wasKept(): void {

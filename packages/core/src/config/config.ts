@@ -186,6 +186,11 @@ export interface BreakerboxConfig {
     | {
         /** Number of equal calls in a row after which the next one is skipped. Whole number ≥ 1. Default 3. */
         readonly repeats?: number;
+        /**
+         * Tells the model once if it goes in circles: the same call, or 2 to 4 calls in turns, with the same results three times over (D5).
+         * Nothing is skipped. A digest is made of each result. Default false.
+         */
+        readonly circles?: boolean;
       };
   /** Tools that may be called. Calls of other tools are skipped (K2). Default: all. */
   readonly allowedTools?: readonly string[];

@@ -53,7 +53,7 @@ export const usageOf = (price: ModelPrice | undefined, counted: ModelTokens): Mo
     cacheRead * (price.cacheRead ?? price.input) +
     cacheWrite * (price.cacheWrite ?? price.input) +
     output * price.output;
-  return { tokens, cost: sum / MILLION, currency: price.currency };
+  return { tokens, cost: sum / MILLION, currency: price.currency.toUpperCase() };
 };
 
 const EXAMPLE = "{ input: 1.25, output: 10, currency: 'USD' }";

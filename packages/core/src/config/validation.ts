@@ -197,6 +197,7 @@ const sessionChecks = object(
 const checkLoopGuard = object(
   {
     repeats: whole(1, 'The same call is skipped after it failed this many times in a row.'),
+    circles: oneOf([true, false], orLeaveOut('By default, no circles are looked for.')),
   },
   '{ repeats: 3 }, or set false to switch it off, or leave it out',
 );

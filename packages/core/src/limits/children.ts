@@ -37,6 +37,11 @@ export interface ChildStart {
 export const childOf = (run: Run, { id, name, portion }: ChildStart, tree: TreeLimits, ms: number): Run => {
   const parent = run.payer;
   checkSize(parent, tree);
+  for (let above: Run | undefined = parent; above !== undefined; above = above.parent)
+    if (above.id === id)
+      throw new BreakerboxUsageError(
+        `session.child({ id: ${show(id)} }): a session above it has this id. Give another one, or leave it out.`,
+      );
   const restored = parent.take(id);
   if (restored !== undefined) return restored;
   const child = new Run({ id, name, limits: limitsFor(parent, portion), beganMs: ms, parent });

@@ -3,6 +3,14 @@ import type { ExtendedLimit } from './limit-view.ts';
 import { LIMIT_KINDS, type LimitKind } from './limits.ts';
 import type { Run } from './run.ts';
 
+/** @throws BreakerboxUsageError if this is not what was used (E6). */
+export const checkUsage = (usage: unknown): void => {
+  if (typeof usage === 'object' && usage !== null) return;
+  throw new BreakerboxUsageError(
+    `session.spend(${usage === undefined ? '' : show(usage)}): that does not say what was used. Give tokens, cost or both, such as session.spend({ tokens: 500 }).`,
+  );
+};
+
 /** D2: makes a limit larger. */
 export const extendRun = (run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] => {
   const call = `session.extend(${show(limit)}, ${show(by)})`;

@@ -1,3 +1,4 @@
+import { withoutUnderWay } from './limit-text.ts';
 import type { LimitView } from './limit-view.ts';
 import { LIMIT_KINDS, type Limit } from './limits.ts';
 import type { Run } from './run.ts';
@@ -5,8 +6,9 @@ import type { Run } from './run.ts';
 /** What is to be told of a limit (D7). `lifted`: what is used has fallen below the limit again, or the limit has grown. */
 export interface LimitChange {
   readonly is: 'advised' | 'reached' | 'lifted';
+  /** As it was then, without the estimates of calls under way. */
   readonly limit: LimitView;
-  /** It is the first time that the limit, at its size of now, is advised or reached. Estimates of calls under way may lift it and bring it back. */
+  /** It is the first time that the limit, at its size of now, is advised or reached. */
   readonly isFirst: boolean;
 }
 
@@ -24,7 +26,7 @@ export const limitChanges = (run: Run, ms: number): readonly LimitChange[] => {
       const change = changeTo(level, limit);
       if (change === undefined) continue;
       changes ??= [];
-      changes.push({ ...change, limit: one.viewOf(kind, limit, ms) });
+      changes.push({ ...change, limit: withoutUnderWay(one.viewOf(kind, limit, ms)) });
     }
   }
   return changes ?? NONE;

@@ -10,10 +10,21 @@ const UNITS: Readonly<Record<Exclude<LimitKind, 'cost' | 'durationMs'>, string>>
   tokens: 'tokens',
 };
 
-const figure = (value: number): string => Math.round(value).toLocaleString('en-US');
+/** Rounded down: what is not used up must not read as if it were. */
+const figure = (value: number): string => Math.floor(value).toLocaleString('en-US');
 
 /** Of less than 1, three digits that count: a run may cost a part of a cent. */
 const money = (value: number): number => Number(Math.abs(value) < 1 ? value.toPrecision(3) : value.toFixed(2));
+
+/** Money that is used, which must not read as all of it before it is. */
+const usedMoney = (used: number, size: number): number =>
+  used < size && money(used) >= money(size) ? used : money(used);
+
+/** The same of time. */
+const usedTime = (used: number, size: number): string => {
+  const told = formatDuration(used);
+  return used < size && told === formatDuration(size) ? `${Math.floor(used / 1_000)} s` : told;
+};
 
 /** `14,000 tool calls`, `5 USD`, `10 min`. */
 export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'limit' | 'currency'>): string => {
@@ -25,8 +36,8 @@ export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'li
 /** `11,200 of 14,000 tool calls`. */
 export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency'>): string => {
   const { limit, used, size, currency } = view;
-  if (limit === 'durationMs') return `${formatDuration(used)} of ${formatDuration(size)}`;
-  if (limit === 'cost') return `${money(used)} of ${money(size)} ${currency}`;
+  if (limit === 'durationMs') return `${usedTime(used, size)} of ${formatDuration(size)}`;
+  if (limit === 'cost') return `${usedMoney(used, size)} of ${money(size)} ${currency}`;
   return `${figure(used)} of ${figure(size)} ${UNITS[limit]}`;
 };
 
@@ -34,12 +45,16 @@ export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'curren
 export const reachedText = (view: LimitView): string => {
   if (view.limit === 'durationMs') return `the ${formatDuration(view.size)} that this run has for tool calls are over`;
   const known = withoutUnderWay(view);
+  if (view.size === 0) return `this run was given no ${amountOf(0, view).slice(2)}`; // D1: a part that was rounded down to nothing.
   const rest = known.used < view.size ? ', and calls under way are expected to use the rest' : '';
   return `this run has used ${usedOf(known)}${rest}`;
 };
 
 /** The same limit without the estimates of calls under way (D3). */
-const withoutUnderWay = (view: LimitView): LimitView => ({ ...view, used: Math.max(0, view.used - view.underWay) });
+export const withoutUnderWay = (view: LimitView): LimitView => ({
+  ...view,
+  used: Math.max(0, view.used - view.underWay),
+});
 
 /** D1: why a call of the run itself is skipped, without a full stop. */
 export const reservedText = (view: LimitView): string =>
@@ -56,5 +71,8 @@ export const adviceOf = (near: readonly LimitView[]): string => {
       return other.limit !== one.limit || !isAhead;
     }),
   );
-  return `This run has used ${told.map(usedOf).join(', and ')}. Finish what you have begun with what is left, and begin nothing new.`;
+  const end = told.some((one) => left(one) <= 0)
+    ? 'Finish now, and begin nothing new.'
+    : 'Finish what you have begun with what is left, and begin nothing new.';
+  return `This run has used ${told.map(usedOf).join(', and ')}. ${end}`;
 };

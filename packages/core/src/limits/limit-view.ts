@@ -18,7 +18,7 @@ export interface LimitView {
   readonly mode: LimitMode;
   /** The currency of a limit of money; undefined for others. */
   readonly currency: string | undefined;
-  /** `advised` from 80 % on, `reached` at 100 %; undefined below. */
+  /** `advised` once 80 % are used, `reached` at 100 %, without what calls under way are expected to use; undefined below. */
   readonly level: 'advised' | 'reached' | undefined;
 }
 

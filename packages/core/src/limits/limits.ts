@@ -61,8 +61,10 @@ export interface Limit {
   readonly mode: LimitMode;
   /** It is a part of the limit of the run above (D1). */
   readonly reserves: boolean;
-  /** Of a limit of money. */
+  /** Of a limit of money: `USD`. */
   readonly currency: string | undefined;
+  /** The size of the box's limit when the run got it from there; undefined for a limit of its own. */
+  boxSize?: number | undefined;
   /** What was told of it: the level, and the sizes at which it was advised and reached (D7). */
   told?: { level: 'advised' | 'reached' | undefined; advisedAt: number; reachedAt: number };
 }
@@ -80,11 +82,33 @@ export const limitsOf = (options: LimitsOptions | undefined): Limits | undefined
   return Object.keys(limits).length === 0 ? undefined : limits;
 };
 
+/** D2: the limits of a session: its own, and those of its box. */
+export const limitsOfSession = (ofBox: LimitsOptions, own: LimitsOptions): Limits | undefined => {
+  const limits = limitsOf({ ...ofBox, ...own });
+  for (const kind of LIMIT_KINDS) {
+    const limit = kind in own ? undefined : limits?.[kind];
+    if (limit !== undefined) limit.boxSize = limit.size;
+  }
+  return limits;
+};
+
+/** C11: a limit that a restored run has from its box grows if that of the box has grown. What was extended stays. */
+export const growWithBox = (limits: Limits, ofBox: LimitsOptions | undefined): void => {
+  const now = limitsOf(ofBox);
+  for (const kind of LIMIT_KINDS) {
+    const [limit, size] = [limits[kind], now?.[kind]?.size];
+    if (limit?.boxSize === undefined || size === undefined || size <= limit.boxSize) continue;
+    if (limit.currency !== now?.[kind]?.currency) continue;
+    limit.size += size - limit.boxSize;
+    limit.boxSize = size;
+  }
+};
+
 const limitOf = (given: number | LimitOptions | CostLimitOptions | undefined): Limit | undefined => {
   if (given === undefined) return undefined;
   const { mode = 'pause', ...own } = typeof given === 'number' ? { limit: given } : given;
   return 'amount' in own
-    ? { size: own.amount, mode, reserves: false, currency: own.currency }
+    ? { size: own.amount, mode, reserves: false, currency: own.currency.toUpperCase() }
     : { size: own.limit, mode, reserves: false, currency: undefined };
 };
 

@@ -14,7 +14,7 @@ import { RunCall } from './run-call.ts';
 /** D2: the part of a limit from which on the model is advised to finish. */
 const ADVISED = 0.8;
 
-/** D3: the part of a limit that the first call of a model is expected to use. */
+/** D3: the most of a limit that the first call of a model is expected to use. */
 const FIRST = 0.02;
 
 /** Children of a run that have ended, and that a report still lists. */
@@ -93,7 +93,8 @@ export class Run {
   kept: Run[] = [];
   /** The limits that the model was advised of, and their sizes at that time. */
   readonly #advised = new Map<Limit, number>();
-  #hasLastAnswer = false;
+  /** D2: a model has answered since a limit was reached. */
+  hasLastAnswer = false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
   #pastInTree: Run[] | undefined;
 
@@ -152,16 +153,20 @@ export class Run {
    * limit if it has done so.
    */
   askModel(ms: number): LimitView | undefined {
-    const objection = this.limitObjection(ms);
-    const isPaused = objection?.reason === 'limit_reached';
-    if (isPaused && this.#hasLastAnswer) return objection.limit;
-    this.#hasLastAnswer = isPaused;
+    const reached = this.reached(ms);
+    if (reached !== undefined && this.hasLastAnswer) return reached;
+    this.hasLastAnswer = reached !== undefined;
     return undefined;
+  }
+
+  /** D2: the limit that pauses the run by what is spent. The estimates of calls under way pause calls of tools for a moment, and nothing else. */
+  reached(ms: number): LimitView | undefined {
+    return this.view(ms).find(({ level, mode }) => level === 'reached' && mode === 'pause');
   }
 
   /** The model that was asked last has not answered. */
   unanswered(): void {
-    this.#hasLastAnswer = false;
+    this.hasLastAnswer = false;
   }
 
   /** A call was decided. It begins if it is made. `isObserved`: it is only observed, so that its result stays as it is (C1). */
@@ -181,18 +186,22 @@ export class Run {
     return new RunCall(this, name, { tokens, cost });
   }
 
-  /** D3: a call of a model begins. Until it has reported something, it is expected to use all output that it may give, or 2 % of the limit. */
-  beginModel(name: string, maxOutputTokens: number | undefined): RunCall {
+  /**
+   * D3: a call of a model begins. Until it has reported something, its estimate is a guess: 2 % of the limit, or all output that it may give if
+   * that is less. A guess never takes the last of a limit, so that it pauses no run.
+   */
+  beginModel(name: string, maxOutputTokens = Number.POSITIVE_INFINITY): RunCall {
     const isKnown = this.estimates.has(name);
     const { tokens, cost } = this.estimates.of(name);
     return new RunCall(this, name, {
-      tokens: Math.min(this.room('tokens'), isKnown ? tokens : (maxOutputTokens ?? this.#part('tokens'))),
-      cost: Math.min(this.room('cost'), isKnown ? cost : this.#part('cost')),
+      tokens: isKnown ? Math.min(tokens, this.room('tokens')) : Math.min(this.#guess('tokens'), maxOutputTokens),
+      cost: isKnown ? Math.min(cost, this.room('cost')) : this.#guess('cost'),
     });
   }
 
-  #part(kind: CountedKind): number {
-    return (this.#limit(kind)?.size ?? 0) * FIRST;
+  #guess(kind: 'tokens' | 'cost'): number {
+    const guess = Math.min((this.#limit(kind)?.size ?? 0) * FIRST, this.room(kind) / 2);
+    return kind === 'tokens' ? Math.floor(guess) : guess;
   }
 
   /** The nearest limit. */
@@ -365,10 +374,7 @@ export class Run {
   }
 
   #advisable(ms: number): readonly OneLimit[] {
-    return this.#near(ms).filter(({ run, kind, limit }) => {
-      const underWay = kind === 'tokens' || kind === 'cost' ? run.underWay[kind] : 0;
-      return run.#usedOf(kind, ms) - underWay >= sizeOf(kind, limit) * ADVISED;
-    });
+    return this.#near(ms).filter(({ run, kind, limit }) => run.levelOf(kind, limit, ms) !== undefined);
   }
 
   #near(ms: number): readonly OneLimit[] {
@@ -387,8 +393,10 @@ export class Run {
     return kind === 'durationMs' ? Math.max(0, ms - this.beganMs) : this.used[kind];
   }
 
+  /** By what is spent, without the estimates of calls under way: those may be too high. */
   levelOf(kind: LimitKind, limit: Limit, ms: number): LimitView['level'] {
-    const used = this.#usedOf(kind, ms);
+    const isEstimated = kind === 'tokens' || kind === 'cost';
+    const used = isEstimated ? sumOf(kind, this.used[kind], -this.underWay[kind]) : this.#usedOf(kind, ms);
     const size = sizeOf(kind, limit);
     if (used >= size) return 'reached';
     return used >= size * ADVISED ? 'advised' : undefined;

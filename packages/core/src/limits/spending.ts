@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { read } from '../safely.ts';
+import { warnOnce } from '../warnings/warnings.ts';
 import type { LimitView, Spent } from './limit-view.ts';
 import type { Run } from './run.ts';
 
@@ -35,6 +36,7 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
     end: (usage, succeeded) => {
       const { cost, currency = run.currency } = usage;
       const isOther = run.currency !== undefined && currency !== run.currency;
+      if (isOther && cost !== undefined) warnOfCurrency(session, name, currency, run.currency);
       // The limit cannot count money of another currency. The metrics can.
       const spent = call.end(isOther ? { tokens: usage.tokens } : usage, succeeded);
       owner.countSpent({ ...spent, ...(isOther && { cost }), currency });
@@ -42,6 +44,20 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
     },
   };
 };
+
+/** D3: a limit in one currency and a price in another. */
+const warnOfCurrency = (
+  session: object,
+  model: string,
+  other: string | undefined,
+  currency: string | undefined,
+): void =>
+  warnOnce(
+    'BREAKERBOX_OTHER_CURRENCY',
+    model,
+    () =>
+      `The price of '${model}' is in ${other}, but the limit of cost of agent '${read(session, 'agent')}' is in ${currency}, so the limit counts no money of this model. Give the price and the limit in the same currency.`,
+  );
 
 /** D2: the request of a model that may be the last one of its run. */
 export interface LastAnswer {

@@ -71,6 +71,8 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
 const settleBoth = (world: World, pair: Pair, how: How): void => {
   settleReal(pair.permit, how);
   settle(world.model, pair.model, judged(world.model, pair.model.tool, how));
+  const { note, observed } = pair.permit;
+  same({ circle: note.includes('the same result') }, { circle: pair.model.circle && observed === undefined }); // D5, C1
   // A fleet's latest orders are taken up at the next use, so there the next decision may differ.
   if (world.model.config.fleet === undefined) compareAdvice(pair);
   world.over.push(pair);
@@ -95,7 +97,7 @@ const settleReal = (permit: Permit, how: How): void => {
     ...(retryAfterMs !== undefined && { retryAfterMs }),
     ...(blames && { blames }),
   };
-  permit.settle(outcome === 'success' ? { outcome, tokens } : { outcome, ...told, tokens });
+  permit.settle(outcome === 'success' ? { outcome, tokens, result: tokens } : { outcome, ...told, tokens });
 };
 
 type Restart = Extract<Happening, { kind: 'restart' }>;

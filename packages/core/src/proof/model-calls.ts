@@ -1,6 +1,7 @@
 import { OTHER_TOOL } from '../index.ts';
 import { count, type Ended, flush, type Layer, type Model, type ModelPermit, type ModelSession } from './model.ts';
 import { tried } from './model-advice.ts';
+import { noteCircle } from './model-circles.ts';
 import { halfOpen, type ModelCircuit } from './model-circuit.ts';
 import { conclude } from './model-conclude.ts';
 import { latestOf } from './model-correlation.ts';
@@ -81,6 +82,7 @@ export const acquire = (
     groupName,
     settled: !goes,
     advice: undefined,
+    circle: false,
   };
   for (const one of slots) one.probing.push(permit.id);
   if (slots.length > 0) session.home.probes.push(permit);
@@ -144,7 +146,9 @@ export const settle = (model: Model, permit: ModelPermit, ended: Ended): void =>
     return; // C9: it came too late.
   }
   permit.settled = true;
-  conclude(model, permit, afterHistory(permit, ended), model.ms);
+  const found = afterHistory(permit, ended);
+  conclude(model, permit, found, model.ms);
+  noteCircle(model, permit, found);
   permit.session.calls += 1;
   show(model, permit.session);
 };

@@ -21,14 +21,14 @@ export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun):
 
 /** D7: a limit is near, reached or lifted. The metrics count the first time of each. */
 export const flushLimits = (model: Model, session: ModelSession): void => {
-  for (const { limit, level, mode, used, size } of limitsNow(model, session)) {
+  for (const { limit, level, mode, spent, size } of limitsOf(model, session)) {
     const { levels } = session.run;
     const before = levels[limit];
     if (level === before) continue;
     const isNew = level !== undefined && levels[`${limit} ${level}`] === undefined;
     session.run.levels = { ...levels, [limit]: level, ...(isNew && { [`${limit} ${level}`]: 'told' }) };
     const is = level === 'reached' ? level : before === 'reached' ? 'lifted' : isNew ? level : undefined;
-    if (is !== undefined) flush(model, session, `limit.${is}`, limit, mode, used, size);
+    if (is !== undefined) flush(model, session, `limit.${is}`, limit, mode, spent, size);
     if (!isNew || is === 'lifted') continue;
     if (mode !== 'observe') count(model, `limits|${limit}|${level}`);
     else if (level === 'reached') count(model, `limits|${limit}|observed`);
@@ -44,7 +44,11 @@ const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
 const NAMES = ['calls', 'steps', 'tokens', 'durationMs'] as const;
 
 /** Each limit, as it is now. */
-export const limitsNow = ({ config, ms }: Model, { run }: ModelSession) =>
+export const limitsNow = (model: Model, session: ModelSession) =>
+  limitsOf(model, session).map(({ spent: _, ...limit }) => limit);
+
+/** The same with what is spent: calls under way are expected to use more, which pauses, but is not told. */
+const limitsOf = ({ config, ms }: Model, { run }: ModelSession) =>
   NAMES.flatMap((limit) => {
     const given: LimitsOptions[typeof limit] = config.limits?.[limit];
     if (given === undefined) return [];
@@ -52,15 +56,20 @@ export const limitsNow = ({ config, ms }: Model, { run }: ModelSession) =>
     const kept = limit === 'durationMs' ? Math.min(full / 4, Math.max(full / 10, 5_000)) : 0; // D4
     const size = full - kept;
     const used = limit === 'durationMs' ? ms - run.ms : sums(run)[limit];
-    const level = used >= size ? 'reached' : used >= size * 0.8 ? 'advised' : undefined;
-    return [{ limit, size, used, mode, level }];
+    const spent = limit === 'durationMs' ? used : run[limit];
+    const level = spent >= size ? 'reached' : spent >= size * 0.8 ? 'advised' : undefined;
+    return [{ limit, size, used, spent, mode, level }];
   });
 
 export const isOver = (model: Model, session: ModelSession): boolean =>
-  limitsNow(model, session).some(({ level, mode }) => level === 'reached' && mode === 'pause');
+  limitsNow(model, session).some(({ used, size, mode }) => used >= size && mode === 'pause');
 
 export const isNear = (model: Model, session: ModelSession): boolean =>
-  limitsNow(model, session).some(({ level, mode }) => level !== undefined && mode !== 'observe');
+  limitsNow(model, session).some(({ used, size, mode }) => used >= size * 0.8 && mode !== 'observe');
+
+/** D7: what is shown, by what is spent. */
+export const isReached = (model: Model, session: ModelSession): boolean =>
+  limitsNow(model, session).some(({ level, mode }) => level === 'reached' && mode === 'pause');
 
 /** D3: the most that one of the last 20 calls has used, and no more than is left. */
 export const beginCall = (model: Model, session: ModelSession, id: number, tool: string): void => {

@@ -25,6 +25,8 @@ export const newSession = (model: Model, box: ModelBox, id: string, tools: OwnTo
     shown: { state: 'active', remaining: model.budget.limit, event: false },
     low: false,
     loops: [],
+    latest: [],
+    circles: [],
     run: newRun(model.ms),
     tools,
   };
@@ -91,6 +93,8 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
     shown: { state: 'active', remaining: left(real), event: false },
     low: left(real) <= 1 && left(real) < real.by.limit,
     loops: [],
+    latest: [],
+    circles: [],
     run,
     tools,
   };

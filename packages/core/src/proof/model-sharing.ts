@@ -4,7 +4,7 @@ import { type ModelCircuit, restage } from './model-circuit.ts';
 import { type Correlation, endEvent, eventReport } from './model-correlation.ts';
 import { noteFleetEvent } from './model-fleet-event.ts';
 import { correlating, type Side, sidesOf } from './model-home.ts';
-import { isOver } from './model-limits.ts';
+import { isReached } from './model-limits.ts';
 import { EVENT } from './model-wish.ts';
 
 /** Whether an event pauses the sessions that it concerns (S2). */
@@ -52,7 +52,7 @@ export const shownOf = (model: Model, session: ModelSession): ModelSession['show
 /** D2: a limit comes after what failures pause. */
 export const shownState = (model: Model, session: ModelSession): ModelSession['shown']['state'] => {
   const state = stateOf(model, { correlation: session.home.real, budget: session.real });
-  return state === 'active' && isOver(model, session) ? 'paused_limit' : state;
+  return state === 'active' && isReached(model, session) ? 'paused_limit' : state;
 };
 
 /** What the gauges show from now on, and the one counter that depends on it. */

@@ -133,6 +133,9 @@ export interface ModelSession {
   low: boolean;
   /** O5: for each tool, the calls that had the same result one after the other. */
   loops: Loop[];
+  /** D5: the latest calls with their results, and the circles that were found. */
+  latest: readonly string[];
+  circles: readonly string[];
   /** D2. */
   run: ModelRun;
   /** C18. */
@@ -204,6 +207,8 @@ export interface ModelPermit {
   /** C9; undefined unless the call holds a slot. */
   readonly leaseMs: number | undefined;
   settled: boolean;
+  /** D5: it has completed a circle. */
+  circle: boolean;
   /** R5: why the next call would be rejected, if this one has failed. */
   advice: Reason | undefined;
 }
@@ -215,6 +220,8 @@ export interface Ended {
   readonly retryAfterMs?: number;
   /** O4. */
   readonly tokens?: number;
+  /** What it returned, in words of its own. */
+  readonly result?: string;
   /** C13, C14. */
   readonly blames?: 'group' | 'key';
   /** O8: a digest of its text, if nothing explains it, and whether it is about the tool itself. */

@@ -225,6 +225,17 @@ const limitSection: Section = ({ limits = [], session }) => [
   }),
 ];
 
+/** Circles that a text lists: the latest. */
+const MOST_CIRCLES = 10;
+
+/** D5: calls that were made again and again with the same results. */
+const circleSection: Section = ({ circles = [] }) => [
+  'Calls in circles, with the same arguments and results',
+  circles
+    .slice(-MOST_CIRCLES)
+    .map(({ tools, calls }) => item('-', `${tools.map(named).join(', ')}: ${counted(calls, 'call')}.`)),
+];
+
 /** Sub-agents that a text lists. */
 const MOST_CHILDREN = 20;
 
@@ -335,7 +346,7 @@ const scopeHeadline = ({ scope, done }: SessionReport): string => {
 
 const HEALTH: readonly Section[] = [unavailableSection, toolSection];
 const WORK: readonly Section[] = [taskSection, leftOutSection];
-const CHARGES: readonly Section[] = [limitSection, childSection, budgetSection, remarkSection];
+const CHARGES: readonly Section[] = [limitSection, childSection, circleSection, budgetSection, remarkSection];
 const ACTIVE: readonly Section[] = [nextSection, systemicSection, ...HEALTH, ...WORK, ...CHARGES];
 const PAUSED: readonly Section[] = [nextSection, systemicSection, ...WORK, ...HEALTH, ...CHARGES];
 

@@ -13,6 +13,7 @@ import { type CircuitView, viewCircuits } from '../view.ts';
 import { headlineOf, type Known, nextOf } from './next.ts';
 import {
   type ChildReport,
+  type CircleReport,
   leftOutOf,
   reportBudget,
   reportChildren,
@@ -62,6 +63,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     systemicDecision: box.systemic?.decision ?? 'pause',
     ...(inside.run && { limits: inside.run.view(at.ms) }),
     ...(children && { children }),
+    ...(inside.circles.length > 0 && { circles: inside.circles.map((one) => ({ ...one })) }),
     scope: inside.plan,
     done: options.done ?? [],
   });
@@ -97,6 +99,8 @@ export interface ReportFacts {
   readonly limits?: readonly LimitView[];
   /** Its sub-agents (D1). */
   readonly children?: readonly ChildReport[];
+  /** The circles in which the agent went (D5). */
+  readonly circles?: readonly CircleReport[];
   readonly scope: ScopePlan | undefined;
   readonly done: readonly string[];
 }
@@ -118,6 +122,7 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
     budget: reportBudget(ledger.budget, ledger.exhausted, keepsCharges(state), at),
     ...(facts.limits && { limits: reportLimits(facts.limits) }),
     ...(facts.children && { children: facts.children }),
+    ...(facts.circles && { circles: facts.circles }),
     systemic: reportSystemic(facts),
     scope,
     done: [...done],

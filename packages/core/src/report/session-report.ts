@@ -42,6 +42,8 @@ export interface SessionReport {
   readonly limits?: readonly LimitReport[];
   /** The sub-agents of the session (D1); left out without any. */
   readonly children?: readonly ChildReport[];
+  /** The circles in which the agent went (D5), the latest 50; left out without any. */
+  readonly circles?: readonly CircleReport[];
   /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null without a plan. */
@@ -103,6 +105,14 @@ export interface LimitReport extends Omit<LimitView, 'currency' | 'level'> {
   readonly currency: string | null;
   /** `advised` from 80 % on, `reached` at 100 %; null below. */
   readonly level: 'advised' | 'reached' | null;
+}
+
+/** Calls that were made again and again, with the same arguments and results (D5). */
+export interface CircleReport {
+  /** The tools of its calls, in order. One of them may be there twice. */
+  readonly tools: readonly string[];
+  /** Calls that were made in it. */
+  readonly calls: number;
 }
 
 /** A sub-agent, and what it and its own sub-agents have used (D1). */

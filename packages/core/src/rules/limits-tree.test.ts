@@ -28,6 +28,14 @@ const callTimes = (session: Session, times: number): number => {
 const callsOf = (session: Session) => session.view().limits?.find(({ session: id }) => id === session.id);
 
 describe('D1: circuits and the failure budget of a tree', () => {
+  test('D1, E6: a child may not have the id of a session above it', () => {
+    const { session } = bench({ limits: { calls: 5 } });
+    const child = session.child({ id: 'helper' });
+    for (const id of [session.id, 'helper'])
+      expect(() => child.child({ id })).toThrow(`session.child({ id: '${id}' }): a session above it has this id.`);
+    expect(() => session.child({ id: session.id })).toThrow('Give another one, or leave it out.');
+  });
+
   test('D1: a child decides with the circuits and the failure budget of the root', () => {
     const { session } = bench();
     const [one, other] = [session.child({ id: 'one' }), session.child({ id: 'other' })];
@@ -209,9 +217,9 @@ describe('D1: portions', () => {
   test('D1, D2: of limits of the same kind, the model reads the one with least left', () => {
     const { session } = bench({ limits: { calls: 12, steps: 10 } });
     const child = session.child({ portion: { calls: 10 } });
-    callTimes(child, 10);
+    callTimes(child, 9);
     steps(session, 8);
-    expect(child.note()).toContain('This run has used 10 of 10 tool calls, and 8 of 10 turns.');
+    expect(child.note()).toContain('This run has used 9 of 10 tool calls, and 8 of 10 turns.');
   });
 
   test('D3: what a sub-agent used is not counted again with the call that it ran in', () => {

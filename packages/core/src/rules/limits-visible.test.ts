@@ -133,21 +133,18 @@ describe('D7: events of limits', () => {
     expect(records()[1]?.attributes).toMatchObject({ [ATTR.limit]: 'calls', [ATTR.limitUsed]: 10 });
   });
 
-  test('D7: estimates that lift a limit and bring it back are told, and counted once', () => {
-    const { session, told, counted } = watched({ limits: { tokens: 1_000 } });
-    for (let i = 0; i < 3; i += 1) {
-      const call = beginModelCall(session, `model:a/${i}`, 1_000);
-      call?.end({ tokens: 10 }, true);
-    }
-    expect(told).toEqual([
-      'limit.reached tokens 1000/1000',
-      'limit.lifted tokens 10/1000',
-      'limit.reached tokens 1000/1000',
-      'limit.lifted tokens 20/1000',
-      'limit.reached tokens 1000/1000',
-      'limit.lifted tokens 30/1000',
-    ]);
-    expect(counted()).toEqual({ 'tokens reached': 1 });
+  test('D7: what calls under way are expected to use is not told, and what was spent is', () => {
+    const { session, told, counted, sessions } = watched({ limits: { tokens: 1_000 } });
+    beginModelCall(session, 'model:a/b').end({ tokens: 700 }, true);
+    const call = beginModelCall(session, 'model:a/b');
+    expect(session.acquire('a').reason).toBe('limit_reached');
+    expect([told, counted(), sessions()]).toEqual([[], {}, ['active 1']]);
+    call.end({ tokens: 150 }, true);
+    beginModelCall(session, 'model:a/b');
+    expect(told).toEqual(['limit.advised tokens 850/1000']);
+    session.spend({ tokens: 150 });
+    expect([told.slice(1), sessions()]).toEqual([['limit.reached tokens 1000/1000'], ['paused_limit 1']]);
+    expect(counted()).toEqual({ 'tokens advised': 1, 'tokens reached': 1 });
   });
 
   test('D7: what the program spends is told at once, time at the next use', () => {

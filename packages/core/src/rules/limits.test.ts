@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { reconfigure } from '../control/reconfigure.ts';
 import { createBreakerbox } from '../index.ts';
-import { beginModelCall } from '../limits/spending.ts';
+import { askForAnswer, beginModelCall } from '../limits/spending.ts';
 import { callDeadline } from '../permit.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { planScope } from '../scope/scope.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
-import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
+import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../test-support.ts';
 import { bringDown, inAnotherProcess } from './test-support.rules.ts';
 
 const OK = { outcome: 'success' } as const;
@@ -237,6 +237,27 @@ describe('D3: what a run spends', () => {
     expect(session.acquire('b').note).toContain('5 of 5 tool calls');
   });
 
+  test('D2: what is not used up does not read as if it were', () => {
+    const { session, clock } = bench({
+      limits: { tokens: 1_000, cost: { amount: 5, currency: 'USD' }, durationMs: 8_000_000 },
+    });
+    session.spend({ tokens: 999.6, cost: 4.999 });
+    clock.advance(7_199_000);
+    expect(session.note()).toContain('999 of 1,000 tokens, and 4.999 of 5 USD, and 7199 s of 2 h.');
+  });
+
+  test('D2: a note beside a pause, or about the last of a limit, promises nothing', () => {
+    const { session } = bench({ limits: { calls: 5 } });
+    callTimes(session, 4);
+    expect(session.acquire('a').note).toContain('with what is left');
+    expect(session.note()).toMatch(/^Tool calls are paused: this run has used 5 of 5 tool calls\./);
+    const advised = bench({ limits: { calls: { limit: 2, mode: 'advise' } } }).session;
+    callTimes(advised, 2);
+    expect(advised.note()).toBe('This run has used 2 of 2 tool calls. Finish now, and begin nothing new.');
+    const child = bench({ limits: { calls: 5 } }).session.child({ portion: 0.1 });
+    expect(child.acquire('a').message).toContain('this run was given no tool calls.');
+  });
+
   test('D2: a part of a cent is told as such', () => {
     const { session } = bench({ limits: { cost: { amount: 0.004, currency: 'USD' } } });
     session.spend({ cost: 0.0039 });
@@ -260,17 +281,57 @@ describe('D3: what a run spends', () => {
     expect(session.view().limits).toMatchObject([{ used: 207, estimated: 100 }]);
   });
 
-  test('D3: a call of a model counts its most output, or 2 % of the limit, until it says what it used', () => {
+  test('D3: a call of a model counts 2 % of the limit, or its most output, until it says what it used', () => {
     const { session } = bench({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
-    const first = beginModelCall(session, 'model:a/b', 3_000);
-    const other = beginModelCall(session, 'model:a/c');
-    expect(session.view().limits).toMatchObject([{ used: 3_200 }, { used: 0.2 }]);
+    const first = beginModelCall(session, 'model:a/b', 50);
+    const other = beginModelCall(session, 'model:a/c', 3_000);
+    expect(session.view().limits).toMatchObject([{ used: 250 }, { used: 0.2 }]);
     first?.end({ tokens: 800, cost: 0.01 }, true);
     other?.end({}, false); // It failed, and what it cost is unknown.
     expect(session.view().limits).toMatchObject([{ used: 1_000, estimated: 200 }, { estimated: 0.1 }]);
-    beginModelCall(session, 'model:a/b', 3_000);
+    beginModelCall(session, 'model:a/b', 50);
     expect(session.view().limits).toMatchObject([{ used: 1_800 }, {}]);
     expect(beginModelCall(bench().session, 'model:a/b').end({ tokens: 5 }, true)).toBeUndefined();
+  });
+
+  test('D3: a run that has spent nothing is not paused by guesses, however many models are asked', () => {
+    const { session } = bench({ limits: { tokens: 300, cost: { amount: 0.01, currency: 'USD' } } });
+    for (let i = 0; i < 200; i += 1) beginModelCall(session, `model:a/${i}`, 4_096);
+    expect(session.acquire('a').decision).toBe('call');
+    expect(session.view()).toMatchObject({ state: 'active', limits: [{ level: undefined }, { level: undefined }] });
+  });
+
+  test('D2, D3: calls under way keep no model from answering', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    beginModelCall(session, 'model:a/b').end({ tokens: 600 }, true);
+    beginModelCall(session, 'model:a/b');
+    expect(session.acquire('a').reason).toBe('limit_reached');
+    for (let i = 0; i < 3; i += 1) expect(askForAnswer(session)?.limit).toBeUndefined();
+    session.spend({ tokens: 400 });
+    expect([askForAnswer(session)?.limit, askForAnswer(session)?.limit?.limit]).toEqual([undefined, 'tokens']);
+  });
+
+  test('D3, E6: spend() says what is wrong', () => {
+    const { session } = bench();
+    const spend = session.spend.bind(session) as (usage?: unknown) => void;
+    expect(() => spend()).toThrow('session.spend(): that does not say what was used. Give tokens, cost or both');
+    expect(() => spend(500)).toThrow('session.spend(500): ');
+  });
+
+  test('D3: letters of a currency may be small', () => {
+    const { session } = bench({ limits: { cost: { amount: 5, currency: 'usd' } } });
+    beginModelCall(session, 'model:a/b').end({ cost: 1, currency: 'USD' }, true);
+    expect(session.view().limits).toMatchObject([{ used: 1, currency: 'USD' }]);
+  });
+
+  test('D3: money in another currency gives one warning', () => {
+    const warned = watchWarnings();
+    const { session } = bench({ limits: { cost: { amount: 5, currency: 'USD' } } });
+    for (let i = 0; i < 3; i += 1) beginModelCall(session, 'model:a/b').end({ cost: 1, currency: 'EUR' }, true);
+    expect(session.view().limits).toMatchObject([{ used: 0 }]);
+    expect(warned()).toEqual([
+      "BREAKERBOX_OTHER_CURRENCY: The price of 'model:a/b' is in EUR, but the limit of cost of agent 'tester' is in USD, so the limit counts no money of this model. Give the price and the limit in the same currency.",
+    ]);
   });
 
   test('D3: what is no number uses nothing', () => {
@@ -342,6 +403,24 @@ describe('C11, Q1: limits in snapshots and reports', () => {
     clock.advance(20_000);
     expect(kept.acquire('a').reason).toBe('limit_reached');
     expect(inAnotherProcess(kept, box).view().limits).toEqual(kept.view().limits);
+  });
+
+  test('C11, D2: a larger limit of the box holds for restored sessions too, and what was extended stays', () => {
+    const { session, box } = bench({ limits: { calls: 5, steps: 9 } });
+    const own = box.session({ id: 'own', limits: { calls: 2 } });
+    session.extend('calls', 1);
+    const later = bench({ limits: { calls: 50, steps: 3 } }).box;
+    const kept = inAnotherProcess(session, later);
+    expect(kept.view().limits).toMatchObject([{ size: 51 }, { size: 9 }]);
+    expect(inAnotherProcess(kept, later).view().limits).toMatchObject([{ size: 51 }, { size: 9 }]);
+    expect(inAnotherProcess(own, later).view().limits).toMatchObject([{ size: 2 }, { size: 9 }]);
+  });
+
+  test('C11, D2: a restored run has no second last answer', () => {
+    const { session, box } = bench({ limits: { calls: 1 } });
+    callTimes(session, 1);
+    expect(askForAnswer(session)?.limit).toBeUndefined();
+    expect(askForAnswer(inAnotherProcess(session, box))?.limit).toMatchObject({ limit: 'calls' });
   });
 
   test('C11, D3: however much a tool claims to have used, amounts stay numbers, and the snapshot can be restored', () => {

@@ -19,12 +19,15 @@ const MOST = Number.MAX_SAFE_INTEGER;
 const amount = number(0, AS_WRITTEN, { most: MOST });
 const count = number(0, AS_WRITTEN, { whole: true, most: MOST });
 
+const flag = oneOf([true, false], AS_WRITTEN);
+
 const aLimit = complete({
   limit: oneOf(LIMIT_KINDS, AS_WRITTEN),
   size: amount,
   mode: oneOf(LIMIT_MODES, AS_WRITTEN),
   currency: nullable(shortName),
-  reserves: optional(oneOf([true, false], AS_WRITTEN)),
+  reserves: optional(flag),
+  boxSize: optional(amount),
 } satisfies Record<keyof LimitSnapshot, Check>);
 
 /** Levels of children. A tree of sub-agents has a few. */
@@ -36,6 +39,7 @@ const ofRun = (levels: number) =>
     limits: list(aLimit),
     used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
     estimated: complete({ tokens: amount, cost: amount }),
+    answered: optional(flag),
     children: optional(children(levels)),
   }) satisfies Record<keyof RunSnapshot, Check>;
 
@@ -64,12 +68,14 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
     limits: LIMIT_KINDS.flatMap((limit) => {
       const one = limits[limit];
       if (one === undefined) return [];
-      const { size, mode, currency = null, reserves } = one;
-      return [{ limit, size: sum(size), mode, currency, ...(reserves && { reserves }) }];
+      const { size, mode, currency = null, reserves, boxSize } = one;
+      const origin = { ...(reserves && { reserves }), ...(boxSize !== undefined && { boxSize }) };
+      return [{ limit, size: sum(size), mode, currency, ...origin }];
     }),
     used: { calls: used.calls, steps: used.steps, tokens: sum(used.tokens), cost: sum(used.cost) },
     // D1: a call that was under way counts its estimate.
     estimated: { tokens: sum(estimated.tokens, underWay.tokens), cost: sum(estimated.cost, underWay.cost) },
+    ...(run.hasLastAnswer && { answered: true }),
     ...(children.length > 0 && {
       children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),
     }),
@@ -85,17 +91,18 @@ export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): 
 };
 
 const recalled = (
-  { ageMs, limits: all, used, estimated }: RunSnapshot,
+  { ageMs, limits: all, used, estimated, answered = false }: RunSnapshot,
   { id, name }: Pick<ChildSnapshot, 'id' | 'name'>,
   ms: number,
 ): Run => {
   const limits: Limits = {};
-  for (const { limit, size, mode, currency, reserves = false } of all)
-    limits[limit] = { size, mode, reserves, currency: currency ?? undefined };
+  for (const { limit, size, mode, currency, reserves = false, boxSize } of all)
+    limits[limit] = { size, mode, reserves, boxSize, currency: currency?.toUpperCase() };
   const run = new Run({ id, name: name ?? undefined, limits, beganMs: ms - ageMs });
   Object.assign(run.used, used);
   Object.assign(run.held, used);
   Object.assign(run.estimated, estimated);
+  run.hasLastAnswer = answered;
   return run;
 };
 

@@ -48,6 +48,8 @@ export interface RunSnapshot {
   readonly used: Readonly<Record<CountedKind, number>>;
   /** The part of it that was estimated (D3). */
   readonly estimated: { readonly tokens: number; readonly cost: number };
+  /** A model has answered since a limit was reached (D2); left out otherwise. */
+  readonly answered?: boolean;
   /** The children that lived (D1); left out without any. */
   readonly children?: readonly ChildSnapshot[];
 }
@@ -67,6 +69,8 @@ export interface LimitSnapshot {
   readonly currency: string | null;
   /** It is a part of the limit of the run above (D1); left out otherwise. */
   readonly reserves?: boolean;
+  /** The size of the box's limit that it comes from; left out of a limit of its own. */
+  readonly boxSize?: number;
 }
 
 /** A circuit in a snapshot. Probes that were under way have returned their slots. */

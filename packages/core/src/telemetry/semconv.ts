@@ -332,6 +332,15 @@ export const METRIC = {
     attributes: [ATTR.disposition],
     prometheus: 'breakerbox_tasks_total',
   },
+  circles: {
+    name: 'breakerbox.circles',
+    unit: '{circle}',
+    kind: 'counter',
+    description: 'Times that an agent began to go in circles: the same calls with the same results, again and again',
+    scope: 'agent',
+    attributes: [],
+    prometheus: 'breakerbox_circles_total',
+  },
   spentTokens: {
     name: 'breakerbox.spent.tokens',
     unit: '{token}',

@@ -411,6 +411,11 @@ export class SessionTelemetry implements LiveSession {
     seriesOf(this.#box.series, 'spentCalls').value += 1;
   }
 
+  /** D5: the agent goes in circles. */
+  circled(): void {
+    seriesOf(this.#box.series, 'circles').value += 1;
+  }
+
   /** D7: what calls and models have used, with or without limits. */
   spent({ tokens = 0, cost = 0, currency }: Spent): void {
     const { series } = this.#box;

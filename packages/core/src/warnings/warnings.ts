@@ -24,6 +24,7 @@ export const WARNING_CODES = [
   'BREAKERBOX_MODEL_SESSION',
   'BREAKERBOX_MODEL_TIME_LIMIT',
   'BREAKERBOX_MODEL_RETRIES',
+  'BREAKERBOX_OTHER_CURRENCY',
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

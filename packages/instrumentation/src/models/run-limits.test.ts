@@ -112,5 +112,5 @@ test('D3: a request that a provider refused is free, and one of unknown cost kee
   answer.now = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' });
   const other = guardAiModels(box, { models: [{ model: failing, name: 'a/other' }], session });
   await expect(generateText({ model: other, prompt: 'q', maxRetries: 0, maxOutputTokens: 70 })).rejects.toThrow();
-  expect(usedBy(session)).toEqual([['tokens', 70, 70]]);
+  expect(usedBy(session)).toEqual([['tokens', 20, 20]]);
 });

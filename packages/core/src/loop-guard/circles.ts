@@ -1,0 +1,68 @@
+/** How often the same calls have the same results one after the other before that is a circle (D5). */
+const TIMES = 3;
+/** Most calls of one circle. */
+const LONGEST = 4;
+/** Circles of a session that are remembered. A report lists them, and each is told once. */
+const MOST = 50;
+
+/** A call that is over. */
+interface Step {
+  readonly tool: string;
+  /** The digests of its arguments and its result. */
+  readonly what: string;
+}
+
+/** Calls that were made again and again, with the same arguments and results. */
+export interface Circle {
+  /** The tools of its calls, in order. */
+  readonly tools: readonly string[];
+  /** Calls that were made in it. */
+  calls: number;
+}
+
+/** Detects an agent that goes in circles: one call, or 2 to 4 in turns, three times over with the same results (D5). */
+export class Circles {
+  /** By the calls that they consist of, wherever they begin. */
+  readonly found = new Map<string, Circle>();
+  /** Of the agents of a tree, because their calls are made side by side. */
+  readonly #latest = new WeakMap<object, readonly Step[]>();
+
+  /** A call of an agent is over. Gives the circle that it completes. Calls that only fail are no circle: the loop guard skips them (O5). */
+  add(agent: object, step: Step, isSuccess: boolean): Circle | undefined {
+    const latest = [...(this.#latest.get(agent) ?? []), step].slice(-LONGEST * TIMES);
+    this.#latest.set(agent, latest);
+    const turn = turnOf(latest);
+    if (turn === undefined) return undefined;
+    const name = turn
+      .map(({ what }) => what)
+      .toSorted()
+      .join();
+    const known = this.found.get(name);
+    if (known === undefined) return isSuccess ? this.#keep(name, turn) : undefined;
+    known.calls += 1;
+    return undefined;
+  }
+
+  /** Nothing is known of a call, so that it ends what came before. */
+  interrupt(agent: object): void {
+    this.#latest.delete(agent);
+  }
+
+  #keep(name: string, turn: readonly Step[]): Circle {
+    const circle = { tools: turn.map(({ tool }) => tool), calls: turn.length * TIMES };
+    this.found.set(name, circle);
+    const [oldest] = this.found.size > MOST ? this.found.keys() : [];
+    if (oldest !== undefined) this.found.delete(oldest);
+    return circle;
+  }
+}
+
+/** The calls of one turn of the shortest circle that the latest calls make. */
+const turnOf = (latest: readonly Step[]): readonly Step[] | undefined => {
+  for (let length = 1; length <= LONGEST; length += 1) {
+    const calls = latest.slice(-length * TIMES);
+    const isCircle = calls.every(({ what }, index) => what === calls[index % length]?.what);
+    if (calls.length === length * TIMES && isCircle) return calls.slice(0, length);
+  }
+  return undefined;
+};
