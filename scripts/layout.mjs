@@ -61,7 +61,7 @@ const LAYERS = [
     'failure-ledgers ledger-side telemetry/ box-context session-settings circuit-registry models/model-contexts',
   ],
   ['barriers', 'engine/'],
-  ['sessions and boxes', 'session-internals child-session session breakerbox tool-history models/'],
+  ['sessions and boxes', 'session-internals session-views child-session session breakerbox tool-history models/'],
   ['functions over sessions and boxes', 'report/ snapshot/ scope/ control/ fleet/'],
   ['entries', 'index internal'],
 ];

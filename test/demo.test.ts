@@ -196,7 +196,7 @@ describe('npm run demo', () => {
     });
     // Calls that were under way at the time of the fifth failure may have failed too.
     expect(spent?.budget?.charges.length).toBeGreaterThanOrEqual(5);
-    expect(spent?.scope?.deferred.length).toBeGreaterThan(0);
+    expect(spent?.plan?.deferred.length).toBeGreaterThan(0);
     expect(paused('paused_systemic')?.systemic).toMatchObject({ category: 'network', dependency: 'egress-proxy' });
 
     expect(last).toMatchObject({

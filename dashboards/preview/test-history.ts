@@ -58,7 +58,7 @@ const scoped = (metric: MetricDefinition): readonly Labels[] =>
   Object.entries(FLEET).flatMap(([agent, tools]) =>
     PORTS.flatMap((port) => {
       const own = { job: 'agents', instance: `${agent}:${port}`, [label(ATTR.agent)]: agent };
-      return metric.scope === 'agent'
+      return metric.per === 'agent'
         ? [own]
         : namesIn(metric, tools).map((tool) => ({ ...own, [label(ATTR.tool)]: tool }));
     }),

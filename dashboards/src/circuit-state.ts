@@ -31,9 +31,7 @@ type Circuits = (states: readonly ReportedState[]) => string;
 const ofTools: Circuits = (states) => series(METRIC.circuits, { [ATTR.state]: states });
 /** Without the dashboard's tools, which are no models. */
 const ofModels: Circuits = (states) =>
-  series({ ...METRIC.circuits, scope: 'agent' }, { [ATTR.state]: states }, '', [
-    `${label(ATTR.tool)}=~"${MODEL_NAMES}"`,
-  ]);
+  series({ ...METRIC.circuits, per: 'agent' }, { [ATTR.state]: states }, '', [`${label(ATTR.tool)}=~"${MODEL_NAMES}"`]);
 
 const worstOfSeries = (by: readonly GroupKey[], circuits = ofTools): string => {
   // Dropping zeros before the sum makes this several times faster in a fleet of 500 agents.

@@ -46,7 +46,7 @@ const definitionOf = (name: string): MetricDefinition | undefined =>
 
 /** Labels of a metric in addition to `job`, `instance` and `le`. */
 const labelsOf = (metric: MetricDefinition): readonly string[] =>
-  [ATTR.agent, ...(metric.scope === 'tool' ? [ATTR.tool] : []), ...metric.attributes].map((one) =>
+  [ATTR.agent, ...(metric.per === 'tool' ? [ATTR.tool] : []), ...metric.attributes].map((one) =>
     label(one as Parameters<typeof label>[0]),
   );
 

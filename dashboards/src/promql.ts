@@ -58,7 +58,7 @@ export const series = (
     'job=~"$job"',
     'instance=~"$instance"',
     `${label(ATTR.agent)}=~"$agent"`,
-    ...(metric.scope === 'tool' ? [`${label(ATTR.tool)}=~"$tool"`] : []),
+    ...(metric.per === 'tool' ? [`${label(ATTR.tool)}=~"$tool"`] : []),
     ...Object.entries(matchers).map(([key, values]) => matcher(label(key as AttributeKey), values)),
     ...more,
   ].join(', ')}}`;

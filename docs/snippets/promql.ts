@@ -13,9 +13,9 @@ const RECORDED = ruleFiles().flatMap(({ text }) =>
 const SCRAPED = ['job', 'instance'];
 const LABELS = new Set([...SCRAPED, 'le', ...Object.values(ATTR).map(labelOf)]);
 
-const labelsOf = ({ scope, attributes, kind }: MetricDefinition): readonly string[] => [
+const labelsOf = ({ per, attributes, kind }: MetricDefinition): readonly string[] => [
   ...SCRAPED,
-  ...[ATTR.agent, ...(scope === 'tool' ? [ATTR.tool] : []), ...attributes].map(labelOf),
+  ...[ATTR.agent, ...(per === 'tool' ? [ATTR.tool] : []), ...attributes].map(labelOf),
   ...(kind === 'histogram' ? ['le'] : []),
 ];
 

@@ -10,8 +10,8 @@ import {
 import { operate, reconfigure } from '@breakerbox/core/control';
 import {
   formatPauseReport,
+  formatPlanReport,
   formatReport,
-  formatScopeReport,
   formatStateTable,
   formatSystemicReport,
   report,
@@ -49,7 +49,7 @@ const settled = (settlement: unknown): void => {
   session.acquire('search').settle(settlement as Outside);
 };
 
-const formats = { formatPauseReport, formatReport, formatScopeReport, formatStateTable, formatSystemicReport };
+const formats = { formatPauseReport, formatReport, formatPlanReport, formatStateTable, formatSystemicReport };
 
 /** Every function and method of core that takes outside input. `run` gets any value, of any type. */
 export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>> = {

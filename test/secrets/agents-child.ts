@@ -9,8 +9,8 @@ import { inspect } from 'node:util';
 import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
 import {
   formatPauseReport,
+  formatPlanReport,
   formatReport,
-  formatScopeReport,
   formatStateTable,
   formatSystemicReport,
   report as reportOf,
@@ -42,7 +42,7 @@ export interface Said {
 /** A mark before the child's own output. Everything else is printed by Breakerbox or OpenTelemetry. */
 export const SAID = 'said: ';
 
-const FORMATS = { formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport };
+const FORMATS = { formatReport, formatStateTable, formatPlanReport, formatPauseReport, formatSystemicReport };
 
 const connected = new Set<number | undefined>();
 subscribe('net.client.socket', (message) => {

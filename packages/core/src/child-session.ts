@@ -11,8 +11,9 @@ import type { Circle } from './loop-guard/circles.ts';
 import { type Permit, SessionPermit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session } from './session-api.ts';
-import type { LookAhead, PlanMaker, SessionInternals, TreeRoot } from './session-internals.ts';
+import type { PlanMaker, SessionInternals, TreeRoot } from './session-internals.ts';
 import type { ToolTally } from './session-tools.ts';
+import type { LookAhead } from './session-views.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
 
 /** The run that a call counts for, among the options of the call. */
@@ -100,15 +101,15 @@ class ChildSession implements Session, SessionInternals {
   }
 
   note(): string {
-    return this.#root.noteFor(this.run);
+    return this.#root.views.note(this.run);
   }
 
   unavailable(): readonly string[] {
-    return this.#root.unavailableFor(this.run);
+    return this.#root.views.unavailable(this.run);
   }
 
   explain(tool: string, input?: unknown): Explanation {
-    return this.#root.explainFor(this.run, tool, input);
+    return this.#root.views.explain(this.run, tool, input);
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
@@ -116,7 +117,7 @@ class ChildSession implements Session, SessionInternals {
   }
 
   view(): SessionView {
-    return this.#root.viewFor(this.id, this.run);
+    return this.#root.views.view(this.id, this.run);
   }
 
   end(): void {

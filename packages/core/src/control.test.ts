@@ -107,7 +107,7 @@ describe('C1: forced_open', () => {
       decision: 'skip',
       reason: 'forced_open',
       state: 'forced_open',
-      observed: undefined,
+      wouldDecide: undefined,
     });
     expect(permit.message).toBe(SWITCHED_OFF);
     permit.settle({ outcome: 'success' });
@@ -135,7 +135,7 @@ describe('C1: disabled', () => {
     expect(session.acquire('a')).toMatchObject({
       reason: 'disabled',
       state: 'disabled',
-      observed: undefined,
+      wouldDecide: undefined,
       message: '',
     });
     expect(session.view()).toMatchObject({ budget: { consumed: 0 }, circuits: [{ state: 'disabled', failures: 0 }] });
@@ -161,14 +161,19 @@ describe('C1: observe_only', () => {
 
   test('C1: calls that would have been skipped pass, and their permits say so', () => {
     const { session } = observing();
-    expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed', observed: 'call' });
+    expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed', wouldDecide: 'call' });
     trip(session, 'a');
     const permit = session.acquire('a');
-    expect(permit).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip', state: 'observe_only' });
+    expect(permit).toMatchObject({
+      decision: 'call',
+      reason: 'would_skip',
+      wouldDecide: 'skip',
+      state: 'observe_only',
+    });
     expect(permit.message).toBe('');
     permit.settle({ outcome: 'success' });
     expect(session.peek('a')).toMatchObject({ state: 'observe_only', category: 'network' });
-    expect(session.acquire('b').observed).toBeUndefined();
+    expect(session.acquire('b').wouldDecide).toBeUndefined();
   });
 
   test('C1: probes are decided as probes, and close the circuit of the dry run', () => {
@@ -178,8 +183,8 @@ describe('C1: observe_only', () => {
     trip(session, 'a');
     steps(session, 3);
     const probe = session.acquire('a');
-    expect(probe).toMatchObject({ decision: 'probe', reason: 'probe_due', observed: 'probe' });
-    expect(session.acquire('a')).toMatchObject({ reason: 'would_skip', observed: 'skip' });
+    expect(probe).toMatchObject({ decision: 'probe', reason: 'probe_due', wouldDecide: 'probe' });
+    expect(session.acquire('a')).toMatchObject({ reason: 'would_skip', wouldDecide: 'skip' });
     probe.settle({ outcome: 'success' });
     expect(session.acquire('a')).toMatchObject({ reason: 'closed' });
     expect(lines).toEqual(['closed>open true', 'open>half_open true', 'half_open>closed true']);
@@ -216,7 +221,7 @@ describe('C1: observe_only', () => {
     trip(session, 'a');
     trip(session, 'd');
     const permit = session.acquire('d');
-    expect(permit).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
+    expect(permit).toMatchObject({ decision: 'call', reason: 'would_pause', wouldDecide: 'pause' });
     permit.settle({ outcome: 'failure' });
     expect(session.acquire('b').decision).toBe('call');
     session.confirmRecovered();
@@ -237,7 +242,7 @@ describe('C1: observe_only', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' } });
     for (const tool of ['a', 'b', 'c']) trip(session, tool, 'server');
     for (let i = 0; i < 5; i += 1) failOnce(session, 'made_up', 'network');
-    expect(session.acquire('made_up')).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
+    expect(session.acquire('made_up')).toMatchObject({ decision: 'call', reason: 'would_pause', wouldDecide: 'pause' });
     expect(session.view()).toMatchObject({ state: 'active', budget: { consumed: 0 } });
   });
 });

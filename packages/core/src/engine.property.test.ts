@@ -113,7 +113,7 @@ describe('two sessions side by side', { timeout: 60_000 }, () => {
         const defaults = { probes: setup.probes, mode: 'observe_only' } as const;
         const observed = bench({ ...runConfig(setup), defaults });
         sideBySide(automatic, { ...observed, underWay: [] }, all, (real, trial) => {
-          expect(trial.observed).toBe(real.decision);
+          expect(trial.wouldDecide).toBe(real.decision);
           expect(['call', 'probe']).toContain(trial.decision);
         });
         expect(observed.session.view()).toMatchObject({ state: 'active', budget: { remaining: 5, consumed: 0 } });
@@ -138,11 +138,11 @@ describe('two sessions side by side', { timeout: 60_000 }, () => {
     );
   });
 
-  const factsOf = ({ decision, reason, state, observed, caution, message, budgetRemaining }: Permit) => ({
+  const factsOf = ({ decision, reason, state, wouldDecide, caution, message, budgetRemaining }: Permit) => ({
     decision,
     reason,
     state,
-    observed,
+    wouldDecide,
     caution,
     message,
     budgetRemaining,

@@ -13,7 +13,13 @@ export type { CustomTripPolicy, TripCall } from './circuit/trip-policies/custom.
 export type { FailureRateConfig, SlowCallRateConfig } from './circuit/trip-policies/rate.ts';
 export type { Trip } from './circuit/trip-policies/trip-policies.ts';
 export type { WastedTokensConfig } from './circuit/trip-policies/wasted-tokens.ts';
-export { type Classification, type ClassifyContext, classifyError, classifyResult } from './classify/classify.ts';
+export {
+  type Blamed,
+  type Classification,
+  type ClassifyContext,
+  classifyError,
+  classifyResult,
+} from './classify/classify.ts';
 export {
   DEFAULT_JUDGEMENT,
   ERROR_CATEGORIES,

@@ -1,4 +1,4 @@
-import { type Classification, classifyError, classifyResult } from './classify/classify.ts';
+import { type Blamed, type Classification, classifyError, classifyResult } from './classify/classify.ts';
 import { isError, readErrorResult } from './classify/error-result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
@@ -26,12 +26,12 @@ export type Settlement = SettledAs & {
    */
   readonly durationMs?: number | undefined;
   /**
-   * What the failure blames. `group`: the failure shows that all tools of the group are unreachable, such as the end of an MCP
-   * server's transport; the group's circuit opens at once (C13). `key`: the failure is about the one host, account or file that the
-   * call chose, and counts there alone (C14). Ignored unless the call failed: if `outcome` is `ignored`, or the category is
-   * `cancelled` or `denied`, it counts nowhere.
+   * What the failure blames. `tool`: the tool, or a service that it depends on. `key`: the one host, file or account that the call chose; it
+   * counts there alone (C14). `group`: all tools of the group are unreachable, such as at the end of an MCP server's transport; the group's
+   * circuit opens at once (C13). Ignored unless the call failed: if `outcome` is `ignored`, or the category is `cancelled` or `denied`, it
+   * counts nowhere. Default: what the classification of the error says, or `tool`.
    */
-  readonly blames?: 'group' | 'key' | undefined;
+  readonly blames?: Blamed | undefined;
   /** What the executor knows about how current the result is, for tools with `labelFreshness` (F1). */
   readonly freshness?: FreshnessHint | undefined;
 };
@@ -91,8 +91,8 @@ export interface Judged {
   readonly cost?: number;
   /** Set if the executor reported how long the call took. */
   readonly durationMs?: number;
-  /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). */
-  readonly blames?: 'group' | 'key' | undefined;
+  /** `key`: ignored by everything but the circuit of the call's key, where it is a failure (C14). Undefined: the tool, or nothing. */
+  readonly blames?: Exclude<Blamed, 'tool'> | undefined;
   /** What is known of an error that nothing could explain (O8). */
   readonly unexplained?: Classification['unexplained'];
   /** The peer has answered that it cannot do this request, so it works (C14). */
@@ -116,7 +116,7 @@ export const judge = (
   try {
     const given = isError(settlement) ? { error: settlement } : settlement; // Untyped callers may pass the error of `catch` itself.
     const judged = weigh(given, tool, settings, clock, ranMs);
-    const isPlain = !('tokens' in given || 'cost' in given || 'durationMs' in given || 'blames' in given); // As nearly all are.
+    const isPlain = !('tokens' in given || 'cost' in given || 'durationMs' in given); // As nearly all are.
     return isPlain ? judged : withCost(judged, given, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
@@ -127,10 +127,9 @@ export const judge = (
 /** A cost that can't be read does not affect the outcome, which is known by now. */
 const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
   try {
-    const { tokens, cost, durationMs, blames } = settlement;
+    const { tokens, cost, durationMs } = settlement;
     return {
       ...judged,
-      ...(blames === 'group' && judged.outcome === 'failure' && { blames }),
       ...bounded('tokens', tokens),
       ...bounded('cost', cost),
       ...bounded('durationMs', durationMs),
@@ -167,7 +166,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     }
     const wait = sane(read(settlement, 'retryAfterMs'));
     const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
-    return outcome === 'failure' && read(settlement, 'blames') === 'key' ? ofKey(told) : told;
+    return outcome === 'failure' ? blaming(told, read(settlement, 'blames')) : told;
   }
   if (!says) {
     return unclear(
@@ -188,11 +187,9 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   const { category, isFailure } = found;
   const retryAfterMs = sane(found.retryAfterMs);
   const outcome = isFailure ? 'failure' : settings.outcomes[category];
-  const blames = read(settlement, 'blames');
-  // The end of a transport is about the group, even if its text names a key.
-  const isOfKey = blames === 'key' || (found.blames === 'key' && blames !== 'group');
+  const blames = blamed(read(settlement, 'blames')) ?? found.blames; // The end of a transport blames the group, even if its text names a key.
   const answered = found.answered === true && (category === 'tool_error' || category === 'invalid_input');
-  const unexplained = blames === undefined && !isOfKey ? found.unexplained : undefined;
+  const unexplained = blames === 'key' || blames === 'group' ? undefined : found.unexplained;
   const judged: Judged = {
     outcome,
     category,
@@ -200,8 +197,16 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     ...(answered && { answered }),
     ...(unexplained !== undefined && { unexplained }),
   };
-  return isOfKey ? ofKey(judged) : judged;
+  return blaming(judged, blames);
 };
+
+const blaming = (judged: Judged, blames: unknown): Judged => {
+  if (blames === 'key') return ofKey(judged);
+  return blames === 'group' && judged.outcome === 'failure' ? { ...judged, blames } : judged;
+};
+
+const blamed = (value: unknown): Blamed | undefined =>
+  value === 'tool' || value === 'key' || value === 'group' ? value : undefined;
 
 /** The classification of a call. `isFailure`: it is a failure, even if the tool's `outcomes` ignore its category (O7). */
 type Found = Classification & { readonly isFailure?: boolean };
@@ -286,7 +291,7 @@ const given = (answer: unknown, what: string): Classification | undefined => {
     valid && {
       category: valid,
       ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(blames === 'key' && { blames }),
+      ...(blamed(blames) && { blames }),
       ...(typeof read(unexplained, 'digest') === 'string' && { unexplained }),
       ...(answered === true && { answered }),
     }

@@ -45,7 +45,7 @@ export interface Permit {
   /** The tool's circuit after the decision, or its mode if that isn't `automatic`; undefined if the tool has no circuit. */
   readonly state: ReportedState | undefined;
   /** The decision that would have been made, if the tool is only observed (C1); otherwise undefined. */
-  readonly observed: Decision | undefined;
+  readonly wouldDecide: Decision | undefined;
   /** Failures left in the session's budget. */
   readonly budgetRemaining: number;
   /**
@@ -201,7 +201,7 @@ export class SessionPermit implements Permit, Ticket {
     return this.circuit && reportedState(this.mode, this.circuit);
   }
 
-  get observed(): Decision | undefined {
+  get wouldDecide(): Decision | undefined {
     return this.mode === 'observe_only' ? wouldDecide(this.reason) : undefined;
   }
 
@@ -262,7 +262,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   toJSON(): PermitRecord {
-    const { tool, decision, reason, caution, group, state, observed, budgetRemaining, message, note } = this;
+    const { tool, decision, reason, caution, group, state, budgetRemaining, message, note } = this;
     const { route, freshness } = this;
     return {
       tool,
@@ -271,7 +271,7 @@ export class SessionPermit implements Permit, Ticket {
       caution,
       group,
       state,
-      observed,
+      wouldDecide: this.wouldDecide,
       budgetRemaining,
       message,
       note,

@@ -23,8 +23,8 @@ const paused = (): void => {
 };
 
 describe('the README says what the code does', () => {
-  test.each(Object.values(METRIC))('metric $name', ({ name, scope, attributes, prometheus }) => {
-    expect(rows(name)).toEqual([[name, scope === 'tool' ? 'T' : '', attributes.join(', '), prometheus]]);
+  test.each(Object.values(METRIC))('metric $name', ({ name, per, attributes, prometheus }) => {
+    expect(rows(name)).toEqual([[name, per === 'tool' ? 'T' : '', attributes.join(', '), prometheus]]);
   });
 
   test.each(Object.entries(REASONS))('reason %s decides %s', (reason, decision) => {

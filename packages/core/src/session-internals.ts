@@ -1,12 +1,9 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
-import type { CircuitRegistry } from './circuit-registry.ts';
-import type { CircuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, RestoreOptions, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
-import type { FailureLedgers } from './failure-ledgers.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import type { Run } from './limits/run.ts';
@@ -17,16 +14,7 @@ import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
 import type { ToolTally } from './session-tools.ts';
-import type { Explanation, SessionView } from './view.ts';
-
-/** The state that the next decision would find, worked out on copies (C11). */
-export interface LookAhead {
-  readonly store: CircuitStore;
-  readonly ledgers: FailureLedgers;
-  readonly circuits: CircuitRegistry;
-  readonly decider: Decider;
-  readonly at: Moment;
-}
+import type { LookAhead, SessionViews } from './session-views.ts';
 
 /** Makes a plan for a run: of the session, or of a child (D1). */
 export type PlanMaker = (decider: Decider, at: Moment, run: Run | undefined) => ScopePlan;
@@ -70,10 +58,8 @@ export interface TreeRoot extends Session, SessionInternals {
   extendFor(run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[];
   /** A child ends a step. */
   stepOf(run: Run | undefined): void;
-  noteFor(run: Run | undefined): string;
-  unavailableFor(run: Run | undefined): readonly string[];
-  explainFor(run: Run | undefined, tool: string, input: unknown): Explanation;
-  viewFor(id: string, run: Run | undefined): SessionView;
+  /** What it says about itself and its children. */
+  readonly views: SessionViews;
   childFor(run: Run, options: ChildOptions): Session;
   spendFor(run: Run | undefined, usage: Usage): void;
   /** A child has begun. */

@@ -1,14 +1,12 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
-import { createBudget } from './budget/budget.ts';
-import { type LedgerPair, withLimits } from './budget/ledger.ts';
 import { CallHistory } from './call-history.ts';
 import { beginChild, RUN, type RunOptions } from './child-session.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
-import { byHost, keyOf } from './circuit/key-circuits.ts';
+import { keyOf } from './circuit/key-circuits.ts';
 import { circuitNameOf, groupNameOf } from './circuit/policy.ts';
 import { CircuitRegistry } from './circuit-registry.ts';
-import { circuitMoment, circuitStore, copyStore } from './circuit-store.ts';
+import { circuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
@@ -20,7 +18,6 @@ import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { checkUsage, extendRun } from './limits/extend.ts';
 import { isPausedByLimit, limitChanges } from './limits/limit-changes.ts';
-import { adviceOf } from './limits/limit-text.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
 import { Run, type RunPermit, soundUsage } from './limits/run.ts';
@@ -31,27 +28,19 @@ import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
-import { asksForProbe, FOR_NOW, isCounted } from './reasons.ts';
-import { noteText, type RejectionFacts } from './routing/message.ts';
+import { asksForProbe, isCounted } from './reasons.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
-import type { LookAhead, PlanMaker, TreeRoot } from './session-internals.ts';
-import { freshMemory, type SessionMemory } from './session-memory.ts';
+import type { PlanMaker, TreeRoot } from './session-internals.ts';
+import type { SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
+import { type LookAhead, SessionViews } from './session-views.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
 import { noteUnexplained, type Unexplained } from './unusable.ts';
-import {
-  type CircuitView,
-  type Explanation,
-  explanationOf,
-  type SessionView,
-  viewBudget,
-  viewCircuit,
-  viewCircuits,
-} from './view.ts';
+import type { CircuitView, Explanation, SessionView } from './view.ts';
 import {
   FIRST_LOOK,
   hasSucceeded,
@@ -109,6 +98,7 @@ class Session implements TreeRoot {
   /** Created for the first error that counts. */
   #errors: CountedErrors | undefined;
   #plan: ScopePlan | undefined;
+  #views: SessionViews | undefined;
 
   constructor(box: BoxContext, { id, memory, allowed, run, span, named }: SessionStart) {
     const { ledgerPair, step, stepMs } = memory;
@@ -466,127 +456,40 @@ class Session implements TreeRoot {
     return beginChild(this, run, options, this.#box, this.#box.clock.now());
   }
 
+  /** Created when first asked: most sessions end without. */
+  get views(): SessionViews {
+    this.#views ??= new SessionViews({
+      agent: this.agent,
+      engine: this.#engine,
+      entries: this.#entries,
+      now: (ms) => this.#now(ms),
+      lapse: this.#lapse,
+    });
+    return this.#views;
+  }
+
   note(): string {
-    return this.noteFor(this.#engine.run);
-  }
-
-  noteFor(run: Run | undefined): string {
-    const near = run?.advisable(this.#box.clock.now()) ?? [];
-    const advice = near.length > 0 && this.#isObserved() ? '' : adviceOf(near);
-    const rejected = noteText(this.#rejected(run));
-    const isPaused = near.some(({ level, mode }) => level === 'reached' && mode === 'pause');
-    return isPaused && rejected !== '' ? rejected : [advice, rejected].filter(Boolean).join('\n\n'); // The pause says it too.
-  }
-
-  /** C1: all declared tools are only observed, so that the model is told nothing. */
-  #isObserved(): boolean {
-    const { circuits } = this.#circuits.store;
-    const tools = [...this.#box.tools()];
-    if (tools.length === 0) return this.#box.undeclared.mode === 'observe_only';
-    return tools.every((name) => (circuits.get(name) ?? this.#box.tool(name))?.mode === 'observe_only');
+    return this.views.note(this.run);
   }
 
   unavailable(): readonly string[] {
-    return this.unavailableFor(this.#engine.run);
-  }
-
-  unavailableFor(run: Run | undefined): readonly string[] {
-    return this.#rejected(run).map(({ tool }) => tool);
-  }
-
-  /** R3: the declared tools that would be skipped or paused now. */
-  #rejected(run: Run | undefined): readonly RejectionFacts[] {
-    const { decider, at } = this.lookAhead();
-    return [...this.#box.tools()]
-      .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
-      .filter(({ route, reason }) => route !== undefined && !FOR_NOW.has(reason));
+    return this.views.unavailable(this.run);
   }
 
   explain(tool: string, input?: unknown): Explanation {
-    return this.explainFor(this.#engine.run, tool, input);
-  }
-
-  explainFor(run: Run | undefined, tool: string, input: unknown): Explanation {
-    const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
-    const name = this.#entries.nameOf(tool);
-    const spec = this.#box.tool(name);
-    if (spec !== undefined && this.#box.overrides.version > 0) copies.foresee(spec, at);
-    const key = this.#keyFor(name, input);
-    const known = input === undefined ? undefined : this.#history.inputOf({ input }, spec ?? this.#box.undeclared);
-    const circuits = [spec?.group?.name, name].flatMap((one) => {
-      const tracked = one === undefined ? undefined : store.circuits.get(one);
-      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
-    });
-    const tally = this.#entries.tallyOf(name);
-    return explanationOf(
-      decider.predict(name, { input: known, key, run }, at),
-      ledgers.real.ledger,
-      circuits,
-      tally,
-      at,
-    );
+    return this.views.explain(this.run, tool, input);
   }
 
   peek(tool: string, input?: unknown): CircuitView | undefined {
-    const { store, at } = this.lookAhead();
-    const name = this.#entries.nameOf(tool);
-    const tracked = store.circuits.get(name);
-    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
-  }
-
-  /**
-   * C14: the key of the circuit to look at. Keys that adapters name are not known here. Most of them name the host, so the host is
-   * tried.
-   */
-  #keyFor(tool: string, input: unknown): string | undefined {
-    const spec = input === undefined ? undefined : this.#box.tool(tool);
-    return spec && keyOf(spec, this.agent, input, byHost()(input));
+    return this.views.peek(tool, input);
   }
 
   view(): SessionView {
-    return this.viewFor(this.id, this.#engine.run);
+    return this.views.view(this.id, this.run);
   }
 
-  viewFor(id: string, run: Run | undefined): SessionView {
-    const { store, ledgers, at } = this.lookAhead();
-    return {
-      id,
-      agent: this.agent,
-      state: withLimits(ledgers.state, run?.reached(at.ms) !== undefined),
-      step: at.step,
-      budget: viewBudget(ledgers.real.ledger.budget),
-      systemic: ledgers.event,
-      circuits: viewCircuits(store, at, this.#box),
-      ...(run && { limits: run.view(at.ms) }),
-    };
-  }
-
-  /**
-   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported or
-   * counted, except the answer of a pre-call check that the look starts (K3).
-   */
   lookAhead(): LookAhead {
-    const at = this.#now();
-    const { prechecks } = this.#box;
-    // The end of an event does not drop the scores of pre-call checks.
-    const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
-    const store = copyStore(this.#circuits.store);
-    const copyOf = (pair: LedgerPair): Copy => {
-      const reports = new Reports(); // They are dropped.
-      const ledgers = new FailureLedgers(pair, store, box.systemic, reports);
-      return { ledgers, circuits: this.#circuits.copy({ box, store, ledgers, reports }) };
-    };
-    const own = copyOf(this.#ledgers.ledgerPair);
-    let others: Copy | undefined;
-    const lapse = (permit: SessionPermit, onLapse: LapseHandler): void => {
-      const isOwn = onLapse === this.#lapse;
-      if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
-      const { circuits } = isOwn ? own : (others ?? own);
-      if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), this.#now(permit.leaseUntilMs));
-    };
-    own.circuits.catchUp(at, lapse);
-    const decider = new Decider({ ...this.#engine, box, circuits: own.circuits });
-    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
+    return this.views.lookAhead();
   }
 
   get box(): BoxContext {
@@ -655,10 +558,4 @@ class Session implements TreeRoot {
       }),
     );
   }
-}
-
-/** Copies that a look ahead may change. */
-interface Copy {
-  readonly ledgers: FailureLedgers;
-  readonly circuits: CircuitRegistry;
 }

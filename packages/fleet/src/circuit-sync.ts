@@ -380,13 +380,13 @@ const order = (track: Track, situation: Situation): Keyed | undefined => {
       : undefined;
   }
   if (mode === 'starting') return undefined;
-  if (mode === 'degraded') return isHeld(track) ? release(track, situation) : undefined;
+  if (mode === 'degraded') return isHeld(track) ? letGo(track, situation) : undefined;
   if (stored?.state === 'open') return hold(stored, situation);
   if (stored?.state === 'closed') return recover(track, situation, stored);
   // The store does not know it. It is released, unless this box is about to report it again.
   const isReported =
     track.heard !== undefined && situation.circuit !== undefined && situation.circuit.state !== 'closed';
-  return isHeld(track) && !isReported ? release(track, situation) : undefined;
+  return isHeld(track) && !isReported ? letGo(track, situation) : undefined;
 };
 
 const generationIn = ({ epoch, stored }: Situation): string => `${epoch} ${stored?.generation}`;
@@ -408,15 +408,15 @@ const recover = (track: Track, situation: Situation, stored: Heard<StoredCircuit
   const isOlder = isOpen && isOver(circuit, stored, nowMs);
   // A process without the event must know when it ended, or it would begin it with circuits that are still open.
   if (!isOlder && !isHeld(track) && (isOpen || track.name !== EVENT_CIRCUIT)) return undefined;
-  if (isOpen && !isOlder) return release(track, situation);
+  if (isOpen && !isOlder) return letGo(track, situation);
   const dueInMs = Math.max(0, chance * STAGGER_MS - closedMs);
   return { key: `recover ${generationIn(situation)}`, order: { order: 'recover', dueInMs, ageMs: closedMs } };
 };
 
 /** G7: the local clock goes on with what is left of the wait. */
-const release = (track: Track, { stored, nowMs, chance }: Situation): Keyed => {
+const letGo = (track: Track, { stored, nowMs, chance }: Situation): Keyed => {
   const waitMs = stored?.waitMs ?? track.heard?.waitMs ?? 0;
   const leftMs = stored?.state === 'open' ? Math.max(0, waitMs - ageMs(stored, nowMs)) : 0;
   const notBeforeMs = leftMs + chance * Math.max(STAGGER_MS, waitMs / 10);
-  return { key: 'release', order: { order: 'release', notBeforeMs } };
+  return { key: 'let_go', order: { order: 'let_go', notBeforeMs } };
 };

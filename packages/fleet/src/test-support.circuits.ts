@@ -87,7 +87,7 @@ export const fakeCircuits = (now: () => number, names: readonly string[], digest
     emit(granted ? { change: 'probe_failed', name } : { change: 'opened', name });
   };
   const apply = (fake: Fake, order: FleetOrder): void => {
-    if (order.order === 'release') {
+    if (order.order === 'let_go') {
       fake.held = undefined;
       fake.notBeforeMs = now() + order.notBeforeMs;
     } else if (order.order === 'recover') fake.held = { fromMs: now() + order.dueInMs, untilMs: Infinity };

@@ -207,7 +207,7 @@ const asClassification = (answer: unknown): Classification | undefined => {
     known && {
       category: known,
       ...(typeof retryAfterMs === 'number' && { retryAfterMs }),
-      ...(blames === 'key' && { blames }),
+      ...((blames === 'key' || blames === 'group') && { blames }),
     }
   );
 };

@@ -142,9 +142,10 @@ export class Run {
 
   /** D2: the model reads the note of the call beside its result. */
   #noted<Value>(result: Value): Value {
-    const { note } = this.#permit;
     const { advise } = this.#reading;
-    if (note === '' || advise === undefined || advise.note === false) return result;
+    if (advise === undefined || advise.note === false) return result;
+    const { note } = this.#permit;
+    if (note === '') return result;
     return (orUndefined(() => notedResult(result, note, advise)) ?? result) as Value;
   }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { DEFAULT_JUDGEMENT } from '@breakerbox/core';
+import { type Blamed, DEFAULT_JUDGEMENT } from '@breakerbox/core';
 import { classifyError, classifyResult, type ReadContext, type ToolKind } from '@breakerbox/instrumentation';
 import { Command } from 'commander';
 import { type CommandIo, documentOf, processIo } from '../command-io.ts';
@@ -20,7 +20,7 @@ export interface ClassifyReport {
   /** `failure`: it counts toward opening a circuit, of the tool or of the key. `ignored` and `success` do not count. */
   readonly outcome: 'failure' | 'ignored' | 'success';
   readonly category?: string;
-  readonly blames?: 'tool' | 'key';
+  readonly blames?: Blamed;
   readonly retryAfterMs?: number;
   readonly why?: string;
   /** What the category rests on. `nothing`: nothing could judge the error. */

@@ -1,4 +1,5 @@
 import {
+  type Blamed,
   type BreakerboxConfig,
   type Classification,
   DEFAULT_JUDGEMENT,
@@ -14,7 +15,7 @@ export interface JudgedEnding {
   readonly category: ErrorCategory | undefined;
   readonly retryAfterMs: number | undefined;
   /** `key`: the failure is about the one host, file or account that the call chose, and does not count toward the tool's circuit. */
-  readonly blames: 'tool' | 'group' | 'key';
+  readonly blames: Blamed;
   /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
   readonly isUnjudged: boolean;
   /** What is known of an error that nothing explains (O8). */

@@ -1,4 +1,4 @@
-import type { Decision, ErrorCategory, Outcome, Reason } from '@breakerbox/core';
+import type { Blamed, Decision, ErrorCategory, Outcome, Reason } from '@breakerbox/core';
 import type { ModelCallVerdict } from '@breakerbox/instrumentation';
 
 /**
@@ -10,8 +10,8 @@ export type Ending =
       readonly outcome: Outcome;
       readonly category?: ErrorCategory | undefined;
       readonly retryAfterMs?: number | undefined;
-      /** What the failure blames, if it is not the tool (C13, C14). */
-      readonly blames?: 'group' | 'key' | undefined;
+      /** What the failure blames (C13, C14). Default: the tool. */
+      readonly blames?: Blamed | undefined;
     }
   | { readonly error: unknown }
   | { readonly result: unknown };

@@ -79,7 +79,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     waitForProbe(open, event);
     open.calls += 1;
     const permit = session.acquire(tool, { callId, input });
-    const decision = permit.observed ?? permit.decision;
+    const decision = permit.wouldDecide ?? permit.decision;
     const executes = isRun(decision);
     const call: SimulatedCall = {
       session: id,

@@ -3,16 +3,19 @@ import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
 import { readErrorResult } from './error-result.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
+/** What a failure blames: the tool, the key that the call chose (C14), or all tools of the group (C13). */
+export type Blamed = 'tool' | 'key' | 'group';
+
 /** Why a call did not succeed. */
 export interface Classification {
   readonly category: ErrorCategory;
   /** The wait, in milliseconds, that the failure asks for by `Retry-After` (O3): at most 7 days. */
   readonly retryAfterMs?: number;
   /**
-   * What the failure blames (C14). `tool` (default): the tool or a service that it depends on. `key`: the one host, file or account
-   * that the call chose.
+   * What the failure blames. `tool`: the tool, or a service that it depends on. `key`: the one host, file or account that the call chose
+   * (C14). `group`: all tools of the group are unreachable (C13). Default `tool`.
    */
-  readonly blames?: 'tool' | 'key';
+  readonly blames?: Blamed;
   /**
    * Of an error that nothing could explain (O8). If a tool that has never succeeded fails with the same digest for 6 different inputs,
    * or for 4 if the error is about the tool, it counts as `unusable`. Default: the error is explained.

@@ -39,8 +39,8 @@ export const NO_CALL: AskedCall = { input: undefined, key: undefined };
 
 /** A question about a call before it is made. It changes nothing, but may start a pre-call check (K3). */
 export interface Question {
-  /** What it is about. It is not asked about a call that has none. */
-  readonly of: Pass['of'] | 'limits' | 'precheck' | 'call';
+  /** What it is about. It is asked only if that may object. */
+  readonly of: Pass['of'] | 'limits' | 'allowed' | 'mode' | 'precheck' | 'in_flight';
   /** Why the call is rejected, or the reason to probe if it may go as a probe. Undefined: there is no objection. */
   ask(engine: Engine, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason | undefined;
 }

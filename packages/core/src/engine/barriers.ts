@@ -15,13 +15,13 @@ import { chargeCall, toolBarrier } from './tool-barrier.ts';
 
 /** K2: a tool that is not allowed is not called. */
 const allowedTools: Question = {
-  of: 'call',
+  of: 'allowed',
   ask: ({ allowed }, { tool }) => (allowed !== undefined && !allowed.has(tool) ? 'not_allowed' : undefined),
 };
 
 /** C1: a person has decided. */
 const forcedMode: Question = {
-  of: 'call',
+  of: 'mode',
   ask: (_engine, _asked, mode) => (mode === 'forced_open' || mode === 'disabled' ? mode : undefined),
 };
 
@@ -32,6 +32,12 @@ const precheck: Question = {
     spec?.precheck !== undefined && box.prechecks.availability(spec.name, spec.precheck, ms) === 'unavailable'
       ? 'unavailable'
       : undefined,
+};
+
+/** C17: the tool or its group has as many calls under way as it may have. */
+const maxInFlight: Question = {
+  of: 'in_flight',
+  ask: (_engine, asked, mode, _call, { ms }) => (isBusy(asked, mode, ms) ? 'busy' : undefined),
 };
 
 /**
@@ -47,6 +53,7 @@ const OBJECTIONS: readonly Question[] = [
   groupBarrier, // It decides for all of its tools.
   toolBarrier,
   keyBarrier, // The narrowest: other keys of the tool may still work.
+  maxInFlight, // After the circuits, which know more.
 ];
 
 /**
@@ -70,67 +77,52 @@ export const objectionTo = (
   call: AskedCall,
   at: Moment,
 ): Reason | undefined => {
-  const hasLimits = engine.run !== undefined || call.run !== undefined;
-  if (areCalm(engine, asked, mode, call.key))
-    return hasLimits ? runLimits.ask(engine, asked, mode, call, at) : undefined;
   let isDue = false;
   for (const question of OBJECTIONS) {
-    if (!concerns(question, engine.circuits, asked, mode, call.key, hasLimits)) continue;
+    if (!mayObject(question, engine, asked, mode, call)) continue;
+    if (isDue && question === maxInFlight) continue; // C17: never of a probe.
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
     isDue ||= reason !== undefined;
   }
-  // C17: after the circuits, which know more, and never of a probe.
-  if (!isDue) return isBusy(asked, mode, at.ms) ? 'busy' : undefined;
+  if (!isDue) return undefined;
   for (const barrier of CIRCUITS) {
-    const reason = concerns(barrier, engine.circuits, asked, mode, call.key)
-      ? barrier.ask(engine, asked, mode, call, at)
-      : undefined;
+    const reason = barrier.ask(engine, asked, mode, call, at);
     if (reason !== undefined) return reason;
   }
   return undefined;
 };
 
-/** Whether nothing objects to a call. It is nearly always so, and this one check saves asking each of {@link OBJECTIONS}. */
-const areCalm = (
-  { allowed, circuits }: Engine,
-  { spec, tracked, group }: Asked,
-  mode: CircuitMode,
-  key: string | undefined,
-): boolean => {
-  if (mode !== 'automatic' || allowed !== undefined || spec?.precheck !== undefined) return false;
-  if (tracked !== undefined && (tracked.circuit.state !== 'closed' || tracked.tool.policy.maxInFlight !== undefined))
-    return false;
-  if (key !== undefined && tracked?.keys !== undefined) return false;
-  if (group !== undefined && (group.mode !== 'automatic' || group.circuit.state !== 'closed')) return false;
-  if (group?.tool.policy.maxInFlight !== undefined) return false;
-  return circuits.ledgers.isCalm;
-};
-
-/** Whether a call has the subject of a question. A barrier that is not configured costs nothing. */
-const concerns = (
+/**
+ * Whether it is worth asking: nearly never. A question that is not configured, or whose circuit is closed, costs one comparison. The one
+ * place that knows when a question has nothing to say.
+ */
+const mayObject = (
   { of }: Question,
-  { ledgers }: CircuitRegistry,
+  { allowed, circuits, run }: Engine,
   { spec, tracked, group }: Asked,
   mode: CircuitMode,
-  key: string | undefined,
-  hasLimits = false,
+  call: AskedCall,
 ): boolean => {
   switch (of) {
     case 'event':
-      return mode === 'observe_only' || !ledgers.isCalm;
-    case 'group':
-      return group !== undefined;
-    case 'tool':
-      return tracked !== undefined;
-    case 'key':
-      return tracked !== undefined && key !== undefined;
+      return mode === 'observe_only' || !circuits.ledgers.isCalm;
     case 'limits':
-      return hasLimits;
+      return run !== undefined || call.run !== undefined;
+    case 'allowed':
+      return allowed !== undefined;
+    case 'mode':
+      return mode !== 'automatic';
     case 'precheck':
       return spec?.precheck !== undefined;
-    case 'call':
-      return true;
+    case 'group':
+      return group !== undefined && (group.circuit.state !== 'closed' || group.mode === 'forced_open');
+    case 'tool':
+      return tracked !== undefined && tracked.circuit.state !== 'closed';
+    case 'key':
+      return call.key !== undefined && tracked?.keys !== undefined;
+    case 'in_flight':
+      return tracked?.tool.policy.maxInFlight !== undefined || group?.tool.policy.maxInFlight !== undefined;
   }
 };
 
@@ -145,9 +137,7 @@ export const enter = (
   const passes: Pass[] = [];
   let ofTool: Pass | undefined;
   for (const barrier of CIRCUITS) {
-    const pass = concerns(barrier, circuits, asked, mode, key)
-      ? barrier.enter(circuits, asked, mode, key, at)
-      : undefined;
+    const pass = barrier.enter(circuits, asked, mode, key, at);
     if (pass?.of === 'tool') ofTool = pass;
     else if (pass !== undefined) passes.push(pass);
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operate } from '../control/operator.ts';
 import { EVENT_CIRCUIT } from './seam.ts';
-import { grant, heardSoon, hold, oneProcess, recover, release } from './test-support.fleet.ts';
+import { grant, heardSoon, hold, letGo, oneProcess, recover } from './test-support.fleet.ts';
 
 const inGroup = () =>
   oneProcess({
@@ -208,14 +208,14 @@ describe('S1, S5, G8: correlated events of a fleet', () => {
     expect(heard.at(-1)).toEqual({ change: 'recovered', name: EVENT_CIRCUIT, by: 'operator' });
   });
 
-  test('G7: a release makes the event wait by the own schedule', () => {
+  test('G7: an event that the fleet lets go of waits by the own schedule', () => {
     const { call, feed, wait } = inEvent();
     feed('a', hold());
     feed('b', hold());
     feed(EVENT_CIRCUIT, hold(290_000, 300_000));
     call('a');
-    for (const name of ['a', 'b']) feed(name, release());
-    feed(EVENT_CIRCUIT, release(20_000));
+    for (const name of ['a', 'b']) feed(name, letGo());
+    feed(EVENT_CIRCUIT, letGo(20_000));
     wait(19_999);
     expect(call('a')).toBe('systemic');
     wait(60_000);

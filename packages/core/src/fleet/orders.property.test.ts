@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
 import type { FleetOrder } from './seam.ts';
-import { grant, heardSoon, hold, type OneProcess, oneProcess, recover, release } from './test-support.fleet.ts';
+import { grant, heardSoon, hold, letGo, type OneProcess, oneProcess, recover } from './test-support.fleet.ts';
 
 const TOOLS = ['a', 'b', 'c'] as const;
 const tool = fc.constantFrom(...TOOLS);
@@ -12,7 +12,7 @@ const order: fc.Arbitrary<FleetOrder> = fc.oneof(
   fc.tuple(fc.constantFrom(0, 1_000, 70_000), fc.constantFrom(1_000, 60_000)).map((given) => hold(...given)),
   fc.constantFrom(1, 10_000).map(grant),
   fc.constantFrom(0, 500).map((dueInMs) => recover(dueInMs)),
-  fc.constantFrom(0, 30_000).map(release),
+  fc.constantFrom(0, 30_000).map(letGo),
 );
 
 type Happening =

@@ -18,7 +18,7 @@ export interface Wanted {
   readonly opening: FleetOpening | undefined;
   /** When a probe may go; undefined: by the own schedule. */
   readonly held: Held | undefined;
-  /** No probe before this monotonic ms. Only of a release; otherwise 0. */
+  /** No probe before this monotonic ms. Only if the fleet has let go; otherwise 0. */
   readonly notBeforeMs: number;
 }
 
@@ -33,7 +33,7 @@ export const wantedAfter = (before: Wanted | undefined, order: FleetOrder, nowMs
       return { opening: before?.opening, held: { fromMs: nowMs, untilMs: nowMs + order.forMs }, notBeforeMs: 0 };
     case 'recover':
       return { opening: undefined, held: dueFrom(nowMs + order.dueInMs), notBeforeMs: 0 };
-    case 'release':
+    case 'let_go':
       return { opening: undefined, held: undefined, notBeforeMs: nowMs + order.notBeforeMs };
   }
 };

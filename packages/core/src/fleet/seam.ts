@@ -34,7 +34,7 @@ export type FleetOrder =
       readonly ageMs?: number;
     }
   /** The fleet does not know, or cannot be reached (G7): the own schedule goes on, with no probe before this time. */
-  | { readonly order: 'release'; readonly notBeforeMs: number };
+  | { readonly order: 'let_go'; readonly notBeforeMs: number };
 
 /** A shared circuit of this process as it is now. */
 export interface SharedCircuit {

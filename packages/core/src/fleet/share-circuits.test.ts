@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { reconfigure } from '../control/reconfigure.ts';
 import { createBreakerbox } from '../index.ts';
-import { grant, heardSoon, hold, oneProcess, recover, release } from './test-support.fleet.ts';
+import { grant, heardSoon, hold, letGo, oneProcess, recover } from './test-support.fleet.ts';
 
 describe('G1: orders of the fleet take effect at the next use', () => {
   test('G3: a closed circuit that is held opens, and says that others found it', async () => {
@@ -112,18 +112,18 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     ]);
   });
 
-  test('G7: a release goes on by the local clock, but not before its time', () => {
+  test('G7: a circuit that the fleet lets go of goes on by the local clock, but not before its time', () => {
     const { call, feed, wait } = oneProcess();
     feed('a', hold(50_000, 60_000));
     call('a');
-    feed('a', release(20_000));
+    feed('a', letGo(20_000));
     wait(19_999);
     expect(call('a')).toBe('open');
     wait(1);
     expect(call('a', 'network')).toBe('probe_due');
     wait(120_000);
     expect(call('a')).toBe('probe_due');
-    feed('b', release(10_000));
+    feed('b', letGo(10_000));
     expect(call('b')).toBe('closed');
   });
 

@@ -62,7 +62,7 @@ export const oneProcess = (config: Partial<BreakerboxConfig> = {}): OneProcess =
 export const hold = (ageMs = 0, waitMs = 60_000): FleetOrder => ({ order: 'hold', category: 'network', ageMs, waitMs });
 export const grant = (forMs = 10_000): FleetOrder => ({ order: 'grant', forMs });
 export const recover = (dueInMs = 500, ageMs = 0): FleetOrder => ({ order: 'recover', dueInMs, ageMs });
-export const release = (notBeforeMs = 0): FleetOrder => ({ order: 'release', notBeforeMs });
+export const letGo = (notBeforeMs = 0): FleetOrder => ({ order: 'let_go', notBeforeMs });
 
 /** Lets the listeners of changes run. */
 export const heardSoon = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

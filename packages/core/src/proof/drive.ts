@@ -57,9 +57,9 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
   const foreseen = looks ? session.explain(tool, input) : undefined;
   const permit = session.acquire(tool, { input, key });
   const expected = acquire(world.model, model, tool, input, key);
-  const { decision, reason, caution, state, observed, budgetRemaining, message } = permit;
+  const { decision, reason, caution, state, wouldDecide, budgetRemaining, message } = permit;
   same(
-    { decision, reason, caution, state, observed, budgetRemaining, words: message !== '' },
+    { decision, reason, caution, state, wouldDecide, budgetRemaining, words: message !== '' },
     permitOf(expected, world.model),
   );
   if (foreseen) same([foreseen.decision, foreseen.reason], [decision, reason]);

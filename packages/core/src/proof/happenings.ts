@@ -347,7 +347,7 @@ const order: fc.Arbitrary<ModelOrder> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ order: fc.constant('release' as const), notBeforeMs: fc.constantFrom(0, 1, 60_000) }),
+    arbitrary: fc.record({ order: fc.constant('let_go' as const), notBeforeMs: fc.constantFrom(0, 1, 60_000) }),
   },
 );
 

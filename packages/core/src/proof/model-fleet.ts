@@ -36,7 +36,7 @@ const wish = ({ ms }: Model, box: ModelBox, name: string, said: ModelOrder): voi
           notBeforeMs: 0,
         });
       return;
-    case 'release':
+    case 'let_go':
       box.wishes.set(name, { outage: undefined, held: undefined, notBeforeMs: ms + said.notBeforeMs });
   }
 };

@@ -26,7 +26,7 @@ export const permitOf = (permit: ModelPermit, model: Model) => {
     reason,
     caution: caution(session.real) || isNear(model, session),
     state: circuit && reported(circuit),
-    observed: mode === 'observe_only' ? wouldDecide(reason) : undefined,
+    wouldDecide: mode === 'observe_only' ? wouldDecide(reason) : undefined,
     budgetRemaining: left(session.real),
     words: decision === 'skip' || decision === 'pause',
   };

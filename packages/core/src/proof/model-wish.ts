@@ -9,7 +9,7 @@ export type ModelOrder =
   | { readonly order: 'hold'; readonly category: ErrorCategory; readonly ageMs: number; readonly waitMs: number }
   | { readonly order: 'grant'; readonly forMs: number }
   | { readonly order: 'recover'; readonly dueInMs: number; readonly ageMs?: number }
-  | { readonly order: 'release'; readonly notBeforeMs: number };
+  | { readonly order: 'let_go'; readonly notBeforeMs: number };
 
 /** All orders up to now, as what the fleet wants: a tool that is used later finds it too. */
 export interface Wish {

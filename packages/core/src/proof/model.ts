@@ -1,5 +1,6 @@
 import type {
   Availability,
+  Blamed,
   BreakerboxConfig,
   CircuitMode,
   Decision,
@@ -223,7 +224,7 @@ export interface Ended {
   /** What it returned, in words of its own. */
   readonly result?: string;
   /** C13, C14. */
-  readonly blames?: 'group' | 'key';
+  readonly blames?: Blamed;
   /** O8: a digest of its text, if nothing explains it, and whether it is about the tool itself. */
   readonly unexplained?: { readonly digest: string; readonly ofTool?: boolean };
   /** C14: the peer has said that it cannot do this. */

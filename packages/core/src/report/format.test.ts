@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  formatPauseReport,
-  formatReport,
-  formatScopeReport,
-  formatStateTable,
-  formatSystemicReport,
-} from './format.ts';
+import { formatPauseReport, formatPlanReport, formatReport, formatStateTable, formatSystemicReport } from './format.ts';
 import { buildReport } from './report.ts';
 import {
   charge,
@@ -48,7 +42,7 @@ describe('Q1: reports as text', () => {
     expect(text).not.toMatch(/ \n|\n\n\n|[^\P{C}\n\u200d]/u);
   });
 
-  test('Q1: the state table, the scope report and the systemic report are parts of it', () => {
+  test('Q1: the state table, the plan report and the systemic report are parts of it', () => {
     const titles = (text: string) =>
       text
         .split('\n\n')
@@ -60,9 +54,9 @@ describe('Q1: reports as text', () => {
       'Failure budget: 4 of 5 failures left',
       'Remarks',
     ]);
-    const scope = formatScopeReport(buildReport(scopeReduced));
-    expect(scope).toMatch(/^Reduced scope: 2 tasks can be done, 1 deferred, 1 done\.\n/);
-    expect(titles(scope)).toEqual(['Tasks', 'What to do']);
+    const plan = formatPlanReport(buildReport(scopeReduced));
+    expect(plan).toMatch(/^Reduced scope: 2 tasks can be done, 1 deferred, 1 done\.\n/);
+    expect(titles(plan)).toEqual(['Tasks', 'What to do']);
     expect(titles(formatSystemicReport(buildReport(pausedSystemic)))).toEqual(['Systemic failure', 'What to do']);
     expect(formatPauseReport(buildReport(pausedOnBudget))).toBe(formatReport(buildReport(pausedOnBudget)));
   });
@@ -73,7 +67,7 @@ describe('Q1: reports as text', () => {
       /^No tool has been used yet\.\nresearch-agent, session run-7f3a, step 14, 2026-/,
     );
     expect(formatSystemicReport(report)).toMatch(/^No systemic failure\.\n/);
-    expect(formatScopeReport(report)).toMatch(/^No tasks were planned\.\n/);
+    expect(formatPlanReport(report)).toMatch(/^No tasks were planned\.\n/);
   });
 
   test.each([

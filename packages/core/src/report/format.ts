@@ -279,11 +279,11 @@ const systemicSection: Section = ({ systemic, unixMs }) => {
 };
 
 /** W1: what is done, what can be done, and what has to wait. */
-const taskSection: Section = ({ scope, done }) => [
+const taskSection: Section = ({ plan, done }) => [
   'Tasks',
   [
-    ...(scope?.deferred ?? []).map((one) => item('deferred:', deferredText(one))),
-    ...(scope?.achievable ?? []).map(({ task, degraded }) =>
+    ...(plan?.deferred ?? []).map((one) => item('deferred:', deferredText(one))),
+    ...(plan?.achievable ?? []).map(({ task, degraded }) =>
       item('can do:  ', degraded.length === 0 ? task : `${task}: with ${listed(degraded.map(fallbackText))}`),
     ),
     ...done.map((task) => item('done:    ', task)),
@@ -333,11 +333,11 @@ const timesOf = (all: readonly (readonly [string, number])[]): string =>
 
 const headlineOf = ({ headline }: SessionReport): string => headline;
 
-const scopeHeadline = ({ scope, done }: SessionReport): string => {
+const planHeadline = ({ plan, done }: SessionReport): string => {
   const finished = done.length === 0 ? '' : `, ${done.length} done`;
-  if (scope === null) return `No tasks were planned${finished}.`;
-  const can = scope.achievable.length;
-  const waiting = scope.deferred.length;
+  if (plan === null) return `No tasks were planned${finished}.`;
+  const can = plan.achievable.length;
+  const waiting = plan.deferred.length;
   if (can + waiting === 0) return `Nothing is left to do${finished}.`;
   if (waiting === 0) return `All ${counted(can, 'task')} can be done${finished}.`;
   if (can === 0) return `No task can be done now: ${waiting} deferred${finished}.`;
@@ -354,7 +354,7 @@ const PAUSED: readonly Section[] = [nextSection, systemicSection, ...WORK, ...HE
 export const formatStateTable: Format = format('formatStateTable', headlineOf, () => [...HEALTH, ...CHARGES]);
 
 /** What is done, what can be done, and what has to wait until when (W1). */
-export const formatScopeReport: Format = format('formatScopeReport', scopeHeadline, () => [taskSection, nextSection]);
+export const formatPlanReport: Format = format('formatPlanReport', planHeadline, () => [taskSection, nextSection]);
 
 /** What is done, what is not and why, each tool's health, each charged failure, and first of all what to do next. */
 export const formatPauseReport: Format = format('formatPauseReport', headlineOf, () => PAUSED);

@@ -14,8 +14,8 @@ export type Known = Omit<SessionReport, 'headline' | 'next'>;
 
 /** What is wrong, in one sentence. */
 export const headlineOf = (known: Known): string => {
-  const { state, systemic, tools, leftOut, scope } = known;
-  const waiting = scope?.deferred.length ?? 0;
+  const { state, systemic, tools, leftOut, plan } = known;
+  const waiting = plan?.deferred.length ?? 0;
   const deferred = waiting === 0 ? '' : `; ${counted(waiting, 'task')} deferred`;
   if (systemic !== null && state === 'paused_systemic') return `PAUSED, systemic failure: ${systemicCause(systemic)}.`;
   if (state === 'paused_budget') return `PAUSED, failure budget: ${spent(known.budget)}.`;
@@ -253,8 +253,8 @@ const cautionSteps = ({ state, budget }: Known): readonly string[] => {
   return [`The failure budget is almost used up: one more failure may pause the session.${until}`];
 };
 
-const taskSteps = ({ scope }: Known): readonly string[] => {
-  const waiting = scope?.deferred.length ?? 0;
+const taskSteps = ({ plan }: Known): readonly string[] => {
+  const waiting = plan?.deferred.length ?? 0;
   if (waiting === 0) return [];
   return [
     `Call planScope(session, tasks) again once the tools work: ${counted(waiting, 'task')} ${isOrAre(waiting)} deferred.`,

@@ -2,8 +2,8 @@
 
 export {
   formatPauseReport,
+  formatPlanReport,
   formatReport,
-  formatScopeReport,
   formatStateTable,
   formatSystemicReport,
 } from './format.ts';
@@ -16,7 +16,7 @@ export type {
   DeferredReport,
   FallbackReport,
   LeftOut,
-  ScopeReport,
+  PlanReport,
   SessionReport,
   SystemicReport,
   WindowReport,

@@ -18,7 +18,7 @@ import {
   reportBudget,
   reportChildren,
   reportLimits,
-  reportScope,
+  reportPlan,
   type SessionReport,
   type SystemicReport,
 } from './session-report.ts';
@@ -31,7 +31,7 @@ export interface ReportOptions {
 }
 
 /**
- * The state of the session as plain data: tools, budget, systemic failure, scope, what was left out and what to do next (Q1).
+ * The state of the session as plain data: tools, budget, systemic failure, plan, what was left out and what to do next (Q1).
  * `formatReport` turns it into text. Changes nothing (C11). Contains no arguments, results or secrets (Q2).
  *
  * @throws BreakerboxUsageError if `session` is not a session, or `done` is not a list of names.
@@ -64,7 +64,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     ...(inside.run && { limits: inside.run.view(at.ms) }),
     ...(children && { children }),
     ...(inside.circles.length > 0 && { circles: inside.circles.map((one) => ({ ...one })) }),
-    scope: inside.plan,
+    plan: inside.plan,
     done: options.done ?? [],
   });
 };
@@ -101,7 +101,7 @@ export interface ReportFacts {
   readonly children?: readonly ChildReport[];
   /** The circles in which the agent went (D5). */
   readonly circles?: readonly CircleReport[];
-  readonly scope: ScopePlan | undefined;
+  readonly plan: ScopePlan | undefined;
   readonly done: readonly string[];
 }
 
@@ -109,7 +109,7 @@ export interface ReportFacts {
 export const buildReport = (facts: ReportFacts): SessionReport => {
   const { id, agent, unixMs, at, circuits, ledger, done } = facts;
   const tools = reportTools(circuits, facts.tallies, facts.systemicDecision);
-  const scope = facts.scope === undefined ? null : reportScope(facts.scope, done);
+  const plan = facts.plan === undefined ? null : reportPlan(facts.plan, done);
   const state = stateOf(facts);
   const known: Known = {
     agent,
@@ -124,9 +124,9 @@ export const buildReport = (facts: ReportFacts): SessionReport => {
     ...(facts.children && { children: facts.children }),
     ...(facts.circles && { circles: facts.circles }),
     systemic: reportSystemic(facts),
-    scope,
+    plan,
     done: [...done],
-    leftOut: leftOutOf(tools, scope),
+    leftOut: leftOutOf(tools, plan),
   };
   return { headline: headlineOf(known), ...known, next: nextOf(known) };
 };

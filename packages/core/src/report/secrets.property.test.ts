@@ -11,7 +11,7 @@ import { REASONS, type Reason } from '../reasons.ts';
 import type { Route, ScopePlan } from '../routing/route.ts';
 import type { ToolTally } from '../session-tools.ts';
 import type { CircuitView } from '../view.ts';
-import { formatReport, formatScopeReport, formatStateTable, formatSystemicReport } from './format.ts';
+import { formatPlanReport, formatReport, formatStateTable, formatSystemicReport } from './format.ts';
 import { buildReport, type ReportFacts } from './report.ts';
 
 const name = fc.oneof(
@@ -179,13 +179,13 @@ const factsWith = (secret: string): fc.Arbitrary<ReportFacts> =>
     event: maybe(event),
     eventProbe: maybe(fc.record({ ms: fc.integer({ min: -9, max: 1e7 }), notBeforeMs: fc.constant(0) })),
     systemicDecision: fc.constantFrom('pause', 'skip'),
-    scope: maybe(scope(secret)),
+    plan: maybe(scope(secret)),
     done: fc.array(name, { maxLength: 3 }),
   });
 
 const SECRET = 'sk-live-51H8-CANARY';
 
-const write = [formatReport, formatStateTable, formatScopeReport, formatSystemicReport] as const;
+const write = [formatReport, formatStateTable, formatPlanReport, formatSystemicReport] as const;
 
 describe('Q2: reports hold no arguments, results or secrets', () => {
   test('Q2: other data in the facts enters neither the data nor the text', () => {

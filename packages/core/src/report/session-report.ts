@@ -47,7 +47,7 @@ export interface SessionReport {
   /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null without a plan. */
-  readonly scope: ScopeReport | null;
+  readonly plan: PlanReport | null;
   /** Names of tasks that the application reported as done. */
   readonly done: readonly string[];
   /** Everything that was not done as asked (W2). */
@@ -219,7 +219,7 @@ const leavesIn = (budget: WindowBudget, from: Moment, at: Moment): WindowReport 
 };
 
 /** What can still be done, and what can't (W1). Finished tasks are in neither list. */
-export interface ScopeReport {
+export interface PlanReport {
   /** `proceed`: all tasks. `reduce`: the achievable ones. `pause`: none is achievable. */
   readonly decision: ScopePlan['decision'];
   readonly achievable: readonly AchievableReport[];
@@ -269,7 +269,7 @@ export type LeftOut =
   | { readonly kind: 'label'; readonly tool: string; readonly label: FreshnessKind; readonly times: number };
 
 /** A plan in a report: without results (Q2), functions and finished tasks. */
-export const reportScope = ({ decision, achievable, deferred }: ScopePlan, done: readonly string[]): ScopeReport => ({
+export const reportPlan = ({ decision, achievable, deferred }: ScopePlan, done: readonly string[]): PlanReport => ({
   decision,
   achievable: achievable
     .filter(({ task }) => !done.includes(task))
@@ -296,9 +296,9 @@ export const reportScope = ({ decision, achievable, deferred }: ScopePlan, done:
 });
 
 /** W2: nothing is dropped silently. Tasks come first, because people wait for them. */
-export const leftOutOf = (tools: readonly ToolReport[], scope: ScopeReport | null): readonly LeftOut[] => [
-  ...(scope?.deferred ?? []).map((one) => ({ kind: 'deferred' as const, ...one })),
-  ...(scope?.achievable ?? []).flatMap(({ task, degraded }) =>
+export const leftOutOf = (tools: readonly ToolReport[], plan: PlanReport | null): readonly LeftOut[] => [
+  ...(plan?.deferred ?? []).map((one) => ({ kind: 'deferred' as const, ...one })),
+  ...(plan?.achievable ?? []).flatMap(({ task, degraded }) =>
     degraded.map((one) => ({ kind: 'degraded' as const, task, ...one })),
   ),
   ...tools

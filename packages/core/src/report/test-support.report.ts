@@ -29,7 +29,7 @@ export const facts = (more: Partial<ReportFacts> = {}): ReportFacts => ({
   event: undefined,
   eventProbe: undefined,
   systemicDecision: 'pause',
-  scope: undefined,
+  plan: undefined,
   done: [],
   ...more,
 });
@@ -199,7 +199,7 @@ export const scopeReduced = facts({
     ['crm_lookup', tally({ decisions: { closed: 1, open: 1 }, failed: 1, routes: { manual: 1 } })],
   ]),
   ledger: ledger([outage, { ...charge('crm_lookup', 'server', 4_000, 14), provisional: true }]),
-  scope: reducedScope,
+  plan: reducedScope,
   done: ['collect sources'],
 });
 
@@ -217,7 +217,7 @@ export const pausedOnBudget = facts({
       exhausted: true,
     },
   ),
-  scope: {
+  plan: {
     decision: 'pause',
     achievable: [],
     deferred: [

@@ -5,8 +5,8 @@ import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts
 import { describeFreshness, labelled } from '../freshness/freshness.ts';
 import {
   formatPauseReport,
+  formatPlanReport,
   formatReport,
-  formatScopeReport,
   formatStateTable,
   formatSystemicReport,
 } from '../report/format.ts';
@@ -140,7 +140,7 @@ describe('E6: invalid input is rejected', () => {
     rejectsUsage(() => planScope(session, [task, task]), 'tasks[1].name', 'rename one of them.');
     expect(planScope(session, [])).toEqual({ decision: 'proceed', achievable: [], deferred: [] });
     expect(reduced).toEqual([]);
-    expect(report(session).scope).toMatchObject({ deferred: [] });
+    expect(report(session).plan).toMatchObject({ deferred: [] });
   });
 
   test('Q1: report and the format functions reject a value that is not a report or a label', () => {
@@ -150,7 +150,7 @@ describe('E6: invalid input is rejected', () => {
     }
     for (const one of NO_SETTINGS) rejectsUsage(() => report(session, one));
     rejectsUsage(() => report(session, { don: [] } as never), 'options.don is not a setting');
-    const formats = [formatReport, formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport];
+    const formats = [formatReport, formatStateTable, formatPlanReport, formatPauseReport, formatSystemicReport];
     for (const one of NONSENSE) {
       for (const format of formats) rejectsUsage(() => format(one), 'Give what report(session) returns');
       for (const say of [describeFreshness, (label: never) => labelled('12', label)]) rejectsUsage(() => say(one));
@@ -269,7 +269,7 @@ describe('E3: harmless input', () => {
     session.beginTask();
     session.declare('late');
     session.control('a', 'forced_open');
-    expect(report(session).scope).toMatchObject({ decision: 'pause' });
+    expect(report(session).plan).toMatchObject({ decision: 'pause' });
     expect(inAnotherProcess(session, box).acquire('a').reason).toBe('forced_open');
     steps(session, 3);
     expect(session.acquire('b').decision).toBe('probe');

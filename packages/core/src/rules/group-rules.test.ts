@@ -91,6 +91,20 @@ describe('C13: failures that open a group', () => {
     expect(weak.peek('group:g')).toMatchObject({ state: 'open', trip: 'transport', category: 'unknown' });
   });
 
+  test('C13: a classifier may blame the group; what the executor blames comes first', () => {
+    const classify = () => ({ category: 'network', blames: 'group' }) as const;
+    const { session } = grouped({
+      tools: { a: { group: 'g', classify }, b: { group: 'g' }, c: { group: 'g', key: () => 'k' } },
+    });
+    session.acquire('a').settle({ error: reset, blames: 'tool' });
+    const verdict = { category: 'server', blames: 'key' } as const;
+    session.acquire('c').settle({ error: new Error('x'), verdict, blames: 'tool' });
+    expect(session.peek('group:g')).toMatchObject({ state: 'closed', failures: 2 });
+    expect(session.peek('c')?.failures).toBe(1);
+    session.acquire('a').settle({ error: new Error('y') });
+    expect(session.peek('group:g')).toMatchObject({ state: 'open', trip: 'transport' });
+  });
+
   test('C13: blaming the group is for failures of its tools: elsewhere it changes nothing', () => {
     const { session } = grouped();
     session.acquire('a').settle({ outcome: 'success', blames: 'group' });

@@ -13,7 +13,7 @@ describe('C1: groups in other modes', () => {
     expect(session.peek('group:g')).toMatchObject({ state: 'observe_only', trip: 'consecutive' });
     expect(transitions).toMatchObject([{ tool: 'group:g', from: 'closed', to: 'open', observed: true }]);
     expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'closed' });
-    expect(session.acquire('seen')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(session.acquire('seen')).toMatchObject({ decision: 'call', reason: 'would_skip', wouldDecide: 'skip' });
     expect(session.peek('a')?.failures).toBe(2); // Nothing was absorbed.
     expect(session.view().budget.remaining).toBe(2);
     expect(session.unavailable()).toEqual([]);

@@ -86,6 +86,6 @@ describe('C17: calls that may be under way at once', () => {
   test('C1, C17: for a tool that is only observed, the decision is reported', () => {
     const { session } = bench({ tools: { db: { maxInFlight: 1, mode: 'observe_only' } } });
     session.acquire('db');
-    expect(session.acquire('db')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(session.acquire('db')).toMatchObject({ decision: 'call', reason: 'would_skip', wouldDecide: 'skip' });
   });
 });

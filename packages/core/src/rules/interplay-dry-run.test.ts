@@ -10,7 +10,7 @@ describe('dry runs', () => {
   test('B4, C1: tokens of an observed tool cost nothing, and would have paused the session', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' }, budget: { failures: 50, tokens: 100 } });
     waste(session, 'a', 150);
-    expect(session.acquire('b')).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
+    expect(session.acquire('b')).toMatchObject({ decision: 'call', reason: 'would_pause', wouldDecide: 'pause' });
     expect(session.view()).toMatchObject({ state: 'active', budget: { tokensRemaining: 100 } });
   });
 

@@ -306,7 +306,7 @@ describe('C1: keys in the modes', () => {
     const { session, clock } = keyed({ defaults: { mode: 'observe_only' } });
     openKey(session, 'x.example');
     const permit = session.acquire('a', { input: at('x.example') });
-    expect(permit).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(permit).toMatchObject({ decision: 'call', reason: 'would_skip', wouldDecide: 'skip' });
     permit.settle({ outcome: 'success' });
     expect(session.peek('a', at('x.example'))).toMatchObject({
       state: 'observe_only',

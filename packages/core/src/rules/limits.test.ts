@@ -131,7 +131,7 @@ describe('D2: limits of a run', () => {
     trip(session, 'a');
     steps(session, 3);
     for (const tool of ['a', 'off', 'free']) expect(session.acquire(tool).reason).toBe('limit_reached');
-    expect(session.acquire('seen')).toMatchObject({ decision: 'call', reason: 'would_pause', observed: 'pause' });
+    expect(session.acquire('seen')).toMatchObject({ decision: 'call', reason: 'would_pause', wouldDecide: 'pause' });
     expect(session.view().limits).toMatchObject([{ used: 4, size: 3 }]);
   });
 

@@ -96,7 +96,7 @@ describe('O5: the loop guard', () => {
     expect(session.acquire('a', { input: 1 })).toMatchObject({
       decision: 'call',
       reason: 'would_skip',
-      observed: 'skip',
+      wouldDecide: 'skip',
     });
   });
 

@@ -69,7 +69,7 @@ describe('K1: scores', () => {
 
   test('C1, K1: an observed tool is called, and says that it would have been skipped', () => {
     const { session } = bench({ tools: { a: { mode: 'observe_only', precheck: () => 'unavailable' } } });
-    expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(session.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', wouldDecide: 'skip' });
   });
 
   test('C1, K1: no check runs for tools that an operator controls, and during a pause of the session', () => {

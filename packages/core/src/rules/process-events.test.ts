@@ -139,7 +139,7 @@ describe('C12, S1, S3: openings and charges of sessions that share circuits', ()
     const { session, other, box } = two({ defaults: { mode: 'observe_only' } });
     const told = [...hear(box, 'systemic.detected'), ...hear(box, 'systemic.resolved')];
     bringDown(session);
-    expect(other.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', observed: 'skip' });
+    expect(other.acquire('a')).toMatchObject({ decision: 'call', reason: 'would_skip', wouldDecide: 'skip' });
     expect(other.acquire('c')).toMatchObject({ decision: 'call', reason: 'closed' });
     expect([session.view().systemic, session.unavailable(), told]).toEqual([undefined, [], []]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   formatPauseReport,
+  formatPlanReport,
   formatReport,
-  formatScopeReport,
   formatStateTable,
   formatSystemicReport,
 } from '../report/format.ts';
@@ -20,7 +20,7 @@ const sound = (session: Session) => {
   const text = formatReport(report);
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect(text).toMatch(/^[\P{C}\n]*$/u);
-  for (const part of [formatStateTable, formatScopeReport, formatPauseReport, formatSystemicReport]) {
+  for (const part of [formatStateTable, formatPlanReport, formatPauseReport, formatSystemicReport]) {
     expect(part(report).length).toBeGreaterThan(0);
   }
   return { report, text };
@@ -139,7 +139,7 @@ describe('Q1: the report of a session, in each of its states', () => {
     ]);
     const report = reportOf(session, { done: ['prices'] });
     expect(report).toMatchObject({ done: ['prices'], scope: { decision: 'reduce' } });
-    const text = formatScopeReport(report).replace(/\s+/g, ' ');
+    const text = formatPlanReport(report).replace(/\s+/g, ' ');
     for (const word of ['prices', 'thanks', 'refund', "a probe of 'a' succeeds"]) expect(text).toContain(word);
   });
 

@@ -145,7 +145,7 @@ describe('O8: a tool that has failed with every input so far', () => {
   test('C1, O8: an observed tool opens only in its dry run', () => {
     const { session } = bench({ defaults: { mode: 'observe_only' } });
     failWith(session, [1, 2, 3, 4]);
-    expect(session.acquire('a').observed).toBe('skip');
+    expect(session.acquire('a').wouldDecide).toBe('skip');
     expect(session.acquire('a').decision).toBe('call');
   });
 });

@@ -3,7 +3,7 @@ import { suspectOf } from '../budget/systemic.ts';
 import type { BreakerboxEvents, Emitter, EventBase, LimitEvent, RouteSummary } from '../events.ts';
 import { usedOf } from '../limits/limit-text.ts';
 import type { Route } from '../routing/route.ts';
-import { reportThrown, safely } from '../safely.ts';
+import { guarded, reportThrown, safely } from '../safely.ts';
 import { ATTR, type EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
 
 /** The events that are log records too. */
@@ -136,11 +136,15 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
     const { body, severity, attributes } = RECORDS[name];
     const severityText = severity?.(event) ?? 'INFO';
     const eventName: (typeof EVENT)[keyof typeof EVENT] = `breakerbox.${name}`;
-    logs.getLogger(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL }).emit({
+    const logger = logs.getLogger(SCOPE_NAME, SCOPE_VERSION, { schemaUrl: SCHEMA_URL });
+    const severityNumber = api.SeverityNumber[severityText];
+    // An SDK from before API 1.10 does not know the question: its logger gets all records.
+    if (!guarded(() => logger.enabled({ eventName, severityNumber }), true)) return;
+    logger.emit({
       eventName,
       body: body(event),
       severityText,
-      severityNumber: api.SeverityNumber[severityText],
+      severityNumber,
       timestamp: event.unixMs,
       attributes: {
         [ATTR.agent]: event.agent,

@@ -157,7 +157,7 @@ export function* readNumbers({ name }: Pick<ExportedMetric, 'name'>): Iterable<S
   const key = KEYS.get(name);
   if (key === undefined || key === 'duration') return;
   for (const agent of state.agents.values()) {
-    if (METRIC[key].scope === 'agent') yield* allSeries(agent, key);
+    if (METRIC[key].per === 'agent') yield* allSeries(agent, key);
     else for (const tool of agent.tools.values()) yield* readTool(tool, key);
   }
 }

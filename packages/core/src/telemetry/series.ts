@@ -119,7 +119,7 @@ interface AgentOwner extends SeriesOwner {
 }
 
 /** Only the series of the owner that {@link METRIC} names for a metric are exported. */
-type OwnerOf<Key extends MetricKey> = (typeof METRIC)[Key]['scope'] extends 'agent' ? AgentOwner : ToolOwner;
+type OwnerOf<Key extends MetricKey> = (typeof METRIC)[Key]['per'] extends 'agent' ? AgentOwner : ToolOwner;
 
 export interface ToolSeries extends ToolOwner {
   /** What readers see of it. Everything is counted. */

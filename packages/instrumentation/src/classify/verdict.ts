@@ -1,8 +1,8 @@
-import type { Classification } from '@breakerbox/core';
+import type { Blamed, Classification } from '@breakerbox/core';
 
 /** Why a call did not succeed, what the failure is about (C14), and the evidence. */
 export interface Verdict extends Classification {
-  readonly blames: 'tool' | 'key';
+  readonly blames: Blamed;
   /** The evidence, in short plain English. It quotes no input. */
   readonly why: string;
   /**

@@ -127,7 +127,7 @@ const askOne = async <Model, Answer>(
  * @throws RunLimitError if it has.
  */
 const lastAnswer = (session: Session, permit: Permit, span: ModelSpan): ReturnType<typeof askForAnswer> => {
-  const last = permit.observed === undefined ? askForAnswer(session) : undefined;
+  const last = permit.wouldDecide === undefined ? askForAnswer(session) : undefined;
   if (last?.limit === undefined) return last;
   permit.settle({ outcome: 'ignored', category: 'denied' });
   span.ended({ category: 'denied' });

@@ -1,4 +1,11 @@
-import { DEFAULT_JUDGEMENT, type Decision, ERROR_CATEGORIES, type Outcome, type Reason } from '@breakerbox/core';
+import {
+  type Blamed,
+  DEFAULT_JUDGEMENT,
+  type Decision,
+  ERROR_CATEGORIES,
+  type Outcome,
+  type Reason,
+} from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
 import type { Ending, ReadNotes, RecordedEvent, RecordingFile, RecordingReader, StartEvent } from '../recording.ts';
 import { attribute, isModel, isTool, resumedBy, toolOf } from './otlp-calls.ts';
@@ -172,7 +179,7 @@ const endingOf = (span: Span): Ending => {
   const outcome = attribute(span, 'breakerbox.outcome') as Outcome | undefined;
   const wait = attributes.get('breakerbox.retry_after');
   const retryAfterMs = typeof wait === 'number' ? wait * 1000 : undefined;
-  const blames = attribute(span, 'breakerbox.blames') as 'group' | 'key' | undefined;
+  const blames = attribute(span, 'breakerbox.blames') as Blamed | undefined;
   if (outcome !== undefined) return { outcome, category, retryAfterMs, blames };
   if (category !== undefined) return { outcome: DEFAULT_JUDGEMENT[category], category, retryAfterMs };
   if (type !== undefined || isError || exception) {

@@ -1,0 +1,167 @@
+import type { BoxContext } from './box-context.ts';
+import { createBudget } from './budget/budget.ts';
+import { type LedgerPair, withLimits } from './budget/ledger.ts';
+import { byHost, keyOf } from './circuit/key-circuits.ts';
+import type { CircuitRegistry } from './circuit-registry.ts';
+import { type CircuitStore, circuitMoment, copyStore } from './circuit-store.ts';
+import type { Moment } from './clock.ts';
+import { type Engine, NO_CALL } from './engine/barrier.ts';
+import { answer, lapseOf, returned } from './engine/barriers.ts';
+import { Decider } from './engine/decide.ts';
+import { Reports } from './engine/reports.ts';
+import { FailureLedgers } from './failure-ledgers.ts';
+import { adviceOf } from './limits/limit-text.ts';
+import type { Run } from './limits/run.ts';
+import type { SessionPermit } from './permit.ts';
+import type { LapseHandler } from './probes-under-way.ts';
+import { FOR_NOW } from './reasons.ts';
+import { noteText, type RejectionFacts } from './routing/message.ts';
+import { freshMemory } from './session-memory.ts';
+import type { SessionTools } from './session-tools.ts';
+import {
+  type CircuitView,
+  type Explanation,
+  explanationOf,
+  type SessionView,
+  viewBudget,
+  viewCircuit,
+  viewCircuits,
+} from './view.ts';
+
+/** The state that the next decision would find, worked out on copies (C11). */
+export interface LookAhead {
+  readonly store: CircuitStore;
+  readonly ledgers: FailureLedgers;
+  readonly circuits: CircuitRegistry;
+  readonly decider: Decider;
+  readonly at: Moment;
+}
+
+/** The parts of a session that its views are made from. */
+interface Shown {
+  readonly agent: string;
+  readonly engine: Engine;
+  readonly entries: SessionTools;
+  readonly now: (ms?: number) => Moment;
+  /** How this session ends its own probes (C9). */
+  readonly lapse: LapseHandler;
+}
+
+/** What a session says about itself: notes, explanations and views, of a run of its tree (D1). Changes nothing (C11). */
+export class SessionViews {
+  readonly #shown: Shown;
+
+  constructor(shown: Shown) {
+    this.#shown = shown;
+  }
+
+  get #box(): BoxContext {
+    return this.#shown.engine.box;
+  }
+
+  note(run: Run | undefined): string {
+    const near = run?.advisable(this.#box.clock.now()) ?? [];
+    const advice = near.length > 0 && this.#isObserved() ? '' : adviceOf(near);
+    const rejected = noteText(this.#rejected(run));
+    const isPaused = near.some(({ level, mode }) => level === 'reached' && mode === 'pause');
+    return isPaused && rejected !== '' ? rejected : [advice, rejected].filter(Boolean).join('\n\n'); // The pause says it too.
+  }
+
+  /** C1: all declared tools are only observed, so that the model is told nothing. */
+  #isObserved(): boolean {
+    const { circuits } = this.#shown.engine.circuits.store;
+    const tools = [...this.#box.tools()];
+    if (tools.length === 0) return this.#box.undeclared.mode === 'observe_only';
+    return tools.every((name) => (circuits.get(name) ?? this.#box.tool(name))?.mode === 'observe_only');
+  }
+
+  unavailable(run: Run | undefined): readonly string[] {
+    return this.#rejected(run).map(({ tool }) => tool);
+  }
+
+  /** R3: the declared tools that would be skipped or paused now. */
+  #rejected(run: Run | undefined): readonly RejectionFacts[] {
+    const { decider, at } = this.lookAhead();
+    return [...this.#box.tools()]
+      .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
+      .filter(({ route, reason }) => route !== undefined && !FOR_NOW.has(reason));
+  }
+
+  explain(run: Run | undefined, tool: string, input: unknown): Explanation {
+    const { entries, engine } = this.#shown;
+    const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
+    const name = entries.nameOf(tool);
+    const spec = this.#box.tool(name);
+    if (spec !== undefined && this.#box.overrides.version > 0) copies.foresee(spec, at);
+    const key = this.#keyFor(name, input);
+    const known = input === undefined ? undefined : engine.history.inputOf({ input }, spec ?? this.#box.undeclared);
+    const circuits = [spec?.group?.name, name].flatMap((one) => {
+      const tracked = one === undefined ? undefined : store.circuits.get(one);
+      return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
+    });
+    const predicted = decider.predict(name, { input: known, key, run }, at);
+    return explanationOf(predicted, ledgers.real.ledger, circuits, entries.tallyOf(name), at);
+  }
+
+  peek(tool: string, input: unknown): CircuitView | undefined {
+    const { store, at } = this.lookAhead();
+    const name = this.#shown.entries.nameOf(tool);
+    const tracked = store.circuits.get(name);
+    return tracked && viewCircuit(tracked, circuitMoment(store, at), this.#box, this.#keyFor(name, input));
+  }
+
+  /**
+   * C14: the key of the circuit to look at. Keys that adapters name are not known here. Most of them name the host, so the host is
+   * tried.
+   */
+  #keyFor(tool: string, input: unknown): string | undefined {
+    const spec = input === undefined ? undefined : this.#box.tool(tool);
+    return spec && keyOf(spec, this.#shown.agent, input, byHost()(input));
+  }
+
+  view(id: string, run: Run | undefined): SessionView {
+    const { store, ledgers, at } = this.lookAhead();
+    return {
+      id,
+      agent: this.#shown.agent,
+      state: withLimits(ledgers.state, run?.reached(at.ms) !== undefined),
+      step: at.step,
+      budget: viewBudget(ledgers.real.ledger.budget),
+      systemic: ledgers.event,
+      circuits: viewCircuits(store, at, this.#box),
+      ...(run && { limits: run.view(at.ms) }),
+    };
+  }
+
+  /**
+   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported or
+   * counted, except the answer of a pre-call check that the look starts (K3).
+   */
+  lookAhead(): LookAhead {
+    const { engine, lapse: ownLapse, now } = this.#shown;
+    const at = now();
+    const { prechecks } = this.#box;
+    // The end of an event does not drop the scores of pre-call checks.
+    const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
+    const store = copyStore(engine.circuits.store);
+    const copyOf = (pair: LedgerPair): Copy => {
+      const reports = new Reports(); // They are dropped.
+      const ledgers = new FailureLedgers(pair, store, box.systemic, reports);
+      return { ledgers, circuits: engine.circuits.copy({ box, store, ledgers, reports }) };
+    };
+    const own = copyOf(engine.circuits.ledgers.ledgerPair);
+    let others: Copy | undefined;
+    const lapse = (permit: SessionPermit, onLapse: LapseHandler): void => {
+      const isOwn = onLapse === ownLapse;
+      if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
+      const { circuits } = isOwn ? own : (others ?? own);
+      if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), now(permit.leaseUntilMs));
+    };
+    own.circuits.catchUp(at, lapse);
+    const decider = new Decider({ ...engine, box, circuits: own.circuits });
+    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
+  }
+}
+
+/** Copies that a look ahead may change. */
+type Copy = Pick<LookAhead, 'ledgers' | 'circuits'>;
