@@ -294,7 +294,7 @@ describe('G7: without the store', () => {
     expect(processes[0]?.fleet.status().mode).toBe('up');
     await runtime.pass(3_000);
     expect(processes[0]?.fleet.status()).toMatchObject({ mode: 'degraded', why: 'timeout' });
-    expect(all[0]?.orders.at(-1)).toBe('a release');
+    expect(all[0]?.orders.at(-1)).toBe('a let_go');
     expect(all[0]?.modes).toEqual(['up', 'degraded']);
     expect(all[0]?.call('a', true)).toBe('rejected');
     await runtime.pass(70_000);
@@ -412,7 +412,7 @@ describe('G7: without the store', () => {
     await runtime.pass(2_500);
     expect(all[0]?.orders.at(-1)).toBe('a grant');
     await processes[0]?.fleet.close();
-    expect(all[0]?.orders.at(-1)).toBe('a release');
+    expect(all[0]?.orders.at(-1)).toBe('a let_go');
     expect((await store.read({ epoch: '', version: 0 })).circuits).toMatchObject([{ state: 'open', probe: undefined }]);
   });
 });
