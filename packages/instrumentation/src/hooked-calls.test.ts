@@ -1,7 +1,7 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { snapshot } from '@breakerbox/core/snapshot';
 import { diag } from '@opentelemetry/api';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Rejection } from './acquire.ts';
 import { type HookedCalls, hookedCalls } from './hooked-calls.ts';
 import { currentSession, withSession } from './session.ts';
@@ -159,6 +159,47 @@ describe('calls that are never settled', () => {
     expect(calls.settle('1', { result: 1 })).toBeDefined();
     session = other.session;
     expect(calls.settle('0', { result: 1 })).toBeDefined();
+  });
+});
+
+describe('BREAKERBOX_NEVER_SETTLED', () => {
+  const warnings = (run: (calls: HookedCalls, watched: Watched) => void, where?: string): readonly string[] => {
+    vi.stubEnv('BREAKERBOX_WARNINGS', '');
+    const emit = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const watched = watchedSession();
+    run(hookedCalls(watched.session, where), watched);
+    const said = emit.mock.calls.map(([text]) => `${text}`);
+    vi.unstubAllEnvs();
+    emit.mockRestore();
+    return said;
+  };
+
+  test('is given once for a framework that calls no hook after a failure', () => {
+    const said = warnings((calls, { session }) => {
+      for (let turn = 0; turn < 10; turn += 1) {
+        calls.acquire({ callId: `${turn}`, tool: 'webfetch', input: turn });
+        calls.acquire({ callId: `read-${turn}`, tool: 'read', input: turn });
+        calls.settle(`read-${turn}`, { result: 'the file' });
+        session.step();
+      }
+    }, 'opencode');
+    expect(said).toEqual([
+      expect.stringMatching(
+        /^opencode: 5 calls of tool 'webfetch' .* never settled.*calls\.settle\(callId, \{ error \}\)/,
+      ),
+    ]);
+  });
+
+  test('is not given for parallel calls that last for many turns, nor for one call a turn that is settled', () => {
+    const said = warnings((calls, { session }) => {
+      for (let id = 0; id < 30; id += 1) calls.acquire({ callId: `${id}`, tool: 'task', input: id });
+      for (let turn = 0; turn < 30; turn += 1) {
+        calls.acquire(call(`turn-${turn}`, turn));
+        session.step();
+        calls.settle(`turn-${turn}`, { result: 'late' });
+      }
+    });
+    expect(said).toEqual([]);
   });
 });
 

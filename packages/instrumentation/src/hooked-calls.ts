@@ -5,7 +5,7 @@ import {
   type Session,
   type Settlement,
 } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { safely, warnOnce } from '@breakerbox/core/internal';
 import { acquire, declareTool, isRejected, type SessionSource, sessionFinder } from './acquire.ts';
 import { firstName } from './groups.ts';
 import { JUDGING, type Judge, type JudgingOptions, judgesBy } from './judging.ts';
@@ -62,6 +62,12 @@ export interface HookedCalls {
 /** Most calls of one session under way. Beyond it the hooks do not report all ends, and the oldest call is given up. */
 export const MAX_UNDER_WAY = 1_000;
 
+/** Calls of one tool under way from more turns than these: a turn ends when its calls have ended, so their ends are not reported. */
+const MOST_TURNS = 3;
+/** The same without `session.step()`: so many calls, for so long. */
+const MANY_CALLS = 10;
+const LONG_MS = 600_000;
+
 const ABANDONED: Settlement = { outcome: 'ignored', category: 'cancelled' };
 
 /**
@@ -97,6 +103,16 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
     return found;
   };
 
+  let isWarned = false;
+  const look = (session: Session, permits: ReadonlyMap<string, PendingCall>, tool: string): void => {
+    const calls = [...permits.values()].filter(({ permit }) => permit.tool === tool);
+    const latest = calls.at(-1);
+    if (calls.length < 3 || latest === undefined) return;
+    latest.step = session.view().step;
+    isWarned = isLeft(calls);
+    if (isWarned) warnOfLeft(where, tool, calls.length);
+  };
+
   return {
     acquire: ({ callId, tool, input, group, type, attributes, judge = judgeOf(tool) }: JudgedCall) => {
       if (typeof callId !== 'string' || callId === '') throw new BreakerboxUsageError(noCallId(where, tool, callId));
@@ -106,7 +122,8 @@ export function hookedCalls(session: SessionSource, options: HookedCallsOptions 
       end(permits, callId, ABANDONED); // The framework calls once more under the same id.
       const permit = acquire(session, tool, input, { callId, type, attributes, key: judge.keyOf(input) });
       if (isRejected(permit)) return permit;
-      permits.set(callId, { permit, judge, input, startMs: performance.now() });
+      permits.set(callId, { permit, judge, input, startMs: performance.now(), step: undefined });
+      if (permits.size > 2 && !isWarned) safely('a look at calls under way', () => look(session, permits, tool));
       const [oldest] = permits.keys();
       if (permits.size > MAX_UNDER_WAY && oldest !== undefined) end(permits, oldest, ABANDONED);
       return permit;
@@ -127,7 +144,25 @@ interface PendingCall {
   readonly judge: Judge;
   readonly input: unknown;
   readonly startMs: number;
+  /** The step that it began in, if two calls of its tool were under way. */
+  step: number | undefined;
 }
+
+/** Whether hooks do not report the ends of these calls of one tool. Calls made in parallel, and long ones, are correct. */
+const isLeft = (calls: readonly PendingCall[]): boolean => {
+  const turns = new Set(calls.map(({ step }) => step ?? 'earlier'));
+  if (turns.size > MOST_TURNS) return true;
+  const longMs = performance.now() - LONG_MS;
+  return calls.length > MANY_CALLS && calls.filter(({ startMs }) => startMs < longMs).length >= MANY_CALLS;
+};
+
+const warnOfLeft = (where: string, tool: string, calls: number): void =>
+  warnOnce(
+    'BREAKERBOX_NEVER_SETTLED',
+    `${where}/${tool}`,
+    () =>
+      `${where}: ${calls} calls of tool '${tool}' have begun in different turns and were never settled, so its circuit does not see how they ended. A framework may call no hook after a call that fails. Take its failures from its events: calls.settle(callId, { error }). For a call whose end no hook reports, use calls.abandon(callId).`,
+  );
 
 const end = (calls: Map<string, PendingCall>, callId: string, settlement: Settlement): Permit | undefined => {
   const pending = calls.get(callId);
