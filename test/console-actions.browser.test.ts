@@ -23,7 +23,9 @@ test('A8: a person sees why a session is paused, resumes it, and sees where that
   const { page, complaints } = await openConsole([target]);
   const report = page.getByRole('article', { name: 'Session run-1' });
   await report.getByText('Failure budget used up').waitFor();
-  expect(await report.textContent()).toMatch(/used its budget of 2 failures.*0 of 2 failures/);
+  expect(await report.textContent()).toMatch(
+    /used its budget of 2 failures.*0 of 2 failures.*Used by.*search: server error, mail: server error/,
+  );
   await page.getByRole('button', { name: 'Resume' }).click();
   await dialogOf(page).getByText('full budget of 2 failures').waitFor();
   expect(session.view().state).toBe('paused_budget');
@@ -43,6 +45,7 @@ test('A8: a correlated failure is shown with its tools, confirmed, and a stale r
   const report = page.getByRole('article', { name: 'Session run-1' });
   await report.getByText('tools failed together (network)').waitFor();
   expect(await report.textContent()).toMatch(/search.*the network/);
+  expect(await report.textContent()).not.toContain('next probe'); // Nothing is probed until a person confirms.
   await press(page, 'Confirm recovery');
   session.confirmRecovered();
   await dialogOf(page).getByRole('button', { name: 'Confirm recovery' }).click();

@@ -70,7 +70,8 @@ test('A1, A2, A3: on a socket, a person sees a paused session and resumes it', a
   const { status, body } = await ask(control.url, '/v1/state');
   expect(status).toBe(200);
   const [seen] = body.boxes[0].sessions;
-  expect(seen).toMatchObject({ id: 'run-1', state: 'paused_budget' });
+  const charges = ['search', 'other'].map((tool) => ({ tool, category: 'server', failures: 1 }));
+  expect(seen).toMatchObject({ id: 'run-1', state: 'paused_budget', budget: { charges } });
   const stale = await ask(control.url, '/v1/actions', { action: 'resume', agent: 'a', session: 'run-1', cycle: 99 });
   expect(stale).toMatchObject({ status: 409, body: { result: 'stale' } });
   const done = await ask(

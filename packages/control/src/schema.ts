@@ -163,6 +163,8 @@ const Used = z.object({ calls: amount, steps: amount, tokens: amount, cost: amou
 
 /** Sub-agents of a session. Core lists no more. */
 const MOST_CHILDREN = 100;
+/** Kinds of failures that have used a budget. Core lists no more. */
+const MOST_CHARGES = 20;
 
 const Child = z
   .object({
@@ -182,7 +184,14 @@ export const SessionState = z
     ageMs: milliseconds,
     state: z.enum(['active', 'paused_budget', 'paused_systemic', 'paused_limit']),
     step: count,
-    budget: z.object({ limit: count, remaining: count, cycle }),
+    budget: z.object({
+      limit: count,
+      remaining: count,
+      cycle,
+      charges: list(z.object({ tool: word, category: word, failures: count }), MOST_CHARGES)
+        .optional()
+        .describe('Which failures have used the budget. Left out unless it pauses the session.'),
+    }),
     event: z
       .object({
         id,

@@ -51,14 +51,19 @@ const runState = ({ view, used, tree }: OperatedSession): Partial<SessionState> 
       };
 
 const sessionState = (operated: OperatedSession): SessionState => {
-  const { id, ageMs, event, view } = operated;
+  const { id, ageMs, event, view, charges } = operated;
   const { state, step, budget, systemic, circuits } = view;
   return {
     id,
     ageMs,
     state,
     step,
-    budget: { limit: budget.limit, remaining: budget.remaining, cycle: budget.cycle },
+    budget: {
+      limit: budget.limit,
+      remaining: budget.remaining,
+      cycle: budget.cycle,
+      ...(charges !== undefined && { charges: charges.map((charge) => ({ ...charge })) }),
+    },
     ...(systemic !== undefined &&
       event !== undefined && {
         event: {

@@ -4,7 +4,7 @@ import { placeOf, usePlace } from './deep-link.ts';
 import { RunDetails } from './limit-list.tsx';
 import { isSilent, type LiveSession } from './overview.ts';
 import type { Intent } from './plans.ts';
-import { clockTime, duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
+import { chargeWords, clockTime, duration, list, pauseReason, pauseTitle, processName, suspectWords } from './words.ts';
 
 interface PausedSessionProps {
   readonly live: LiveSession;
@@ -17,6 +17,7 @@ export const PausedSession = ({ live, act }: PausedSessionProps) => {
   const { id, event, budget, step } = session;
   const place = usePlace<HTMLElement>(placeOf(live));
   const suspect = suspectWords(live);
+  const charges = chargeWords(budget);
   return (
     <article class="paused" aria-label={`Session ${id}`} {...place}>
       <header>
@@ -46,6 +47,12 @@ export const PausedSession = ({ live, act }: PausedSessionProps) => {
           <meter min={0} max={budget.limit} value={budget.remaining} aria-hidden="true" /> {budget.remaining} of{' '}
           {budget.limit} failures
         </dd>
+        {charges !== undefined && (
+          <>
+            <dt>Used by</dt>
+            <dd class="name">{charges}</dd>
+          </>
+        )}
         <dt>Where</dt>
         <dd>
           {processName(endpoint)}

@@ -1,6 +1,6 @@
 import type { ErrorCategory, OperatorAction, SystemicEvent } from '@breakerbox/core';
 import type { ConsoleChange, EndpointState } from '../../src/console/console-state.ts';
-import type { ChildState, LimitState } from '../../src/schema.ts';
+import type { ChildState, LimitState, SessionState } from '../../src/schema.ts';
 import type { CircuitState, LiveSession } from './overview.ts';
 
 const SECOND = 1_000;
@@ -173,6 +173,15 @@ export const pauseReason = ({ session }: LiveSession): string => {
   const cause = event?.category === undefined ? '' : ` (${errorWord(event.category)})`;
   const tools = event === undefined ? 'Several tools' : count(event.tools.length, 'tool');
   return `${tools} failed together${cause}. The session calls no tool until you confirm that the cause is gone.`;
+};
+
+/** Which failures have used the budget, such as `web_search: network, fetch: server error (2 failures)`. Undefined if not known. */
+export const chargeWords = ({ charges = [] }: SessionState['budget']): string | undefined => {
+  const words = charges.map(({ tool, category, failures }) => {
+    const several = failures === 1 ? '' : ` (${count(failures, 'failure')})`;
+    return `${tool}: ${errorWord(category)}${several}`;
+  });
+  return words.length === 0 ? undefined : words.join(', ');
 };
 
 /** What the event points to. */

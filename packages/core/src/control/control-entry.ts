@@ -16,4 +16,4 @@ export type {
   ReportedAction,
 } from './operator-api.ts';
 export { type ReconfigureOptions, reconfigure } from './reconfigure.ts';
-export type { OperatedSession } from './roster.ts';
+export type { ChargedFailures, OperatedSession } from './roster.ts';

@@ -1,8 +1,18 @@
+import { type Budget, chargesOf } from '../budget/budget.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { livingRun, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { SessionView } from '../view.ts';
+
+/** Failures of one tool and category that have used a failure budget. */
+export interface ChargedFailures {
+  /** The tool, or `group:NAME` (C15). */
+  readonly tool: string;
+  readonly category: ErrorCategory;
+  readonly failures: number;
+}
 
 /** A session that has not ended, as it is now. */
 export interface OperatedSession {
@@ -15,6 +25,8 @@ export interface OperatedSession {
   readonly event: string | undefined;
   /** State, steps, budget left, cycle, circuits, limits. */
   readonly view: SessionView;
+  /** Which failures have used the budget, at most 20; undefined unless the budget pauses the session. */
+  readonly charges: readonly ChargedFailures[] | undefined;
   /** What it and its sub-agents have used; undefined without limits and without sub-agents (D2). */
   readonly used: UsedView | undefined;
   /** Its sub-agents (D1), at most 100; undefined without limits and without sub-agents. */
@@ -23,6 +35,7 @@ export interface OperatedSession {
 
 /** Sub-agents of a session that an operator sees. */
 const MOST_CHILDREN = 100;
+const MOST_CHARGES = 20;
 
 /** The sessions of a box that have not ended. Sessions that the program has dropped may be garbage collected. */
 export const createRoster = () => {
@@ -63,7 +76,8 @@ export const runNamed = (session: Session, id: string) =>
 
 /** How a session is now. Its tree has the sub-agent `wanted`, however large it is. Changes nothing (C11). */
 export const operatedSession = (session: Session, wanted = session.id): OperatedSession => {
-  const { beganMs, box, run } = sessionInternals(session, 'operatedSession(session)');
+  const internals = sessionInternals(session, 'operatedSession(session)');
+  const { beganMs, box, run } = internals;
   const view = session.view();
   const event = view.systemic && eventId(view.systemic);
   const ms = box.clock.now();
@@ -73,9 +87,20 @@ export const operatedSession = (session: Session, wanted = session.id): Operated
     ageMs: ms - beganMs,
     event,
     view,
+    charges: view.state === 'paused_budget' ? charged(internals.lookAhead().ledgers.real.ledger.budget) : undefined,
     used: run && { ...run.used },
     tree: run && viewTree(run, ms, MOST_CHILDREN, wanted),
   };
+};
+
+/** First to last. */
+const charged = (budget: Budget): readonly ChargedFailures[] => {
+  const found = new Map<string, ChargedFailures>();
+  for (const { tool, category, count } of chargesOf(budget)) {
+    const key = JSON.stringify([tool, category]);
+    found.set(key, { tool, category, failures: count + (found.get(key)?.failures ?? 0) });
+  }
+  return [...found.values()].slice(0, MOST_CHARGES);
 };
 
 /** An event that grows keeps its id. In another process it has another one. */
