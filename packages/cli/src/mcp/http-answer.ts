@@ -18,6 +18,9 @@ const SESSION_CODES: ReadonlySet<unknown> = new Set([-32_600, -32_602, -32_000, 
 
 export const isFine = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode >= 200 && statusCode < 300;
 
+/** Whether the answer is of the server. A proxy before a server that is down answers with 502 to 504. */
+export const isOfServer = ({ statusCode = 0 }: IncomingMessage): boolean => statusCode < 500;
+
 /** Whether the body of an error may be the answer to a request, as servers of the stateless protocol write it. */
 export const isMessageStatus = ({ statusCode = 0 }: IncomingMessage): boolean => AS_MESSAGE.has(statusCode);
 
@@ -43,7 +46,7 @@ export const saysSessionLost = (line: Buffer): boolean =>
 /** Characters of an error about a session. */
 const MOST_SESSION_ERROR = 4_000;
 
-export const mediaType = ({ headers }: IncomingMessage): string =>
+export const mediaType = ({ headers }: Pick<IncomingMessage, 'headers'>): string =>
   (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
 export const isAnswerTo = (line: Buffer, requests: readonly RpcMessage[]): boolean =>

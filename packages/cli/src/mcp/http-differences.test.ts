@@ -213,6 +213,40 @@ test('M4: what the server says of a request that it cannot read reaches the mode
 });
 
 test.each([
+  [
+    'FastAPI',
+    'application/json',
+    '{"detail":[{"loc":["body","q"],"msg":"Field required"}]}',
+    'body.q: Field required.',
+  ],
+  ['a list of errors', 'application/json', '{"errors":[{"message":"q is required"}]}', 'q is required.'],
+  ['OAuth', 'application/json', '{"error":"invalid_request","error_description":"q is missing"}', 'q is missing.'],
+  ['a plain line', 'text/plain; charset=utf-8', 'q is\nrequired', 'q is required.'],
+])('M3: what %s says of a request reaches the model', async (_, type, body, said) => {
+  const { tool } = await started((_message, response) => response.writeHead(422, { 'content-type': type }).end(body));
+  expect(await tool()).toContain(`HTTP 422 Unprocessable Entity. It says: ${said}`);
+});
+
+test('M3: a page of a proxy is not shown', async () => {
+  const { tool } = await started((_message, response) =>
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<title>502 Bad Gateway</title>'),
+  );
+  expect(await tool()).not.toContain('It says');
+});
+
+test('C13: over stdio too, an answer to anything shows that the server can be reached again', async () => {
+  const { ask, tool, server } = await started(fine);
+  const { port } = server.address() as AddressInfo;
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await tool()).toContain('failed (ECONN');
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  expect(await tool()).toContain('is unavailable');
+  expect(await ask('ping')).toContain('{}');
+  expect(await tool()).toBe('fine');
+});
+
+test.each([
   [301, { location: 'https://new.test/mcp?token=1' }, 'has moved to https://new.test/mcp. Write that address.'],
   [405, {}, 'older SSE transport'],
   [404, {}, 'Check the address'],

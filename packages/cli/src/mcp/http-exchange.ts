@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CANCELLED } from './call-ending.ts';
 import type { Cookies } from './cookies.ts';
-import { isAnswerTo, isFine, isLostSession, isMessageStatus, mediaType, wholeBody } from './http-answer.ts';
+import { isAnswerTo, isFine, isLostSession, isMessageStatus, isOfServer, mediaType, wholeBody } from './http-answer.ts';
 import { connectionFailure, failureOf, garbageFailure, statusFailure } from './http-failure.ts';
 import { CANCEL_MS, type HttpTarget } from './http-target.ts';
-import { jsonLine } from './json-line.ts';
+import { withoutLineEnd } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
+import { PassedEvents } from './passed-events.ts';
 import { headersToClient, headersToServer } from './passed-headers.ts';
 import type { Forwarding, Relay, RequestFailure } from './relay.ts';
 import { calledTool, type RpcMessage, readLine } from './rpc-message.ts';
-import { SseReader } from './sse-reader.ts';
 import { written } from './written.ts';
 
 /** The client does not wait for the answer any more (M6). */
@@ -63,6 +63,7 @@ export class HttpExchange {
         cookies: this.#parts.cookies,
       });
       this.#parts.onAnswer?.(answer);
+      if (isOfServer(answer)) this.#parts.relay.reached();
       await (mediaType(answer) === 'text/event-stream' && isFine(answer) ? this.#stream(answer) : this.#whole(answer));
     } catch (error) {
       if (!this.#stop.signal.aborted) this.#fail(await failureOf(target, error));
@@ -126,25 +127,33 @@ export class HttpExchange {
   /** An answer that is not a stream: JSON, or an HTTP error. */
   async #whole(answer: IncomingMessage): Promise<void> {
     const { rejections, relay, requests, response, target } = this.#parts;
-    const body = await wholeBody(answer, MOST_BYTES);
-    this.#judge(answer, body);
+    const asItCame = await wholeBody(answer, MOST_BYTES);
+    const body = this.#judge(answer, asItCame);
     // There is nothing that the client could read (M4).
     const failure = body.length === 0 ? connectionFailure(target.host, true) : garbageFailure(target.host);
     const failed = relay.requestsFailed(requests, failure);
     if (failed.length > 0 && requests.length === 1) return this.#end(failed);
     if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
-    response.writeHead(answer.statusCode ?? 502, headersToClient(answer));
+    response.writeHead(
+      answer.statusCode ?? 502,
+      headersToClient(answer, body === asItCame ? undefined : 'content-length'),
+    );
     response.end(body);
   }
 
-  #judge(answer: IncomingMessage, body: Buffer): void {
+  /** Gives the body for the client, which has the advice about a call that has failed (R5). */
+  #judge(answer: IncomingMessage, body: Buffer): Buffer {
     const { relay, requests, request, target } = this.#parts;
-    if (requests.length === 0) return;
+    if (requests.length === 0) return body;
     const isMessage = isFine(answer) || (isMessageStatus(answer) && isAnswerTo(body, requests));
-    if (isMessage) relay.fromServer({ bytes: body, whole: true });
-    else if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
+    if (isMessage) {
+      const { toClient = body } = relay.fromServer({ bytes: body, whole: true });
+      return toClient === body ? body : withoutLineEnd(toClient);
+    }
+    if (request.headers['mcp-session-id'] !== undefined && isLostSession(answer, body))
       relay.requestsFailed(requests, GONE); // The client begins another one.
     else relay.requestsFailed(requests, statusFailure(target, answer, body));
+    return body;
   }
 
   /** @param failed The relay's answers to requests that the server did not answer. */
@@ -155,7 +164,7 @@ export class HttpExchange {
     sendJson(response, `[${[...textsOf(rejections), ...linesOf(failed), ...rest].join(',')}]`);
   }
 
-  /** Passes each piece of an event stream once its events were looked at. */
+  /** Passes an event stream once its events were looked at. */
   async #stream(answer: IncomingMessage): Promise<void> {
     const { relay, requests, response, rejections, target } = this.#parts;
     // The relay may add events.
@@ -163,19 +172,17 @@ export class HttpExchange {
     response.flushHeaders();
     if (rejections !== undefined) response.write(eventsOf(rejections));
     this.#parts.onStream?.();
-    const reader = new SseReader();
-    let isResumable = false;
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
-      for (const { data, whole, type, lastEventId } of reader.push(chunk)) {
-        isResumable ||= lastEventId !== undefined;
-        const line = type === 'message' ? jsonLine(data) : undefined;
-        if (line !== undefined) relay.fromServer({ bytes: line, whole });
-      }
-      this.#tail = Buffer.concat([this.#tail, chunk.subarray(-3)]).subarray(-3);
-      await written(response, chunk);
-    }
+    const events = new PassedEvents((line) => relay.fromServer(line).toClient);
+    const pass = async (bytes: Buffer): Promise<void> => {
+      if (bytes.length === 0) return;
+      this.#tail = Buffer.concat([this.#tail, bytes.subarray(-3)]).subarray(-3);
+      await written(response, bytes);
+    };
+    for await (const chunk of answer as AsyncIterable<Buffer>) await pass(events.push(chunk));
+    await pass(events.rest());
     // With the id of an event, the client asks for the rest in a stream of its own.
-    if (relay.isOpen(requests) && !isResumable) this.#fail(connectionFailure(target.host, await target.isReachable()));
+    if (relay.isOpen(requests) && !events.isResumable)
+      this.#fail(connectionFailure(target.host, await target.isReachable()));
     else response.end();
   }
 

@@ -1,6 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { read, readText, visible } from '@breakerbox/core/internal';
 import { CANCELLED, TOO_LONG } from './call-ending.ts';
+import { mediaType } from './http-answer.ts';
 import { type HttpTarget, StaleConnectionError } from './http-target.ts';
 import type { RequestFailure } from './relay.ts';
 import { TooLongError } from './too-long.ts';
@@ -36,8 +37,8 @@ export const statusFailure = (
   const after = headers['retry-after'];
   const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
-  const said = saidIn(problem);
-  const quote = said === undefined ? '' : ` It says: ${target.redacted(said)}`;
+  const said = saidIn(problem, mediaType({ headers }));
+  const quote = said === undefined ? '' : ` It says: ${sentence(target.redacted(said))}`;
   const advice = (isKnown ? undefined : ADDRESS[status]) ?? ADVICE[status] ?? movedTo(status, headers.location);
   const text = `The MCP server (${target.host}) answered with ${meaning}${wait}.${quote}${advice}`;
   const error = Object.assign(new Error(`${meaning}${wait}`), {
@@ -51,16 +52,39 @@ export const statusFailure = (
 /** Characters of what a server says that are shown. */
 const MOST_SAID = 300;
 
-/** What the body of an error says: the message of JSON-RPC, or of the usual forms of HTTP APIs. */
-const saidIn = (problem: Buffer): string | undefined => {
-  const body = parsed(problem);
+/** What the body of an error says: the message of JSON-RPC, that of the usual forms of HTTP APIs, or a plain line. */
+const saidIn = (problem: Buffer, type: string): string | undefined => {
+  const body = type === 'text/plain' ? problem.toString() : parsed(problem);
   const error = read(body, 'error');
-  const texts = [read(error, 'message'), error, read(body, 'message'), read(body, 'detail'), read(body, 'title')];
+  const texts = [
+    body,
+    read(error, 'message'),
+    read(body, 'error_description'),
+    error,
+    read(body, 'message'),
+    read(body, 'detail'),
+    firstOf(read(body, 'detail')),
+    firstOf(read(body, 'errors')),
+    read(body, 'title'),
+  ];
   const said = texts.find((one): one is string => typeof one === 'string' && one.trim() !== '');
   if (said === undefined) return undefined;
   const line = visible(said.replace(/\s+/g, ' ').trim());
   return line.length > MOST_SAID ? `${line.slice(0, MOST_SAID)}…` : line;
 };
+
+/** The first of several problems. FastAPI says in `loc` which part of the request it means: `body`, then the names of fields. */
+const firstOf = (problems: unknown): string | undefined => {
+  const problem = Array.isArray(problems) ? problems[0] : undefined;
+  const said = readText(problem, 'msg') ?? readText(problem, 'message');
+  const place = read(problem, 'loc');
+  return said && Array.isArray(place) ? `${place.slice(0, MOST_PLACE).join('.')}: ${said}` : said;
+};
+
+/** Names of a place that are shown. */
+const MOST_PLACE = 6;
+
+const sentence = (said: string): string => (/[.!?…]$/.test(said) ? said : `${said}.`);
 
 const parsed = (bytes: Buffer): unknown => {
   try {

@@ -96,6 +96,22 @@ const relayTo = async (target: string) => {
 
 const answer = (id: unknown, response: ServerResponse, result: object): void =>
   void response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+const BROKEN = { isError: true, content: [{ type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:5432' }] };
+const broken = (id: unknown, response: ServerResponse): void => answer(id, response, BROKEN);
+const streamed = (id: unknown, response: ServerResponse, result: object): void => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.write(': first\n\nevent: mess');
+  response.end(`age\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`);
+};
+
+/** What a client gets for a call, as the server has framed it. */
+const textOf = async (url: string, id: number): Promise<string> => {
+  const params = { name: 'a', arguments: { id } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params });
+  const headers = { 'content-type': 'application/json', 'mcp-session-id': 's1' };
+  return (await fetch(url, { method: 'POST', headers, body })).text();
+};
+
 const fine = (id: unknown, response: ServerResponse): void =>
   answer(id, response, { content: [{ type: 'text', text: 'fine' }] });
 
@@ -190,4 +206,38 @@ test('M1: a connection that asks again and again without waiting for answers is 
   await closed;
   expect(await post('tools/call', {})).toBe('fine');
   expect(seen.length).toBeLessThan(30);
+});
+
+test.each([
+  ['JSON', broken],
+  ['an event stream', (id: unknown, response: ServerResponse) => streamed(id, response, BROKEN)],
+])('R5: the advice comes with the third failure, in %s', async (_, call) => {
+  const { url } = await started(call);
+  const texts: string[] = [];
+  for (let n = 0; n < 3; n += 1) texts.push(await textOf(url, n));
+  expect(texts[1]).toContain('ECONNREFUSED');
+  expect(texts[1]).not.toContain('<breakerbox>');
+  expect(texts[2]).toMatch(/ECONNREFUSED[\s\S]*<breakerbox>Tool 'a' is not available now/);
+});
+
+test('M2: an answer under the id as a string has the id of its request, over HTTP too', async () => {
+  const { url } = await started((id, response) => streamed(`${id}`, response, { content: [] }));
+  expect(await textOf(url, 7)).toContain('"id":7,');
+});
+
+test('M3, C13: once a server that could not be reached answers anything, the next call is the probe', async () => {
+  const { post, server, url, seen } = await started(fine);
+  await post('initialize', {});
+  const { port } = server.address() as AddressInfo;
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+  expect(await post('tools/call')).toContain('failed (ECONN');
+  expect(await post('tools/call')).toContain('is unavailable');
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  expect(await post('tools/call')).toContain('is unavailable');
+  const stream = requestHttp(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': 's1' } });
+  stream.on('error', () => {}).end();
+  onTestFinished(() => void stream.destroy());
+  await until(() => seen.some(({ method }) => method === 'GET'));
+  await until(async () => (await post('tools/call')) === 'fine');
 });

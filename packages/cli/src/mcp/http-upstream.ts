@@ -8,6 +8,7 @@ import {
   isFine,
   isLostSession,
   isMessageStatus,
+  isOfServer,
   isRefused,
   mediaType,
   namesSession,
@@ -24,7 +25,7 @@ import {
   unnamedFailure,
 } from './http-failure.ts';
 import { type DeclaredHeader, declaredHeaders, statelessHeaders, statelessVersion } from './http-headers.ts';
-import { CANCEL_MS, type HttpTarget } from './http-target.ts';
+import { CANCEL_MS, type HttpRequest, type HttpTarget } from './http-target.ts';
 import { jsonLine, withoutLineEnd } from './json-line.ts';
 import { MOST_BYTES } from './line-splitter.ts';
 import type { Relay, RequestFailure } from './relay.ts';
@@ -218,7 +219,7 @@ export class HttpUpstream {
       version === undefined || message === undefined
         ? begins || this.#session()
         : statelessHeaders(message, version, this.#headers.get(calledTool(messages) ?? ''));
-    return this.#parts.target.send({
+    return this.#send({
       method: 'POST',
       headers: { ...JSON_BODY, ...(repeated !== true && repeated) },
       body,
@@ -227,6 +228,12 @@ export class HttpUpstream {
       cookies: this.#cookies,
       onSent,
     });
+  }
+
+  async #send(request: HttpRequest): Promise<IncomingMessage> {
+    const response = await this.#parts.target.send(request);
+    if (isOfServer(response)) this.#parts.relay.reached();
+    return response;
   }
 
   /** The tool that the line calls in the stateless protocol, if its declared headers are not valid. */
@@ -355,7 +362,7 @@ export class HttpUpstream {
   }
 
   #get(lastEventId: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-    return this.#parts.target.send({
+    return this.#send({
       method: 'GET',
       headers: {
         accept: 'text/event-stream',

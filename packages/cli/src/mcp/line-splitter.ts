@@ -42,7 +42,12 @@ export class LineSplitter {
 
   /** What is left when the stream ends: a line without a line feed. */
   rest(): Line | undefined {
-    return this.#length === 0 && this.#outline === undefined ? undefined : this.#take();
+    return this.isEmpty ? undefined : this.#take();
+  }
+
+  /** Whether the bytes end with a line. */
+  get isEmpty(): boolean {
+    return this.#length === 0 && this.#outline === undefined;
   }
 
   #keep(part: Buffer): void {

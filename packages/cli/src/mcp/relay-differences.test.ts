@@ -161,6 +161,35 @@ test('M6: progress of a call that has timed out does not reach the client', () =
   expect(answer(progress)).toContain('progressToken');
 });
 
+test('M6: with --call-timeout, progress of one call leaves the time of another one', () => {
+  const { call, answer, late } = started('2s');
+  call(1, 'a', { _meta: { progressToken: 'one' } });
+  call(2, 'a', { _meta: { progressToken: 'two' } });
+  pass(1.5);
+  answer({ method: 'notifications/progress', params: { progressToken: 'one', progress: 1 } });
+  pass(1);
+  expect(late).toHaveLength(1);
+  expect(late[0]).toContain('"id":2,');
+});
+
+test('M10: what a message of the server costs does not grow with the calls under way', () => {
+  vi.useRealTimers();
+  const line = { bytes: Buffer.from('{"jsonrpc":"2.0","method":"notifications/x"}\n'), whole: true };
+  const cost = (calls: number): number => {
+    const { call, relay } = started('1h');
+    for (let id = 0; id < calls; id += 1) call(id, 'a', { _meta: { progressToken: id } });
+    const times = Array.from({ length: 5 }, () => {
+      const began = process.hrtime.bigint();
+      for (let n = 0; n < 1_000; n += 1) relay.fromServer(line);
+      return Number(process.hrtime.bigint() - began);
+    });
+    relay.clientEnded();
+    return Math.min(...times);
+  };
+  cost(1);
+  expect(cost(900) / cost(1)).toBeLessThan(5);
+});
+
 describe('M7: another session of the server', () => {
   const REFUSED = { tools: [{ name: 'a' }] };
   const begun = () => {

@@ -51,6 +51,8 @@ export interface Relay {
    * client that lists may have changed. If the group's circuit is open, the next call is its probe.
    */
   sessionBegan(): Required<Forwarding>;
+  /** The server behind HTTP has answered something. If it could not be reached before, the next call is the probe of its group. */
+  reached(): void;
   /** Whether the call may still go: since its decision, another call may have shown that the server cannot be reached. */
   mayStillGo(requests: readonly RpcMessage[]): boolean;
   /** For another client of the same server. Its ids are its own. Circuits, tools and tasks are the same. */
@@ -150,6 +152,8 @@ class Served {
   readonly rejected = new RejectedTasks();
   readonly held = new HeldInputs();
   group: string;
+  /** Whether the last call could not reach the server. */
+  isUnreachable = false;
   clients = 0;
 
   constructor(parts: RelayParts) {
@@ -169,6 +173,8 @@ class ToolRelay implements Relay {
   readonly #answered = new BoundedMap<true>();
   /** Tokens of their progress. A client may close a connection on which progress comes for a request that has ended. */
   readonly #finished = new BoundedMap<true>();
+  /** The id of the last request that has a token of progress. */
+  readonly #byProgress = new BoundedMap<string>();
   /** Requests of the server that the client has not answered. */
   readonly #asked = new BoundedMap<Question>();
   /** The same, of a server that has ended. Another one may use their ids. */
@@ -178,8 +184,7 @@ class ToolRelay implements Relay {
   readonly #wishes = new ClientWishes();
   readonly #watch = new HangWatch({
     now: () => this.#now(),
-    isWaiting: () =>
-      this.#asked.size === 0 && [...this.#open.entries()].some(([, { method }]) => method === 'tools/call'),
+    isWaiting: () => this.#asked.size === 0 && this.#isCallOpen(),
     ping: () => this.#onOwnRequest?.(lines([this.#ownRequest('ping')])),
     hung: () => this.#hung(),
     returned: () => this.#returned(),
@@ -216,6 +221,12 @@ class ToolRelay implements Relay {
     };
   }
 
+  reached(): void {
+    if (!this.#served.isUnreachable) return;
+    this.#served.isUnreachable = false;
+    this.#returned();
+  }
+
   mayStillGo(requests: readonly RpcMessage[]): boolean {
     const isClosed = requests.some(({ id }) => this.#open.get(id ?? '')?.call?.permit.decision === 'call');
     return !isClosed || !this.#isGroupOpen();
@@ -243,7 +254,9 @@ class ToolRelay implements Relay {
   }
 
   requestsFailed(requests: readonly RpcMessage[], { settlement, text, status }: RequestFailure): Buffer {
-    return lines(requests.map(({ id }) => this.#answerInPlace(id, settlement, text, status)));
+    const answers = requests.map(({ id }) => this.#answerInPlace(id, settlement, text, status));
+    if (settlement.blames === 'group') this.#served.isUnreachable = true;
+    return lines(answers);
   }
 
   isOpen(requests: readonly RpcMessage[]): boolean {
@@ -299,10 +312,19 @@ class ToolRelay implements Relay {
       order: this.#next(),
       sinceMs: this.#now(),
     };
-    if (open.progress !== undefined) this.#finished.take(open.progress);
+    if (open.progress !== undefined) {
+      this.#finished.take(open.progress);
+      this.#byProgress.put(open.progress, id);
+    }
     for (const gone of this.#open.put(id, open)) this.#forget(gone);
     if (method === 'tools/call' && this.#onOwnRequest) this.#watch.began();
     return undefined;
+  }
+
+  /** Asked for each message of the server, so it looks at no more requests than it must. */
+  #isCallOpen(): boolean {
+    for (const [, { method }] of this.#open.entries()) if (method === 'tools/call') return true;
+    return false;
   }
 
   #ownRequest(method: string, params?: object): string {
@@ -496,7 +518,8 @@ class ToolRelay implements Relay {
 
   #progressed(token: string | undefined): void {
     if (token === undefined || this.#parts.timeouts === undefined) return;
-    for (const [, { progress, timer }] of this.#open.entries()) if (progress === token) timer?.refresh();
+    const open = this.#open.get(this.#byProgress.get(token) ?? '');
+    if (open?.progress === token) open.timer?.refresh();
   }
 
   #timedOut(id: string, tool: string, ms: number): void {

@@ -29,6 +29,8 @@ export class SseReader {
   #isWhole = true;
   #type = 'message';
   #lastEventId: string | undefined;
+  /** Whether a field of the event was read. */
+  #hasField = false;
   /** Milliseconds until a stream that ended should be opened again, as the server wishes. */
   retryMs: number | undefined;
 
@@ -46,9 +48,15 @@ export class SseReader {
     });
   }
 
+  /** Whether the bytes end with an event, or with a comment behind it. */
+  get isBetween(): boolean {
+    return !this.#hasField && this.#lines.isEmpty;
+  }
+
   #tooLong(outline: Buffer): readonly SseEvent[] {
     this.#data = [outline];
     this.#isWhole = false;
+    this.#hasField = true;
     return [];
   }
 
@@ -58,6 +66,7 @@ export class SseReader {
     const colon = line.subarray(0, end).indexOf(':');
     const field = line.toString('latin1', 0, colon < 0 ? end : colon);
     const start = colon < 0 ? end : colon + 1;
+    this.#hasField ||= field !== '';
     this.#field(field, line, line[start] === SPACE ? start + 1 : start);
     return undefined;
   }
@@ -93,6 +102,7 @@ export class SseReader {
     };
     this.#data = [];
     this.#isWhole = true;
+    this.#hasField = false;
     this.#length = 0;
     this.#type = 'message';
     return event;
