@@ -334,7 +334,7 @@ export const METRIC = {
     unit: '{circle}',
     kind: 'counter',
     description: 'Times that an agent began to go in circles: the same calls with the same results, again and again',
-    scope: 'agent',
+    per: 'agent',
     attributes: [],
     prometheus: 'breakerbox_circles_total',
   },
