@@ -91,7 +91,6 @@ export const gridOf = (config: ReplayConfig): { readonly simulations: readonly C
         moved: (session, ...rest) => half(session).moved(session, ...rest),
         paused: (session, ...rest) => half(session).paused(session, ...rest),
         reached: (session, ...rest) => half(session).reached(session, ...rest),
-        lifted: (session, limit) => half(session).lifted(session, limit),
       },
       close: () => [totalsOf(tuning.close()), totalsOf(heldOut.close())],
     };

@@ -5,7 +5,7 @@ import type { SimulatedCall, SimulationObserver } from './simulation-observer.ts
 const MAX_LISTED = 5000;
 
 /** Counts the limits that sessions reach (D2). */
-export interface LimitTally extends Pick<SimulationObserver, 'reached' | 'lifted' | 'decided'> {
+export interface LimitTally extends Pick<SimulationObserver, 'reached' | 'decided'> {
   /** A limit rejected a call, whose recorded outcome is this one. */
   rejected(session: string, outcome: keyof OutcomeCounts): void;
   /** The first 5,000. */
@@ -46,14 +46,6 @@ export const tallyLimits = (): LimitTally => {
       known.push(reached);
       count += 1;
       if (limits.length < MAX_LISTED) limits.push(reached);
-    },
-    lifted(session, limit) {
-      const known = bySession.get(session) ?? [];
-      const lifted = known.find((one) => one.limit === limit);
-      if (!lifted || lifted.pausedCalls > 0) return;
-      known.splice(known.indexOf(lifted), 1);
-      count -= 1;
-      if (limits.includes(lifted)) limits.splice(limits.indexOf(lifted), 1);
     },
   };
 };

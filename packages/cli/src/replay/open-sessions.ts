@@ -87,7 +87,6 @@ export const openSessions = (config: ReplayConfig, observer: SimulationObserver)
     box.on('limit.reached', ({ session, unixMs, limit, mode }) =>
       observer.reached(session, unixMs, limit, mode, (recent.get(session) ?? earlier.get(session))?.calls ?? 0),
     );
-    box.on('limit.lifted', ({ session, limit }) => observer.lifted(session, limit));
     return { box, clock };
   };
 

@@ -48,6 +48,4 @@ export interface SimulationObserver {
   paused(session: string, atMs: number, by: 'budget' | 'systemic'): void;
   /** A limit is used up, after this call of the session. */
   reached(session: string, atMs: number, limit: LimitKind, mode: LimitMode, afterCall: number): void;
-  /** It no longer is: a call used less than expected. */
-  lifted(session: string, limit: LimitKind): void;
 }

@@ -191,7 +191,6 @@ export const tallySimulation = (
       if (pauses.length < MAX_LISTED) pauses.push(pause);
     },
     reached: limits.reached,
-    lifted: limits.lifted,
   };
 
   return {

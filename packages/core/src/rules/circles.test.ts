@@ -33,7 +33,7 @@ describe('D5: an agent that goes in circles', () => {
     expect(turns(session, 'a', 2)).toEqual(['', '']);
     expect(counted()).toEqual([]);
     expect(call(session, 'a', { of: 'a' }, 'got a')).toBe(
-      "'a' was called with the same arguments and gave the same result, 3 times in a row. If you wait for a change, wait longer before you ask again. Otherwise try something else, or finish with what you have.",
+      "The same call was made 3 times over, with the same arguments and results: 'a'. If you wait for a change, wait longer before you ask again. Otherwise try something else, or finish with what you have.",
     );
     expect(turns(session, 'a', 20).join('')).toBe('');
     expect(session.acquire('a', { input: { of: 'a' } })).toMatchObject({ decision: 'call', note: '' });
@@ -45,7 +45,9 @@ describe('D5: an agent that goes in circles', () => {
       const { session, counted } = looped();
       const notes = turns(session, tools, 3);
       expect(notes.slice(0, -1).join('')).toBe('');
-      expect(notes.at(-1)).toContain(`The same ${tools.length} calls ('${[...tools].join("', '")}') were made`);
+      expect(notes.at(-1)).toContain(
+        `The same ${tools.length} calls were made 3 times over, with the same arguments and results: '${[...tools].join("', '")}'.`,
+      );
       call(session, 'a', 'something else', 1);
       expect(turns(session, tools.slice(1) + tools[0], 4).join('')).toBe('');
       expect(counted()).toEqual([1]);
@@ -75,7 +77,9 @@ describe('D5: an agent that goes in circles', () => {
       expect(call(session, 'a', 'read', 'text')).toBe('');
     }
     edit();
-    expect(call(session, 'a', 'read', 'text')).toContain("The same 2 calls ('b', 'a')");
+    expect(call(session, 'a', 'read', 'text')).toContain(
+      "The same 2 calls were made 3 times over, with the same arguments and results: 'b', 'a'.",
+    );
     const { session: failing, counted: none } = looped();
     for (let i = 0; i < 5; i += 1)
       failing.acquire('c', { input: 1 }).settle({ outcome: 'ignored', category: 'tool_error' });
@@ -89,7 +93,7 @@ describe('D5: an agent that goes in circles', () => {
     for (const child of children) expect(call(child, 'a', 'look', 'same')).toBe('');
     const [child = session] = children;
     expect(call(child, 'a', 'look', 'same')).toBe('');
-    expect(call(child, 'a', 'look', 'same')).toContain('3 times in a row');
+    expect(call(child, 'a', 'look', 'same')).toContain('The same call was made 3 times over');
   });
 
   test('D5, C1: of tools that are only observed the model reads nothing, and the report says it', () => {
