@@ -14,7 +14,7 @@ import type { Actor, Audit } from './audit.ts';
 import { concernOf } from './audit-state.ts';
 import type { Changes } from './changes.ts';
 import { STREAMS } from './control-server.ts';
-import { isKnownHost, isKnownOrigin, METHODS } from './guards.ts';
+import { isKnownHost, isKnownOrigin, METHODS, MOST_BODY } from './guards.ts';
 import { openApi } from './open-api.ts';
 import { fleetState, type OperatedFleet } from './operated-fleet.ts';
 import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, type Report } from './schema.ts';
@@ -41,9 +41,6 @@ export interface Endpoint {
   /** More names in `Host` than those of this machine. */
   readonly hosts: readonly string[];
 }
-
-/** Largest body of a request. */
-const MOST_BYTES = 16_384;
 
 interface Env {
   Variables: { actor: Actor; role: Role };
@@ -95,8 +92,8 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
           403,
         );
       if (role !== 'operate') return problem(c, 'This token may only view. Use one with the role operate.', 403);
-      if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
-        return problem(c, `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, 413);
+      if (Number(c.req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BODY)
+        return problem(c, `The body must have a Content-Length of at most ${MOST_BODY} bytes.`, 413);
     }
     return next();
   });

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Admission, closeServer, limitedServer, listening } from '@breakerbox/listen';
 import { diag } from '@opentelemetry/api';
+import { MOST_BODY } from './guards.ts';
 import { isTcp, type Listen, LOOPBACK, type TcpAddress } from './listen-address.ts';
 import { bindSocket } from './socket-file.ts';
 
@@ -34,7 +35,14 @@ export const openServer = async (
 ): Promise<Listening> => {
   checkProtection(listen);
   const tls = isTcp(listen) ? listen.tls : undefined;
-  const server = limitedServer({ listener, admission, tls, silentMs: SILENT_MS, mostWaiting: MOST_WAITING });
+  const server = limitedServer({
+    listener,
+    admission,
+    tls,
+    silentMs: SILENT_MS,
+    mostWaiting: MOST_WAITING,
+    mostBody: MOST_BODY,
+  });
   let url = `unix:${socket}`;
   let removeSocket = (): void => {};
   if (isTcp(listen)) {

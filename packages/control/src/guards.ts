@@ -2,6 +2,9 @@ const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]']);
 /** An address cannot be rebound: only names are looked up. */
 const ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]+\])$/i;
 
+/** Largest body of a request, in bytes. */
+export const MOST_BODY = 16_384;
+
 /** A HEAD request would open a stream that is never read. */
 export const METHODS: ReadonlySet<string> = new Set(['GET', 'POST']);
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAdmission, type Places } from './admission.ts';
+import { createAdmission, networkOf, type Places } from './admission.ts';
 import { closeServer, limitedServer, listening } from './limited-server.ts';
 import { createPlaces } from './places.ts';
 import { createShares } from './shares.ts';
@@ -94,6 +94,14 @@ test('admission: where no client can become known, connections stay open', async
   const { open, ask } = await served({ unknown: 4, known: 0 });
   const socket = await open();
   expect([await ask('/', socket), await ask('/', socket)]).toEqual(Array(2).fill('HTTP/1.1 401 Unauthorized'));
+});
+
+test('A5: all addresses of one IPv6 network count as one client', () => {
+  const of = (...addresses: (string | undefined)[]) => [...new Set(addresses.map(networkOf))];
+  expect(of('2001:db8::1', '2001:db8:0:0:9::', '2001:db8:0:0:1:2:3:4')).toEqual(['2001:db8:0:0::/64']);
+  expect(of('2001:db8:0:1::1', '2001:db8:1::1', '::1', 'fe80::1%eth0')).toHaveLength(4);
+  expect(of('192.0.2.1', '192.0.2.2', '::ffff:192.0.2.1')).toHaveLength(3);
+  expect(of(undefined)).toEqual(['socket']);
 });
 
 test('places: a client with fewer connections gets in, and one with as many as any other does not', () => {

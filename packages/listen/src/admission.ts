@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { type Connection, createPlaces } from './places.ts';
 
 /** How many connections there may be at a time. */
@@ -38,7 +38,7 @@ export const createAdmission = (most: Places): Admission => {
   const isProtected = (connection: Connection): boolean => most.known === 0 || known.has(connection);
 
   const enter = (socket: Socket): void => {
-    const connection: Connection = { socket, client: socket.remoteAddress ?? 'socket', isBusy: false };
+    const connection: Connection = { socket, client: networkOf(socket.remoteAddress), isBusy: false };
     if (!unknown.take(connection)) return void socket.destroy();
     const peer = peerOf(socket);
     bySocket.set(socket, connection);
@@ -85,6 +85,16 @@ export const createAdmission = (most: Places): Admission => {
       return connection.isBusy;
     },
   };
+};
+
+/** Whom an address counts for. Of IPv6 a client has a network of its own, with as many addresses as it likes. */
+export const networkOf = (address = 'socket'): string => {
+  if (!isIPv6(address) || address.includes('.')) return address;
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
+  const groups = head.split(':').filter(Boolean);
+  const after = tail?.split(':').filter(Boolean) ?? [];
+  const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - after.length).fill('0');
+  return `${[...groups, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 };
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -3,5 +3,6 @@
  * when they are built, so no published manifest names it.
  */
 export { type Admission, createAdmission, type Places } from './admission.ts';
-export { closeServer, inPieces, type LimitedServerOptions, limitedServer, listening } from './limited-server.ts';
+export { inPieces } from './in-pieces.ts';
+export { closeServer, type LimitedServerOptions, limitedServer, listening } from './limited-server.ts';
 export { createShares, type Shares } from './shares.ts';

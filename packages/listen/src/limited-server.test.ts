@@ -1,17 +1,27 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, onTestFinished, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createAdmission } from './admission.ts';
 import { closeServer, limitedServer, listening } from './limited-server.ts';
 
-const started = async () => {
+interface Options {
+  readonly mostBody?: number;
+  readonly onBody?: (request: IncomingMessage) => void;
+}
+
+const started = async ({ onBody, ...options }: Options = {}) => {
   const admission = createAdmission({ unknown: 8, known: 2 });
   const seen: string[] = [];
   const server = limitedServer({
     admission,
     mostWaiting: 4,
+    ...options,
     listener: async (request, response) => {
+      if (request.url === '/quick') return void response.end('well');
+      if (onBody !== undefined) return onBody(request);
       seen.push(await text(request));
       response.end('well');
     },
@@ -25,7 +35,7 @@ const started = async () => {
   return { port, seen, parsed: () => parsed };
 };
 
-test('A7: of a thousand requests that come at once, few are parsed, and the connection is closed', async () => {
+test('A5: of a thousand requests that come at once, few are parsed, and the connection is closed', async () => {
   const { port, parsed } = await started();
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});
@@ -36,14 +46,14 @@ test('A7: of a thousand requests that come at once, few are parsed, and the conn
   expect(parsed()).toBeLessThan(60);
 });
 
-test('A7: a body of many pieces arrives whole', async () => {
+test('A5: a body of many pieces arrives whole', async () => {
   const { port, seen } = await started();
   const body = 'breaker '.repeat(20_000);
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
   expect([response.status, await response.text(), seen]).toEqual([200, 'well', [body]]);
 });
 
-test('A7: an expectation that the server does not meet closes the connection', async () => {
+test('A5: an expectation that the server does not meet closes the connection', async () => {
   const { port } = await started();
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   let answer = '';
@@ -54,3 +64,55 @@ test('A7: an expectation that the server does not meet closes the connection', a
   await once(socket, 'close');
   expect(answer).toMatch(/^HTTP\/1\.1 417 /);
 });
+
+test.each([
+  ['chunks of one byte', 'transfer-encoding: chunked', Buffer.from('1\r\na\r\n'.repeat(10_000))],
+  ['a length that is too large', 'content-length: 99999999999', Buffer.alloc(60_000)],
+])('A5: a body of %s is not read, and its connection is closed', async (_, header, part) => {
+  const { port } = await started({ mostBody: 100 });
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  socket.resume();
+  const closed = new Promise((resolve) => void socket.once('close', resolve));
+  socket.write(`GET /quick HTTP/1.1\r\nHost: a\r\n${header}\r\n\r\n`);
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(part));
+    if (!socket.destroyed) socket.once('drain', more);
+  };
+  more();
+  await closed; // Otherwise it would be read for ever.
+});
+
+test('A5: while many connections send chunks of one byte, other work has its turn between a few of them', async () => {
+  let chunks = 0;
+  const onBody = (request: IncomingMessage): void => {
+    request.on('data', () => {
+      chunks += 1;
+    });
+    request.on('error', () => {}); // The client is gone.
+  };
+  const { port } = await started({ onBody });
+  const part = Buffer.from('1\r\na\r\n'.repeat(10_000));
+  const sending = Array.from({ length: 30 }, () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.write('POST / HTTP/1.1\r\nHost: a\r\ntransfer-encoding: chunked\r\n\r\n');
+    for (let count = 0; count < 10; count += 1) socket.write(part);
+    return socket;
+  });
+  let most = 0;
+  let isOver = false;
+  const turns = async (): Promise<void> => {
+    while (!isOver) {
+      const before = chunks;
+      await setImmediate();
+      most = Math.max(most, chunks - before);
+    }
+  };
+  const watching = turns();
+  await vi.waitUntil(() => chunks > 300_000, { timeout: 20_000 });
+  const response = await fetch(`http://127.0.0.1:${port}/quick`);
+  isOver = true;
+  await watching;
+  for (const socket of sending) socket.destroy();
+  expect(response.status).toBe(200);
+  expect(most).toBeLessThan(100_000); // 300,000 if each connection is read to its end.
+}, 30_000);

@@ -1,7 +1,8 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'node:net';
 import type { Admission } from './admission.ts';
+import { ignoreRest, inPieces } from './in-pieces.ts';
 
 export interface LimitedServerOptions {
   readonly listener: RequestListener;
@@ -12,6 +13,11 @@ export interface LimitedServerOptions {
   readonly silentMs?: number | undefined;
   /** Requests of a connection that wait for an answer. A client waits for its answer before it asks again. */
   readonly mostWaiting: number;
+  /**
+   * Bytes of a body at most. A request with a longer one, or with one of unknown length, gets no more than its headers read, and its answer
+   * ends the connection. Default: any length.
+   */
+  readonly mostBody?: number | undefined;
 }
 
 /** Milliseconds for a whole request. */
@@ -19,12 +25,12 @@ const REQUEST_MS = 10_000;
 
 /** An HTTP server whose clients cannot keep others out, keep memory in use or keep the process alive. It does not listen yet. */
 export const limitedServer = (options: LimitedServerOptions): Server => {
-  const { listener, admission, tls, silentMs, mostWaiting } = options;
+  const { listener, admission, tls, silentMs, mostWaiting, mostBody = Number.POSITIVE_INFINITY } = options;
   const limits =
     silentMs === undefined
       ? {}
       : { requestTimeout: REQUEST_MS, headersTimeout: silentMs, connectionsCheckingInterval: silentMs / 4 };
-  const answer = oneByOne(listener, mostWaiting);
+  const answer = oneByOne(listener, mostWaiting, mostBody);
   const server =
     tls === undefined
       ? createServer(limits, answer)
@@ -41,30 +47,13 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
   return server;
 };
 
-/** Bytes that Node parses before it looks whether the connection is still open. */
-const PIECE = 1_024;
-
-const inPiecesAlready = new WeakSet<Socket>();
-
-/**
- * Hands over what a connection receives in small pieces. Node would parse a thousand requests that came at once, for 40 ms, although the
- * fifth one has closed the connection; or tens of thousands of chunks of one byte.
- */
-export const inPieces = (socket: Socket): void => {
-  if (inPiecesAlready.has(socket)) return;
-  inPiecesAlready.add(socket);
-  const push = socket.push.bind(socket);
-  socket.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
-    if (chunk === null) return push(chunk);
-    let wantsMore = true;
-    for (let from = 0; from < chunk.length && !socket.destroyed; from += PIECE)
-      wantsMore = push(chunk.subarray(from, from + PIECE), encoding);
-    return wantsMore;
-  };
-};
+/** Of a body without a length, such as one in chunks, Node would keep 65,536 chunks of one byte, and parse those that are not kept for ever. */
+const hasMore = ({ headers }: IncomingMessage, most: number): boolean =>
+  most < Number.POSITIVE_INFINITY &&
+  (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most);
 
 /** Closes a connection that asks again and again without waiting for answers: each question would stay in memory. */
-const oneByOne = (listener: RequestListener, most: number): RequestListener => {
+const oneByOne = (listener: RequestListener, most: number, mostBody: number): RequestListener => {
   const waiting = new WeakMap<Socket, number>();
   const change = (socket: Socket, by: number): number => {
     const count = (waiting.get(socket) ?? 0) + by;
@@ -75,6 +64,10 @@ const oneByOne = (listener: RequestListener, most: number): RequestListener => {
     const { socket } = request;
     if (change(socket, 1) > most) return void socket.destroy();
     response.once('close', () => change(socket, -1));
+    if (hasMore(request, mostBody)) {
+      ignoreRest(socket);
+      response.setHeader('connection', 'close');
+    }
     if (!socket.destroyed) listener(request, response);
   };
 };

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 export interface Connection {
   /** What ends it. Over TLS, the raw socket until the handshake is complete. */
   socket: Socket;
-  /** The address of the client, or its name once it is known. */
+  /** The network of the client, or its name once it is known. */
   client: string;
   /** Whether a request waits for the end of its answer. A stream does so all the time. */
   isBusy: boolean;

@@ -131,7 +131,12 @@ export function openScrapeServer(
     }
     void answerScrape(response, body);
   };
-  const server = limitedServer({ listener, admission: createAdmission(PLACES), mostWaiting: MOST_WAITING });
+  const server = limitedServer({
+    listener,
+    admission: createAdmission(PLACES),
+    mostWaiting: MOST_WAITING,
+    mostBody: 0,
+  });
   const fail = (error: Error): void => {
     failure = error;
     log('error', explain(error, address));

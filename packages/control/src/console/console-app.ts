@@ -7,7 +7,7 @@ import { type Context, Hono } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { isKnownHost, isKnownOrigin, METHODS } from '../guards.ts';
+import { isKnownHost, isKnownOrigin, METHODS, MOST_BODY } from '../guards.ts';
 import { ActionRequest } from '../schema.ts';
 import { changeStream } from '../stream.ts';
 import type { ConsoleAction, ConsoleState } from './console-state.ts';
@@ -29,9 +29,6 @@ export interface Console {
   /** Streams of changes, by browser. */
   readonly streams: Shares;
 }
-
-/** Largest body of a request. */
-const MOST_BYTES = 16_384;
 
 const HEADERS: Readonly<Record<string, string>> = {
   'Content-Security-Policy': [
@@ -184,7 +181,7 @@ const rejectionOf = ({ req }: Context, hosts: readonly string[]): RejectedReques
     };
   if (!/^application\/json\s*(?:;|$)/.test(req.header('content-type') ?? ''))
     return { error: 'The header Content-Type must be application/json.', status: 415 };
-  if (Number(req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BYTES)
-    return { error: `The body must have a Content-Length of at most ${MOST_BYTES} bytes.`, status: 413 };
+  if (Number(req.header('content-length') ?? Number.POSITIVE_INFINITY) > MOST_BODY)
+    return { error: `The body must have a Content-Length of at most ${MOST_BODY} bytes.`, status: 413 };
   return undefined;
 };

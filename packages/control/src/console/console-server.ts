@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { closeServer, createAdmission, createShares, limitedServer, listening } from '@breakerbox/listen';
 import { getRequestListener } from '@hono/node-server';
+import { MOST_BODY } from '../guards.ts';
 import { LOOPBACK } from '../listen-address.ts';
 import type { Target } from '../target.ts';
 import { createConsoleApp } from './console-app.ts';
@@ -74,7 +75,13 @@ export const startConsole = async ({
   const streams = createShares(STREAMS.each, STREAMS.all);
   const app = createConsoleApp({ signIn, watch, changes, page: files, hosts, admission, streams });
   const listener = getRequestListener(app.fetch);
-  const server = limitedServer({ listener, admission, silentMs: SILENT_MS, mostWaiting: MOST_WAITING });
+  const server = limitedServer({
+    listener,
+    admission,
+    silentMs: SILENT_MS,
+    mostWaiting: MOST_WAITING,
+    mostBody: MOST_BODY,
+  });
   server.ref(); // The console is a program of its own.
   const address = (await listening(server, { host, port, exclusive: true })) as AddressInfo;
   const retarget = (): void => watch.setTargets(typeof targets === 'function' ? targets() : targets);
