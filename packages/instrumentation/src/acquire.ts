@@ -1,5 +1,6 @@
 import { type AcquireOptions, BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
 import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox/core/internal';
+import { followCalls, noteCall, sessionHere, sessionOfAgent } from './call-scope.ts';
 import type { GroupOf } from './groups.ts';
 import { aValue } from './options.ts';
 import { hasMethod } from './untrusted.ts';
@@ -34,8 +35,10 @@ export const acquire = (
   tool: string,
   input: unknown,
   { callId, key, type = 'function', attributes }: Omit<AcquireOptions, 'input'> = {},
-): Permit =>
-  session.acquire(tool, { callId, key, type, attributes, input: input === undefined ? NO_ARGUMENTS : input });
+): Permit => {
+  const known = input === undefined ? NO_ARGUMENTS : input;
+  return noteCall(session, session.acquire(tool, { callId, key, type, attributes, input: known }));
+};
 
 /** The type of a tool: one of an MCP server, or a function of the agent's own. */
 export const toolType = (isOfServer: boolean): AcquireOptions['type'] => (isOfServer ? 'extension' : 'function');
@@ -62,6 +65,18 @@ export const sessionFinder = (source: SessionSource, where: string): SessionFind
 };
 
 /**
+ * The same for a function that an agent calls at each of its turns. In a guarded call of the session, the agent is a sub-agent, with a session
+ * of its own (D1).
+ *
+ * @throws BreakerboxUsageError when `source` is neither a session nor a function. The finder throws ChildLimitError if the sub-agent may not begin.
+ */
+export const agentFinder = (source: SessionSource, where: string): SessionFinder => {
+  const findSession = sessionFinder(source, where);
+  followCalls();
+  return () => sessionOfAgent(findSession());
+};
+
+/**
  * @throws BreakerboxUsageError when `source` is neither a session nor a function.
  */
 export const checkSource = (source: SessionSource, where: string): void => {
@@ -72,11 +87,11 @@ export const checkSource = (source: SessionSource, where: string): void => {
 
 /** The current session of a source that is already checked. */
 export const sessionOf = (source: SessionSource, where: string): Session => {
-  if (typeof source !== 'function') return source;
+  if (typeof source !== 'function') return sessionHere(source);
   const given = source();
   if (isSession(given)) {
     noticeExecutor(given);
-    return given;
+    return sessionHere(given);
   }
   const what = `the session function given to ${where}`;
   watchEnd(what, given);

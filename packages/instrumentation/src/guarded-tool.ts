@@ -167,7 +167,7 @@ class GuardedTool<Input, Output> implements Guard {
   #acquire(input: Input, { signal, callId }: ToolCall): Permit {
     if (signal?.aborted) throw signal.reason;
     const source = this.session;
-    const session = typeof source === 'function' ? sessionOf(source, this.#where) : source;
+    const session = sessionOf(source, this.#where);
     if (session !== source) declareTool(session, this.tool, this.#options.group);
     return acquire(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
   }

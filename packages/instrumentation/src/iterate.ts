@@ -1,4 +1,4 @@
-import { type Run, runInContext } from './run.ts';
+import type { Run } from './run.ts';
 
 /** A generator's members. An object has all of them or none. */
 export type Pieces<Piece> = Required<AsyncIterableIterator<Piece>>;
@@ -15,7 +15,7 @@ export const iterate = <Piece>(
   settle: (last: Piece | undefined) => Piece | undefined = (last) => run.returned(last),
 ): Pieces<Piece> => {
   const { context } = run; // The reader of a piece may have another context.
-  const within = <Value>(part: () => Value): Value => runInContext({ context }, part);
+  const within = <Value>(part: () => Value): Value => run.enter(part, { context });
   const iterator: AsyncIterator<Piece> = within(() => source[Symbol.asyncIterator]());
   let last: Piece | undefined;
   let pieces = false;

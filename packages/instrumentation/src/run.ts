@@ -1,8 +1,9 @@
-import { type Classification, type ErrorCategory, labelled, type Permit } from '@breakerbox/core';
+import { type Classification, type ErrorCategory, labelled, type Permit, type Settlement } from '@breakerbox/core';
 import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
 import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
+import { type CallScope, endScope, inScope, scopeOf } from './call-scope.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
 import { hasMethod, orUndefined } from './untrusted.ts';
@@ -19,6 +20,8 @@ export class Run {
   readonly #start: Start;
   readonly #reading: Reading;
   readonly #judge: Judge;
+  /** Undefined if no agent can run in the tool. */
+  readonly #scope: CallScope | undefined;
   /** Clears the timer and the listener. Undefined if nothing can stop the call from outside. */
   readonly #unwatch: (() => void) | undefined;
   #listener: ((reason: unknown) => void) | undefined;
@@ -38,6 +41,7 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
+    this.#scope = scopeOf(permit);
     const isCut = start.canStop !== false && callDeadline(permit) !== undefined;
     if (isCut || start.timeoutMs !== undefined || start.signal !== undefined) this.#unwatch = this.#watch(isCut);
   }
@@ -59,7 +63,7 @@ export class Run {
     followStream?: (run: Run, stream: Output) => Output,
   ): Promise<Output> {
     try {
-      const end = runInContext(this.#permit, tool);
+      const end = this.enter(tool);
       const result = await (this.#unwatch ? this.#unlessStopped(end) : end);
       return followStream && typeof result === 'object' && hasMethod(result, Symbol.asyncIterator)
         ? followStream(this, result)
@@ -84,9 +88,10 @@ export class Run {
     return this.#category === undefined ? undefined : this.#permit.route;
   }
 
-  /** Runs a part of the tool in the permit's context. */
-  enter<Value>(part: () => Value): Value {
-    return runInContext(this.#permit, part);
+  /** Runs a part of the tool in the permit's context, or in the one that it had. */
+  enter<Value>(part: () => Value, within: Pick<Permit, 'context'> = this.#permit): Value {
+    const scope = this.#scope;
+    return scope === undefined ? runInContext(within, part) : inScope(scope, () => runInContext(within, part));
   }
 
   /**
@@ -101,7 +106,7 @@ export class Run {
     const settlement = known
       ? settlementOf({ result }, this.#judge, input, known)
       : { result, verdict: this.#judge.returned(result, input) };
-    permit.settle(
+    this.#settle(
       tokens || freshness ? { ...settlement, ...readResult(permit.tool, this.#reading, result) } : settlement,
     );
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
@@ -116,7 +121,7 @@ export class Run {
   /** The tool returned a stream, which has been read to its end. It is neither kept nor labelled. */
   ended(stream: unknown): void {
     this.#unwatch?.();
-    this.#permit.settle({ outcome: 'success', ...readResult(this.#permit.tool, this.#reading, stream) });
+    this.#settle({ outcome: 'success', ...readResult(this.#permit.tool, this.#reading, stream) });
   }
 
   /** The tool threw, or the call was stopped before. Gives the error for the caller, with the advice where a model reads it (R5). */
@@ -124,7 +129,7 @@ export class Run {
     if (this.signal.aborted) return this.#advised(this.signal.reason);
     this.#unwatch?.();
     if (isDeadline(error)) {
-      this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens: this.#cost(error) });
+      this.#settle({ outcome: 'ignored', category: 'cancelled', tokens: this.#cost(error) });
       return error;
     }
     const { input, isToolsSignal = true } = this.#start;
@@ -135,7 +140,7 @@ export class Run {
       this.#reading.known,
       isToolsSignal ? this.signal : undefined,
     );
-    this.#permit.settle({ ...settlement, tokens: this.#cost(error) });
+    this.#settle({ ...settlement, tokens: this.#cost(error) });
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     return this.#advised(error);
   }
@@ -183,7 +188,7 @@ export class Run {
   abandoned(): void {
     this.#unwatch?.();
     const error = new DOMException('The consumer stopped before the tool was done', 'AbortError');
-    this.#permit.settle({ error, verdict: this.#judge.byOption(error) });
+    this.#settle({ error, verdict: this.#judge.byOption(error) });
     this.#abort(undefined);
   }
 
@@ -215,7 +220,7 @@ export class Run {
       this.#stop(signal.reason, 0);
       throw signal.reason;
     } catch (error) {
-      this.#permit.settle({ outcome: 'ignored', category: 'cancelled' }); // So that a probe's place is not lost. May be settled already.
+      this.#settle({ outcome: 'ignored', category: 'cancelled' }); // So that a probe's place is not lost. May be settled already.
       unwatch?.();
       throw error;
     }
@@ -229,12 +234,12 @@ export class Run {
     const { signal } = this;
     const error = signal.reason;
     const tokens = this.#cost(error);
-    if (isWithin(this.#start.signal)) this.#permit.settle({ outcome: 'ignored', category: 'cancelled', tokens });
+    if (isWithin(this.#start.signal)) this.#settle({ outcome: 'ignored', category: 'cancelled', tokens });
     else {
       const { input, isOwnLimit } = this.#start;
       const own = ranMs === undefined || (isOwnLimit && orUndefined(() => isOwnLimit(ranMs, error)));
       const verdict = this.#judge.thrown(error, input, signal, own ? undefined : ranMs);
-      this.#permit.settle({ error, signal, tokens, verdict });
+      this.#settle({ error, signal, tokens, verdict });
       this.#note(verdict);
     }
     this.#listener?.(error);
@@ -243,6 +248,11 @@ export class Run {
   #abort(reason: unknown): void {
     noteStopped(this.signal);
     this.#controller.abort(reason);
+  }
+
+  #settle(settlement: Settlement): void {
+    this.#permit.settle(settlement);
+    endScope(this.#scope);
   }
 
   #cost(error: unknown): number | undefined {

@@ -1,5 +1,5 @@
 import type { Session } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { inTurn } from '../call-scope.ts';
 import { processWide } from '../process-wide.ts';
 import type { Run } from '../run.ts';
 
@@ -97,12 +97,15 @@ export const endRun = (callId: string, reason?: unknown): void => {
   if (made.has(run.session)) run.session.end();
 };
 
-/** The session of a run. It is made here if it does not exist yet. */
+/**
+ * The session of a run. It is made here if it does not exist yet.
+ *
+ * @throws ChildLimitError if the run is a sub-agent that may not begin.
+ */
 export const openSession = (run: AgentRun): Session | undefined => {
   if (run.session !== undefined) return run.session;
-  const session = run.open && safely('the box of breakerTelemetry()', run.open);
+  const session = run.open && inTurn('the box of breakerTelemetry()', run.open);
   if (session === undefined) return undefined;
-  made.add(session);
   join(run, session);
   return session;
 };
@@ -116,7 +119,13 @@ const join = (run: AgentRun, session: Session): void => {
   run.session = session;
 };
 
-/** Whether a session was made for a run. A run within a tool of that run gets its own session. */
+/** The session was made for a run, and ends with it. */
+export const madeForRun = (session: Session): Session => {
+  made.add(session);
+  return session;
+};
+
+/** Whether a session was made for a run. */
 export const isMade = (session: Session): boolean => made.has(session);
 
 /** Whether a run already counts the turns of this session. Then nothing else may count them. */

@@ -3,6 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { acquire, declareTool, isRejected, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
 import { activeSession, inSession, isCurrentSession } from '../active-session.ts';
+import { followCalls, noteCall, subAgentOf } from '../call-scope.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { guardedBy } from '../guard-mark.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -10,7 +11,16 @@ import { checkOptions } from '../options.ts';
 import { Run } from '../run.ts';
 import { spendStep } from '../spend-answer.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
-import { type AgentCall, type AgentRun, endRun, followRun, heardOf, isMade, openSession } from './agent-runs.ts';
+import {
+  type AgentCall,
+  type AgentRun,
+  endRun,
+  followRun,
+  heardOf,
+  isMade,
+  madeForRun,
+  openSession,
+} from './agent-runs.ts';
 
 /** The part of the AI SDK's events that is read here. Events of embeddings and similar have less, and are ignored. */
 interface RunEvent {
@@ -78,7 +88,7 @@ const OPERATIONS: ReadonlySet<unknown> = new Set(['ai.generateText', 'ai.streamT
  * If a reader leaves a stream, no event says so. After 10 minutes without an event and without a running tool, the session of that
  * stream ends as soon as another run begins. In servers, pass `abortSignal: request.signal`, or call `consumeStream()`.
  *
- * The steps of a session are the turns of its outermost run: an agent within a tool is part of that tool's turn.
+ * An agent within a tool is a sub-agent: its calls and its turns count in a session of its own beneath that of the tool (D1).
  *
  * It does not see runs with `telemetry: { isEnabled: false }`, or runs with integrations of their own, which replace registered ones.
  * With `recordInputs: false` it has no arguments, so there is no loop guard and no last good result. It then does not recognize
@@ -102,6 +112,7 @@ export function breakerTelemetry(
 ): BreakerTelemetry {
   checkOptions('breakerTelemetry()', options, { group: toolGroup, ...JUDGING });
   const sessionOf = sessionStarter(source);
+  followCalls();
   const settings: ToolSettings = {
     groupOf: groupsBy(options.group, 'breakerTelemetry()'),
     judgeOf: judgesBy(options, 'breakerTelemetry()'),
@@ -227,7 +238,7 @@ const acquireFor = (
     declareTool(session, toolName, groupOf(toolName) ?? serverOf(tools[toolName]));
     // Without its arguments a call must not look the same as any other call.
     return recordInputs === false
-      ? session.acquire(toolName, { callId: toolCallId, type: 'function' })
+      ? noteCall(session, session.acquire(toolName, { callId: toolCallId, type: 'function' }))
       : acquire(session, toolName, input, { callId: toolCallId, key: judgeOf(toolName).keyOf(input) });
   });
 };
@@ -249,13 +260,19 @@ const sessionStarter = (source: Breakerbox | SessionSource): (() => SessionOfRun
   const box = source as Partial<Breakerbox> | null | undefined;
   if (typeof source !== 'function' && typeof box?.session === 'function') {
     return () => {
+      const open = subAgentOf();
+      if (open !== undefined) return { open };
       const active = activeSession();
       const isGiven = active !== undefined && !isMade(active);
-      return isGiven ? given(active) : { open: () => (box as Breakerbox).session() };
+      return isGiven ? given(active) : { open: () => madeForRun((box as Breakerbox).session()) };
     };
   }
   const findSession = sessionFinder(source as SessionSource, 'breakerTelemetry()');
-  return () => given(safely('the session function given to breakerTelemetry()', findSession));
+  return () => {
+    const session = safely('the session function given to breakerTelemetry()', findSession);
+    const open = session && subAgentOf(session);
+    return open === undefined ? given(session) : { open };
+  };
 };
 
 const given = (session: Session | undefined): SessionOfRun => ({ ...(session && { session }), open: undefined });

@@ -1,7 +1,7 @@
 import type { Session } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
 import type { PrepareStepFunction, Tool } from 'ai';
-import { type SessionSource, sessionFinder } from '../acquire.ts';
+import { agentFinder, type SessionSource } from '../acquire.ts';
+import { inTurn } from '../call-scope.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
 import { checkOptions, flag, functionGiven, type OptionCheck } from '../options.ts';
 import { spendStep } from '../spend-answer.ts';
@@ -101,12 +101,12 @@ export function breakerPrepareStep(
 ): (step: never) => unknown {
   checkOptions('breakerPrepareStep()', options, { note: flag, hide: callTools, prepareStep: functionGiven });
   checkVersion('ai', 'breakerPrepareStep() of @breakerbox/instrumentation/ai-sdk');
-  const findSession = sessionFinder(session, 'breakerPrepareStep()');
+  const findSession = agentFinder(session, 'breakerPrepareStep()');
   const { note = true, hide } = options;
   const prepareStep = options.prepareStep as OwnPrepareStep | undefined;
   const prepared = async (step: Step): Promise<Prepared | undefined> => {
     // E5: the SDK ends the run for an error thrown here. If there is no session, the tools report it too.
-    const current = safely('breakerPrepareStep()', findSession);
+    const current = inTurn('breakerPrepareStep()', findSession);
     if (current === undefined) return prepareStep?.(step);
     if (step.stepNumber === 0) beginRun(current);
     if (!areTurnsCounted(current)) {
@@ -139,9 +139,9 @@ export function breakerPrepareStep(
  * ```
  */
 export const breakerStepEnd = (session: SessionSource): ((step: object) => void) => {
-  const findSession = sessionFinder(session, 'breakerStepEnd()');
+  const findSession = agentFinder(session, 'breakerStepEnd()');
   return (step) => {
-    const current = safely('breakerStepEnd()', findSession);
+    const current = inTurn('breakerStepEnd()', findSession);
     if (current !== undefined && !areTurnsCounted(current)) spendStep(current, step);
   };
 };

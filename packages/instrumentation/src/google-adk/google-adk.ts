@@ -1,6 +1,7 @@
 import { callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
-import { declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
+import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
+import { inTurn } from '../call-scope.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -156,6 +157,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
   const byOption = groupsBy(group, where);
   const groupOfTool = (tool: BaseTool): string | undefined => byOption(tool.name) ?? toolsetOf(tool) ?? addressOf(tool);
   const adapter: AdapterContext = { findSession: sessionFinder(session, where), where, timeoutMs };
+  const findAgent = agentFinder(session, where);
   const judgeOf = judgesBy(options, where);
   const toolsOf = new WeakMap<object, ToolsByName>();
 
@@ -223,11 +225,11 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
 
   return {
     beforeModel: (context, request) => {
-      safely(`beforeModelCallback of ${where}`, () => {
+      inTurn(`beforeModelCallback of ${where}`, () => {
         toolsOf.set(context.invocationContext, request.toolsDict);
         if (counted.has(request)) return;
         counted.add(request);
-        const session = adapter.findSession();
+        const session = findAgent();
         session.step();
         for (const [name, tool] of Object.entries(request.toolsDict)) {
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
@@ -240,7 +242,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
       safely(`afterModelCallback of ${where}`, () => {
         // Pieces of a stream: the last one has the usage of all.
         if (response.partial === true) return;
-        spendAnswer(adapter.findSession(), response, response.usageMetadata?.totalTokenCount, undefined);
+        spendAnswer(findAgent(), response, response.usageMetadata?.totalTokenCount, undefined);
       });
       return undefined;
     },

@@ -1,7 +1,7 @@
 import type { Session } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
-import { declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
+import { agentFinder, declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from '../options.ts';
 import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
@@ -82,6 +82,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   checkVersion('langchain', `${where} of @breakerbox/instrumentation/langchain`);
   const { note = false, onToolError = 'message', except = [], inPlace = [] } = options;
   const findSession = sessionFinder(session, where);
+  const findAgent = agentFinder(session, where);
   const isOurs = (tool: unknown): tool is LangChainTool =>
     runsHere(tool) && !isGuarded(tool) && !except.includes(tool.name);
   /** The tools beside a tool, by session, because agents for different users may have different tools. */
@@ -111,7 +112,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   const hooks: Pick<AgentMiddleware, 'wrapModelCall' | 'wrapToolCall'> = {
     // Not beforeModel or afterModel: those are nodes of the graph, and each would count against the recursion limit.
     wrapModelCall: async (request, handler) => {
-      const current = findSession();
+      const current = findAgent();
       const tools = (request.tools as readonly unknown[]).filter(isOurs);
       const known = siblings.get(current) ?? new WeakMap<object, readonly LangChainTool[]>();
       siblings.set(current, known);

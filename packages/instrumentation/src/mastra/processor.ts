@@ -1,7 +1,8 @@
 import type { Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult, ProcessOutputStepArgs } from '@mastra/core/processors';
-import { declareTool, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
+import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
+import { inTurn } from '../call-scope.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { labelForModel, labelledModelOutput } from '../model-output.ts';
@@ -92,14 +93,15 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
     groupOf,
     judgeOf: judgesBy(options, where),
   };
+  const findAgent = agentFinder(session, where);
   return {
     id: 'breakerbox',
     name: 'Breakerbox',
     processInputStep: (step) => ({
       ...(step.tools && { tools: guarded(step.tools, adapter, tokens) }),
       // E5: Mastra ends the run for an error of a processor. If there is no session, the tools report it too.
-      ...safely(`processInputStep of ${where}`, () => {
-        const current = adapter.findSession();
+      ...inTurn(`processInputStep of ${where}`, () => {
+        const current = findAgent();
         countTurn(current, step);
         spendSteps(current, step);
         for (const [name, tool] of Object.entries(step.tools ?? {})) {
@@ -109,7 +111,7 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
       }),
     }),
     processOutputStep: (step) => {
-      safely(`processOutputStep of ${where}`, () => spendLast(adapter.findSession(), step));
+      safely(`processOutputStep of ${where}`, () => spendLast(findAgent(), step));
       return step.messageList;
     },
   };

@@ -2,6 +2,7 @@ import type { Permit, Session } from '@breakerbox/core';
 import { askForAnswer, beginModelCall } from '@breakerbox/core/internal';
 import { isRejected } from '../acquire.ts';
 import { activeSession } from '../active-session.ts';
+import { sessionHere } from '../call-scope.ts';
 import type { Candidate, GuardModelsOptions, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
 import { probeLimits } from './model-limits.ts';
@@ -87,7 +88,8 @@ const askOne = async <Model, Answer>(
       ...(state.category === 'rate_limit' && { waitMs: untilOf(list, state) }),
     };
   }
-  const session = list.options.session ?? activeSession();
+  const given = list.options.session ?? activeSession();
+  const session = given && sessionHere(given);
   const last = session && lastAnswer(session, permit, span);
   const call = session && beginModelCall(session, name, asking.maxOutputTokens);
   const isLast = index === list.candidates.length - 1;

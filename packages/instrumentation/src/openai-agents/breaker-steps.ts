@@ -1,5 +1,5 @@
-import { safely } from '@breakerbox/core/internal';
-import { type SessionSource, sessionFinder } from '../acquire.ts';
+import { agentFinder, type SessionSource } from '../acquire.ts';
+import { inTurn } from '../call-scope.ts';
 import { checkOptions, flag } from '../options.ts';
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
@@ -43,10 +43,10 @@ interface ModelInput {
 export function breakerSteps(session: SessionSource, options: BreakerStepsOptions = {}): ModelInputFilter {
   checkOptions('breakerSteps()', options, { note: flag });
   checkVersion('@openai/agents', 'breakerSteps() of @breakerbox/instrumentation/openai-agents');
-  const findSession = sessionFinder(session, 'breakerSteps()');
+  const findSession = agentFinder(session, 'breakerSteps()');
   const filter = <Data extends ModelInput>({ modelData }: { readonly modelData: Data }): Data => {
     // E5: the SDK ends the run for an error of a filter. If there is no session, the tools report it too.
-    const note = safely('breakerSteps()', () => {
+    const note = inTurn('breakerSteps()', () => {
       const current = findSession();
       current.step();
       return options.note ? noteBlock(current.note()) : '';
