@@ -13,6 +13,8 @@ export interface CallScope {
   /** The call that this one is made in. */
   readonly outer: CallScope | undefined;
   child: Session | undefined;
+  /** A sub-agent could not begin in it. Frameworks wrap the error, or turn it into text. */
+  isDenied: boolean;
   /** The context of a call outlives it: code that was begun in it may go on, and streams keep it. */
   isOver: boolean;
 }
@@ -32,7 +34,7 @@ interface Scopes {
 /** They exist as soon as a function counts the turns of agents. Before that no sub-agent can begin, and a call pays for nothing. */
 const scopes = (): Scopes | undefined => findProcessWide('call-scopes');
 
-/** Follows calls from now on. Adapters import no Node modules. Where there are none, sub-agents share the session of their agent. */
+/** Follows calls from now on. Adapters import no Node modules. Without them, sub-agents share the session of their agent. */
 export const followCalls = (): void => {
   const { AsyncLocalStorage } = globalThis.process?.getBuiltinModule?.('node:async_hooks') ?? {};
   if (AsyncLocalStorage === undefined) return;
@@ -50,7 +52,7 @@ export const noteCall = (session: Session, permit: Permit): Permit => {
 export const scopeOf = (permit: Permit): CallScope | undefined => {
   const known = scopes();
   const session = known?.sessions.get(permit);
-  return session && { session, permit, outer: innermost(), child: undefined, isOver: false };
+  return session && { session, permit, outer: innermost(), child: undefined, isDenied: false, isOver: false };
 };
 
 /** Runs a part of the tool of a call. */
@@ -114,7 +116,10 @@ export const subAgentOf = (session?: Session): (() => Session) | undefined => {
 const childIn = (scope: CallScope): Session => {
   const { session, permit } = scope;
   if (scope.isOver || !hasMethod(session, 'child')) return scope.child ?? session; // No method: a copy of core before there were children.
-  const child = scope.child ?? session.child({ name: permit.tool, call: permit });
+  if (scope.child !== undefined) return scope.child;
+  scope.isDenied = true;
+  const child = session.child({ name: permit.tool, call: permit });
+  scope.isDenied = false;
   scope.child = child;
   scopes()?.parents.set(child, session);
   return child;

@@ -251,7 +251,9 @@ export class Run {
   }
 
   #settle(settlement: Settlement): void {
-    this.#permit.settle(settlement);
+    // D1: the tool reports that its sub-agent may not begin. A verdict is about an error.
+    const isDenied = this.#scope?.isDenied && 'verdict' in settlement && settlement.verdict !== undefined;
+    this.#permit.settle(isDenied ? { outcome: 'ignored', category: 'denied' } : settlement);
     endScope(this.#scope);
   }
 

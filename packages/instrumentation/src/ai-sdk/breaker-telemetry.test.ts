@@ -1,5 +1,6 @@
 import { OpenTelemetry } from '@ai-sdk/otel';
-import { BreakerboxUsageError } from '@breakerbox/core';
+import { BreakerboxUsageError, type Session } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
 import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { embed, generateText, isStepCount, registerTelemetry, streamText, ToolLoopAgent, type ToolSet } from 'ai';
@@ -98,11 +99,12 @@ describe('breakerTelemetry, registered once', () => {
     }
   });
 
-  test('gives a run inside a tool its own session', async () => {
+  test('D1: a run inside a tool is a sub-agent of the session of that tool', async () => {
     const { box, sessions } = watchedBox();
     registerTelemetry(breakerTelemetry(box));
     await run({ agent: search(() => run({ search: broken })) }, [[ask('x', 'agent')], 'Done.']);
-    expect(sessions.map((session) => session.peek('search')?.state)).toEqual([undefined, 'open']);
+    expect(sessions.map((session) => session.peek('search')?.state)).toEqual(['open']);
+    expect(report(sessions[0] as Session).children).toMatchObject([{ name: 'agent', ended: true, used: { calls: 3 } }]);
     for (const { end } of sessions) expect(end).toHaveBeenCalledOnce();
   });
 

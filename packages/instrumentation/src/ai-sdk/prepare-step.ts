@@ -66,9 +66,8 @@ interface Prepared {
  * system messages: the note would come before them and make the prompt cache after it useless.
  *
  * Where `breakerTelemetry` follows a run of the session, that one counts the turns. Otherwise each run with this function counts
- * them. If agents run inside tools of other agents in one session, give it only to the outermost agent. If a session function
- * finds no session, no turn is counted and there is no note; the error goes to OpenTelemetry's `diag`.
- *
+ * them. An agent in a guarded tool, with the same session, is a sub-agent: its turns and calls count in a session of its own beneath that one
+ * (D1). If a session function finds no session, no turn is counted and there is no note; the error goes to OpenTelemetry's `diag`.
  *
  * @throws BreakerboxConfigError for options that can't work.
  * @throws BreakerboxUsageError when `session` is not a session, or the framework is too old.

@@ -1,5 +1,5 @@
 import type { HookCallbackMatcher, HookEvent, HookInput, SyncHookJSONOutput } from '@anthropic-ai/claude-agent-sdk';
-import { describeFreshness } from '@breakerbox/core';
+import { ChildLimitError, describeFreshness, type Permit } from '@breakerbox/core';
 import { atOnce, safely } from '@breakerbox/core/internal';
 import { isRejected, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
@@ -53,7 +53,7 @@ export interface BreakerHooksOptions extends JudgingOptions {
  * last good result for the same arguments there, with a label. The hooks never allow a call: permission rules and `canUseTool` decide
  * as before. A call that is denied by them, by a person or by another hook costs nothing.
  *
- * Each turn with tool calls is a step, those of sub-agents included. The host of `url` in the input of `WebFetch` and of MCP tools is
+ * Each turn with tool calls is a step. Each sub-agent has a session of its own beneath that of the conversation (D1), with what it calls. The host of `url` in the input of `WebFetch` and of MCP tools is
  * the key of the call (C14), unless `key` gives another.
  *
  * @throws BreakerboxConfigError for options that can't work.
@@ -91,9 +91,8 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
       const judge = judgeOf(tool, knownTool(input.tool_name));
       const type = toolType(serverOf(input.tool_name) !== undefined);
       const call = { callId: input.tool_use_id, tool, input: input.tool_input, group, judge, type };
-      const permit = calls().acquire(call, input, signal);
-      if (!isRejected(permit)) return undefined;
-      const permissionDecisionReason = reasonOf(permit);
+      const permissionDecisionReason = rejection(() => calls().acquire(call, input, signal));
+      if (permissionDecisionReason === undefined) return undefined;
       return specificOutput({ hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason });
     }),
     PermissionRequest: on('PermissionRequest', (_, callId) => void (callId !== undefined && calls().ask(callId))),
@@ -116,7 +115,7 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     // A call that is still under way when all are done never ran: rules, people and other hooks decide after ours.
     PostToolBatch: on('PostToolBatch', (input) => {
       for (const { tool_use_id } of input.tool_calls) calls().deny(tool_use_id);
-      findSession().step();
+      calls().step(input);
       return undefined;
     }),
     // After an interruption no hook reports the calls that it ended, but none of them still runs at the next prompt.
@@ -139,6 +138,17 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     SessionEnd: on('SessionEnd', leave),
   };
 }
+
+/** Why a call may not run; undefined if it may. */
+const rejection = (acquire: () => Permit): string | undefined => {
+  try {
+    const permit = acquire();
+    return isRejected(permit) ? reasonOf(permit) : undefined;
+  } catch (error) {
+    if (error instanceof ChildLimitError) return error.message; // D1: the sub-agent that calls may not begin.
+    throw error;
+  }
+};
 
 /** Tools, of several versions, with which the model answers, asks, plans and manages its work. */
 const CONTROLS: ReadonlySet<string> = new Set(

@@ -1,21 +1,28 @@
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import type { Permit, Session, Settlement } from '@breakerbox/core';
+import { read } from '@breakerbox/core/internal';
 import { isRejected } from '../acquire.ts';
-import { hookedCalls, type JudgedCall, MAX_UNDER_WAY } from '../hooked-calls.ts';
+import { type HookedCalls, hookedCalls, type JudgedCall, MAX_UNDER_WAY } from '../hooked-calls.ts';
+import { runInContext } from '../run.ts';
 
 /** An agent of a conversation. The main agent has no id. */
-export type Caller = Pick<HookInput, 'session_id' | 'agent_id'>;
+export type Caller = Pick<HookInput, 'session_id' | 'agent_id' | 'agent_type'>;
 
 /** The calls of a session that are under way, in all its conversations and their sub-agents. */
 export interface Calls {
-  /** @param signal Gives the call up when it fires. */
+  /**
+   * @param signal Gives the call up when it fires.
+   * @throws ChildLimitError if the caller is a sub-agent that may not begin (D1).
+   */
   acquire(call: JudgedCall, caller: Caller, signal: AbortSignal | undefined): Permit;
   /** Frees the place of a probe while a person is asked, who may take longer than its lease. `ran` asks for it again. */
   ask(callId: string): void;
   ran(callId: string, settlement: Settlement): Permit | undefined;
   /** The call never ran. */
   deny(callId: string): void;
-  /** Gives up the calls of these callers, because no hook will report their ends. */
+  /** A turn of this caller is over. */
+  step(caller: Caller): void;
+  /** Gives up the calls of these callers, because no hook will report their ends. Their sub-agents' sessions end. */
   giveUp(isMeant: (caller: Caller) => boolean): void;
 }
 
@@ -28,7 +35,16 @@ export const callsOf = (session: Session): Calls => {
   return found;
 };
 
+/** An agent, with its session: that of the conversation, or one beneath it for a sub-agent (D1). */
+interface Agent {
+  readonly session: Session;
+  readonly hooked: HookedCalls;
+  readonly caller: Caller;
+}
+
 interface PendingCall {
+  readonly agent: Agent;
+  readonly permit: Permit;
   readonly call: JudgedCall;
   readonly caller: Caller;
   readonly isProbe: boolean;
@@ -38,8 +54,38 @@ interface PendingCall {
 }
 
 const callsIn = (session: Session): Calls => {
-  const hooked = hookedCalls(session);
+  const agents = new Map<string, Agent>();
+  const main = { session, hooked: hookedCalls(session) };
   const pending = new Map<string, PendingCall>();
+  /** The permits of the calls whose sub-agent is known. */
+  const parents = new WeakSet<Permit>();
+
+  /** Claude Code names no parent: it is the oldest call under way that starts an agent of this type. */
+  const parentOf = ({ session_id, agent_type }: Caller): PendingCall | undefined => {
+    const found = [...pending.values()].find(
+      ({ call, caller, permit }) =>
+        caller.session_id === session_id && read(call.input, 'subagent_type') === agent_type && !parents.has(permit),
+    );
+    if (found !== undefined) parents.add(found.permit);
+    return found;
+  };
+  const begin = (caller: Caller, id: string): Agent => {
+    const parent = parentOf(caller);
+    const { session: above } = parent?.agent ?? main;
+    const { agent_type: name = 'sub-agent' } = caller;
+    const child =
+      parent === undefined
+        ? above.child({ id, name })
+        : runInContext(parent.permit, () => above.child({ id, name, call: parent.permit }));
+    const agent: Agent = { session: child, hooked: hookedCalls(child), caller };
+    agents.set(id, agent);
+    return agent;
+  };
+  const agentOf = (caller: Caller): Agent => {
+    const { agent_id } = caller;
+    if (agent_id === undefined) return { ...main, caller };
+    return agents.get(agent_id) ?? begin(caller, agent_id);
+  };
 
   const take = (callId: string): PendingCall | undefined => {
     const taken = pending.get(callId);
@@ -48,19 +94,27 @@ const callsIn = (session: Session): Calls => {
     return taken;
   };
   const giveUp = (callId: string): void => {
-    take(callId);
-    hooked.abandon(callId);
+    take(callId)?.agent.hooked.abandon(callId);
   };
 
   return {
     acquire: (call, caller, signal) => {
       const { callId } = call;
       take(callId); // Asked again under the same id.
-      const permit = hooked.acquire(call);
+      const agent = agentOf(caller);
+      const permit = agent.hooked.acquire(call);
       if (isRejected(permit)) return permit;
       const onAbort = (): void => giveUp(callId);
       const release = (): void => signal?.removeEventListener('abort', onAbort);
-      pending.set(callId, { call, caller, isProbe: permit.decision === 'probe', isAsked: false, release });
+      pending.set(callId, {
+        agent,
+        permit,
+        call,
+        caller,
+        isProbe: permit.decision === 'probe',
+        isAsked: false,
+        release,
+      });
       const [oldest] = pending.keys();
       if (pending.size > MAX_UNDER_WAY && oldest !== undefined) giveUp(oldest);
       signal?.addEventListener('abort', onAbort, { once: true });
@@ -70,21 +124,28 @@ const callsIn = (session: Session): Calls => {
     ask: (callId) => {
       const asked = pending.get(callId);
       if (!asked?.isProbe) return; // C9. Other calls have no lease.
-      hooked.abandon(callId);
+      asked.agent.hooked.abandon(callId);
       pending.set(callId, { ...asked, isAsked: true });
     },
     ran: (callId, settlement) => {
       const taken = take(callId);
+      if (taken === undefined) return undefined;
+      const { hooked } = taken.agent;
       // If another call has become the probe, this one reports no outcome.
-      if (taken?.isAsked && isRejected(hooked.acquire(taken.call))) return undefined;
+      if (taken.isAsked && isRejected(hooked.acquire(taken.call))) return undefined;
       return hooked.settle(callId, settlement);
     },
     deny: (callId) => {
-      take(callId);
-      hooked.settle(callId, { outcome: 'ignored', category: 'denied' });
+      take(callId)?.agent.hooked.settle(callId, { outcome: 'ignored', category: 'denied' });
     },
+    step: (caller) => agentOf(caller).session.step(),
     giveUp: (isMeant) => {
       for (const [callId, { caller }] of pending) if (isMeant(caller)) giveUp(callId);
+      for (const [id, { session, caller }] of agents) {
+        if (!isMeant(caller)) continue;
+        agents.delete(id);
+        session.end();
+      }
     },
   };
 };

@@ -1,3 +1,4 @@
+import { report } from '@breakerbox/core/report';
 import { scriptedModel } from '@breakerbox/scripted-models/google-adk';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import { AgentTool, InMemoryRunner, LiveRequestQueue, LlmAgent } from '@google/adk';
@@ -43,7 +44,9 @@ describe('agents', () => {
     expect(run.heard()).toEqual(['Done.']);
     expect(decisions).toEqual(withCallbacks ? ['helper: call', 'search: call'] : ['helper: call']);
     expect(outcomes.at(-1)).toBe('helper: success');
-    expect(session.view().step).toBe(withCallbacks ? 4 : 2);
+    expect(session.view().step).toBe(2);
+    const [child] = report(session).children ?? [];
+    expect(child?.used.steps).toBe(withCallbacks ? 2 : undefined); // D1: its turns are those of a sub-agent.
   });
 
   test('a tool that both the plugin and callbacks reach is counted once', async () => {

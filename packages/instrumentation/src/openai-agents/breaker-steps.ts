@@ -27,8 +27,8 @@ interface ModelInput {
 
 /**
  * Counts the turns of an agent's loop as steps of the session, for the OpenAI Agents SDK. A step begins each time before the model is
- * called, streaming or not, for every agent that a run hands over to. The input goes to the model unchanged. An agent that is used as a
- * tool is a run of its own: give it to `asTool` too, as `runOptions: { callModelInputFilter }`.
+ * called, streaming or not, for every agent that a run hands over to. The input goes to the model unchanged. An agent that
+ * runs in a guarded tool, with the same session, is a sub-agent with a session of its own beneath that one (D1).
  *
  * If you have your own `callModelInputFilter`, call `session.step()` in it instead.
  *
