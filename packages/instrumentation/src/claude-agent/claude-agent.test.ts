@@ -1,3 +1,4 @@
+import { report } from '@breakerbox/core/report';
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
@@ -181,12 +182,13 @@ describe('breakerHooks', () => {
     });
   });
 
-  it('P1: the calls of one turn are one step, and those of a sub-agent another', async () => {
+  it('P1, D1: the calls of one turn are one step, and those of a sub-agent count in its own session', async () => {
     const { session } = watchedSession();
     const hooks = breakerHooks(session);
     await claudeCode(hooks).batch('a', 'b', 'c');
     await claudeCode(hooks, 'one', 'helper').batch('d');
-    expect(session.view().step).toBe(2);
+    expect(session.view().step).toBe(1);
+    expect(report(session).children).toMatchObject([{ id: 'helper', used: { steps: 1 } }]);
   });
 
   it('give tools the names from nameOf, and ignore tools without a name', async () => {
