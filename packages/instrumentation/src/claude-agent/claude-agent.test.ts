@@ -1,6 +1,6 @@
-import { report } from '@breakerbox/core/report';
 import type { Options } from '@anthropic-ai/claude-agent-sdk';
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
+import { report } from '@breakerbox/core/report';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, it } from 'vitest';
 import { claudeCode } from '../test-support/claude-code.ts';
