@@ -19,6 +19,7 @@ const LONG_RUN = { budget: { failures: 500 }, defaults: { probeAfterSteps: 10 } 
 const startWork = async () => {
   if (nature === 'spender') return startSpender(agent);
   if (nature === 'limited') return startLimited(agent);
+  if (nature === 'burner') return startLimited(agent, 1);
   if (nature === 'moody') return startMoody(agent);
   if (nature === 'speaker') return startSpeaker(agent);
   const duties = Object.entries(tools ?? {}).map(([tool, url]) => {

@@ -14,7 +14,7 @@ export interface AgentOrders {
   /** The group of each of these tools that has one. */
   readonly groups?: Readonly<Record<string, string>>;
   /** Another kind of agent: spender.ts, moody.ts, speaker.ts, limited.ts. */
-  readonly nature?: 'spender' | 'moody' | 'speaker' | 'limited';
+  readonly nature?: 'spender' | 'moody' | 'speaker' | 'limited' | 'burner';
 }
 
 /** The messages to a running agent. */

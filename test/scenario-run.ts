@@ -32,6 +32,14 @@ const PLACES = {
 
 const SCALE = { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS };
 
+/** What an agent has spent in its hours of the last day: 1 USD in each. */
+const spentBefore = (nowMs: number): string => {
+  const labels = '{job="burner",gen_ai_agent_name="burner-agent",breakerbox_currency="USD"}';
+  const name = 'job_agent_currency:breakerbox_spent_cost:increase1h';
+  const samples = Array.from({ length: 30 }, (_, hour) => (nowMs - (30 - hour) * 60 * MINUTE_MS) / 1000);
+  return [`# TYPE ${name} gauge`, ...samples.map((second) => `${name}${labels} 1 ${second}`), '# EOF', ''].join('\n');
+};
+
 type Labels = Readonly<Record<string, string>>;
 
 /** One line of an alert: `BreakerboxCircuitOpen warning agent=a job=j tool=t`. */
@@ -63,6 +71,7 @@ export const startScenarios = async () => {
     webhookUrl: watch.webhookUrl,
     scale: SCALE,
     intervalMs: INTERVAL_MS,
+    history: spentBefore(Date.now()),
     jobs: [
       ...Object.entries(PLACES).map(([job, places]) => ({
         job,

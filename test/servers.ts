@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,6 +35,8 @@ export interface ServerOptions {
   readonly scale: Scale;
   /** Time between two scrapes, and between two evaluations. */
   readonly intervalMs: number;
+  /** What Prometheus has stored before it starts, in the format of OpenMetrics. Default: nothing. */
+  readonly history?: string;
 }
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
@@ -61,6 +64,15 @@ const program = (name: keyof typeof NAMES): string => {
   throw new Error(
     `${name} is not installed. Run \`npm test\` to install it, or put prometheus and alertmanager on PATH`,
   );
+};
+
+/** promtool comes with Prometheus. */
+const storeHistory = (folder: string, history: string): void => {
+  const promtool = findProgram(['promtool']);
+  if (promtool === undefined) throw new Error('promtool is not installed. It comes with Prometheus: put it on PATH');
+  const file = join(folder, 'history.txt');
+  writeFileSync(file, history);
+  execFileSync(promtool, ['tsdb', 'create-blocks-from', 'openmetrics', file, join(folder, 'prometheus')]);
 };
 
 const writeFiles = (folder: string, alertmanager: string, options: ServerOptions) => {
@@ -99,6 +111,7 @@ export const startServers = async (options: ServerOptions): Promise<Servers> => 
   const ports = { prometheus: await freePort(), alertmanager: await freePort() };
   const address = (name: keyof typeof ports): string => `127.0.0.1:${ports[name]}`;
   writeFiles(folder, address('alertmanager'), options);
+  if (options.history !== undefined) storeHistory(folder, options.history);
   const flags = {
     prometheus: [
       `--storage.tsdb.path=${join(folder, 'prometheus')}`,

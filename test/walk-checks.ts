@@ -66,7 +66,7 @@ export const describeQueries = (walk: () => Walk): void => {
 };
 
 const SCENARIOS = 'alert-scenarios.test.ts makes it fire';
-const LIMITS = 'no agent here has limits or reports spending, see alerts/tests/spend.test.ts';
+const TOKENS = 'no agent here reports tokens, see alerts/tests/spend.test.ts';
 const WEEK = 'it needs a week of history and the minutes of a real hour, see alerts/tests';
 
 /** Rules that need conditions which do not happen here, and the test that has them. */
@@ -85,11 +85,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxBudgetBurnSlow: 'it takes more than an hour to fire, see alerts/tests',
   BreakerboxToolSlow: WEEK,
   BreakerboxLimitReached: SCENARIOS,
-  BreakerboxSpendBurn: LIMITS,
-  'job_agent_currency:breakerbox_spent_cost:increase1h': LIMITS,
-  'job_agent:breakerbox_spent_tokens:increase1h': LIMITS,
-  'job_agent_currency:breakerbox_spent_cost:mean1w': LIMITS,
-  'job_agent:breakerbox_spent_tokens:mean1w': LIMITS,
+  BreakerboxSpendBurn: SCENARIOS,
+  'job_agent_currency:breakerbox_spent_cost:increase1h': SCENARIOS,
+  'job_agent:breakerbox_spent_tokens:increase1h': TOKENS,
+  'job_agent_currency:breakerbox_spent_cost:mean1w': SCENARIOS,
+  'job_agent:breakerbox_spent_tokens:mean1w': TOKENS,
   'job_agent_tool:breakerbox_keys_out_of_use:bool': 'no call has a key here, see alerts/tests/circuit-open.test.ts',
   'job_agent_tool:breakerbox_circuits:crowd10m':
     'it needs more than 20 circuits of a tool, see alerts/tests/correlated.test.ts',
