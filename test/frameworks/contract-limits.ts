@@ -30,6 +30,14 @@ export const limits = ({ harness, run, testIf }: Suite): void => {
     expect(watched.outcomes).toEqual(Array(9).fill('search: success'));
   });
 
+  testIf(['note'], 'D5: a model that goes in circles reads one note beside a result', async () => {
+    const watched = watchedSession({ loopGuard: { circles: true } });
+    const search = async () => 'the same';
+    const script = [...Array.from({ length: 5 }, () => [ask('x')]), 'Done.'];
+    const { heard } = await run({ session: watched.session, tools: { search }, script });
+    expect(heard.map((text) => text.includes('made 3 times over'))).toEqual([false, false, true, false, false]);
+  });
+
   test('D2: at 100 % no tool is called, and the model reads that it has to report', async () => {
     const watched = watchedSession({ limits: { calls: 2 } });
     const search = vi.fn(async () => 'found');
