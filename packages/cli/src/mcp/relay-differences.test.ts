@@ -235,6 +235,19 @@ describe('M7: another session of the server', () => {
     expect(call(8)).toBeUndefined();
   });
 
+  test('M7: while the server is started again, the model reads how long that takes, not the wait of the circuit', () => {
+    const { relay, call } = begun();
+    call(5);
+    expect(`${relay.serverEnded('It has ended.', 1_000)}`).toContain(
+      'The server is started again. It may work again in about 3 s.',
+    );
+    pass(1);
+    expect(call(6)).toContain('The server is started again. It may work again in about 2 s.');
+    relay.sessionBegan();
+    expect(call(7)).toBeUndefined();
+    expect(`${relay.serverEnded('It has ended for good.')}`).not.toContain('is started again');
+  });
+
   test('C13: a call that has not been sent yet is not sent any more once the group is open', () => {
     const { relay, call } = begun();
     call(5);

@@ -89,10 +89,10 @@ export const runRelay = async (
   // A server that ends before its first result has a wrong command or wrong settings.
   while (input && !closed.signal.aborted && (run.hasWorked || run.isRestarted)) {
     const why = `The MCP server has ended (${end.why}). breakerbox mcp starts it again.`;
-    stdout.write(relay.serverEnded(why));
+    if (run.ranMs() >= STEADY_MS) waitMs = firstWaitMs;
+    stdout.write(relay.serverEnded(why, waitMs));
     input.disconnect(why);
     await run.ending.rest();
-    if (run.ranMs() >= STEADY_MS) waitMs = firstWaitMs;
     onRestart?.(end.why, waitMs);
     await after(waitMs, undefined, { signal: closed.signal }).catch(() => {}); // The client has ended.
     if (closed.signal.aborted) break;

@@ -34,8 +34,12 @@ export interface Forwarding {
 export interface Relay {
   fromClient(line: Line): Forwarding;
   fromServer(line: Line): Forwarding;
-  /** The server's process has ended. Gives answers to the requests under way, in case the client's connection goes on. */
-  serverEnded(why: string): Buffer;
+  /**
+   * The server's process has ended. Gives answers to the requests under way, in case the client's connection goes on.
+   *
+   * @param againInMs When it is started again. Default: it is not.
+   */
+  serverEnded(why: string, againInMs?: number): Buffer;
   /** The server did not answer requests of the client, as over a connection that broke. Gives answers to those that are still open. */
   requestsFailed(requests: readonly RpcMessage[], failure: RequestFailure): Buffer;
   /** Whether the server has not answered one of the requests. */
@@ -154,6 +158,8 @@ class Served {
   group: string;
   /** Whether the last call could not reach the server. */
   isUnreachable = false;
+  /** When the server is started again, on the clock of the box. Undefined while it runs. */
+  againAtMs: number | undefined;
   clients = 0;
 
   constructor(parts: RelayParts) {
@@ -213,6 +219,7 @@ class ToolRelay implements Relay {
 
   sessionBegan(): Required<Forwarding> {
     this.#watch.reset();
+    this.#served.againAtMs = undefined;
     this.#served.tools.mayHaveChanged();
     this.#returned();
     return {
@@ -243,8 +250,9 @@ class ToolRelay implements Relay {
     return safely('a line of the server', () => this.#fromServer(line)) ?? (line.whole ? { toClient: line.bytes } : {});
   }
 
-  serverEnded(why: string): Buffer {
+  serverEnded(why: string, againInMs?: number): Buffer {
     this.#watch.reset();
+    this.#served.againAtMs = againInMs === undefined ? undefined : this.#now() + againInMs;
     const answers = [...this.#open.entries()].map(([id]) => this.#answerInPlace(id, SERVER_ENDED, why));
     for (const call of this.#served.tasks.takeAll()) this.#settle(call, SERVER_ENDED);
     this.#answered.takeAll(); // The answers will not come.
@@ -369,7 +377,7 @@ class ToolRelay implements Relay {
     if (permit === undefined || permit.message !== '') held.free(bytes);
     if (permit === undefined) return undefined;
     if (permit.message !== '') {
-      const text = this.#parts.textOf?.(permit) ?? permit.message;
+      const text = this.#textOf(permit);
       return rejected.reject(callerOf(request), { text, isSkipped: true });
     }
     return { callId, permit, bytes };
@@ -603,7 +611,16 @@ class ToolRelay implements Relay {
     this.#served.held.free(bytes);
     if (settlement === CANCELLED) this.#served.calls.abandon(callId);
     const permit = settlement === CANCELLED ? undefined : this.#served.calls.settle(callId, settlement);
-    return permit === undefined ? '' : (this.#parts.textOf?.(permit) ?? permit.message);
+    return permit === undefined ? '' : this.#textOf(permit);
+  }
+
+  /** What the model reads. A server that is started again is back sooner than its circuit says. */
+  #textOf(permit: Permit): string {
+    const text = this.#parts.textOf?.(permit) ?? permit.message;
+    const { againAtMs } = this.#served;
+    if (againAtMs === undefined || !this.#isGroupOpen()) return text;
+    const seconds = Math.ceil((Math.max(0, againAtMs - this.#now()) + START_MS) / 1_000);
+    return text.replace(AGAIN, `The server is started again. It may work again in about ${seconds} s.`);
   }
 }
 
@@ -626,6 +643,12 @@ const renamed = ({ text, isCut, error }: RpcMessage, { caller: { id } }: OpenReq
   const value = isCut ? undefined : rawMember(text, key);
   return value && `{"jsonrpc":"2.0","id":${id},"${key}":${value}}`;
 };
+
+/** What the engine says about the wait, which it takes from the circuit. */
+const AGAIN = /\bIt may work again in about [^.]*\./;
+
+/** Milliseconds that a server may take to start. */
+const START_MS = 2_000;
 
 /** Marks a message that is dropped and gets no answer. */
 const DROPPED = '';
