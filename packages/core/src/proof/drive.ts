@@ -71,8 +71,8 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
 const settleBoth = (world: World, pair: Pair, how: How): void => {
   settleReal(pair.permit, how);
   settle(world.model, pair.model, judged(world.model, pair.model.tool, how));
-  const { note, observed } = pair.permit;
-  same({ circle: note.includes('made 3 times over') }, { circle: pair.model.circle && observed === undefined }); // D5, C1
+  const { note, wouldDecide } = pair.permit;
+  same({ circle: note.includes('made 3 times over') }, { circle: pair.model.circle && wouldDecide === undefined }); // D5, C1
   // A fleet's latest orders are taken up at the next use, so there the next decision may differ.
   if (world.model.config.fleet === undefined) compareAdvice(pair);
   world.over.push(pair);
