@@ -56,7 +56,7 @@ const SLOW = [
   'test/hostile-telemetry/otlp.test.ts',
   'test/console-{actions,alert,view}.browser.test.ts',
   'test/fleet/faults.test.ts',
-  'test/models/{cut,faults,*.faults}.test.ts',
+  'test/models/{blank-project,cut,faults,*.faults}.test.ts',
   PREVIEW,
 ];
 

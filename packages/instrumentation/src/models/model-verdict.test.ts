@@ -45,6 +45,12 @@ describe('L3: outages are failures, and the next model is asked', () => {
     ['response.failed', { type: 'response.failed', response: { error: { code: 'server_error' } } }, 'server'],
     ['200 that is no JSON', apiError(200, '{"id": "chatc'), 'server'],
     ['200 with an error in it', apiError(200, { error: { code: 502, message: 'Upstream failed' } }), 'server'],
+    ['the model of AWS or Azure failed', apiError(424, { message: 'Failed dependency' }), 'server'],
+    ['Groq without capacity', apiError(498, openai('capacity_exceeded')), 'server'],
+    ['Google cancels', apiError(499, gemini(499, 'CANCELLED')), 'server'],
+    ['Ollama busy', Object.assign(new Error('server busy'), { name: 'ResponseError', status_code: 503 }), 'server'],
+    ['OpenRouter in a stream', { code: 502, message: 'Provider disconnected' }, 'server'],
+    ['GOAWAY', new TypeError('fetch failed', { cause: { code: 'ERR_HTTP2_GOAWAY_SESSION' } }), 'network'],
     ['refused', Object.assign(new Error('x'), { code: 'ECONNREFUSED' }), 'network'],
     ['reset below fetch', new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } }), 'network'],
     ['no answer', apiError(undefined, ''), 'network'],
@@ -114,6 +120,18 @@ describe('L3: credit and keys blame the provider, for all of its models', () => 
       apiError(400, gemini(400, 'INVALID_ARGUMENT', 'API key not valid.', [{ reason: 'API_KEY_INVALID' }])),
       'permission',
     ],
+    [
+      'Anthropic limit of spending',
+      apiError(400, anthropic('invalid_request_error', 'You have reached your specified API usage limits.')),
+      'resource',
+    ],
+    [
+      'Anthropic organization',
+      apiError(400, anthropic('invalid_request_error', 'This organization has been disabled.')),
+      'permission',
+    ],
+    ['xAI key', apiError(400, { code: 'x', error: 'Incorrect API key provided: xa***.' }), 'permission'],
+    ['AWS token', apiError(400, { message: 'The security token included in the request is expired' }), 'permission'],
     ['a missing key', Object.assign(new Error('API key is missing'), { name: 'AI_LoadAPIKeyError' }), 'permission'],
   ])('%s', (_, error, category) => {
     expect(judged(error)).toMatchObject({ ...FAILURE, category, blames: 'group' });
@@ -131,6 +149,11 @@ describe('L3: the model alone', () => {
       apiError(404, gemini(404, 'NOT_FOUND', 'models/gemini-0 is not found for API version v1beta')),
       'unusable',
     ],
+    ['Azure 404', apiError(404, { error: { code: 'DeploymentNotFound', message: 'No.' } }), 'unusable'],
+    ['Ollama 404', Object.assign(new Error("model 'x' not found"), { status_code: 404 }), 'unusable'],
+    ['AWS 400', apiError(400, { message: 'The provided model identifier is invalid.' }), 'unusable'],
+    ['Gemini elsewhere', apiError(400, gemini(400, 'X', 'User location is not supported')), 'permission'],
+    ['AWS quota', Object.assign(new Error('x'), { name: 'ServiceQuotaExceededException' }), 'resource'],
     ['410', apiError(410, { error: 'This model was retired.' }), 'unusable'],
   ])('%s', (_, error, category) => {
     expect(judged(error)).toMatchObject({ ...FAILURE, category });

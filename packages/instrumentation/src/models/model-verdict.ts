@@ -61,14 +61,17 @@ const RULES: readonly Rule[] = [
     const isCredit =
       has(facts, 'insufficient_quota', 'billing_hard_limit_reached', 'billing_error', 'billing_not_active') ||
       facts.status === 402 ||
-      (facts.status === 400 && facts.text.includes('credit balance'));
+      (facts.status === 400 && /credit balance|reached your specified api usage limits/.test(facts.text));
     return isCredit && fails('resource', { blames: 'group', wait: 'longest' });
+  },
+  function usedUpQuota(facts) {
+    return hasName(facts, /^ServiceQuotaExceeded/) && fails('resource', { wait: 'longest' });
   },
   function badKey(facts) {
     const isKey =
       facts.status === 401 ||
       has(facts, 'api_key_invalid', 'invalid_api_key') ||
-      (facts.status === 400 && /api[_ ]key (?:is )?(?:not valid|invalid|expired)/.test(facts.text));
+      (facts.status === 400 && BAD_KEY.test(facts.text));
     return isKey && fails('permission', { blames: 'group' });
   },
   function contentFilter(facts) {
@@ -91,10 +94,12 @@ const RULES: readonly Rule[] = [
     return isOfDay ? fails('resource', { wait: wait ?? 'longest' }) : fails('rate_limit', { wait });
   },
   function forbidden(facts) {
-    return facts.status === 403 && fails('permission');
+    const isElsewhere = facts.status === 400 && facts.text.includes('location is not supported');
+    return (facts.status === 403 || isElsewhere) && fails('permission');
   },
   function goneModel(facts) {
-    if (facts.status !== 404 && facts.status !== 410 && !has(facts, 'model_not_found')) return false;
+    const isUnknown = facts.status === 400 && facts.text.includes('model identifier is invalid');
+    if (facts.status !== 404 && facts.status !== 410 && !isUnknown && !has(facts, 'model_not_found')) return false;
     const isItem =
       has(facts, 'previous_response_not_found', 'item_not_found', 'conversation_not_found') ||
       /previous_response|^input|conversation|messages/.test(facts.param) ||
@@ -106,7 +111,8 @@ const RULES: readonly Rule[] = [
     return isSlow && fails('timeout', { wait: modelWait(facts, unixMs) });
   },
   function broken(facts, unixMs) {
-    return facts.status !== undefined && facts.status >= 500 && fails('server', { wait: modelWait(facts, unixMs) });
+    const isBroken = facts.status !== undefined && (facts.status >= 500 || OUTAGES.has(facts.status));
+    return isBroken && fails('server', { wait: modelWait(facts, unixMs) });
   },
   function otherClientError(facts) {
     return isClient(facts) && ignored('as fallback');
@@ -119,6 +125,13 @@ const RULES: readonly Rule[] = [
     return isUnreadable && fails('server');
   },
 ];
+
+/** 424: the model of AWS or Azure failed. 498: Groq has no capacity. 499: Google cancelled the call. */
+const OUTAGES: ReadonlySet<number> = new Set([424, 498, 499]);
+
+/** xAI, Google, AWS and Anthropic answer 400 for a key, a token or an organization that they refuse. */
+const BAD_KEY =
+  /api[_ ]key (?:is )?(?:not valid|invalid|expired)|(?:incorrect|invalid) api[_ ]key|security token included in the request is (?:expired|invalid)|organization has been disabled/;
 
 const TOO_LONG =
   /prompt is too long|maximum context length|context window|context length|too many (?:input )?tokens|token count .*exceeds|input is too long|reduce the length/;
