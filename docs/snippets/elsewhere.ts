@@ -46,6 +46,12 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   instrumentation('guardMcpClient(client'),
   instrumentation('httpEndpoint('),
   {
+    file: 'docs/models.md',
+    has: 'npm install @breakerbox/core @breakerbox/instrumentation ai',
+    by: 'test/models/blank-project.test.ts',
+    words: "programOf('AI SDK')",
+  },
+  {
     file: 'docs/troubleshooting.md',
     has: '--banner:js=',
     by: 'test/edge.test.ts',

@@ -64,10 +64,7 @@ const CASES: readonly Case[] = [
     title: 'AI SDK',
     packages: [pinned('ai'), ...PROVIDERS],
     variables: variablesOf('/v1'),
-    program: () => `${OF_AI_SDK}${boxOf('ai-sdk')}
-import { generateText } from 'ai';
-const model = ${afterOf('AI SDK')};
-${four(`(await generateText({ model, maxRetries: 0, prompt: 'Hi' })).text`)}`,
+    program: () => `${programOf('AI SDK')}\n${four(`await ask('Hi')`)}`,
   },
   {
     title: 'LangChain',
@@ -120,8 +117,8 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe('L1, L5: 4 requests in an outage of the first model are 4 answers', () => {
-  test.each(CASES)('$title', { timeout: 300_000 }, async ({ title, packages, program, variables }) => {
+describe('4 requests in an outage of the first model are 4 answers', () => {
+  test.each(CASES)('L1, L5: $title', { timeout: 300_000 }, async ({ title, packages, program, variables }) => {
     const project = join(folder, title.replaceAll(/\W/g, '-'));
     await mkdir(project);
     const manifest = { name: 'blank', private: true, type: 'module', overrides: npmOverrides };

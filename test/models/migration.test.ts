@@ -71,8 +71,8 @@ describe('ai-fallback', () => {
 
   test.each([
     ['before: one failure moves all requests to the next model', before, [1, 4]],
-    ['after: L2: a model that failed once is asked again', guarded, [4, 1]],
-  ] as const)('%s', async (_, make, expected) => {
+    ['after: a model that failed once is asked again', guarded, [4, 1]],
+  ] as const)('L2: %s', async (_, make, expected) => {
     const pair = await start();
     const model = make(pair.models);
     pair.primary.behave(failing(1));
@@ -82,8 +82,8 @@ describe('ai-fallback', () => {
 
   test.each([
     ['before: the text that the user saw comes twice', before, { text: SEEN + TEXT, isError: false }],
-    ['after: L4: it is an error', guarded, { text: SEEN, isError: true }],
-  ] as const)('%s', async (_, make, expected) => {
+    ['after: it is an error', guarded, { text: SEEN, isError: true }],
+  ] as const)('L4: %s', async (_, make, expected) => {
     const pair = await start();
     pair.primary.behave(cut);
     expect(await seen(make(pair.models))).toEqual(expected);
@@ -105,8 +105,8 @@ describe('ai-retry', () => {
 
   test.each([
     ['before: each request of an outage asks the first model', before, [6, 6]],
-    ['after: L2: the circuit skips it', guarded, [2, 6]],
-  ] as const)('%s', async (_, make, expected) => {
+    ['after: the circuit skips it', guarded, [2, 6]],
+  ] as const)('L2: %s', async (_, make, expected) => {
     const pair = await start();
     const model = make(pair.models);
     pair.primary.behave(overloaded);
@@ -119,11 +119,8 @@ describe('ai-retry', () => {
       'before: httpStatus(429).retry() waits for the model',
       ([model]: Pair['models']) => createRetryableModel({ model, retries: [httpStatus(429).retry()] }),
     ],
-    [
-      "after: L5: so does prefer: 'cache'",
-      (models: Pair['models']) => guardModels(newBox(), { models, prefer: 'cache' }),
-    ],
-  ])('%s', async (_, make) => {
+    ["after: so does prefer: 'cache'", (models: Pair['models']) => guardModels(newBox(), { models, prefer: 'cache' })],
+  ])('L5: %s', async (_, make) => {
     const pair = await start();
     let asked = 0;
     pair.primary.behave((call) => {
@@ -167,8 +164,8 @@ describe('modelFallbackMiddleware of LangChain', () => {
 
   test.each([
     ['before: each request of an outage asks the first model', before, [4, 4]],
-    ['after: L2: the circuit skips it', after, [2, 4]],
-  ] as const)('%s', async (_, make, expected) => {
+    ['after: the circuit skips it', after, [2, 4]],
+  ] as const)('L2: %s', async (_, make, expected) => {
     const pair = await start();
     const agent = make(pair);
     pair.primary.behave(overloaded);
@@ -180,8 +177,8 @@ describe('modelFallbackMiddleware of LangChain', () => {
 
   test.each([
     ['before: a request that is wrong is asked twice', before, [1, 1]],
-    ["after: L3: it is the caller's error", after, [1, 0]],
-  ] as const)('%s', async (_, make, expected) => {
+    ["after: it is the caller's error", after, [1, 0]],
+  ] as const)('L3: %s', async (_, make, expected) => {
     const pair = await start();
     for (const one of [pair.primary, pair.fallback]) {
       one.behave(refuses(400, errorBody('chat', 400, 'invalid_value', 'temperature: too high')));
@@ -192,8 +189,8 @@ describe('modelFallbackMiddleware of LangChain', () => {
 
   test.each([
     ['before: the text that the user saw comes twice', before, { text: SEEN + TEXT, isError: false }],
-    ['after: L4: it is an error', after, { text: SEEN, isError: true }],
-  ] as const)('%s', async (_, make, expected) => {
+    ['after: it is an error', after, { text: SEEN, isError: true }],
+  ] as const)('L4: %s', async (_, make, expected) => {
     const pair = await start();
     pair.primary.behave(cut);
     let text = '';
