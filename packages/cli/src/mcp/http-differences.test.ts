@@ -164,6 +164,7 @@ test('M1: the cookies of the server are sent back, and the relay says who it is'
   expect(seen.at(-1)?.headers).toMatchObject({
     cookie: 'backend=1',
     'user-agent': expect.stringMatching(/^breakerbox/),
+    'accept-encoding': 'identity',
   });
 });
 

@@ -29,6 +29,8 @@ export interface ExchangeParts {
   readonly requests: readonly RpcMessage[];
   /** Answers to calls of the same batch that are rejected. */
   readonly rejections?: Buffer | undefined;
+  /** Whether the client has a stream open for messages that answer nothing. */
+  readonly isListening?: () => boolean;
   /** Called with the answer's headers, before the client has them. */
   readonly onAnswer?: (answer: IncomingMessage) => void;
   /** Called when an event stream to the client begins. */
@@ -131,7 +133,9 @@ export class HttpExchange {
     const body = this.#judge(answer, asItCame);
     // There is nothing that the client could read (M4).
     const failure = body.length === 0 ? connectionFailure(target.host, true) : garbageFailure(target.host);
-    const failed = relay.requestsFailed(requests, failure);
+    // The answer may come in another stream of the client.
+    const comesLater = answer.statusCode === 202 && this.#parts.isListening?.() === true;
+    const failed = relay.requestsFailed(comesLater ? [] : requests, failure);
     if (failed.length > 0 && requests.length === 1) return this.#end(failed);
     if (failed.length > 0 || rejections !== undefined) return this.#answerBatch(answer, body, failed);
     response.writeHead(

@@ -37,12 +37,16 @@ const started = async (
   ping: (id: unknown, response: ServerResponse) => void = (id, response) => answer(id, response, {}),
 ) => {
   const seen: Seen[] = [];
+  let later = (_event: string): void => {};
   const server = createServer(async (request, response) => {
     let text = '';
     for await (const part of request) text += part;
     const { method = request.method ?? '', id } = text === '' ? {} : JSON.parse(text);
     seen.push({ method, headers: request.headers });
-    if (method === 'GET') return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+    if (method === 'GET') {
+      later = (event) => void response.write(event);
+      return response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': open\n\n');
+    }
     if (method === 'initialize') {
       response.setHeader('mcp-session-id', 's1').setHeader('set-cookie', 'backend=1; Path=/');
       return answer(id, response, { protocolVersion: '2025-06-18', capabilities: {}, serverInfo: { name: 'slow' } });
@@ -54,7 +58,7 @@ const started = async (
     server.closeAllConnections();
     server.close();
   });
-  return { ...(await relayTo(target)), seen, server };
+  return { ...(await relayTo(target)), seen, server, later: (event: string) => later(event) };
 };
 
 const relayTo = async (target: string) => {
@@ -223,6 +227,30 @@ test.each([
 test('M2: an answer under the id as a string has the id of its request, over HTTP too', async () => {
   const { url } = await started((id, response) => streamed(`${id}`, response, { content: [] }));
   expect(await textOf(url, 7)).toContain('"id":7,');
+});
+
+test('M1: a call that is accepted with 202 is answered in the stream of messages, if the client has one', async () => {
+  let accepted: unknown;
+  const { url, post, seen, later } = await started((id, response) => {
+    accepted = id;
+    response.writeHead(202).end();
+  });
+  await post('initialize', {});
+  expect(await textOf(url, 5)).toContain('ended before the answer');
+  let text = '';
+  const stream = requestHttp(url, { headers: { accept: 'text/event-stream', 'mcp-session-id': 's1' } });
+  const read = (part: Buffer): void => {
+    text += part;
+  };
+  stream.on('error', () => {}).on('response', (response) => response.on('data', read));
+  stream.end();
+  onTestFinished(() => void stream.destroy());
+  await until(() => text.includes('open'));
+  expect(await textOf(url, 6)).toBe('');
+  expect(accepted).toBe(6);
+  later(`data: ${JSON.stringify({ jsonrpc: '2.0', id: '6', result: { content: [] } })}\n\n`);
+  await until(() => text.includes('"id":6'));
+  expect(seen.every(({ headers }) => headers['accept-encoding'] === 'identity')).toBe(true);
 });
 
 test('M3, C13: once a server that could not be reached answers anything, the next call is the probe', async () => {

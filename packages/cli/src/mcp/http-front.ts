@@ -106,6 +106,10 @@ class HttpClient {
     });
   }
 
+  get isListening(): boolean {
+    return this.#streams.size > 0;
+  }
+
   streamBegins(stream: HttpExchange): void {
     this.#streams.add(stream);
     if (this.#late.length > 0 && stream.push(this.#late)) this.#late = Buffer.alloc(0);
@@ -190,6 +194,7 @@ class HttpFront {
       cookies,
       requests,
       rejections: toClient,
+      isListening: () => client.isListening,
       ...(messages[0]?.method === 'initialize' && { onAnswer }),
     });
     for (const { id = '' } of requests) exchanges.set(id, exchange);

@@ -185,7 +185,8 @@ export class HttpTarget {
     return new Promise((resolve, reject) => {
       const start = url.protocol === 'https:' ? requestHttps : requestHttp;
       const length = body === undefined ? {} : { 'content-length': `${body.length}` };
-      const given = { ...headers, ...this.#headers };
+      // Without this header a server may compress its answer (RFC 9110, 12.5.3).
+      const given = { 'accept-encoding': 'identity', ...headers, ...this.#headers };
       // A client that keeps cookies sends those of the server itself. A cookie of --header is sent beside them.
       const cookie =
         headers.cookie ?? ([this.#headers.cookie, cookies?.header(url)].filter(Boolean).join('; ') || undefined);
