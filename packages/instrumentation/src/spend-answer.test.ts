@@ -6,6 +6,7 @@ import { generateText, isStepCount, streamText, tool } from 'ai';
 import { createAgent, toolStrategy } from 'langchain';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { watchWarnings } from '../../core/src/test-support.ts';
 import { breakerPrepareStep, breakerStepEnd, breakerTelemetry, guardModels, guardTools } from './ai-sdk/ai-sdk.ts';
 import { guardQuery } from './claude-agent/claude-agent.ts';
 import { BreakerPlugin, breakerCallbacks } from './google-adk/google-adk.ts';
@@ -157,6 +158,15 @@ describe('D3: guardQuery', () => {
   test('counts what is new in a conversation that another session has begun', async () => {
     expect(await read(limitedInMoney(), [result('begun', 90, 0.5)])).toEqual([100, 0.5]);
     expect(await read(limitedInMoney(), [result('begun', 120, 0.75)])).toEqual([30, 0.25]);
+  });
+
+  test('warns once if the limit of money is in another currency than dollars', async () => {
+    const warned = watchWarnings();
+    const watched = watchedSession({ agent: 'euro', limits: { cost: { amount: 5, currency: 'EUR' } } });
+    expect(await read(watched, [result('euro', 90, 0.5), result('euro', 120, 0.75)])).toEqual([0]);
+    expect(warned()).toEqual([
+      "BREAKERBOX_OTHER_CURRENCY: The cost that the Claude Agent SDK reports is in USD, but the limit of cost of agent 'euro' is in EUR, so the limit counts none of this money. Give both in the same currency.",
+    ]);
   });
 
   test('learns nothing from the empty result of a crash', async () => {

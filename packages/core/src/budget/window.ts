@@ -202,18 +202,19 @@ const isMarkedBy = (charge: WindowCharge, tool: string, since: 'success' | 'clos
   isSingle(charge);
 
 /**
- * B1, S3: deletes charges that have left the window, then makes charges final that can no longer be shared. Only for an active
- * session: while it is paused, charges stay.
+ * B1, S3: makes charges final that can no longer be shared, and deletes those that have left the window. In this order, so that a charge
+ * counts as consumed also in a session that nothing has used in between. Only for an active session: while it is paused, charges stay.
  */
 export const passTime = (
   budget: WindowBudget,
   now: Moment,
   mayStillBeShared: (charge: WindowCharge) => boolean,
 ): WindowBudget => {
-  const charges = deletePast(budget, budget.charges, now);
-  const spent = deletePast(budget, budget.spent, now);
-  const allStay = charges === budget.charges && spent === budget.spent;
-  return makeFinal(allStay ? budget : withCharges({ ...budget, charges, spent }), mayStillBeShared);
+  const settled = makeFinal(budget, mayStillBeShared);
+  const charges = deletePast(settled, settled.charges, now);
+  const spent = deletePast(settled, settled.spent, now);
+  const allStay = charges === settled.charges && spent === settled.spent;
+  return allStay ? settled : withCharges({ ...settled, charges, spent });
 };
 
 /** Until when {@link passTime} changes nothing, if the session takes no step. `sharedMs`: how long a charge may be provisional. */

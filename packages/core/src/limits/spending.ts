@@ -36,7 +36,8 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
     end: (usage, succeeded) => {
       const { cost, currency = run.currency } = usage;
       const isOther = run.currency !== undefined && currency !== run.currency;
-      if (isOther && cost !== undefined) warnOfCurrency(session, name, currency, run.currency);
+      if (isOther && cost !== undefined)
+        warnOfCurrency(session, `The price of '${name}'`, `${currency}`, `${run.currency}`);
       // The limit cannot count money of another currency. The metrics can.
       const spent = call.end(isOther ? { tokens: usage.tokens } : usage, succeeded);
       owner.countSpent({ ...spent, ...(isOther && { cost }), currency });
@@ -45,18 +46,13 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
   };
 };
 
-/** D3: a limit in one currency and a price in another. */
-const warnOfCurrency = (
-  session: object,
-  model: string,
-  other: string | undefined,
-  currency: string | undefined,
-): void =>
+/** D3: money that the limit of a session cannot count. `what`: the beginning of a sentence, such as `The price of 'model:a/b'`. */
+export const warnOfCurrency = (session: object, what: string, other: string, currency: string): void =>
   warnOnce(
     'BREAKERBOX_OTHER_CURRENCY',
-    model,
+    what,
     () =>
-      `The price of '${model}' is in ${other}, but the limit of cost of agent '${read(session, 'agent')}' is in ${currency}, so the limit counts no money of this model. Give the price and the limit in the same currency.`,
+      `${what} is in ${other}, but the limit of cost of agent '${read(session, 'agent')}' is in ${currency}, so the limit counts none of this money. Give both in the same currency.`,
   );
 
 /** D2: the request of a model that may be the last one of its run. */

@@ -203,9 +203,9 @@ export const passTime = (budget: WindowBudget, now: When, isRecent: (at: When) =
   const later = ({ calls = 0 }: When) => (now.calls ?? 0) - calls - 1;
   const isIn = ({ at }: { readonly at: When }) =>
     now.step > 0 ? now.step - at.step <= windowSteps : now.ms - at.ms <= windowMs && later(at) < windowCalls;
+  makeFinal(budget, ({ at }) => !isRecent(at));
   budget.charges = budget.charges.filter(isIn);
   budget.spent = budget.spent.filter(isIn);
-  makeFinal(budget, ({ at }) => !isRecent(at));
 };
 
 /** B1. */

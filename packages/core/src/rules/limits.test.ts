@@ -330,7 +330,7 @@ describe('D3: what a run spends', () => {
     for (let i = 0; i < 3; i += 1) beginModelCall(session, 'model:a/b').end({ cost: 1, currency: 'EUR' }, true);
     expect(session.view().limits).toMatchObject([{ used: 0 }]);
     expect(warned()).toEqual([
-      "BREAKERBOX_OTHER_CURRENCY: The price of 'model:a/b' is in EUR, but the limit of cost of agent 'tester' is in USD, so the limit counts no money of this model. Give the price and the limit in the same currency.",
+      "BREAKERBOX_OTHER_CURRENCY: The price of 'model:a/b' is in EUR, but the limit of cost of agent 'tester' is in USD, so the limit counts none of this money. Give both in the same currency.",
     ]);
   });
 

@@ -47,6 +47,17 @@ describe('S3: charges that may belong to an event are provisional', () => {
     expect(timed.session.acquire('e').reason).toBe('budget_exhausted');
   });
 
+  test('B1, S3: a charge counts as consumed also if nothing uses the session until it has left the budget', () => {
+    const { session, clock } = bench({ tools });
+    failOnce(session, 'a');
+    for (const consumed of [1, 1]) {
+      clock.advance(400_000);
+      expect(session.view().budget).toMatchObject({ consumed, provisional: 0 });
+    }
+    succeedOnce(session, 'b');
+    expect(session.view().budget).toMatchObject({ consumed: 1, remaining: 5 });
+  });
+
   test('B1, S3: a charge whose window has passed during a pause is final after it, and no later event takes it back', () => {
     const { session, clock } = bench({ tools });
     failOnce(session, 'c', 'server');

@@ -1,6 +1,6 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { Session } from '@breakerbox/core';
-import { read } from '@breakerbox/core/internal';
+import { read, warnOfCurrency } from '@breakerbox/core/internal';
 import { processWide } from '../process-wide.ts';
 import { sumOf } from '../spend-answer.ts';
 
@@ -30,7 +30,11 @@ export const spendResult = (session: Session, result: Result): void => {
   remember(result.session_id, now);
   const isReset = now.tokens < before.tokens;
   const since = isReset ? NOTHING : before;
-  const isInDollars = session.view().limits?.some(({ currency }) => currency === 'USD') === true;
+  const currencies = session.view().limits?.flatMap(({ currency }) => currency ?? []) ?? [];
+  const [other] = currencies;
+  const isInDollars = currencies.includes('USD');
+  if (other !== undefined && !isInDollars && now.cost > 0)
+    warnOfCurrency(session, 'The cost that the Claude Agent SDK reports', 'USD', other);
   session.spend({ tokens: now.tokens - since.tokens, ...(isInDollars && { cost: now.cost - since.cost }) });
 };
 
