@@ -229,6 +229,24 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
     ],
   ],
+  [
+    'D3, D7: what a hung call was expected to use is spent from the next use of the session on',
+    { tools: { a: { cooldownMs: 1 } }, checked: [], budget: 'strict', limits: { tokens: 100 }, systemic: false },
+    [
+      {
+        kind: 'call',
+        slot: 1,
+        tool: 'a',
+        how: { outcome: 'failure', category: 'network', tokens: 50 },
+        times: 1,
+      },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network', tokens: 1 }, times: 2 },
+      { kind: 'wait', ms: 45_000 },
+      { kind: 'acquire', slot: 1, tool: 'a' },
+      { kind: 'wait', ms: 60_000 },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'success' }, times: 1 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {

@@ -21,7 +21,8 @@ export const judged = ({ config }: Model, tool: string, how: How): Ended => {
   if (!('says' in how)) return how.blames === 'key' ? ofKey(how) : { ...how, result: `${how.tokens}` };
   const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
   const { category, blames, answered, unexplained } = saidBy(says) ?? how.verdict ?? {};
-  if (says === false || category === undefined) return { outcome: 'success', result: JSON.stringify(how) };
+  if (says === false || category === undefined)
+    return { outcome: 'success', result: JSON.stringify({ says: how.says }) };
   if (blames === 'key' && how.blames !== 'group')
     return ofKey({ outcome: 'failure', category, blames, ...(answered && { answered }) });
   const outcome = IGNORED.includes(category) && saidBy(says) === undefined ? 'ignored' : 'failure';

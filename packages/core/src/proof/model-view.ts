@@ -79,7 +79,8 @@ const hasNoKeys = ({ config }: Model, { tools }: ModelSession, tool: string): bo
 
 /** What `session.view()` shows. */
 export const viewOf = (model: Model, session: ModelSession) => {
-  const ahead = lookedAhead(model, session);
+  // D7: what a hung call was expected to use is spent once the next use of the session notices the end of its lease.
+  const ahead = { ...lookedAhead(model, session), run: session.run };
   const { real, id, step, home } = ahead;
   return {
     id,
