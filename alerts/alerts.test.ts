@@ -291,6 +291,11 @@ describe('each alert', () => {
     expect(() => ruleFiles({ grafanaUrl: 'grafana' })).toThrow(/grafanaUrl: is "grafana".*https:/);
   });
 
+  it('says what to do, with a command', () => {
+    for (const { alert, annotations } of alerts)
+      expect(annotations?.description, alert).toMatch(/npx breakerbox ctl (?:list|resume|confirm|force-open|extend)\b/);
+  });
+
   it('A9: links to your console at the agent and the tool, if you have one', () => {
     const found = rulesOf(ruleFiles({ consoleUrl: 'https://console.example.com/' }));
     const linkOf = (name: string) => found.find(({ alert }) => alert === name)?.annotations?.console_url;

@@ -177,9 +177,9 @@ describe('the message for Slack', () => {
 
   it.each([text, '{{ template "breakerbox.plain" . }}'])('is cut if a description is very long: %s', async (one) => {
     const described = (description: string): Promise<string> => render(one, [noted(firing, { description })]);
-    expect(await described(`${'ä'.repeat(599)}\n`)).toContain(`${'ä'.repeat(599)}\n`);
-    const cut = await described(`${'ä'.repeat(599)}&\n<!here> ${'ö'.repeat(2000)}`);
-    expect(cut).toMatch(/ä{599}&(?:amp;)?…/);
+    expect(await described(`${'ä'.repeat(899)}\n`)).toContain(`${'ä'.repeat(899)}\n`);
+    const cut = await described(`${'ä'.repeat(899)}&\n<!here> ${'ö'.repeat(2000)}`);
+    expect(cut).toMatch(/ä{899}&(?:amp;)?…/);
     expect(cut).not.toMatch(/here|ö/);
   });
 });

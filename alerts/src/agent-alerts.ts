@@ -1,15 +1,17 @@
 import type { SessionState } from '@breakerbox/core';
-import type { AlertDefinition } from './alert.ts';
+import { type AlertDefinition, SWITCH_OFF } from './alert.ts';
 import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts';
 import type { Dialect } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { categoryOfEvents, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
+import { categoryOfEvents, failingInTitle, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
 import { gained } from './gained.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, label, METRIC } from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
 const common = { labels: ['job', 'agent'] } as const;
+
+const REPAIR = `Repair the tools that fail. ${SWITCH_OFF}`;
 
 const burnFast: AlertDefinition = {
   ...common,
@@ -23,9 +25,10 @@ const burnFast: AlertDefinition = {
   expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
   keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
   began: fallingLowSince,
-  summary: ({ dialect }) => `${dialect.label('agent')}: sessions use up their failure budgets`,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: sessions use up their failure budgets${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)} ${REPAIR}`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -48,9 +51,10 @@ const burnSlow: AlertDefinition = {
     return `round(${read.now('burn6h')}, 0.01)\nand ${bracketed(either)}`;
   },
   began: fallingLowSince,
-  summary: ({ dialect }) => `${dialect.label('agent')}: sessions have been short of failure budget for hours`,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: sessions have been short of failure budget for hours${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)}`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)} ${REPAIR}`,
 };
 
 /** True now by the gauge, or true within the last minutes by the counter. */
@@ -102,7 +106,8 @@ const budgetExhausted: AlertDefinition = {
   },
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   began: outOfBudgetSince,
-  summary: ({ dialect }) => `${dialect.label('agent')}: sessions are out of failure budget`,
+  summary: ({ dialect, andSelector }) =>
+    `${dialect.label('agent')}: sessions are out of failure budget${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) => {
     const within = inWords(durationOf(seconds(settings.exhaustedWithin) + seconds(settings.exhaustedKeep)));
     const paused = sessionsNow(
@@ -114,7 +119,7 @@ const budgetExhausted: AlertDefinition = {
       `Sessions ran out within the last ${within}, and were resumed or ended since. None is paused now`,
       `A session is paused, because its failure budget is used up, or ran out within the last ${within}`,
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
   },
 };
 
@@ -178,7 +183,7 @@ const telemetryAbsent: AlertDefinition = {
   },
   summary: ({ dialect }) => `${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. This alert resolves by itself within an hour, even if nothing was repaired.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. Look at its process, and at its target in Prometheus. On its machine, npx breakerbox ctl list shows whether it still answers. This alert resolves by itself within an hour, even if nothing was repaired.`,
 };
 
 const fleetDegraded: AlertDefinition = {
@@ -208,7 +213,7 @@ const fleetDegraded: AlertDefinition = {
     return dialect.time('', { query, args: ['job', 'agent', 'job', 'agent'] }, '');
   },
   description: ({ dialect, settings }) =>
-    `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it.`,
+    `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it. Check the store and the way to it. For the reason, on the machine of the agent: npx breakerbox ctl list.`,
 };
 
 /** Alerts about one agent. */

@@ -4,6 +4,13 @@ import type { RuleSettings } from './settings.ts';
 
 export type Severity = 'critical' | 'warning';
 
+/** What an operator runs to see more, for texts about circuits. */
+export const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
+
+/** What an operator runs to stop the calls of a tool that cannot be repaired at once, for texts of alerts. */
+export const SWITCH_OFF =
+  'To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY.';
+
 /** What the texts of an alert are made from. */
 export interface TextGround {
   readonly settings: RuleSettings;
@@ -37,7 +44,7 @@ export interface AlertDefinition {
   keepFiringFor?(settings: RuleSettings): string;
   /** The title: agent, tool or tools, what is wrong, and the error category. */
   summary(ground: TextGround): string;
-  /** What, who, since when and whether it lasts. Then what to do. The messages contain at most 600 characters of it. */
+  /** What, who, since when and whether it lasts. Then what to do. The messages contain at most 900 characters of it. */
   description(ground: TextGround): string;
   /** When the trouble began, for an alert that fires minutes later; empty if that is not known. */
   began?(ground: TextGround): string;

@@ -1,3 +1,4 @@
+import type { SessionState } from '@breakerbox/core';
 import type { TextGround } from './alert.ts';
 import type { AlertLabel } from './dialect.ts';
 import { durationOf, seconds } from './duration.ts';
@@ -67,29 +68,44 @@ export const fallingLowSince = ({ dialect }: TextGround): string => {
   return dialect.time('', { query, args: times(OF_AGENT, 2) }, '');
 };
 
-const stateSince = ({ dialect }: TextGround, now: string, event: 'ranOut' | 'systemicEvents', kept: string): string => {
-  // Also what began and ended between two scrapes.
-  const events = `sum(sum_over_time(${RECORDED[event]}{${MATCH_AGENT}}[${kept}])) > 0`;
-  const query = lastWithout(`sum(${now}) == 0 unless ${events}`);
-  return dialect.time('', { query, args: times(OF_AGENT, 2) }, '');
+/**
+ * Since when the agent has a state, with less than `kept` in between.
+ * @param now true while it has the state
+ * @param event a counter that also has what began and ended between two scrapes: as it grew in `kept`
+ */
+const stateSince = ({ dialect, andSelector }: TextGround, now: string, event: string): string => {
+  const any = `sum(${METRIC.sessions.prometheus}{${MATCH_AGENT}${andSelector}})`;
+  return dialect.time(
+    '',
+    { query: lastWithout(`${any} unless ${now} > 0 unless ${event} > 0`), args: times(OF_AGENT, 3) },
+    '',
+  );
 };
+
+const sessionsIn = ({ andSelector }: TextGround, state: SessionState): string =>
+  `sum(${METRIC.sessions.prometheus}{${MATCH_AGENT}, ${label(ATTR.sessionState)}="${state}"${andSelector}})`;
+
+const grewIn = (event: RecordKey, kept: string): string =>
+  `sum(sum_over_time(${RECORDED[event]}{${MATCH_AGENT}}[${kept}]))`;
 
 /** Since when sessions of the agent are out of budget, or run out again and again. */
 export const outOfBudgetSince = (ground: TextGround): string =>
-  stateSince(
-    ground,
-    `${METRIC.sessions.prometheus}{${MATCH_AGENT}, ${label(ATTR.sessionState)}="paused_budget"${ground.andSelector}}`,
-    'ranOut',
-    ground.settings.exhaustedKeep,
-  );
+  stateSince(ground, sessionsIn(ground, 'paused_budget'), grewIn('ranOut', ground.settings.exhaustedKeep));
 
 /** Since when systemic events of the agent last, or follow each other. */
 export const failTogetherSince = (ground: TextGround): string =>
   stateSince(
     ground,
-    `${METRIC.systemicActive.prometheus}{${MATCH_AGENT}${ground.andSelector}}`,
-    'systemicEvents',
-    ground.settings.systemicKeep,
+    `sum(${METRIC.systemicActive.prometheus}{${MATCH_AGENT}${ground.andSelector}})`,
+    grewIn('systemicEvents', ground.settings.systemicKeep),
+  );
+
+/** Since when limits pause runs of the agent, or runs reach them again and again. */
+export const limitedSince = (ground: TextGround): string =>
+  stateSince(
+    ground,
+    sessionsIn(ground, 'paused_limit'),
+    `sum(increase(${METRIC.limits.prometheus}{${MATCH_AGENT}, ${label(ATTR.limitLevel)}="reached"${ground.andSelector}}[${ground.settings.limitKeep}]))`,
   );
 
 /** When the models of a list, or its first one, last answered: after that, calls of the agent found no answer of theirs. */

@@ -1,6 +1,7 @@
-import type { AlertDefinition, TextGround } from './alert.ts';
-import type { AlertLabel, Dialect } from './dialect.ts';
+import { type AlertDefinition, LOOK, type TextGround } from './alert.ts';
+import type { AlertLabel, Dialect, InText } from './dialect.ts';
 import { inWords } from './duration.ts';
+import { MOST_IN_TITLE } from './failing.ts';
 import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
 import type { RuleSettings } from './settings.ts';
 
@@ -45,25 +46,21 @@ const names = (
   matchers: string,
   args: readonly AlertLabel[],
   andSelector: string,
-  before = ': ',
-  otherwise?: string,
+  inTitle?: Pick<InText, 'before' | 'most' | 'otherwise'>,
 ): string => {
   const { recent, lasting } = openings(matchers, andSelector);
   return dialect.query({
-    before,
+    before: ': ',
     query: `max by (${list === 'tool' ? TOOL : AGENT}) (${recent} or ${lasting})`,
     args: [...args, 'error', ...args, 'error'],
     list,
     after: '',
-    ...(otherwise !== undefined && { otherwise }),
+    ...inTitle,
   });
 };
 
 const OF_TOOL = `${TOOL}=%q`;
 const OF_AGENT = `job=%q, ${AGENT}=%q, ${ONLY_TOOLS}`;
-
-const toolsThatOpened = (dialect: Dialect, andSelector: string, before: string, otherwise?: string): string =>
-  names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, before, otherwise);
 
 const ofOneAgent: AlertDefinition = {
   ...common,
@@ -72,10 +69,10 @@ const ofOneAgent: AlertDefinition = {
   comment: `Several tools of one agent, across its processes. Within one session, the session itself detects this. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedToolsHeld'),
   summary: ({ dialect, andSelector }) =>
-    `${dialect.label('agent')}: ${toolsThatOpened(dialect, andSelector, '', 'several tools')} opened together (${dialect.label('error')})`,
+    `${dialect.label('agent')}: ${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, { before: '', most: MOST_IN_TITLE, otherwise: 'several tools' })} opened together (${dialect.label('error')})`,
   began: beganWith(OF_AGENT, ['job', 'agent']),
   description: ({ dialect, settings, andSelector }) =>
-    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${toolsThatOpened(dialect, andSelector, ': ')}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools.`,
+    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector)}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools. ${LOOK}`,
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -87,7 +84,7 @@ const onSeveralAgents: AlertDefinition = {
   summary: ({ dialect }) => `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
   began: beganWith(OF_TOOL, ['tool']),
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert.`,
+    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. ${LOOK}`,
 };
 
 /** Alerts about circuits that opened together. */

@@ -33,8 +33,12 @@ export interface TextQuery {
 /** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
 export interface InText extends TextQuery {
   readonly before: string;
-  /** The label whose values are listed, at most five of them. */
+  /** The label whose values are listed, in alphabetical order unless `isSorted`. */
   readonly list: ListedLabel;
+  /** Most values that are listed; the others are counted. Default: 5. */
+  readonly most?: number;
+  /** The query has sorted the values. */
+  readonly isSorted?: true;
   /** A second label, whose value is in brackets after the first. */
   readonly detail?: AlertLabel;
   readonly after: string;
@@ -106,10 +110,10 @@ const asked = ({ query, args }: TextQuery): string =>
   `printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query`.replace('  |', ' |');
 
 /** `a, b (network), and 2 more`. Label names have no dots in templates. */
-const listed = (list: ListedLabel, detail: AlertLabel | undefined): string =>
-  `{{ range $i, $one := sortByLabel "${LABEL[list]}" . }}{{ if lt $i ${MOST_LISTED} }}{{ if $i }}, {{ end }}{{ $one.Labels.${LABEL[list]} }}` +
+const listed = ({ list, detail, most = MOST_LISTED, isSorted }: Omit<InText, keyof TextQuery>): string =>
+  `{{ range $i, $one := ${isSorted ? '.' : `sortByLabel "${LABEL[list]}" .`} }}{{ if lt $i ${most} }}{{ if $i }}, {{ end }}{{ $one.Labels.${LABEL[list]} }}` +
   `${detail === undefined ? '' : ` ({{ $one.Labels.${LABEL[detail]} }})`}{{ end }}{{ end }}` +
-  `{{ if gt (len .) ${MOST_LISTED} }} and {{ len (slice . ${MOST_LISTED}) }} more{{ end }}`;
+  `{{ if gt (len .) ${most} }} and {{ len (slice . ${most}) }} more{{ end }}`;
 
 const ofGroup = (group: string, tool: string): string =>
   `{{ if match "^${GROUP_PREFIX}" $labels.${TOOL} }}${group}{{ else }}${tool}{{ end }}`;
@@ -123,9 +127,11 @@ export const prometheusDialect = ({
   value: (as) => formatted('$value', as),
   counted: (one, many) => `{{ if eq $value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" $value }} ${many}{{ end }}`,
   ofGroup,
-  query: ({ before, list, detail, after, otherwise = '', ...text }) =>
-    `{{ with ${asked(text)} }}${before}${listed(list, detail)}${after}` +
-    `${otherwise === '' ? '' : `{{ else }}${otherwise}`}{{ end }}`,
+  query: (text) => {
+    const { before, after, otherwise = '' } = text;
+    const without = otherwise === '' ? '' : `{{ else }}${otherwise}`;
+    return `{{ with ${asked(text)} }}${before}${listed(text)}${after}${without}{{ end }}`;
+  },
   count: ({ one, many, none, ...text }) =>
     `{{ with ${asked(text)} }}{{ with . | first | value }}{{ if eq . 1.0 }}${one}{{ else }}{{ printf "${many}" . }}{{ end }}{{ end }}` +
     `{{ else }}${none}{{ end }}`,

@@ -18,16 +18,26 @@ const failures = (of: string, andSelector: string): string =>
 
 const OF_AGENT = `job=%q, ${AGENT}=%q`;
 
-/** The tools of the agent that failed most in the last 15 minutes: ` Failed within the last 15 minutes: a (network), b (server).` */
-export const failingTools = (dialect: Dialect, andSelector: string): string =>
-  dialect.query({
-    before: ' Failed within the last 15 minutes: ',
-    query: `topk(8, ${grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector))})`,
+/** Names in a title. A phone shows little more. */
+export const MOST_IN_TITLE = 3;
+
+/** The tools of the agent that failed in the last 15 minutes, those with the most failures first: `a (network), b (server)`. */
+const failed = (andSelector: string) =>
+  ({
+    query: `sort_desc(${grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector))})`,
     args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
     list: 'tool',
     detail: 'error',
-    after: '.',
-  });
+    isSorted: true,
+  }) as const;
+
+/** ` Failed within the last 15 minutes: a (network), b (server).` */
+export const failingTools = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({ ...failed(andSelector), before: ' Failed within the last 15 minutes: ', after: '.' });
+
+/** The same for a title: `: a (network), b (server)`. */
+export const failingInTitle = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({ ...failed(andSelector), before: ': ', most: MOST_IN_TITLE, after: '' });
 
 /** The category with which a tool failed most in the last 15 minutes: ` (network)`. */
 export const failingWith = (dialect: Dialect, andSelector: string): string => {
@@ -98,13 +108,15 @@ export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =
  * The tools that failed with the category of an event. Events of several categories have no common one: then all tools that failed.
  */
 export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
-  const failed = grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector));
+  const all = grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector));
   const args = ['job', 'agent', 'job', 'agent', 'job', 'agent'] as const;
   return dialect.query({
     before: '',
-    query: `sum by (${TOOL}) ((${failed} and on (${ERROR}) ${events(andSelector)}) or on () ${failed})`,
+    query: `sort_desc(sum by (${TOOL}) ((${all} and on (${ERROR}) ${events(andSelector)}) or on () ${all}))`,
     args: [...args, ...args, ...args],
     list: 'tool',
+    isSorted: true,
+    most: MOST_IN_TITLE,
     after: '',
     otherwise: 'several tools',
   });

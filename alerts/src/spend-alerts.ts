@@ -1,5 +1,6 @@
 import { isOrWas, sessionsNow } from './agent-alerts.ts';
 import type { AlertDefinition } from './alert.ts';
+import { limitedSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { limitsReached } from './failing.ts';
 import { ATTR, BY_AGENT, joined, METRIC } from './promql.ts';
@@ -23,6 +24,7 @@ const limitReached: AlertDefinition = {
       ground.settings.limitWithin,
     ),
   keepFiringFor: ({ limitKeep }) => limitKeep,
+  began: limitedSince,
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: runs have reached a limit${limitsReached(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) => {
@@ -36,7 +38,7 @@ const limitReached: AlertDefinition = {
       `Runs reached a limit within the last ${within}, and ended or were extended since. None is paused now`,
       `A session is paused by a limit, or a run reached one within the last ${within}`,
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.`;
   },
 };
 

@@ -1,5 +1,5 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
-import type { AlertDefinition, TextGround } from './alert.ts';
+import { type AlertDefinition, LOOK, SWITCH_OFF, type TextGround } from './alert.ts';
 import { toolTroubleSince, unavailableSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { failingWith, failuresOfKeys } from './failing.ts';
@@ -36,9 +36,6 @@ const title =
 
 const OF_TOOL = ['job', 'agent', 'tool'] as const;
 const MATCH_TOOL = `job=%q, ${AGENT}=%q, ${TOOL}=%q`;
-
-/** What an operator runs to see more, for alerts of a tool. */
-const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
 
 const common = {
   severity: 'warning',
@@ -204,7 +201,7 @@ const toolErrorRateHigh: AlertDefinition = {
   began: (ground) => toolTroubleSince(ground, 'executions5m', 'errorRatio5m', ` > ${ground.settings.errorRatio}`),
   summary: title('fails too often'),
   description: (ground) =>
-    `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget.`,
+    `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget. Check the service behind it. ${SWITCH_OFF}`,
 };
 
 const toolSlow: AlertDefinition = {
@@ -220,7 +217,7 @@ const toolSlow: AlertDefinition = {
   began: (ground) => toolTroubleSince(ground, 'p95', 'slow'),
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is much slower than usual`,
   description: (ground) =>
-    `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week.`,
+    `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week. Check the service behind it. ${SWITCH_OFF}`,
 };
 
 /** Models, also for as long as other alerts still see those of a process that ended. */

@@ -1,4 +1,5 @@
-import { describe, it } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { among, INTERVALS, run, wanted } from './bench.ts';
 import { agents, instances, SimulatedProcess } from './process.ts';
 
@@ -15,7 +16,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
       labels,
       summary: 'a: sessions are out of failure budget',
       description:
-        'Agent a (job fleet): 3 sessions are paused, because their failure budgets are used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Repair these tools, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.',
+        'Agent a (job fleet): 3 sessions are paused, because their failure budgets are used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.',
       dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -114,6 +115,40 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       if (now === 100) apart.open(now, 'u', 'timeout');
       if (now === 160) for (const tool of ['t', 'u']) apart.probe(tool, 'success');
     });
+  });
+});
+
+it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, counts all others, and its command fits into a message', () => {
+  // As long as the names of MCP servers' tools are in clients.
+  const tools = Array.from({ length: 11 }, (_, index) => `mcp__payments_production__create_invoice_${index}`);
+  const named = (count: number): string =>
+    tools
+      .slice(-count)
+      .reverse()
+      .map((tool) => `${tool} (server)`)
+      .join(', ');
+  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Failed within the last 15 minutes: ${named(5)} and 6 more. Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
+  const templates = readFileSync(
+    new URL('../../stack/alertmanager/templates/breakerbox.tmpl', import.meta.url),
+    'utf8',
+  );
+  for (const [, most] of templates.matchAll(/\{(\d+)\}\)\.\+\$/g))
+    expect(description.length).toBeLessThan(Number(most));
+  const says = {
+    at: 360,
+    alert: 'BudgetExhausted',
+    labels,
+    summary: `a: sessions are out of failure budget: ${named(3)} and 8 more`,
+    description,
+    dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
+    began: 'Jan 1 00:00 UTC',
+  };
+  const firing = [{ alert: 'BudgetExhausted', after: 60, by: 180 }];
+  const processes = [new SimulatedProcess({ tools })];
+  return run({ interval: 15, of: ['BudgetExhausted'], lasts: 400, processes, firing, says: [says] }, (now, one) => {
+    if (now !== 60) return;
+    for (const [index, tool] of tools.entries()) one.call(tool, 'server', index + 1);
+    one.pause('paused_budget');
   });
 });
 

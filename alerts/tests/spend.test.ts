@@ -49,8 +49,9 @@ it.concurrent('D7: BreakerboxLimitReached says which limits, and how many sessio
     labels,
     summary: 'a: runs have reached a limit (calls, cost)',
     description:
-      'Agent a (job fleet): 2 sessions are paused by a limit (at Jan 1 00:10 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list.',
+      'Agent a (job fleet): 2 sessions are paused by a limit (at Jan 1 00:10 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.',
     dashboard,
+    began: 'Jan 1 00:08 UTC',
   };
   const firing = [{ alert: 'LimitReached', after: 500, by: 600 }];
   return run({ interval: 60, of: ['LimitReached'], lasts: 900, sessions: 3, firing, says: [says] }, (now, one) => {
