@@ -109,7 +109,7 @@ const BY_TOOL = listed(AGENT_TOOL.map(label));
 const ofJob = (key: RecordedKey): string => `${RECORDED[key]}{${JOB}=~"$job"}`;
 
 /** What shows that an alert is not only kept: the state that it reports, or another such event within minutes. */
-const LASTING = {
+export const LASTING = {
   BreakerboxBudgetExhausted: [
     BY_AGENT,
     `${sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] }))} > 0`,
@@ -120,6 +120,12 @@ const LASTING = {
     `${sumBy(AGENT, series(METRIC.systemicActive))} > 0`,
     `${sumBy(AGENT, `sum_over_time(${ofJob('systemicEvents')}[5m])`)} > 0`,
   ],
+  BreakerboxLimitReached: [
+    BY_AGENT,
+    `${sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] }))} > 0`,
+    `${sumBy(AGENT, `increase(${series(METRIC.limits, { [ATTR.limitLevel]: ['reached'] })}[5m])`)} > 0`,
+  ],
+  BreakerboxBudgetBurnFast: [BY_AGENT, `${sumBy(AGENT, ofJob('burnFast'))} > 0`],
   BreakerboxCircuitOpen: [BY_TOOL, `${sumBy(AGENT_TOOL, ofJob('outOfUse'))} > 0`],
 } as const;
 
@@ -174,16 +180,15 @@ const affected = (firing: string): string => {
  * widest: Grafana keeps the order of rows with the same value.
  */
 export const firingAlerts = (): string => {
-  const severity = severityOf();
   const firing = `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING })})`;
   const newest = `${SECOND} * round(${since()}, ${AS_NEW})`;
   const wide = `clamp_max(${affected(firing)}, ${AS_NEW * SECOND - 1})`;
-  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severity} + on (${BY}) ${newest} + on (${BY}) ${wide})`;
-  return named(linked(orNone(`${rank} * 0 + on (${BY}) ${severity}`)));
+  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severityOf()} + on (${BY}) ${newest} + on (${BY}) ${wide})`;
+  return named(linked(orNone(`floor(1e-13 * ${rank})`)));
 };
 
-/** How many seconds the trouble of each firing alert lasts; 0 without a firing alert. */
-export const firingFor = (): string => named(linked(orNone(`time() - ${since()}`)));
+/** How many seconds the trouble of each firing alert lasts, at least one; 0 without a firing alert. */
+export const firingFor = (): string => named(linked(orNone(`clamp_min(time() - ${since()}, 1)`)));
 
 /** How many alerts fire that are not only kept. */
 export const firingCount = (): string => orZero(`count(${severityOf()} > 1)`);

@@ -1,5 +1,6 @@
-import { ALERTS } from '@breakerbox/alerts';
+import { ALERTS, ruleFiles, seconds } from '@breakerbox/alerts';
 import { describe, expect, it } from 'vitest';
+import { LASTING } from './alert-state.ts';
 import { finished } from './finish.ts';
 import { fleetOverview } from './fleet-overview.ts';
 import { dashboardPanels } from './queries.ts';
@@ -57,4 +58,14 @@ describe('a click on a firing alert', () => {
       }
     }
   });
+});
+
+it('alerts that are kept for long after their trouble are listed as over then', () => {
+  const kept = ruleFiles()
+    .flatMap(({ text }) => text.split('- alert: ').slice(1))
+    .filter((rule) => seconds(/keep_firing_for: (\w+)/.exec(rule)?.[1] ?? '0s') >= 600)
+    .map((rule) => rule.split('\n')[0] ?? '');
+  expect(kept.length).toBeGreaterThan(3);
+  // It is about the last hour, of which a quarter more changes little.
+  for (const name of kept) if (name !== 'BreakerboxSpendBurn') expect(Object.keys(LASTING)).toContain(name);
 });

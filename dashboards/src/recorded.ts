@@ -22,6 +22,7 @@ export const RECORDED = {
   charged: 'job_agent:breakerbox_budget_consumed:grown1m',
   fellLow: 'job_agent:breakerbox_budget_low:grown1m',
   ranOut: 'job_agent:breakerbox_budget_exhaustions:grown1m',
+  burnFast: 'job_agent:breakerbox_budget_burn_fast:bool',
   systemicEvents: 'job_agent_error:breakerbox_systemic_events:grown1m',
   errors: 'job_agent_tool_outcome_error:breakerbox_errors:grown1m',
   tokensWasted: 'job_agent_tool:breakerbox_tokens_wasted:grown1m',

@@ -297,6 +297,35 @@ describe('firing alerts', () => {
     await proved({ samples, expr: exprOf(FLEET, 'Alerts'), at: '10m', gives: total(3) });
   });
 
+  it('are over when no limit pauses a session and none was reached, and when no session falls low', async () => {
+    const kept = (name: string, severity: string, agent: string) =>
+      alert(`Breakerbox${name}`, severity, `, job="j", gen_ai_agent_name="${agent}"`);
+    const since = (name: string, severity: string, agent: string) =>
+      `ALERTS_FOR_STATE{alertname="Breakerbox${name}", severity="${severity}", job="j", gen_ai_agent_name="${agent}"}`;
+    const all = [
+      ['LimitReached', 'warning', 'over', 1],
+      ['LimitReached', 'warning', 'paused', 2],
+      ['LimitReached', 'warning', 'again', 2],
+      ['BudgetBurnFast', 'critical', 'over', 1],
+      ['BudgetBurnFast', 'critical', 'paused', 3],
+    ] as const;
+    const samples = {
+      ...loaded,
+      ...reporting,
+      [sessions(agent('paused'), 'paused_limit')]: '1x10',
+      [`breakerbox_limits_total{${agent('again')}, breakerbox_limit="calls", breakerbox_limit_level="reached"}`]:
+        '0x8 1x2',
+      [`${RECORDED.burnFast}{job="j", gen_ai_agent_name="paused"}`]: '1x10',
+      ...Object.fromEntries(all.map(([name, severity, of]) => [kept(name, severity, of), '1x10'])),
+      ...Object.fromEntries(all.map(([name, severity, of]) => [since(name, severity, of), '60x10'])),
+    };
+    const gives = all.map(([name, , of, value]) => ({
+      labels: `{alertname="Breakerbox${name}", job="j", gen_ai_agent_name="${of}", link_dashboard="breakerbox-failure-budget", link_job="j", link_agent="${of}", link_tool="All"}`,
+      value,
+    }));
+    await proved({ samples, expr, at: '10m', gives });
+  });
+
   it('are ordered by severity, then the newest by five minutes, then those that affect most', async () => {
     const order = (at: number, name: string, severity: string, agent: string, tool?: string) => {
       const of = `job="j", gen_ai_agent_name="${agent}"${tool === undefined ? '' : `, gen_ai_tool_name="${tool}"`}`;
@@ -318,7 +347,7 @@ describe('firing alerts', () => {
       ...open('a', 'old', 500),
       [`${RECORDED.paused}{job="j", gen_ai_agent_name="b", breakerbox_session_state="paused_budget"}`]: '7x10',
     };
-    const rank = /topk\(100, (?<rank>.*)\) \* 0 \+ on/s.exec(expr)?.groups?.rank ?? '';
+    const rank = /floor\(1e-13 \* topk\(100, (?<rank>.*?)\)\) or on \(\) label_replace/s.exec(expr)?.groups?.rank ?? '';
     const row = (name: string, agent: string, value: number, tool = '') => ({
       labels: `{alertname="Breakerbox${name}", job="j", gen_ai_agent_name="${agent}"${tool === '' ? '' : `, gen_ai_tool_name="${tool}"`}}`,
       value,
@@ -360,5 +389,20 @@ describe('firing alerts', () => {
       },
     ];
     await proved({ samples, expr: exprOf(FLEET, 'Firing alerts', 'B'), at: '10m', gives });
+  });
+
+  it('show at least a second of an alert that has just fired, because 0 is shown as a dash', async () => {
+    const labels = 'alertname="BreakerboxFleetDegraded", severity="warning", job="j", gen_ai_agent_name="a"';
+    const samples = {
+      ...reporting,
+      [`ALERTS{${labels}, alertstate="firing"}`]: '1x10',
+      [`ALERTS_FOR_STATE{${labels}}`]: '600x10',
+    };
+    await proved({
+      samples,
+      expr: `max(${exprOf(FLEET, 'Firing alerts', 'B')})`,
+      at: '10m',
+      gives: [{ labels: '{}', value: 1 }],
+    });
   });
 });

@@ -2,7 +2,7 @@ import { AGENT } from '../../circuit-state.ts';
 import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
-import { bars, legendTableBeside, lines, type Row, sized } from '../../panels.ts';
+import { bars, lines, type Row, sized } from '../../panels.ts';
 import { gained, highest, type Matchers, overall, series, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 
@@ -118,8 +118,6 @@ export const spendRow = (): Row => ({
         expr: `${sumBy([ATTR.limit, ATTR.limitLevel], gained(METRIC.limits, '$__rate_interval'))} > 0`,
         legend: legend(ATTR.limit, ATTR.limitLevel),
       },
-    )
-      .legend(legendTableBeside())
-      .noValue(NO_LIMITS),
+    ).noValue(NO_LIMITS),
   ],
 });
