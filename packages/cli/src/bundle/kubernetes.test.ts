@@ -1,7 +1,11 @@
 /** The objects against what the Prometheus operator and Kubernetes accept. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { runTool } from '../../../../stack/tools.ts';
 import { bundleFiles } from './contents.ts';
 import { PARTS, readFlags } from './options.ts';
 
@@ -90,12 +94,62 @@ describe('objects for Kubernetes', () => {
     for (const { equal } of spec.inhibitRules) expect(equal).toContain('namespace');
   });
 
-  it('have a PodMonitor', () => {
+  it('have messages with links that open, and without what is over or would notify a channel', async () => {
+    const { spec } = object('kubernetes/breakerbox.alertmanagerconfig.yml') as {
+      spec: { receivers: readonly [{ slackConfigs: readonly [{ title: string; text: string }] }] };
+    };
+    const [{ title, text }] = spec.receivers[0].slackConfigs;
+    const alert = (status: string, dashboard: string) => ({
+      status,
+      labels: {},
+      annotations: {
+        summary: 'a: <!channel> is out of use',
+        description: '<!channel> of agent a is out of use.',
+        began: 'Nov 27 18:16 UTC',
+        runbook_url: 'https://runbooks.example/a.md',
+        dashboard_url: dashboard,
+        console_url: '',
+      },
+      startsAt: '2026-11-27T18:22:00Z',
+    });
+    const alerts = [
+      alert('firing', 'https://grafana.example/d/a'),
+      alert('firing', '/d/a'),
+      alert('resolved', 'https://grafana.example/d/a'),
+    ];
+    const folder = await mkdtemp(join(tmpdir(), 'breakerbox-kubernetes-'));
+    try {
+      const [data, template] = [join(folder, 'data.json'), join(folder, 'none.tmpl')];
+      await writeFile(template, '');
+      await writeFile(data, JSON.stringify({ status: 'firing', alerts }));
+      const rendered = async (one: string): Promise<string> => {
+        const args = [`--template.glob=${template}`, `--template.text=${one}`, `--template.data=${data}`];
+        const { code, output } = await runTool('amtool', ['template', 'render', ...args]);
+        expect(code, output).toBe(0);
+        return output.trim();
+      };
+      const first =
+        '• &lt;!channel&gt; of agent a is out of use. (since Nov 27 18:16 UTC) <https://runbooks.example/a.md|Runbook>';
+      expect(await rendered(text)).toBe(
+        [
+          `${first} · <https://grafana.example/d/a|Dashboard>`,
+          first,
+          '• No longer: a: &lt;!channel&gt; is out of use',
+        ].join('\n'),
+      );
+      expect(await rendered(title)).toBe('FIRING: a: &lt;!channel&gt; is out of use, and 2 more');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('have a PodMonitor for the pods of every namespace, because its own is often that of the monitoring', () => {
     z.strictObject({
       apiVersion: z.literal('monitoring.coreos.com/v1'),
       kind: z.literal('PodMonitor'),
       metadata,
       spec: z.strictObject({
+        namespaceSelector: z.strictObject({ any: z.literal(true) }),
         selector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
         podMetricsEndpoints: z.array(z.strictObject({ port: z.string(), path: z.string(), interval: duration })).min(1),
       }),

@@ -60,6 +60,18 @@ const matcher = (text: string): object => {
   return { name, matchType, value };
 };
 
+/** Names of tools come from servers, and Slack would notify a channel that one of them names. */
+const escaped = (text: string): string =>
+  `{{ ${text} | reReplaceAll "&" "&amp;" | reReplaceAll "<" "&lt;" | reReplaceAll ">" "&gt;" }}`;
+
+/** Of a firing alert all that it says, with links that open from a message. Of a resolved one its title: the rest is no longer true. */
+const SLACK_TEXT = [
+  `{{ range .Alerts.Firing }}• ${escaped('.Annotations.description')}{{ with .Annotations.began }} (since {{ . }}){{ end }} <{{ .Annotations.runbook_url }}|Runbook>`,
+  '{{ with .Annotations.dashboard_url }}{{ if match "^https?://" . }} · <{{ . }}|Dashboard>{{ end }}{{ end }}',
+  '{{ with .Annotations.console_url }}{{ if match "^https?://" . }} · <{{ . }}|Act>{{ end }}{{ end }}\n{{ end }}',
+  `{{ range .Alerts.Resolved }}• No longer: ${escaped('.Annotations.summary')}\n{{ end }}`,
+].join('');
+
 /** An `AlertmanagerConfig` has no templates of its own, so the texts are those of the annotations. */
 const alertmanagerConfig = (
   options: KubernetesOptions,
@@ -69,14 +81,13 @@ const alertmanagerConfig = (
   const slack = {
     apiURL: WEBHOOK,
     sendResolved: true,
-    title:
-      '{{ .Status | toUpper }}: {{ range $i, $alert := .Alerts }}{{ if eq $i 0 }}{{ .Annotations.summary }}{{ end }}{{ end }}{{ if gt (len .Alerts) 1 }}, and more{{ end }}',
-    text: '{{ range .Alerts }}• {{ .Annotations.description }}{{ with .Annotations.began }} (since {{ . }}){{ end }} <{{ .Annotations.runbook_url }}|Runbook>\n{{ end }}',
+    title: `{{ .Status | toUpper }}: {{ range $i, $alert := .Alerts }}{{ if eq $i 0 }}${escaped('.Annotations.summary')}{{ end }}{{ end }}{{ if gt (len .Alerts) 1 }}, and {{ len (slice .Alerts 1) }} more{{ end }}`,
+    text: SLACK_TEXT,
   };
   return {
     path: 'kubernetes/breakerbox.alertmanagerconfig.yml',
     text: written(
-      `Routes, mutes and sends Breakerbox' alerts, for the Prometheus operator. It reads the webhook of Slack from the key ${WEBHOOK.key}\nof the secret ${WEBHOOK.name}. The operator adds a matcher on the namespace of this object to its routes, so make the bundle with\n--set levels=namespace, or set alertmanagerConfigMatcherStrategy: { type: None } in the Alertmanager object.`,
+      `Routes, mutes and sends Breakerbox' alerts, for the Prometheus operator. It reads the webhook of Slack from the key ${WEBHOOK.key}\nof the secret ${WEBHOOK.name}. The operator adds a matcher on the namespace of this object to its routes and inhibitions. So apply it in the namespace of\nyour agents, from a bundle made with --set levels=namespace. Or set alertmanagerConfigMatcherStrategy: { type: None } in the Alertmanager object.`,
       {
         apiVersion: 'monitoring.coreos.com/v1alpha1',
         kind: 'AlertmanagerConfig',
@@ -107,12 +118,14 @@ const podMonitor = (options: KubernetesOptions): BundleFile => {
   return {
     path: 'kubernetes/breakerbox.podmonitor.yml',
     text: written(
-      `Scrapes the pods of your agents: give them the label ${label}: "${value}", and their port for metrics the name ${SCRAPED.port}.\nstartTelemetry() listens on 127.0.0.1 by default; a pod needs host: '0.0.0.0'.`,
+      `Scrapes the pods of your agents, in every namespace: give them the label ${label}: "${value}", and their port for metrics the name ${SCRAPED.port}.\nstartTelemetry() listens on 127.0.0.1 by default; a pod needs host: '0.0.0.0'.`,
       {
         apiVersion: 'monitoring.coreos.com/v1',
         kind: 'PodMonitor',
         metadata: metadata(options, 'breakerbox'),
         spec: {
+          // Rules and dashboards are often in the namespace of the monitoring, and agents are not.
+          namespaceSelector: { any: true },
           selector: { matchLabels: SCRAPED.label },
           podMetricsEndpoints: [{ port: SCRAPED.port, path: '/metrics', interval: '15s' }],
         },

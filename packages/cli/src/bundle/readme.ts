@@ -66,7 +66,7 @@ default) if agents push. Grafana assumes 15 s. If samples come only every 60 s, 
 const rulesSection = ({ options: { grafanaUrl, consoleUrl, ruleObject }, groupBy }: BundleFacts): string =>
   `## Rules and alerts: \`prometheus/rules/\`
 
-Needs Prometheus 2.42 or later, or 3.x. Copy both files, because the alerts need the recorded series:
+Needs Prometheus 2.42 or later, or 3.x. The rulers of Mimir, Thanos and VictoriaMetrics (\`vmalert\`) read the same files. Copy both files, because the alerts need the recorded series:
 
 \`\`\`sh
 promtool check rules prometheus/rules/*.yml
@@ -174,8 +174,8 @@ kubectl apply${options.ruleObject.namespace === undefined ? ' -n NAMESPACE' : ''
 \`\`\`
 
 - A ConfigMap for each dashboard, which the sidecar of Grafana's Helm chart loads. A \`GrafanaDashboard\` of the Grafana operator can refer to it.
-- An \`AlertmanagerConfig\`, which routes, mutes and sends the alerts to Slack. Its first lines say which secret it reads.
-- A \`PodMonitor\`, which scrapes the pods of your agents. Its first lines say what they need.
+- An \`AlertmanagerConfig\`, which routes, mutes and sends the alerts to Slack. Its first lines say which secret it reads, and which namespace it belongs to.
+- A \`PodMonitor\`, which scrapes the pods of your agents in every namespace. Its first lines say what they need.
 ${has(options, 'dashboards') && has(options, 'rules') ? '\n`mixin.libsonnet` has the dashboards and rules for builds with Jsonnet (0.18 or later).\n' : ''}
 ${has(options, 'rules') ? 'The rules are a `PrometheusRule` in `prometheus/operator/`.' : 'The rules are another part: `--only rules,kubernetes`.'}`;
 
