@@ -3,7 +3,7 @@ import { DEMO_MS, type Demo, startDemo } from './demo.ts';
 import { PreviewError } from './errors.ts';
 import { startHistory } from './history.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
-import { type DashboardReport, preview, readDashboards } from './preview.ts';
+import { type DashboardReport, onlyRow, preview, readDashboards } from './preview.ts';
 import { prometheusAt } from './prometheus.ts';
 import { PLAYED_MS, played, STORIES, type StoryName } from './story.ts';
 import { ruleSamples } from './story-rules.ts';
@@ -25,10 +25,15 @@ const summary = ({ png, width, height, panels }: DashboardReport): string => {
 const isWrong = ({ panels }: DashboardReport): boolean =>
   panels.some(({ shows }) => shows === 'error' || shows === 'undrawn');
 
+const chosenDashboards = async ({ dashboards, row }: Options) => {
+  const all = await readDashboards(dashboards);
+  return row === undefined ? all : onlyRow(all, row);
+};
+
 const draw = async (options: Options, demo: Demo | undefined, toMs = Date.now()): Promise<void> => {
   const url = options.prometheus ?? demo?.url ?? '';
   const back = options.fromMs ?? (demo === undefined ? DEFAULT_FROM_MS : DEMO_MS);
-  const reports = await preview(await readDashboards(options.dashboards), url, options.out, {
+  const reports = await preview(await chosenDashboards(options), url, options.out, {
     fromMs: toMs - back,
     toMs,
     width: options.width,
@@ -66,7 +71,7 @@ const run = async (args: readonly string[]): Promise<void> => {
   const options = parseOptions(args);
   if (options.help) return void process.stdout.write(HELP);
   // Before the demo, which takes two and a half minutes.
-  await readDashboards(options.dashboards);
+  await chosenDashboards(options);
   if (options.story !== undefined) return drawStory(options.story, options);
   if (options.prometheus !== undefined) return draw(options, undefined);
   const demo = await startDemo();

@@ -8,6 +8,7 @@ test('without options: all dashboards, from a demo, at 1600 pixels', () => {
     story: undefined,
     out: 'dashboards/preview/out',
     dashboards: [],
+    row: undefined,
     width: 1600,
     height: undefined,
     fromMs: undefined,
@@ -20,12 +21,13 @@ test('without options: all dashboards, from a demo, at 1600 pixels', () => {
 
 test('with all options', () => {
   const args =
-    '--prometheus http://127.0.0.1:9090 --story fleet --out pictures --dashboard a --dashboard b --width 1200 --height 900 --from 1h30m';
+    '--prometheus http://127.0.0.1:9090 --story fleet --out pictures --dashboard a --dashboard b --row Now --width 1200 --height 900 --from 1h30m';
   expect(parseOptions(`${args} --scrape-interval 5s --var tool=x --var tool=y=z --json`.split(' '))).toMatchObject({
     prometheus: 'http://127.0.0.1:9090',
     story: 'fleet',
     out: 'pictures',
     dashboards: ['a', 'b'],
+    row: 'Now',
     width: 1200,
     height: 900,
     fromMs: 5_400_000,
@@ -43,7 +45,7 @@ test.each([
   ['--from 0s', '--from 0s is not a duration'],
   ['--prometheus 9090', 'http://127.0.0.1:9090'],
   ['--var tool', 'tool=web_search'],
-  ['--story none', 'outage, fleet, incident, flood, single, idle'],
+  ['--story none', 'outage, fleet, incident, flood, single, spending, idle'],
   ['--colour', '--help'],
 ])('%s is rejected, with a correct example', (args, words) => {
   expect(() => parseOptions(args.split(' '))).toThrow(PreviewError);
@@ -57,6 +59,7 @@ test('the help says that it is not Grafana, and names every option', () => {
     'story',
     'out',
     'dashboard',
+    'row',
     'width',
     'height',
     'from',

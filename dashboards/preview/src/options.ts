@@ -13,6 +13,8 @@ export interface Options {
   readonly out: string;
   /** Uids of the dashboards; empty: all. */
   readonly dashboards: readonly string[];
+  /** Draws only the panels of this row. Default: the whole dashboard. */
+  readonly row: string | undefined;
   /** Width in pixels. */
   readonly width: number;
   /** Height in pixels; the rest of the dashboard is cut. Default: the whole dashboard. */
@@ -31,9 +33,11 @@ Usage: pnpm preview [options]
 
   --prometheus URL         query this Prometheus (default: starts the demo with its own, which takes two and a half minutes)
   --story NAME             instead of the demo, an hour that the engine plays at once: outage, fleet (50 agents),
-                           incident (20 alerts and more), flood (100), single (one) or idle
+                           incident (20 alerts and more), flood (about 200), single (one),
+                           spending (limits of runs) or idle
   --out DIR                where the pictures go (default: dashboards/preview/out)
   --dashboard UID          only this one; may be given more than once
+  --row TITLE              only the panels of this row; dashboards without it are left out
   --width PIXELS           of the pictures (default: 1600)
   --height PIXELS          cuts longer pictures, to show one screen (default: the whole dashboard)
   --from DURATION          how far back, such as 10m or 1h (default: 10m; with the demo, as long as it has run)
@@ -56,6 +60,7 @@ export const parseOptions = (args: readonly string[]): Options => {
     story: storyOf(values.story),
     out: values.out,
     dashboards: values.dashboard ?? [],
+    row: values.row,
     width: pixels('--width', values.width),
     height: values.height === undefined ? undefined : pixels('--height', values.height),
     fromMs: time('--from', values.from),
@@ -75,6 +80,7 @@ const parsed = (args: readonly string[]) => {
         story: { type: 'string' },
         out: { type: 'string', default: 'dashboards/preview/out' },
         dashboard: { type: 'string', multiple: true },
+        row: { type: 'string' },
         width: { type: 'string', default: '1600' },
         height: { type: 'string' },
         from: { type: 'string' },

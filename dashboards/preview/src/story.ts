@@ -23,7 +23,12 @@ interface Story {
   readonly sessions: number;
   /** The time between two samples. */
   readonly scrapeMs: number;
+  /** The tokens that a turn of an agent uses on average, and those of each run's limit. Default: nothing is reported, and no run has a limit. */
+  readonly spending?: { readonly turn: Readonly<Record<string, number>>; readonly limit: number };
 }
+
+/** What a token costs, in US dollars. */
+const TOKEN_COST = 4e-6;
 
 const AGENTS: Story['agents'] = {
   'research-agent': ['web_search', 'read_page', 'get_weather', 'news_search'],
@@ -87,9 +92,9 @@ export const STORIES = {
       })),
     ],
   },
-  /** Three services are down for 80 agents: more than 100 alerts. */
+  /** Three services are down for 115 agents: about 200 alerts. */
   flood: {
-    agents: fleetOf(80),
+    agents: fleetOf(115),
     scrapeMs: 60_000,
     sessions: 1,
     outages: [
@@ -104,6 +109,14 @@ export const STORIES = {
     scrapeMs: 15_000,
     sessions: 3,
     outages: [{ tool: 'translate', from: 12, to: 0, category: 'timeout' }],
+  },
+  /** Runs have a limit of tokens, and those of one agent reach it. */
+  spending: {
+    agents: AGENTS,
+    scrapeMs: 15_000,
+    sessions: 3,
+    outages: [],
+    spending: { turn: { 'research-agent': 2_400, 'support-agent': 900, 'ops-agent': 300 }, limit: 100_000 },
   },
   /** Agents that have not called a tool yet. */
   idle: { agents: AGENTS, scrapeMs: 15_000, sessions: 0, outages: [] },
@@ -150,7 +163,9 @@ const recorder = () => {
  * @returns lines of OpenMetrics
  */
 export const played = (name: StoryName, toMs: number): readonly string[] => {
-  const { agents, outages, sessions, scrapeMs }: Story = STORIES[name];
+  const { agents, outages, sessions, scrapeMs, spending }: Story = STORIES[name];
+  const cost = { amount: spending ? spending.limit * TOKEN_COST : 0, currency: 'USD', mode: 'observe' } as const;
+  const limits = spending && { limits: { tokens: spending.limit, cost } };
   const random = dice(7);
   let now = toMs - PLAYED_MS;
   const clock = { now: () => now, unixNow: () => now };
@@ -158,7 +173,12 @@ export const played = (name: StoryName, toMs: number): readonly string[] => {
   const boxes = Object.entries(agents).map(([agent, tools]) => {
     const open = { alternatives: [{ tool: tools[1] ?? '', degradation: 'low' as const }] };
     const configured = Object.fromEntries(tools.map((tool, index) => [tool, index === 0 ? open : {}]));
-    return { agent, tools, box: createBreakerbox({ agent, tools: configured, clock }), live: [] as Session[] };
+    return {
+      agent,
+      tools,
+      box: createBreakerbox({ agent, tools: configured, clock, ...limits }),
+      live: [] as Session[],
+    };
   });
   const failing = (agent: string, tool: string): Outage | undefined =>
     outages.find(({ from, to, ...outage }: Outage) => {
@@ -183,10 +203,14 @@ export const played = (name: StoryName, toMs: number): readonly string[] => {
           );
         }
         session.step();
+        const { state } = session.view();
+        const tokens = Math.round((spending?.turn[agent] ?? 0) * (0.5 + (spending ? random() : 0)));
+        if (tokens > 0 && state === 'active') session.spend({ tokens, cost: tokens * TOKEN_COST });
         // A person looks after some minutes.
-        if (session.view().state !== 'active' && random() < 0.06) {
+        if (state !== 'active' && random() < 0.06) {
           session.confirmRecovered();
           session.resume();
+          if (state === 'paused_limit') session.extend('tokens', 50_000);
         }
         // A conversation takes about ten minutes.
         if (random() < 0.025) {
