@@ -36,6 +36,7 @@ const SLOW = [
     'soak',
     'compose',
     'newcomer',
+    'recipes',
     'mcp-conformance',
     'incident',
     'mixin',

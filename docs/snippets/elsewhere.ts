@@ -45,6 +45,14 @@ export const ELSEWHERE: readonly Elsewhere[] = [
   instrumentation('tools: guardTools(tools, session, { timeoutMs: 10_000 })'),
   instrumentation('guardMcpClient(client'),
   instrumentation('httpEndpoint('),
+  { file: 'docs/recipes.md', has: "from 'next/server'", by: 'test/recipes.test.ts', words: "recipe('Next.js'" },
+  { file: 'docs/recipes.md', has: '// workflows/breakers.ts', by: 'test/recipes.test.ts' },
+  {
+    file: 'docs/recipes.md',
+    has: "from './breakers'",
+    by: 'test/recipes.test.ts',
+    words: "recipe('Vercel Workflow', 'import",
+  },
   {
     file: 'docs/models.md',
     has: 'npm install @breakerbox/core @breakerbox/instrumentation ai',
