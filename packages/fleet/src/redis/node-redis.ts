@@ -8,6 +8,7 @@ import {
   repeat,
   unreferenced,
 } from './connection.ts';
+import { connectWatched, limitedReading, type Reading } from './reading.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (overrides?: object) => NodeRedisClient;
@@ -16,19 +17,40 @@ const isCluster = (client: object): client is { readonly masters: Iterable<{ rea
   'nodeByAddress' in client && 'masters' in client;
 
 /**
+ * What a server says of its maintenance would move the connection to any address, and a failure of that would end the process. The fleet
+ * connects again by itself.
+ */
+const STAY = { maintNotifications: 'disabled' };
+
+interface Options {
+  readonly socket?: object;
+  readonly defaults?: Options;
+}
+
+/**
  * A connection of the fleet's own, with the options of the client. The fleet itself connects it again, because the timers of the client
  * would keep the process alive while Redis is away. A cluster finds its nodes by its own rules.
  */
 const ownOf = (client: NodeRedisClient): NodeRedisClient => {
   const duplicate = client.duplicate.bind(client) as Duplicate;
-  if (isCluster(client)) return duplicate();
-  const { socket } = (client as { readonly options?: { readonly socket?: object } }).options ?? {};
-  return duplicate({ socket: { ...socket, reconnectStrategy: false, connectTimeout: CONNECT_MS } });
+  const { options = {}, _options = options } = client as { readonly options?: Options; readonly _options?: Options };
+  if (isCluster(client)) {
+    const { defaults } = _options;
+    return duplicate({ ...STAY, defaults: { ...defaults, ...STAY } });
+  }
+  const socket = { ...options.socket, reconnectStrategy: false, connectTimeout: CONNECT_MS };
+  return duplicate({ ...STAY, socket });
 };
 
 /** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
-const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError = ignore): (() => void) => {
+const keepOpen = (
+  client: NodeRedisClient,
+  reading: Reading,
+  onTry: () => void = ignore,
+  onError = ignore,
+): (() => void) => {
   client.on('error', onError);
+  client.on('connect', reading.answered);
   if (isCluster(client)) {
     const { masters } = client;
     client.on('node-error', onError);
@@ -38,7 +60,7 @@ const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError =
   }
   unreferenced(client);
   const stop = repeat(() => {
-    if (!client.isOpen) client.connect().catch(onError);
+    if (!client.isOpen) connectWatched(reading, () => client.connect()).catch(onError);
     onTry();
   });
   return () => {
@@ -53,10 +75,12 @@ const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError =
 
 /** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own, as with `own`. */
 export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): RedisConnection => {
+  const reading = limitedReading();
   const client = given.isOpen && !own ? given : ownOf(given);
   const last = lastError();
   client.on('error', last.note);
-  const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
+  const close =
+    client === given ? () => void client.off('error', last.note) : keepOpen(client, reading, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     closesAll: !isCluster(given),
@@ -64,11 +88,16 @@ export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): Redis
       if (!client.isReady) throw last.error();
       last.forget();
       const options = { timeout, typeMapping: {} };
-      return isCluster(client) ? send(key, false, command, options) : send(command, options);
+      const sent = isCluster(client) ? send(key, false, command, options) : send(command, options);
+      return sent.finally(reading.answered);
     },
     subscribe: (listener) => {
+      const heard = limitedReading();
       const subscriber = ownOf(given);
-      const onMessage = () => listener();
+      const onMessage = () => {
+        heard.answered();
+        listener();
+      };
       const channels = channelsOf(
         () => subscriber.isReady,
         (channel) => subscriber.sSubscribe(channel, onMessage),
@@ -77,7 +106,7 @@ export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): Redis
       subscriber.on(isCluster(subscriber) ? 'connect' : 'ready', channels.update);
       if (!isCluster(subscriber))
         for (const event of ['end', 'error', 'terminated']) subscriber.on(event, channels.lost);
-      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, channels.update) };
+      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, heard, channels.update) };
     },
     close,
   };

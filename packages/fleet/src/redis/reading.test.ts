@@ -1,0 +1,108 @@
+/** Servers in the place of Redis that send what no client expects. An error that is thrown or rejected without a listener fails the test. */
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createBreakerbox } from '@breakerbox/core';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { createFleet } from '../fleet.ts';
+import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+
+let redis: RedisServer;
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis.stop());
+
+/** A way to Redis. While it lies, each connection gets something else. */
+const liar = async () => {
+  let lie: ((socket: Socket) => void) | undefined;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(redis.port, '127.0.0.1');
+    for (const socket of [client, upstream])
+      socket.on('error', () => {}).on('close', () => [client, upstream].forEach((one) => void one.destroy()));
+    open.add(client);
+    client.on('close', () => open.delete(client));
+    client.on('data', (data) => upstream.write(data));
+    upstream.on('data', (data) => {
+      client.write(data);
+      lie?.(client);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of open) socket.destroy();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    lies: (what: typeof lie) => {
+      lie = what;
+    },
+  };
+};
+
+const CLIENTS = [
+  ['redis', (port: number) => createClient({ url: `redis://127.0.0.1:${port}` })],
+  ['ioredis', (port: number) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
+] as const;
+
+const joined = async (make: (typeof CLIENTS)[number][1], port: number) => {
+  const client = make(port);
+  client.on('error', () => {});
+  const fleet = createFleet({ client });
+  onTestFinished(() => fleet.close());
+  createBreakerbox({ agent: 'lied-to', scope: 'process', fleet, tools: { search: { share: 'fleet' } } });
+  await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 10_000 });
+  return fleet;
+};
+
+const moving = (...more: string[]): string => `>4\r\n$6\r\nMOVING\r\n:1\r\n:0\r\n${more.join('')}`;
+
+const LIES = [
+  moving('_\r\n'),
+  moving('$11\r\n127.0.0.1:1\r\n'), // No server is there.
+  '>1\r\n_\r\n',
+  '$-7\r\n',
+  '+OK\r\n'.repeat(5_000),
+];
+
+test.each(CLIENTS)('G7: what %s does not expect does not end the process', { timeout: 40_000 }, async (_, make) => {
+  const lieTo = async (text: string): Promise<void> => {
+    const { port, lies } = await liar();
+    const fleet = await joined(make, port);
+    let told = 0;
+    lies((socket) => {
+      told += 1;
+      socket.write(text);
+    });
+    await vi.waitUntil(() => told >= 2, { timeout: 15_000 });
+    lies(undefined);
+    await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+  };
+  await Promise.all(LIES.map(lieTo));
+});
+
+test.each(CLIENTS)('G7: of an answer without an end, %s keeps little', { timeout: 40_000 }, async (_, make) => {
+  const { port, lies } = await liar();
+  const fleet = await joined(make, port);
+  let sent = 0;
+  const closed = new Promise((resolve) => {
+    lies((socket) => {
+      lies(undefined);
+      socket.once('close', resolve);
+      socket.write('$500000000\r\n');
+      const part = Buffer.alloc(65_536, 'x');
+      const more = (): void => {
+        while (!socket.destroyed) {
+          sent += part.length;
+          if (!socket.write(part)) return void socket.once('drain', more);
+        }
+      };
+      more();
+    });
+  });
+  await closed;
+  expect(sent).toBeLessThan(40_000_000);
+  await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+});
