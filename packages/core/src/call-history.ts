@@ -141,9 +141,8 @@ export class CallHistory {
   }
 
   /** F2: the last good result of the same call, if the tool allows it and there is one. */
-  lastGood(tool: string, settings: ToolSettings, input: CallInput | undefined, ms: number): StaleRoute | undefined {
-    if (settings.serveStaleMs === undefined || input === undefined) return undefined;
-    const found = this.#results?.find(tool, input.digest(), settings.serveStaleMs, ms);
+  lastGood(tool: string, serveStaleMs: number, input: CallInput | undefined, ms: number): StaleRoute | undefined {
+    const found = input && this.#results?.find(tool, input.digest(), serveStaleMs, ms);
     if (found === undefined) return undefined;
     const { result, retrievedUnixMs } = found;
     return { kind: 'stale', result, label: { kind: 'stale', retrievedUnixMs: retrievedUnixMs ?? undefined } };

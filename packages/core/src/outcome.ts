@@ -176,7 +176,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   }
   const found: Found | undefined =
     'error' in settlement
-      ? (byUser(settlement.error, false, tool, settings) ??
+      ? ((settings.classify && byUser(settlement.error, false, tool, settings.classify)) ??
         given(settlement.verdict, `the verdict on tool '${tool}'`) ??
         classifyError(settlement.error, {
           unixMs: clock.unixNow(),
@@ -245,7 +245,7 @@ const classifiedResult = (
 ): Found | undefined => {
   const failed = settings.isFailure && failedBy(settings.isFailure, result, tool);
   if (failed !== undefined) return failed ? { ...failed, isFailure: true } : undefined;
-  const found = settings.classify && byUser(result, true, tool, settings);
+  const found = settings.classify && byUser(result, true, tool, settings.classify);
   if (found !== undefined || verdict === null) return found;
   const said = given(verdict, `the verdict on tool '${tool}'`);
   if (said !== undefined || readErrorResult(result) === undefined) return said; // Almost every result: the clock isn't read for it.
@@ -265,9 +265,8 @@ const byUser = (
   value: unknown,
   returned: boolean,
   tool: string,
-  { classify }: ToolSettings,
+  classify: NonNullable<ToolSettings['classify']>,
 ): Classification | undefined => {
-  if (classify === undefined) return undefined;
   const what = `the classifier of tool '${tool}'`;
   return safely(what, () => given(atOnce(what, classify(value, { returned })), what));
 };
@@ -298,7 +297,9 @@ const given = (answer: unknown, what: string): Classification | undefined => {
   );
 };
 
-const known = (category: unknown): ErrorCategory | undefined => ERROR_CATEGORIES.find((one) => one === category);
+const CATEGORIES: ReadonlySet<unknown> = new Set(ERROR_CATEGORIES);
+const known = (category: unknown): ErrorCategory | undefined =>
+  CATEGORIES.has(category) ? (category as ErrorCategory) : undefined;
 
 const sane = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;

@@ -140,7 +140,7 @@ export class Run {
       this.#reading.known,
       isToolsSignal ? this.signal : undefined,
     );
-    this.#settle({ ...settlement, tokens: this.#cost(error) });
+    this.#settle(this.#reading.tokens ? { ...settlement, tokens: this.#cost(error) } : settlement);
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     return this.#advised(error);
   }

@@ -159,8 +159,8 @@ export const openKeys = ({ keys }: Keyed): number =>
 const OF_TOOL: ReadonlySet<ErrorCategory> = new Set([...UNREACHABLE, ...TURNED_AWAY]);
 
 /** C14: the key of a failure that counts towards failures of the tool on several keys. */
-export const distinctKey = (pass: Pass | undefined, category: ErrorCategory): string | undefined =>
-  OF_TOOL.has(category) ? pass?.key : undefined;
+export const distinctKey = (pass: Pass, category: ErrorCategory): string | undefined =>
+  OF_TOOL.has(category) ? pass.key : undefined;
 
 /**
  * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the argument itself if it is a URL, in lower case

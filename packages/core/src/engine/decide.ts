@@ -73,9 +73,11 @@ export class Decider {
     if (FOR_NOW.has(reason)) return { kind: 'defer' }; // The tool itself works, a little later.
     const settings = spec ?? this.#engine.box.undeclared;
     if (decisionOf(reason, this.#systemic) === 'pause') return settings.lastResort;
-    const stale = UNAVAILABLE_REASONS.has(reason)
-      ? this.#engine.history.lastGood(tool, settings, input, at.ms)
-      : undefined;
+    const { serveStaleMs } = settings;
+    const stale =
+      serveStaleMs !== undefined && UNAVAILABLE_REASONS.has(reason)
+        ? this.#engine.history.lastGood(tool, serveStaleMs, input, at.ms)
+        : undefined;
     if (stale !== undefined || settings.capability.alternatives === undefined) return stale ?? settings.lastResort;
     return routeOf(settings.capability, (other) => this.#isUsable(other, at));
   }

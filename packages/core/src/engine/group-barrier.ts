@@ -46,7 +46,7 @@ export const groupBarrier: Barrier = {
       const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce } as const;
       next = fail(circuit, ticket, failure, tool.policy, now, circuits.surroundings(group));
     }
-    if (circuit.state === 'closed' && next.state === 'open') group.openedBy = spanContextOf(permit.span);
+    if (circuit.state === 'closed' && next.state === 'open') group.openedBy = permit.span && spanContextOf(permit.span);
     circuits.move(group, next, at, outcome !== 'ignored');
   },
 

@@ -64,7 +64,7 @@ export const toolBarrier: Barrier = {
     const { circuit } = tracked;
     const next = nextOf(circuits, tracked, permit, judged, at);
     const opens = circuit.state === 'closed' && next.state === 'open';
-    if (opens) tracked.openedBy = spanContextOf(permit.span);
+    if (opens) tracked.openedBy = permit.span && spanContextOf(permit.span);
     if (opens && judged.outcome === 'ignored') chargeCall(circuits, permit, next.outage.category, at, { ofKeys: true });
     circuits.move(tracked, next, at, opens || judged.outcome !== 'ignored');
   },
@@ -118,7 +118,8 @@ const nextOf = (
   const call = { durationMs, tokens };
   const surroundings = circuits.surroundings(tracked);
   if (outcome === 'success') return succeed(circuit, permit, call, policy, at, surroundings);
-  const key = distinctKey(keyPassOf(permit.passes), category);
+  const pass = keyPassOf(permit.passes);
+  const key = pass && distinctKey(pass, category);
   const degraded = circuits.isDegraded(permit, at);
   const atOnce = category === 'unusable' ? category : undefined;
   const isFirst = !hasSucceeded(circuits.box, permit.tool);
@@ -136,7 +137,8 @@ const afterIgnoredByTool = (
 ): Circuit => {
   const { circuit, tool } = tracked;
   const { category = 'unknown', blames, answered } = judged;
-  const key = blames === 'key' ? distinctKey(keyPassOf(permit.passes), category) : undefined;
+  const pass = blames === 'key' ? keyPassOf(permit.passes) : undefined;
+  const key = pass && distinctKey(pass, category);
   if (circuit.state !== 'closed') {
     // A tool that is open because its keys fail is probed by calls of any key.
     const isStillFailing = key !== undefined && circuit.outage.trip === 'keys';

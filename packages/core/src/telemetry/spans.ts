@@ -250,5 +250,4 @@ const describeEnd = (span: Span, { outcome, category, blames, retryAfterMs, toke
 };
 
 /** What to link to. */
-export const spanContextOf = (span: Span | undefined): SpanContext | undefined =>
-  span && safely('the span', () => span.spanContext());
+export const spanContextOf = (span: Span): SpanContext | undefined => safely('the span', () => span.spanContext());
