@@ -1,6 +1,6 @@
 import { type AcquireOptions, BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
 import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox/core/internal';
-import { followCalls, noteCall, sessionHere, sessionOfAgent } from './call-scope.ts';
+import { calls, followCalls, noteCall, sessionHere, sessionOfAgent } from './call-scope.ts';
 import type { GroupOf } from './groups.ts';
 import { aValue } from './options.ts';
 import { hasMethod } from './untrusted.ts';
@@ -37,7 +37,8 @@ export const acquire = (
   { callId, key, type = 'function', attributes }: Omit<AcquireOptions, 'input'> = {},
 ): Permit => {
   const known = input === undefined ? NO_ARGUMENTS : input;
-  return noteCall(session, session.acquire(tool, { callId, key, type, attributes, input: known }));
+  const permit = session.acquire(tool, { callId, key, type, attributes, input: known });
+  return calls.scopes === undefined ? permit : noteCall(session, permit);
 };
 
 /** The type of a tool: one of an MCP server, or a function of the agent's own. */

@@ -1,6 +1,6 @@
 import { ChildLimitError, type Permit, type Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import { findProcessWide, processWide } from './process-wide.ts';
+import { processWide } from './process-wide.ts';
 import { hasMethod } from './untrusted.ts';
 
 /**
@@ -31,44 +31,45 @@ interface Scopes {
   readonly parents: WeakMap<Session, Session>;
 }
 
-/** They exist as soon as a function counts the turns of agents. Before that no sub-agent can begin, and a call pays for nothing. */
-const scopes = (): Scopes | undefined => findProcessWide('call-scopes');
+/**
+ * The scopes of all copies of the package. They exist as soon as a function counts the turns of agents. Before that no sub-agent can begin,
+ * and a call asks for nothing else here.
+ */
+export const calls = processWide('calls', (): { scopes: Scopes | undefined } => ({ scopes: undefined }));
 
 /** Follows calls from now on. Adapters import no Node modules. Without them, sub-agents share the session of their agent. */
 export const followCalls = (): void => {
   const { AsyncLocalStorage } = globalThis.process?.getBuiltinModule?.('node:async_hooks') ?? {};
   if (AsyncLocalStorage === undefined) return;
-  const make = (): Scopes => ({ storage: new AsyncLocalStorage(), sessions: new WeakMap(), parents: new WeakMap() });
-  processWide('call-scopes', make);
+  calls.scopes ??= { storage: new AsyncLocalStorage(), sessions: new WeakMap(), parents: new WeakMap() };
 };
 
 /** A call was decided. */
 export const noteCall = (session: Session, permit: Permit): Permit => {
-  scopes()?.sessions.set(permit, session);
+  calls.scopes?.sessions.set(permit, session);
   return permit;
 };
 
 /** The scope of a call that begins. */
 export const scopeOf = (permit: Permit): CallScope | undefined => {
-  const known = scopes();
-  const session = known?.sessions.get(permit);
+  const session = calls.scopes?.sessions.get(permit);
   return session && { session, permit, outer: innermost(), child: undefined, isDenied: false, isOver: false };
 };
 
 /** Runs a part of the tool of a call. */
 export const inScope = <Value>(scope: CallScope, part: () => Value): Value => {
-  const known = scopes();
-  return known === undefined ? part() : known.storage.run(scope, part);
+  const { scopes } = calls;
+  return scopes === undefined ? part() : scopes.storage.run(scope, part);
 };
 
 /** The call is settled, and so is its sub-agent. */
-export const endScope = (scope: CallScope | undefined): void => {
-  if (scope === undefined || scope.isOver) return;
+export const endScope = (scope: CallScope): void => {
+  if (scope.isOver) return;
   scope.isOver = true;
   scope.child?.end();
 };
 
-const innermost = (): CallScope | undefined => liveOne(scopes()?.storage.getStore());
+const innermost = (): CallScope | undefined => liveOne(calls.scopes?.storage.getStore());
 
 const liveOne = (scope: CallScope | undefined): CallScope | undefined => {
   let one = scope;
@@ -88,7 +89,7 @@ export const sessionHere = (session: Session): Session => {
 
 const isWithin = (session: Session, above: Session): boolean => {
   let one: Session | undefined = session;
-  while (one !== undefined && one !== above) one = scopes()?.parents.get(one);
+  while (one !== undefined && one !== above) one = calls.scopes?.parents.get(one);
   return one === above;
 };
 
@@ -121,7 +122,7 @@ const childIn = (scope: CallScope): Session => {
   const child = session.child({ name: permit.tool, call: permit });
   scope.isDenied = false;
   scope.child = child;
-  scopes()?.parents.set(child, session);
+  calls.scopes?.parents.set(child, session);
   return child;
 };
 

@@ -10,6 +10,7 @@ import {
   sessionOf,
   type ToolCall,
 } from './acquire.ts';
+import { calls } from './call-scope.ts';
 import { type Answer, type DirectCall, fallbackFor, orAlternative } from './fallback.ts';
 import { type Guarded, mark, markOf, throwIfGuarded } from './guard-mark.ts';
 import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
@@ -167,7 +168,8 @@ class GuardedTool<Input, Output> implements Guard {
   #acquire(input: Input, { signal, callId }: ToolCall): Permit {
     if (signal?.aborted) throw signal.reason;
     const source = this.session;
-    const session = sessionOf(source, this.#where);
+    const isAsked = typeof source === 'function' || calls.scopes !== undefined;
+    const session = isAsked ? sessionOf(source, this.#where) : source;
     if (session !== source) declareTool(session, this.tool, this.#options.group);
     return acquire(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });
   }

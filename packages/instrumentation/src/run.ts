@@ -3,7 +3,7 @@ import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/in
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
 import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
-import { type CallScope, endScope, inScope, scopeOf } from './call-scope.ts';
+import { type CallScope, calls, endScope, inScope, scopeOf } from './call-scope.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
 import { hasMethod, orUndefined } from './untrusted.ts';
@@ -41,7 +41,7 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
-    this.#scope = scopeOf(permit);
+    this.#scope = calls.scopes && scopeOf(permit);
     const isCut = start.canStop !== false && callDeadline(permit) !== undefined;
     if (isCut || start.timeoutMs !== undefined || start.signal !== undefined) this.#unwatch = this.#watch(isCut);
   }
@@ -63,7 +63,7 @@ export class Run {
     followStream?: (run: Run, stream: Output) => Output,
   ): Promise<Output> {
     try {
-      const end = this.enter(tool);
+      const end = this.#scope === undefined ? runInContext(this.#permit, tool) : this.enter(tool);
       const result = await (this.#unwatch ? this.#unlessStopped(end) : end);
       return followStream && typeof result === 'object' && hasMethod(result, Symbol.asyncIterator)
         ? followStream(this, result)
@@ -254,7 +254,7 @@ export class Run {
     // D1: the tool reports that its sub-agent may not begin. A verdict is about an error.
     const isDenied = this.#scope?.isDenied && 'verdict' in settlement && settlement.verdict !== undefined;
     this.#permit.settle(isDenied ? { outcome: 'ignored', category: 'denied' } : settlement);
-    endScope(this.#scope);
+    if (this.#scope !== undefined) endScope(this.#scope);
   }
 
   #cost(error: unknown): number | undefined {
