@@ -152,9 +152,9 @@ const ticketOf = (permit: SessionPermit, { of }: Barrier): Ticket | undefined =>
 /** Whether a success of this call changes no circuit and no ledger. It is nearly always so, and saves the rest. */
 export const isWithoutEffect = (
   { ledgers }: CircuitRegistry,
-  { entry: { tracked, group }, passes, generation }: SessionPermit,
+  { entry: { tracked, group }, passes, generation, decision }: SessionPermit,
 ): boolean => {
-  if (tracked === undefined) return false;
+  if (tracked === undefined || decision === 'probe') return false; // C9: a probe is no longer under way.
   const { circuit, tool } = tracked;
   if (circuit.generation !== generation || !isUntouched(circuit, tool.policy)) return false;
   if (!ledgers.isUntouchedBySuccess(tool.name, group?.tool.name)) return false;

@@ -247,6 +247,25 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'success' }, times: 1 },
     ],
   ],
+  [
+    'C9, C11: a probe that has settled does not hang, whatever became of its circuits since',
+    {
+      tools: { a: { group: 'g' }, b: { group: 'g' }, c: { group: 'g' } },
+      groups: { g: {} },
+      checked: [],
+      budget: { rule: 'strict', failures: 1 },
+      scope: 'process',
+      systemic: false,
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network', blames: 'group' }, times: 1 },
+      { kind: 'wait', ms: 3_600_000 },
+      { kind: 'acquire', slot: 1, tool: 'a' },
+      { kind: 'control', slot: 0, tool: 'group:g', mode: 'observe_only' },
+      { kind: 'settle', which: 0, how: { outcome: 'success' } },
+      { kind: 'wait', ms: 60_000 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {
