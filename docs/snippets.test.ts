@@ -15,9 +15,10 @@ import { commandsOf, faultIn, isRun, makeWorkplace, runCommand, type Workplace }
 const fences = allFences();
 const own = fences.filter((fence) => !ranElsewhere(fence));
 const inLanguage = (...languages: readonly string[]) => own.filter(({ language }) => languages.includes(language));
-/** Those of docs/frameworks.md are type-checked where they run, with the packages that they tell to install. */
+/** Programs of frameworks that run elsewhere are type-checked there, with the packages that they need. */
+const WITH_PACKAGES = ['docs/frameworks.md', 'docs/recipes.md'];
 const checkedHere = fences.filter(
-  (fence) => fence.language === 'ts' && (own.includes(fence) || fence.file !== 'docs/frameworks.md'),
+  (fence) => fence.language === 'ts' && (own.includes(fence) || !WITH_PACKAGES.includes(fence.file)),
 );
 const named = (some: readonly Fence[]) => some.map((fence) => ({ name: `${fence.file}:${fence.line}`, fence }));
 
