@@ -41,7 +41,7 @@ const SLOW = [
     'incident',
     'mixin',
     'mcp-programs',
-    'mcp-relay-{connections,features,gateways,http,http-outages,listen,outages,proxy,python,restart,services}',
+    'mcp-relay-{connections,features,gateways,go,http,http-outages,listen,outages,proxy,python,restart,services}',
     'outages.{browser,fetch,runner}',
     'packaging.{beside,clone,command,install,otel,release,surface,tarballs,use}',
   ].map((name) => `test/${name}.test.ts`),
