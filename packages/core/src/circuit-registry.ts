@@ -123,9 +123,12 @@ export class CircuitRegistry implements CircuitChanges {
   catchUp(at: Moment, lapse: (permit: SessionPermit, onLapse: LapseHandler) => void): void {
     const { probing, circuits } = this.store;
     const { overrides } = this.box;
-    const isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
+    let isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
     if (at.ms < probing.soonestMs && !isOverridden && this.ledgers.isSteady(at)) return; // Nearly every call.
-    for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) lapse(...due);
+    for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) {
+      lapse(...due);
+      isOverridden = true; // It may have used up the grant that other circuits follow (C15).
+    }
     if (isOverridden) this.#overridden = applyOverrides(overrides, this.#parts.session, circuits.values(), this, at);
     this.ledgers.advance(at);
     const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;

@@ -266,6 +266,36 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'wait', ms: 60_000 },
     ],
   ],
+  [
+    'C9, C11, G4: the granted probe of an event that hangs has used up the grant for the other tools of the event, too',
+    {
+      tools: { a: { probeLeaseMs: 1 }, b: {}, c: {} },
+      defaults: { share: 'fleet' },
+      checked: [],
+      budget: { failures: 10 },
+      scope: 'process',
+      fleet: { join: () => {} },
+    },
+    [
+      {
+        kind: 'order',
+        slot: 0,
+        name: 'a',
+        order: { order: 'hold', category: 'network', ageMs: 0, waitMs: 1_000 },
+      },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      {
+        kind: 'order',
+        slot: 0,
+        name: 'c',
+        order: { order: 'hold', category: 'network', ageMs: 0, waitMs: 1_000 },
+      },
+      { kind: 'order', slot: 0, name: 'event:systemic', order: { order: 'grant', forMs: 60_000 } },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'wait', ms: 1 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {
