@@ -1,7 +1,7 @@
 import type { Model, ModelBox, ModelSession, OwnTools } from './model.ts';
 import { count, newHome } from './model.ts';
 import { left, newBudget } from './model-budget.ts';
-import { ANY_TIME } from './model-circuit.ts';
+import { ANY_TIME, type ModelCircuit } from './model-circuit.ts';
 import { succeeded } from './model-history.ts';
 import { circuitOf, correlating, startDryRun } from './model-home.ts';
 import { newRun, restoreRun } from './model-limits.ts';
@@ -71,10 +71,8 @@ export const keep = (model: Model, session: ModelSession): Kept => {
 export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: number): ModelSession => {
   const { tools } = kept;
   const { id, step, stepMs, calls, home, kept: undeclared, real, dryRun, run } = earlier(kept, laterMs);
-  const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map((one) => ({ ...one, probing: [] }));
-  const keys = home.keys
-    .filter(({ blamed }) => blamed)
-    .map((one) => ({ ...one, circuit: { ...one.circuit, probing: [] } }));
+  const circuits = box.shared ? [] : [...home.circuits, ...undeclared].map(ownCopy);
+  const keys = home.keys.filter(({ blamed }) => blamed).map((one) => ({ ...one, circuit: ownCopy(one.circuit) }));
   const keyGenerations = new Map(keys.map(({ tool }) => [tool, 0]));
   for (const tool of kept.succeeded) succeeded(box, tool);
   const own = box.shared ?? { ...newHome(), real: home.real, dryRun: home.dryRun, keys, keyGenerations };
@@ -109,6 +107,9 @@ export const restored = (model: Model, kept: Kept, box: ModelBox, laterMs: numbe
   model.sessions.push(session);
   return session;
 };
+
+/** The session that was kept goes on too, and what it adds is its own. */
+const ownCopy = (circuit: ModelCircuit): ModelCircuit => ({ ...circuit, results: [...circuit.results], probing: [] });
 
 /** The same, with everything so much earlier. */
 const earlier = <T>(value: T, ms: number): T => {
