@@ -3,6 +3,7 @@ import type { PrepareStepFunction, Tool } from 'ai';
 import { agentFinder, type SessionSource } from '../acquire.ts';
 import { inTurn } from '../call-scope.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
+import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag, functionGiven, type OptionCheck } from '../options.ts';
 import { spendStep } from '../spend-answer.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from '../system-note.ts';
@@ -21,7 +22,7 @@ export interface CallTools<Name extends string = string> {
 
 /** Options of {@link breakerPrepareStep}. */
 export interface BreakerPrepareStepOptions<Name extends string = string> {
-  /** Whether the system prompt says which tools are unavailable. Default: true. */
+  /** Whether the system prompt says which tools are unavailable. The last turn of a paused run says it in any case. Default: true. */
   readonly note?: boolean;
   /**
    * Hides unavailable tools from the model. Give the settings of the call. It never hides a tool that is due for a probe, the tool
@@ -34,7 +35,7 @@ export interface BreakerPrepareStepOptions<Name extends string = string> {
 /** A `prepareStep` for any call whose tools have these names. */
 export type BreakerPrepareStep<Name extends string = never> = (step: {
   readonly stepNumber: number;
-}) => Promise<{ instructions?: Instructions; activeTools?: Name[] }>;
+}) => Promise<{ instructions?: Instructions; activeTools?: Name[]; toolChoice?: 'none' }>;
 
 /** The step in the AI SDK 6 and 7. Version 6 does not give the instructions. */
 interface Step {
@@ -58,7 +59,8 @@ interface Prepared {
 
 /**
  * The `prepareStep` of a guarded run. It counts the turns of the model, which probes wait for. It tells the model in the system
- * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`.
+ * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`. While the run is paused, the model
+ * answers without tools, and so ends the run (D6), unless your own `prepareStep` sets `toolChoice`.
  *
  * The note comes after your own system prompt, and its words stay the same while the same tools are unavailable. Without an
  * unavailable tool your prompt is unchanged, so a cached prefix stays valid until the note changes. AI SDK 6 does not give the
@@ -116,9 +118,11 @@ export function breakerPrepareStep(
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);
     // A note before these messages would make the prompt cache after it useless.
     const isWithin = (own?.messages ?? step.messages)?.some(({ role }) => role === 'system');
+    const isLast = isLastTurn(current);
     return {
+      ...(isLast && { toolChoice: 'none' }),
       ...own,
-      ...instructed(step, plain, own, current, note && !isWithin ? steadyNote(current) : ''),
+      ...instructed(step, plain, own, current, (note || isLast) && !isWithin ? steadyNote(current) : ''),
       ...(hide && visible(current, hide, own)),
     };
   };

@@ -53,6 +53,8 @@ export interface BreakerHooksOptions extends JudgingOptions {
  * last good result for the same arguments there, with a label. The hooks never allow a call: permission rules and `canUseTool` decide
  * as before. A call that is denied by them, by a person or by another hook costs nothing.
  *
+ * While the run is paused, the model has one turn to answer after it has read so. If it calls tools again, the query ends (D6).
+ *
  * Each turn with tool calls is a step. Each sub-agent has a session of its own beneath that of the conversation (D1), with what it calls. The host of `url` in the input of `WebFetch` and of MCP tools is
  * the key of the call (C14), unless `key` gives another.
  *
@@ -115,8 +117,7 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     // A call that is still under way when all are done never ran: rules, people and other hooks decide after ours.
     PostToolBatch: on('PostToolBatch', (input) => {
       for (const { tool_use_id } of input.tool_calls) calls().deny(tool_use_id);
-      calls().step(input);
-      return undefined;
+      return calls().step(input).isLast ? { continue: false, stopReason: PAUSED } : undefined;
     }),
     // After an interruption no hook reports the calls that it ended, but none of them still runs at the next prompt.
     UserPromptSubmit: on('UserPromptSubmit', (input) => {
@@ -138,6 +139,9 @@ export function breakerHooks(session: SessionSource, options: BreakerHooksOption
     SessionEnd: on('SessionEnd', leave),
   };
 }
+
+/** D6: the model has read the pause, and had a turn to report. */
+const PAUSED = 'Breakerbox: tool calls are paused, and the model goes on calling tools. The run ends here.';
 
 /** Why a call may not run; undefined if it may. */
 const rejection = (acquire: () => Permit): string | undefined => {

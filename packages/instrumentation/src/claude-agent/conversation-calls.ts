@@ -20,8 +20,8 @@ export interface Calls {
   ran(callId: string, settlement: Settlement): Permit | undefined;
   /** The call never ran. */
   deny(callId: string): void;
-  /** A turn of this caller is over. */
-  step(caller: Caller): void;
+  /** A turn of this caller is over. Tells whether it is the second one in a row with a paused call, so that no further turn is of use (D6). */
+  step(caller: Caller): { readonly isLast: boolean };
   /** Gives up the calls of these callers, because no hook will report their ends. Their sub-agents' sessions end. */
   giveUp(isMeant: (caller: Caller) => boolean): void;
 }
@@ -57,6 +57,8 @@ const callsIn = (session: Session): Calls => {
   const agents = new Map<string, Agent>();
   const main = { session, hooked: hookedCalls(session) };
   const pending = new Map<string, PendingCall>();
+  /** D6: the turns in a row in which a call of a main agent was paused, by its conversation. `now`: so was one of this turn. */
+  const pauses = new Map<string, { turns: number; now: boolean }>();
   /** The permits of the calls whose sub-agent is known. */
   const parents = new WeakSet<Permit>();
 
@@ -103,6 +105,9 @@ const callsIn = (session: Session): Calls => {
       take(callId); // Asked again under the same id.
       const agent = agentOf(caller);
       const permit = agent.hooked.acquire(call);
+      if (permit.decision === 'pause' && caller.agent_id === undefined) {
+        pauses.set(caller.session_id, { turns: pauses.get(caller.session_id)?.turns ?? 0, now: true });
+      }
       if (isRejected(permit)) return permit;
       const onAbort = (): void => giveUp(callId);
       const release = (): void => signal?.removeEventListener('abort', onAbort);
@@ -138,8 +143,17 @@ const callsIn = (session: Session): Calls => {
     deny: (callId) => {
       take(callId)?.agent.hooked.settle(callId, { outcome: 'ignored', category: 'denied' });
     },
-    step: (caller) => agentOf(caller).session.step(),
+    step: (caller) => {
+      agentOf(caller).session.step();
+      if (caller.agent_id !== undefined) return { isLast: false };
+      const paused = pauses.get(caller.session_id);
+      pauses.delete(caller.session_id);
+      if (!paused?.now) return { isLast: false };
+      pauses.set(caller.session_id, { turns: paused.turns + 1, now: false });
+      return { isLast: paused.turns > 0 };
+    },
     giveUp: (isMeant) => {
+      for (const conversation of pauses.keys()) if (isMeant({ session_id: conversation })) pauses.delete(conversation);
       for (const [callId, { caller }] of pending) if (isMeant(caller)) giveUp(callId);
       for (const [id, { session, caller }] of agents) {
         if (!isMeant(caller)) continue;

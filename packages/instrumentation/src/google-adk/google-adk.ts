@@ -5,6 +5,7 @@ import { inTurn } from '../call-scope.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
+import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag, functionGiven, milliseconds, names } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { type AdapterContext, runAlternative, runTool, type ToolExecutor, type ToolRequest } from '../run-tool.ts';
@@ -234,7 +235,9 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         for (const [name, tool] of Object.entries(request.toolsDict)) {
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }
-        if (note) addInstruction(request, noteBlock(session.note()));
+        const isLast = isLastTurn(session);
+        if (note || isLast) addInstruction(request, noteBlock(session.note()));
+        if (isLast) withoutTools(request);
       });
       return undefined;
     },
@@ -269,6 +272,13 @@ const notDone = (tool: BaseTool, context: Context, result: unknown): 'cancelled'
 /** Whether a person would have to be asked. ADK 1 has no such question. */
 const needsConfirmation = async (tool: BaseTool, args: Record<string, unknown>, context: Context): Promise<boolean> =>
   (await (tool as Partial<BaseTool>).checkRequireConfirmation?.(args, context)) === true;
+
+/** D6: the model may only answer. */
+const withoutTools = (request: LlmRequest): void => {
+  request.config ??= {};
+  const { toolConfig } = request.config;
+  request.config.toolConfig = { ...toolConfig, functionCallingConfig: { mode: 'NONE' as never } };
+};
 
 /** Adds text to an instruction that is a string, as ADK makes it. Any other instruction is the user's own, and stays. */
 const addInstruction = (request: LlmRequest, text: string): void => {

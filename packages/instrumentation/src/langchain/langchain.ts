@@ -2,6 +2,7 @@ import type { Session } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
 import { agentFinder, declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
+import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag, names, type OptionCheck, show } from '../options.ts';
 import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
@@ -123,8 +124,10 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       // Middleware in front of this one that retries or falls back calls the model again within the turn.
       if (!turns.has(request.state.messages)) current.step();
       turns.add(request.state.messages);
-      const text = note ? noteBlock(current.note()) : '';
-      const answer = await handler(text === '' ? request : withText(request, text));
+      const isLast = isLastTurn(current);
+      const text = note || isLast ? noteBlock(current.note()) : '';
+      const told = text === '' ? request : withText(request, text);
+      const answer = await handler(isLast ? { ...told, toolChoice: 'none' } : told);
       const message = messageOf(answer);
       const usage = read(message, 'usage_metadata');
       const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));

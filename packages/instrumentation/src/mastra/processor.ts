@@ -5,6 +5,7 @@ import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFi
 import { inTurn } from '../call-scope.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
+import { isLastTurn } from '../last-turn.ts';
 import { labelForModel, labelledModelOutput } from '../model-output.ts';
 import { checkOptions, flag, functionGiven, milliseconds } from '../options.ts';
 import { overlay } from '../overlay.ts';
@@ -107,7 +108,12 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
         for (const [name, tool] of Object.entries(step.tools ?? {})) {
           if (isExecutable(tool)) declareTool(current, name, groupOf(name));
         }
-        return { ...(note && withSteadyNote(current, step)), ...(hide && visible(current, step)) };
+        const isLast = isLastTurn(current);
+        return {
+          ...((note || isLast) && withSteadyNote(current, step)),
+          ...(hide && visible(current, step)),
+          ...(isLast && { toolChoice: 'none' as const }),
+        };
       }),
     }),
     processOutputStep: (step) => {

@@ -1,12 +1,13 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
-import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
+import { declareTools, type SessionFinder, type SessionSource, sessionFinder } from '../acquire.ts';
 import { type Advise, advisedError, advisedText, unavailableNotice } from '../advice.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { markGuarded, markOf, throwIfGuarded } from '../guard-mark.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
+import { isLastTurn } from '../last-turn.ts';
 import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
 import {
   type AdapterContext,
@@ -19,6 +20,7 @@ import {
   type ToolRequest,
 } from '../run-tool.ts';
 import type { CallEnd } from '../settlement.ts';
+import { orUndefined } from '../untrusted.ts';
 import { type CircuitFirst, circuitFirst } from './approval.ts';
 import {
   isCheckingSchema,
@@ -84,6 +86,8 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
  * nor the session. A handoff, or a call that a person or a guardrail rejects, does not reach the session either. A call with `needsApproval` that
  * is rejected now is rejected at once, and no person is asked.
  *
+ * While the run is paused, its tools are not enabled: the model answers without them, and so ends the run (D6).
+ *
  * Also use {@link breakerSteps}, or call `session.step()` after each turn of the model.
  *
  * @throws BreakerboxConfigError for options or tool names that can't work. Names are checked when the tool is made.
@@ -132,11 +136,14 @@ export function guardToolFactory<Factory extends ToolFactory>(
     );
     const execute: Execute = (...call) => run(name, given, call, factory, asked);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
-    const { outputSchema, errorFunction } = given;
+    const { outputSchema, errorFunction, isEnabled = true } = given;
     const created = create({
       ...given,
       execute,
       ...(asked && { needsApproval: asked.needsApproval }),
+      // D6: without tools the model can only answer.
+      isEnabled: async (...about: never[]) =>
+        !isPaused(findSession) && (typeof isEnabled === 'function' ? isEnabled(...about) : isEnabled),
       ...(typeof errorFunction === 'function' && {
         errorFunction: advising(errorFunction as Parameters<typeof advising>[0]),
       }),
@@ -154,6 +161,9 @@ export function guardToolFactory<Factory extends ToolFactory>(
 }
 
 const WHERE = 'guardToolFactory()';
+
+/** A tool without a session says so when it is called. */
+const isPaused = (findSession: SessionFinder): boolean => orUndefined(() => isLastTurn(findSession())) ?? false;
 
 const renamed = (given: string, name: string): string =>
   `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use '${name}', so the box's configuration ` +
