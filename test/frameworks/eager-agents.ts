@@ -184,7 +184,7 @@ const adk: EagerAgent = {
   },
 };
 
-/** The line of docs/frameworks.md in the user's loop. */
+/** The lines of docs/limits.md in the user's loop. */
 const anthropic: EagerAgent = {
   name: 'Anthropic SDK',
   run: async (session, list) => {

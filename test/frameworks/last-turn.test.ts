@@ -19,3 +19,17 @@ test.each(eagerAgents)('D6: $name: the model answers once more without tools', a
   if (!name.startsWith('Anthropic'))
     expect(`${JSON.stringify(ran.told)}`).toContain('this run has used 3 of 3 tool calls');
 });
+
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
+  'D6, C1: $name: a run whose tools are only observed goes on',
+  async ({ run }) => {
+    let calls = 0;
+    const observed = boxOf('observe_only').session();
+    await run(observed, async () => {
+      calls += 1;
+      if (calls === 6) throw new Error('enough');
+      return `file-${calls}`;
+    }).catch(() => {});
+    expect(calls).toBeGreaterThanOrEqual(6);
+  },
+);
