@@ -1,5 +1,5 @@
-import { ATTR, SCOPE_NAME } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { ATTR, SCOPE_NAME, type Session } from '@breakerbox/core';
+import { read, safely } from '@breakerbox/core/internal';
 import { type Attributes, context, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { activeSession } from '../active-session.ts';
 import type { AnswerFacts, Candidate, ModelList, TriedModel } from './candidates.ts';
@@ -28,10 +28,16 @@ export const beginModelSpan = ({ agent, candidates, options }: ModelList<unknown
     const isOfFramework = active?.isRecording() === true && isChat(active, primary);
     const span = isOfFramework ? active : startSpan(agent, primary);
     if (!span.isRecording()) return NO_SPAN;
-    const conversation = (options.session ?? activeSession())?.id;
+    const conversation = conversationOf(options.session ?? activeSession());
     if (conversation !== undefined && !isOfFramework) span.setAttribute(ATTR.conversation, conversation);
     return modelSpan(span, !isOfFramework, isOfFramework ? nameFrameworks(span, primary) : nameOwn(span));
   }) ?? NO_SPAN;
+
+/** D7: the spans of sub-agents belong to the conversation of their root. */
+const conversationOf = (session: Session | undefined): string | undefined => {
+  const id = read(read(session, 'root'), 'id');
+  return typeof id === 'string' ? id : session?.id;
+};
 
 const startSpan = (agent: string, { modelId, provider }: Candidate<unknown>): Span =>
   trace.getTracer(SCOPE_NAME).startSpan(`chat ${modelId}`, {

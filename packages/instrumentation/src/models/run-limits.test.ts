@@ -1,10 +1,11 @@
-import { createBreakerbox } from '@breakerbox/core';
+import { ATTR, createBreakerbox } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { generateText, streamText } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test, vi } from 'vitest';
 import { guardModels as guardAiModels } from '../ai-sdk/ai-sdk.ts';
 import { withSession } from '../session.ts';
+import { startTracing, stopTracing } from '../test-support/tracing.ts';
 import { guardModels } from './guard-models.ts';
 import { RunLimitError } from './models-unavailable.ts';
 
@@ -113,4 +114,13 @@ test('D3: a request that a provider refused is free, and one of unknown cost kee
   const other = guardAiModels(box, { models: [{ model: failing, name: 'a/other' }], session });
   await expect(generateText({ model: other, prompt: 'q', maxRetries: 0, maxOutputTokens: 70 })).rejects.toThrow();
   expect(usedBy(session)).toEqual([['tokens', 20, 20]]);
+});
+
+test("D7: the span of a sub-agent's model belongs to the conversation of the root", async () => {
+  const traced = startTracing();
+  const box = boxOf();
+  const child = box.session({ id: 'root' }).child({ id: 'child' });
+  await withSession(child, () => guardModels(box, { models: [one({ now: 'yes' })] })('q'));
+  stopTracing();
+  expect(traced.attributes('chat one').map((all) => all[ATTR.conversation])).toEqual(['root']);
 });
