@@ -111,23 +111,42 @@ const langChain: Framework = {
   },
 };
 
-const openAi: Framework = {
-  name: 'OpenAI Agents',
-  run: async (session) => {
+type Guarded = typeof agentsTool;
+
+const openAiAgents =
+  (researchBy: (guarded: Guarded, researcher: Agent, options: object) => AgentsTool): Framework['run'] =>
+  async (session) => {
     const { outer, inner } = scriptsOf('research', { q: 'news' });
-    const runner = new Runner({ tracingDisabled: true });
     const guarded = guardToolFactory(agentsTool, session);
     const options = { callModelInputFilter: breakerSteps(session) };
     const search = guarded({ name: 'search', description: 'Searches', parameters: query, execute: found });
     const researcher = new Agent({ name: 'researcher', model: agentsModel(inner).model, tools: [search] });
-    const research = guarded({
-      name: 'research',
-      description: 'Researches',
-      parameters: query,
+    const tools = [researchBy(guarded, researcher, options)];
+    await runner.run(new Agent({ name: 'boss', model: agentsModel(outer).model, tools }), 'Go.', options);
+  };
+
+const runner = new Runner({ tracingDisabled: true });
+const described = { name: 'research', description: 'Researches', parameters: query };
+
+const openAi: Framework = {
+  name: 'OpenAI Agents',
+  run: openAiAgents((guarded, researcher, options) =>
+    guarded({
+      ...described,
       execute: async ({ q }) => (await runner.run(researcher, q, options)).finalOutput,
+    }),
+  ),
+};
+
+const openAiAsTool: Framework = {
+  name: 'OpenAI Agents, asTool',
+  run: openAiAgents((guarded, researcher, runOptions) => {
+    const research = researcher.asTool({ runConfig: { tracingDisabled: true }, runOptions });
+    return guarded({
+      ...described,
+      execute: ({ q }, context, details) => research.invoke(context as never, JSON.stringify({ input: q }), details),
     });
-    await runner.run(new Agent({ name: 'boss', model: agentsModel(outer).model, tools: [research] }), 'Go.', options);
-  },
+  }),
 };
 
 const mastra: Framework = {
@@ -213,4 +232,4 @@ const claude: Framework = {
   },
 };
 
-export const frameworks = [aiSdk, aiStream, aiTelemetry, langChain, openAi, mastra, adk, claude];
+export const frameworks = [aiSdk, aiStream, aiTelemetry, langChain, openAi, openAiAsTool, mastra, adk, claude];
