@@ -41,9 +41,10 @@ export const limits = ({ harness, run, testIf }: Suite): void => {
   test('D2: at 100 % no tool is called, and the model reads that it has to report', async () => {
     const watched = watchedSession({ limits: { calls: 2 } });
     const search = vi.fn(async () => 'found');
-    const { text, heard } = await run({ session: watched.session, tools: { search }, script: [...asking(4), 'Done.'] });
+    const { text, heard } = await run({ session: watched.session, tools: { search }, script: [...asking(3), 'Done.'] });
     expect(text).toBe('Done.');
     expect(search).toHaveBeenCalledTimes(2);
+    expect(heard).toHaveLength(3);
     for (const answer of heard.slice(2)) {
       expect(answer).toContain('Tool calls are paused: this run has used 2 of 2 tool calls.');
       expect(answer).toContain('Report what is done');

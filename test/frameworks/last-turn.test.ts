@@ -1,4 +1,4 @@
-/** D6: a pause ends the loop. The model has one last turn without tools, and no further request is made. */
+/** D6: a pause ends the loop. The model reads it, has one last turn without tools, and no further request is made. */
 import { createBreakerbox } from '@breakerbox/core';
 import { expect, test } from 'vitest';
 import { eagerAgents } from './eager-agents.ts';
@@ -6,7 +6,7 @@ import { eagerAgents } from './eager-agents.ts';
 const boxOf = (mode: 'automatic' | 'observe_only' = 'automatic') =>
   createBreakerbox({ agent: 'lister', tools: { list_files: { mode } }, limits: { calls: 3 } });
 
-test.each(eagerAgents)('D6: $name: the model answers once more without tools', async ({ run, more = 1, name }) => {
+test.each(eagerAgents)('D6: $name: the model answers once more without tools', async ({ run, more = 2, name }) => {
   let calls = 0;
   const ran = await run(boxOf().session(), async () => {
     calls += 1;
@@ -16,8 +16,6 @@ test.each(eagerAgents)('D6: $name: the model answers once more without tools', a
   expect(ran.requests).toBe(3 + more);
   if (name.startsWith('Claude')) return;
   expect(ran.text).toBe('I have seen three folders.');
-  if (!name.startsWith('Anthropic'))
-    expect(`${JSON.stringify(ran.told)}`).toContain('this run has used 3 of 3 tool calls');
 });
 
 test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(

@@ -22,7 +22,7 @@ import { Agent as MastraAgent } from '@mastra/core/agent';
 import type { MastraModelConfig } from '@mastra/core/llm';
 import { Mastra } from '@mastra/core/mastra';
 import { createTool } from '@mastra/core/tools';
-import { Agent, tool as agentsTool, Runner } from '@openai/agents';
+import { Agent, type Tool as AgentsTool, tool as agentsTool, Runner } from '@openai/agents';
 import { generateText, isStepCount, registerTelemetry, streamText, tool } from 'ai';
 import { createAgent } from 'langchain';
 import { z } from 'zod';

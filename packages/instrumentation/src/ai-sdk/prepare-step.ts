@@ -22,7 +22,7 @@ export interface CallTools<Name extends string = string> {
 
 /** Options of {@link breakerPrepareStep}. */
 export interface BreakerPrepareStepOptions<Name extends string = string> {
-  /** Whether the system prompt says which tools are unavailable. The last turn of a paused run says it in any case. Default: true. */
+  /** Whether the system prompt says which tools are unavailable. Default: true. */
   readonly note?: boolean;
   /**
    * Hides unavailable tools from the model. Give the settings of the call. It never hides a tool that is due for a probe, the tool
@@ -59,8 +59,8 @@ interface Prepared {
 
 /**
  * The `prepareStep` of a guarded run. It counts the turns of the model, which probes wait for. It tells the model in the system
- * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`. While the run is paused, the model
- * answers without tools, and so ends the run (D6), unless your own `prepareStep` sets `toolChoice`.
+ * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`. Once the model has read that
+ * the run is paused, it answers without tools, which ends the run (D6), unless your own `prepareStep` sets `toolChoice`.
  *
  * The note comes after your own system prompt, and its words stay the same while the same tools are unavailable. Without an
  * unavailable tool your prompt is unchanged, so a cached prefix stays valid until the note changes. AI SDK 6 does not give the
@@ -118,11 +118,10 @@ export function breakerPrepareStep(
     const own = await prepareStep?.(plain.noted ? { ...step, instructions: plain.instructions } : step);
     // A note before these messages would make the prompt cache after it useless.
     const isWithin = (own?.messages ?? step.messages)?.some(({ role }) => role === 'system');
-    const isLast = isLastTurn(current);
     return {
-      ...(isLast && { toolChoice: 'none' }),
+      ...(isLastTurn(current) && { toolChoice: 'none' }),
       ...own,
-      ...instructed(step, plain, own, current, (note || isLast) && !isWithin ? steadyNote(current) : ''),
+      ...instructed(step, plain, own, current, note && !isWithin ? steadyNote(current) : ''),
       ...(hide && visible(current, hide, own)),
     };
   };

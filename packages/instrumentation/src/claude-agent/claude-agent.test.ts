@@ -188,7 +188,7 @@ describe('breakerHooks', () => {
     await claudeCode(hooks).batch('a', 'b', 'c');
     await claudeCode(hooks, 'one', 'helper').batch('d');
     expect(session.view().step).toBe(1);
-    expect(report(session).children).toMatchObject([{ id: 'helper', used: { steps: 1 } }]);
+    expect(report(session).children).toMatchObject([{ session: 'helper', used: { steps: 1 } }]);
   });
 
   it('give tools the names from nameOf, and ignore tools without a name', async () => {

@@ -235,9 +235,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         for (const [name, tool] of Object.entries(request.toolsDict)) {
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }
-        const isLast = isLastTurn(session);
-        if (note || isLast) addInstruction(request, noteBlock(session.note()));
-        if (isLast) withoutTools(request);
+        if (note) addInstruction(request, noteBlock(session.note()));
+        if (isLastTurn(session)) withoutTools(request);
       });
       return undefined;
     },

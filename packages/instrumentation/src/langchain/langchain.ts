@@ -125,7 +125,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       if (!turns.has(request.state.messages)) current.step();
       turns.add(request.state.messages);
       const isLast = isLastTurn(current);
-      const text = note || isLast ? noteBlock(current.note()) : '';
+      const text = note ? noteBlock(current.note()) : '';
       const told = text === '' ? request : withText(request, text);
       const answer = await handler(isLast ? { ...told, toolChoice: 'none' } : told);
       const message = messageOf(answer);

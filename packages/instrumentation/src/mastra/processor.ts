@@ -108,11 +108,10 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
         for (const [name, tool] of Object.entries(step.tools ?? {})) {
           if (isExecutable(tool)) declareTool(current, name, groupOf(name));
         }
-        const isLast = isLastTurn(current);
         return {
-          ...((note || isLast) && withSteadyNote(current, step)),
+          ...(note && withSteadyNote(current, step)),
           ...(hide && visible(current, step)),
-          ...(isLast && { toolChoice: 'none' as const }),
+          ...(isLastTurn(current) && { toolChoice: 'none' as const }),
         };
       }),
     }),

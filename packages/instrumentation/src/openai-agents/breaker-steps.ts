@@ -1,6 +1,5 @@
 import { agentFinder, type SessionSource } from '../acquire.ts';
 import { inTurn } from '../call-scope.ts';
-import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag } from '../options.ts';
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
@@ -50,7 +49,7 @@ export function breakerSteps(session: SessionSource, options: BreakerStepsOption
     const note = inTurn('breakerSteps()', () => {
       const current = findSession();
       current.step();
-      return options.note || isLastTurn(current) ? noteBlock(current.note()) : '';
+      return options.note ? noteBlock(current.note()) : '';
     });
     if (!note) return modelData;
     return { ...modelData, instructions: [modelData.instructions, note].filter(Boolean).join('\n\n') };

@@ -86,7 +86,7 @@ export interface GuardToolFactoryOptions extends JudgingOptions {
  * nor the session. A handoff, or a call that a person or a guardrail rejects, does not reach the session either. A call with `needsApproval` that
  * is rejected now is rejected at once, and no person is asked.
  *
- * While the run is paused, its tools are not enabled: the model answers without them, and so ends the run (D6).
+ * Once the model has read that the run is paused, the tools are not enabled: it answers without them, which ends the run (D6).
  *
  * Also use {@link breakerSteps}, or call `session.step()` after each turn of the model.
  *
