@@ -204,6 +204,7 @@ describe('names', () => {
       'breakerbox.fleet.ignored',
       'breakerbox.routes',
       'breakerbox.tasks',
+      'breakerbox.circles',
       'breakerbox.spent.calls',
       'breakerbox.freshness',
       'breakerbox.prechecks',

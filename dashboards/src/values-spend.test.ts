@@ -24,6 +24,7 @@ const samples = {
   [limits('b', 'calls', 'advised')]: '_x90 3x30',
   [limits('b', 'calls', 'reached')]: '_x100 2x20',
   [limits('b', 'tokens', 'observed')]: '_x110 1x10',
+  [spent('calls', 'a').replace('spent_calls', 'circles')]: '0x100 4x20',
 };
 const at = '2h';
 
@@ -41,8 +42,9 @@ describe('D7: what agents spend', () => {
     await proved({ samples, expr: column('B'), at, range, gives: [agent('b', 3)] });
     await proved({ samples, expr: column('C'), at, range, gives: [agent('b', 1)] });
     await proved({ samples, expr: column('D'), at, range, gives: [agent('b', 2)] });
-    await proved({ samples, expr: column('E'), at, range, gives: [agent('a', 600), agent('b', 500)] });
-    await proved({ samples, expr: column('F'), at, range, gives: [agent('b', 7)] });
+    await proved({ samples, expr: column('E'), at, range, gives: [agent('a', 4)] });
+    await proved({ samples, expr: column('F'), at, range, gives: [agent('a', 600), agent('b', 500)] });
+    await proved({ samples, expr: column('G'), at, range, gives: [agent('b', 7)] });
   });
 });
 

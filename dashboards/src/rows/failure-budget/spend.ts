@@ -42,7 +42,7 @@ const reached = (matchers: Matchers): string => sumBy(AGENT, gained(METRIC.limit
 const paused = sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] }));
 const spent = (metric: MetricDefinition): string => sumBy(AGENT, gained(metric, '$__range'));
 /** Agents whose limits were reached come first, then those that use the most. */
-const rank = `(1e12 * ${reached({ [ATTR.limitLevel]: ['reached'] })} or ${spent(METRIC.spentTokens)} or ${spent(METRIC.spentCalls)})`;
+const rank = `(1e12 * ${reached({ [ATTR.limitLevel]: ['reached'] })} or ${spent(METRIC.spentTokens)} or ${spent(METRIC.spentCalls)} or ${spent(METRIC.circles)})`;
 const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 
 const agents = () =>
@@ -50,7 +50,7 @@ const agents = () =>
     table(
       {
         title: 'Spend and limits by agent',
-        description: `What each agent used in the time range shown, and how often its runs came near a limit or reached one; at most ${ROWS} agents. Observed: reached, but the limit only observes. Paused: sessions that a limit pauses now. Calls are those of runs with limits or sub-agents.`,
+        description: `What each agent used in the time range shown, and how often its runs came near a limit or reached one; at most ${ROWS} agents. Observed: reached, but the limit only observes. Paused: sessions that a limit pauses now. Circles: how often a run began to make the same calls with the same results again and again. Calls are those of runs with limits or sub-agents.`,
         ...sized(24, 7, 'short'),
       },
       [
@@ -73,6 +73,7 @@ const agents = () =>
           alarm: { from: 1, colour: COLOUR.orange },
           width: 80,
         },
+        { title: 'Circles', expr: inTable(spent(METRIC.circles)), absent: '–', width: 80 },
         { title: 'Tokens', expr: inTable(spent(METRIC.spentTokens)), absent: '–', width: 90 },
         { title: 'Calls', expr: inTable(spent(METRIC.spentCalls)), absent: '–', width: 90 },
       ],
