@@ -2,6 +2,7 @@ import { type AcquireOptions, BreakerboxUsageError, type Permit, type Session } 
 import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox/core/internal';
 import { calls, followCalls, noteCall, sessionHere, sessionOfAgent } from './call-scope.ts';
 import type { GroupOf } from './groups.ts';
+import { notePause } from './last-turn.ts';
 import { aValue } from './options.ts';
 import { hasMethod } from './untrusted.ts';
 
@@ -38,6 +39,7 @@ export const acquire = (
 ): Permit => {
   const known = input === undefined ? NO_ARGUMENTS : input;
   const permit = session.acquire(tool, { callId, key, type, attributes, input: known });
+  if (permit.decision === 'pause') notePause(session);
   return calls.scopes === undefined ? permit : noteCall(session, permit);
 };
 

@@ -1,6 +1,5 @@
 import { ChildLimitError, type Permit, type Session } from '@breakerbox/core';
 import { safely } from '@breakerbox/core/internal';
-import { notePause } from './last-turn.ts';
 import { processWide } from './process-wide.ts';
 import { hasMethod } from './untrusted.ts';
 
@@ -47,7 +46,6 @@ export const followCalls = (): void => {
 
 /** A call was decided. */
 export const noteCall = (session: Session, permit: Permit): Permit => {
-  if (permit.decision === 'pause') notePause(session);
   calls.scopes?.sessions.set(permit, session);
   return permit;
 };
