@@ -150,6 +150,14 @@ test('A7: interim answers without end are refused', async () => {
   await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow('more than 10 interim answers');
 });
 
+test('A7: an endpoint that switches to another protocol has given no answer', async () => {
+  const other = await writing('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n', '');
+  await expect(readState(other)).rejects.toThrow('switches to another protocol');
+  await expect(perform(other, { action: 'release', agent: 'a', tool: 't' })).rejects.toThrow('another protocol');
+  const changes = readChanges(other, AbortSignal.timeout(30_000));
+  await expect(changes[Symbol.asyncIterator]().next()).rejects.toThrow('another protocol');
+});
+
 test('A7: of a stream of changes in chunks of one byte, little is read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-client-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

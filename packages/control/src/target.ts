@@ -46,6 +46,12 @@ export const requestTo = (
     onResponse,
   );
   sent.on('socket', inPieces);
+  // Node closes such a connection without an error, and a caller would wait for ever.
+  sent.on('upgrade', (_response, socket) => {
+    socket.destroy();
+    sent.destroy();
+    sent.emit('error', new Error('it switches to another protocol (status 101), so it is no control API'));
+  });
   let interim = 0;
   sent.on('information', () => {
     interim += 1;

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from 'node:net';
 import { BoundedMap } from './bounded-map.ts';
 import { Cookies } from './cookies.ts';
+import { createBodies } from './http-bodies.ts';
 import { HttpExchange, sendJson, sendProblem } from './http-exchange.ts';
 import type { HttpTarget } from './http-target.ts';
-import { type Line, MOST_BYTES } from './line-splitter.ts';
+import type { Line } from './line-splitter.ts';
 import { isLocalHost, isLocalOrigin, type ListenAddress } from './listen-address.ts';
-import { MessageOutline } from './message-outline.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHost } from './relay-process.ts';
 import { idIn, readLine } from './rpc-message.ts';
@@ -38,7 +38,11 @@ export interface FrontParts {
 export const runHttpFront = async ({ target, relay, listen, onStop, onListening }: FrontParts): Promise<void> => {
   const front = new HttpFront(target, relay);
   const handle = (...asked: [IncomingMessage, ServerResponse]): void => void front.handle(...asked).catch(() => {});
-  const server = createServer(waitingForAnswers(handle));
+  const server = createServer(
+    { headersTimeout: SILENT_MS, connectionsCheckingInterval: SILENT_MS / 4 },
+    waitingForAnswers(handle),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
   await listening(server, listen);
   const { host } = listen;
   const { port } = server.address() as AddressInfo;
@@ -55,6 +59,10 @@ export const runHttpFront = async ({ target, relay, listen, onStop, onListening 
   target.close();
 };
 
+/** Connections at most. One without a request is closed after a few seconds. */
+const MOST_CONNECTIONS = 1_000;
+/** Milliseconds for the headers of a request. */
+const SILENT_MS = 10_000;
 /** Requests of one connection that wait for an answer. A client waits for it, or opens another connection. */
 const MOST_WAITING = 16;
 
@@ -131,6 +139,7 @@ class HttpClient {
 class HttpFront {
   readonly #target: HttpTarget;
   readonly #relay: Relay;
+  readonly #bodies = createBodies();
   /** By the ids that the server has given them. */
   readonly #sessions = new BoundedMap<HttpClient>();
   /** Clients without a session whose requests are under way. */
@@ -143,6 +152,7 @@ class HttpFront {
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { host, origin } = request.headers;
+    response.shouldKeepAlive = false; // Of a request that is refused, the body would be read to its end.
     if (!isLocalHost(host)) return sendProblem(response, 403, 'The Host header does not name this machine.');
     if (!isLocalOrigin(origin)) return sendProblem(response, 403, 'The Origin header is of a page of another machine.');
     // A browser sends no Origin with what a page loads, such as a picture.
@@ -154,6 +164,7 @@ class HttpFront {
       response.setHeader('allow', [...METHODS].join(', '));
       return sendProblem(response, 405, 'The method is not part of MCP.');
     }
+    response.shouldKeepAlive = true;
     if (request.method === 'POST') return this.#post(request, response);
     const client = this.#clientOf(request);
     const { relay, cookies } = client;
@@ -173,7 +184,8 @@ class HttpFront {
   }
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const line = await bodyOf(request);
+    const line = await this.#bodies.read(request).catch(() => undefined);
+    if (line === undefined) return void request.socket.destroy();
     const hasSession = sessionOf(request) !== undefined;
     const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
     const { relay, exchanges, cookies } = client;
@@ -235,21 +247,4 @@ class HttpFront {
 const sessionOf = ({ headers }: IncomingMessage): string | undefined => {
   const id = headers['mcp-session-id'];
   return typeof id === 'string' ? id : undefined;
-};
-
-/** The body of a request. One that is too long is read to its end, so that the client gets the answer. */
-const bodyOf = async (request: IncomingMessage): Promise<Line> => {
-  const parts: Buffer[] = [];
-  let length = 0;
-  let outline: MessageOutline | undefined;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    parts.push(part);
-    length += part.length;
-    if (outline === undefined && length <= MOST_BYTES) continue;
-    outline ??= new MessageOutline();
-    for (const one of parts.splice(0)) outline.push(one);
-  }
-  return outline === undefined
-    ? { bytes: Buffer.concat(parts, length), whole: true }
-    : { bytes: outline.line(), whole: false };
 };

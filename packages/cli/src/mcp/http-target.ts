@@ -35,6 +35,9 @@ const CLOSING: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']
 /** Milliseconds for the cancellation of a call. The server may hang. */
 export const CANCEL_MS = 10_000;
 
+/** Interim answers (HTTP status 1xx) of a request at most. */
+const MOST_INTERIM = 100;
+
 /** Milliseconds for which a connection was idle, at least, if the server has closed it because it was idle. */
 const MIN_IDLE_MS = 1_000;
 
@@ -203,6 +206,17 @@ export class HttpTarget {
         resolve(response);
       });
       request.on('error', reject);
+      // Node closes such a connection without an error, and the client would wait for ever.
+      request.once('upgrade', (_response, socket) => {
+        socket.destroy();
+        reject(new Error('The server switches to another protocol (status 101)'));
+      });
+      let interim = 0;
+      request.on('information', () => {
+        interim += 1;
+        if (interim > MOST_INTERIM)
+          request.destroy(new Error(`The server sent more than ${MOST_INTERIM} interim answers`));
+      });
       if (onSent) request.once('finish', onSent).once('close', onSent);
       request.end(body);
     });
