@@ -2,8 +2,8 @@
 import { tool as claudeTool, createSdkMcpServer, query } from '@anthropic-ai/claude-agent-sdk';
 import Anthropic from '@anthropic-ai/sdk';
 import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
-import type { Session } from '@breakerbox/core';
-import { breakerPrepareStep, guardTools as guardAiTools } from '@breakerbox/instrumentation/ai-sdk';
+import { createBreakerbox, type Session } from '@breakerbox/core';
+import { breakerPrepareStep, guardTools as guardAiTools, guardModels } from '@breakerbox/instrumentation/ai-sdk';
 import { guardTools as guardAnthropicTools } from '@breakerbox/instrumentation/anthropic';
 import { breakerHooks as claudeHooks } from '@breakerbox/instrumentation/claude-agent';
 import { BreakerPlugin } from '@breakerbox/instrumentation/google-adk';
@@ -19,7 +19,7 @@ import { Agent as MastraAgent } from '@mastra/core/agent';
 import type { MastraModelConfig } from '@mastra/core/llm';
 import { createTool } from '@mastra/core/tools';
 import { Agent, tool as agentsTool, type Model, Runner } from '@openai/agents';
-import { generateText, isStepCount, tool } from 'ai';
+import { generateText, isStepCount, type LanguageModel, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { createAgent } from 'langchain';
 import { z } from 'zod';
@@ -55,20 +55,28 @@ const aiModel = (): MockLanguageModelV4 =>
     },
   });
 
-const aiSdk: EagerAgent = {
-  name: 'AI SDK',
-  run: async (session, list) => {
+const runAi =
+  (modelOf: (model: MockLanguageModelV4, session: Session) => LanguageModel): EagerAgent['run'] =>
+  async (session, list) => {
     const model = aiModel();
     const list_files = tool({ description, inputSchema: nothing, execute: list });
     const { text } = await generateText({
-      model,
+      model: modelOf(model, session),
+      maxRetries: 0,
       tools: guardAiTools({ list_files }, session),
       prepareStep: breakerPrepareStep(session),
       stopWhen: isStepCount(60),
       prompt: 'What is there?',
     });
     return { text, requests: model.doGenerateCalls.length };
-  },
+  };
+
+const aiSdk: EagerAgent = { name: 'AI SDK', run: runAi((model) => model) };
+
+const guardedModel: EagerAgent = {
+  name: 'AI SDK, guardModels',
+  more: 1,
+  run: runAi((model, session) => guardModels(createBreakerbox({ agent: 'models' }), { models: [model], session })),
 };
 
 interface ChatRequest {
@@ -240,4 +248,4 @@ const claude: EagerAgent = {
   },
 };
 
-export const eagerAgents = [aiSdk, langChain, openAi, mastra, adk, anthropic, claude];
+export const eagerAgents = [aiSdk, guardedModel, langChain, openAi, mastra, adk, anthropic, claude];

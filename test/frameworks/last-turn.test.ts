@@ -18,7 +18,7 @@ test.each(eagerAgents)('D6: $name: the model answers once more without tools', a
   expect(ran.text).toBe('I have seen three folders.');
 });
 
-test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)|guardModels/.test(name)))(
   'D6, C1: $name: a run whose tools are only observed goes on',
   async ({ run }) => {
     let calls = 0;

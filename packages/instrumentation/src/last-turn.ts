@@ -6,13 +6,21 @@ const paused = new WeakSet<Session>();
 /** A call was paused. */
 export const notePause = (session: Session): void => void paused.add(session);
 
+/** Sessions whose model is guarded: after the pause of a limit it answers once (D2). */
+const guarded = new WeakSet<Session>();
+
+/** A guarded model was asked. */
+export const noteModel = (session: Session): void => void guarded.add(session);
+
 /**
  * D6: whether this turn of the model is its last one, without tools: the run is paused, and the model has read so in the result of a call.
- * Otherwise it would ask for more calls, and read the same, until the step cap ends the run without an answer.
+ * Otherwise it would ask for more calls, and read the same, until the step cap ends the run without an answer. A guarded model has one answer
+ * after a limit, and uses no turn to read of the pause.
  */
 export const isLastTurn = (session: Session): boolean => {
-  if (!paused.has(session)) return false;
-  const isPaused = session.view().state.startsWith('paused');
-  if (!isPaused) paused.delete(session);
-  return isPaused;
+  const hasRead = paused.has(session);
+  if (!hasRead && !guarded.has(session)) return false;
+  const { state } = session.view();
+  if (!state.startsWith('paused')) paused.delete(session);
+  return hasRead ? state.startsWith('paused') : state === 'paused_limit';
 };

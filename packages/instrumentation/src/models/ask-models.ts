@@ -3,6 +3,7 @@ import { askForAnswer, beginModelCall } from '@breakerbox/core/internal';
 import { isRejected } from '../acquire.ts';
 import { activeSession } from '../active-session.ts';
 import { sessionHere } from '../call-scope.ts';
+import { noteModel } from '../last-turn.ts';
 import type { Candidate, GuardModelsOptions, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
 import { probeLimits } from './model-limits.ts';
@@ -90,6 +91,7 @@ const askOne = async <Model, Answer>(
   }
   const given = list.options.session ?? activeSession();
   const session = given && sessionHere(given);
+  if (session !== undefined) noteModel(session);
   const last = session && lastAnswer(session, permit, span);
   const call = session && beginModelCall(session, name, asking.maxOutputTokens);
   const isLast = index === list.candidates.length - 1;
