@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { emptyResource } from '@opentelemetry/resources';
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
@@ -33,6 +34,26 @@ test.each(['hang', 'endless'])('the timeout limits the whole export: %s', async 
   await using receiver = await startOtlpReceiver({ [way]: true });
   await send(exporterTo(receiver.url, 50)); // Would not end.
   expect(receiver.requests).toHaveLength(1);
+});
+
+test('an answer in parts of one byte is read no further than a few of them', async () => {
+  let taken = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+      const more = (): void => {
+        taken = socket.bytesWritten - socket.writableLength;
+        if (!socket.destroyed) socket.write('1\r\n \r\n'.repeat(10_000), more);
+      };
+      more();
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await send(exporterTo(`http://127.0.0.1:${port}`, 20_000));
+  server.close();
+  expect(taken).toBeLessThan(16_000_000); // What fits into the buffers of the system. Otherwise it grows until the exporter has 4 MB.
 });
 
 test('a retry that the backend wants later than the timeout is not waited for', async () => {

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inPieces } from '@breakerbox/listen';
 
 /** What an attempt to send came to, as OpenTelemetry's transports say it. */
 interface Answer {
@@ -65,9 +66,28 @@ function detach(socket: Socket): void {
   });
 }
 
+/** Of an answer, OTLP needs a few bytes. An exporter keeps megabytes of it, each part on its own, and parts may have one byte. */
+const MOST_ANSWER = 256 * 1024;
+const MOST_PARTS = 1_000;
+
+function limitAnswer(request: ClientRequest): void {
+  request.once('socket', inPieces);
+  request.once('response', (response: IncomingMessage) => {
+    let bytes = 0;
+    let parts = 0;
+    response.on('data', (part: Uint8Array) => {
+      bytes += part.length;
+      parts += 1;
+      if (bytes > MOST_ANSWER || parts > MOST_PARTS)
+        request.destroy(new Error('The answer of the backend is too long'));
+    });
+  });
+}
+
 const onRequest = (message: unknown): void => {
   if (current.getStore() === undefined) return;
   const { request } = message as { readonly request: ClientRequest };
+  limitAnswer(request);
   if (request.socket) detach(request.socket);
   else request.once('socket', detach);
 };
