@@ -24,6 +24,7 @@ import { boxesText } from './state-room.ts';
 import { changeStream } from './stream.ts';
 import type { TokenReader } from './token-reader.ts';
 import type { Role } from './tokens.ts';
+import { ownTurn } from './turns.ts';
 
 /** What the endpoint serves. */
 export interface Endpoint {
@@ -82,6 +83,7 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     const { error, status, role, actor } = await callerOf(endpoint, c.req.header(), socket?.remoteAddress);
     if (error !== undefined) return refuse(error, status);
     if (!endpoint.admission.recognize(socket, actor.who)) return refuse(TOO_MANY, 429);
+    await ownTurn();
     c.set('role', role);
     c.set('actor', actor);
     if (c.req.method !== 'GET') {

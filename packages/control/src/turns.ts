@@ -50,6 +50,12 @@ export const inTurns = <Result>(parts: Parts<Result>): Promise<Worked<Result>> =
     queue(turn);
   });
 
+/**
+ * Resolves when other work has had its turn since the last one of these. Requests that have waited for the same thing, such as the file of
+ * tokens, would otherwise be answered all at once.
+ */
+export const ownTurn = (): Promise<void> => new Promise((resolve) => queue(resolve));
+
 /** Does all of it at once. */
 export const atOnce = <Result>(parts: Parts<Result>): Result => {
   for (;;) {
