@@ -77,9 +77,11 @@ export const objectionTo = (
   call: AskedCall,
   at: Moment,
 ): Reason | undefined => {
+  const worth = worthAsking(engine, asked, mode, call);
+  if (worth === 0) return undefined;
   let isDue = false;
   for (const question of OBJECTIONS) {
-    if (!mayObject(question, engine, asked, mode, call)) continue;
+    if ((worth & BIT[question.of]) === 0) continue;
     if (isDue && question === maxInFlight) continue; // C17: never of a probe.
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
@@ -93,37 +95,44 @@ export const objectionTo = (
   return undefined;
 };
 
+const BIT = {
+  event: 1,
+  limits: 2,
+  allowed: 4,
+  mode: 8,
+  precheck: 16,
+  group: 32,
+  tool: 64,
+  key: 128,
+  in_flight: 256,
+} as const satisfies Record<Question['of'], number>;
+
 /**
- * Whether it is worth asking: nearly never. A question that is not configured, or whose circuit is closed, costs one comparison. The one
- * place that knows when a question has nothing to say.
+ * The questions that are worth asking, as bits: 0 for nearly every call. A question that is not configured, or whose circuit is closed, costs
+ * one comparison. The one place that knows when a question has nothing to say.
  */
-const mayObject = (
-  { of }: Question,
+const worthAsking = (
   { allowed, circuits, run }: Engine,
   { spec, tracked, group }: Asked,
   mode: CircuitMode,
   call: AskedCall,
-): boolean => {
-  switch (of) {
-    case 'event':
-      return mode === 'observe_only' || !circuits.ledgers.isCalm;
-    case 'limits':
-      return run !== undefined || call.run !== undefined;
-    case 'allowed':
-      return allowed !== undefined;
-    case 'mode':
-      return mode !== 'automatic';
-    case 'precheck':
-      return spec?.precheck !== undefined;
-    case 'group':
-      return group !== undefined && (group.circuit.state !== 'closed' || group.mode === 'forced_open');
-    case 'tool':
-      return tracked !== undefined && tracked.circuit.state !== 'closed';
-    case 'key':
-      return call.key !== undefined && tracked?.keys !== undefined;
-    case 'in_flight':
-      return tracked?.tool.policy.maxInFlight !== undefined || group?.tool.policy.maxInFlight !== undefined;
+): number => {
+  let worth = 0;
+  if (mode !== 'automatic') worth |= BIT.mode;
+  if (mode === 'observe_only' || !circuits.ledgers.isCalm) worth |= BIT.event;
+  if (run !== undefined || call.run !== undefined) worth |= BIT.limits;
+  if (allowed !== undefined) worth |= BIT.allowed;
+  if (spec?.precheck !== undefined) worth |= BIT.precheck;
+  if (group !== undefined) {
+    if (group.circuit.state !== 'closed' || group.mode === 'forced_open') worth |= BIT.group;
+    if (group.tool.policy.maxInFlight !== undefined) worth |= BIT.in_flight;
   }
+  if (tracked !== undefined) {
+    if (tracked.circuit.state !== 'closed') worth |= BIT.tool;
+    if (tracked.tool.policy.maxInFlight !== undefined) worth |= BIT.in_flight;
+    if (call.key !== undefined && tracked.keys !== undefined) worth |= BIT.key;
+  }
+  return worth;
 };
 
 /** C6, C15: a call passes its circuits. The decision has checked that each that is not closed has a free slot. */
