@@ -224,6 +224,16 @@ test.each([
   expect(texts[2]).toMatch(/ECONNREFUSED[\s\S]*<breakerbox>Tool 'a' is not available now/);
 });
 
+test('M1: a body in chunks of one byte closes its connection, and others are served', async () => {
+  const { url } = await started(fine);
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {});
+  const closed = new Promise((resolve) => void socket.once('close', resolve));
+  socket.write('POST /mcp HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
+  for (let count = 0; count < 50; count += 1) socket.write('1\r\n \r\n'.repeat(10_000));
+  await closed;
+  expect(await textOf(url, 1)).toContain('fine');
+});
+
 test('M2: an answer under the id as a string has the id of its request, over HTTP too', async () => {
   const { url } = await started((id, response) => streamed(`${id}`, response, { content: [] }));
   expect(await textOf(url, 7)).toContain('"id":7,');

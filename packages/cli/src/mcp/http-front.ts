@@ -69,15 +69,16 @@ const MOST_WAITING = 16;
 /** Closes a connection that asks again and again without waiting for answers: each question would be one to the server. */
 const waitingForAnswers = (handle: RequestListener): RequestListener => {
   const waiting = new WeakMap<Socket, number>();
-  const change = ({ socket }: IncomingMessage, by: number): number => {
+  const change = (socket: Socket, by: number): number => {
     const count = (waiting.get(socket) ?? 0) + by;
     waiting.set(socket, count);
     return count;
   };
   return (request, response) => {
-    if (change(request, 1) > MOST_WAITING) return void request.socket.destroy();
-    response.once('close', () => change(request, -1));
-    if (!request.socket.destroyed) handle(request, response);
+    const { socket } = request; // A request that is destroyed has none.
+    if (change(socket, 1) > MOST_WAITING) return void socket.destroy();
+    response.once('close', () => change(socket, -1));
+    if (!socket.destroyed) handle(request, response);
   };
 };
 
@@ -184,8 +185,9 @@ class HttpFront {
   }
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { socket } = request;
     const line = await this.#bodies.read(request).catch(() => undefined);
-    if (line === undefined) return void request.socket.destroy();
+    if (line === undefined) return void socket.destroy();
     const hasSession = sessionOf(request) !== undefined;
     const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
     const { relay, exchanges, cookies } = client;
