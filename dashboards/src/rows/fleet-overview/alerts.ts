@@ -41,6 +41,7 @@ const keys: readonly Key[] = [
     title: 'Tool',
     side: 'left',
     absent: '–',
+    width: 90,
     links: [fromRow(UID.toolDetail, 'Tool detail', TO_TOOL)],
   },
   HIDDEN_JOB,
@@ -74,7 +75,7 @@ export const alerts = () =>
       keys,
       [
         { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 69 },
-        { title: 'For', expr: firingFor(), unit: 's', decimals: 1, zero: '–', width: 78 },
+        { title: 'For', expr: firingFor(), unit: 's', decimals: 1, zero: '–', width: 72 },
       ],
       'Severity',
     ),
