@@ -31,10 +31,7 @@ const PIECE = 1_024;
 
 const watched = new WeakSet<Socket>();
 
-/**
- * Counts what a socket reads, and ends it if a listener cannot read that. ioredis throws such errors in the next tick, where they would
- * end the process, so that the ticks of its listeners are watched too.
- */
+/** Counts what a socket reads, and ends it if a listener cannot read that. */
 export const watchReads = (socket: Socket, reading: Reading): void => {
   if (watched.has(socket)) return;
   watched.add(socket);
@@ -49,21 +46,10 @@ export const watchReads = (socket: Socket, reading: Reading): void => {
   };
   socket.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     if (event !== 'data') return emit(event, ...given);
-    const { nextTick } = process;
-    process.nextTick = (run: (...args: unknown[]) => void, ...args: unknown[]) =>
-      nextTick(() => {
-        try {
-          run(...args);
-        } catch (error) {
-          end(error);
-        }
-      });
     try {
       read(given[0] as Buffer);
     } catch (error) {
       end(error);
-    } finally {
-      process.nextTick = nextTick;
     }
     return true;
   };
