@@ -20,6 +20,7 @@ export const AROUND: readonly Around[] = [
   { file: 'packages/control/README.md', has: 'await readState(target)', gives: 'control' },
   { file: 'docs/fleet.md', has: 'createFleet({ client', gives: 'fleet' },
   { file: 'docs/frameworks.md', has: "app.post('/chat'", gives: 'chat' },
+  { file: 'docs/limits.md', has: 'runner.generateToolResponse()', gives: 'anthropic-runner' },
   { file: 'docs/recipes.md', has: 'log.warn({ ...event }', gives: 'recipes' },
   { file: 'docs/recipes.md', has: 'readPage', gives: 'recipes' },
 ];
