@@ -52,7 +52,7 @@ test.each(ENDS.slice(0, 2))('R5: a message that the relay changes is another one
     expect(readAll(passed(stream, size, look))).toEqual(readAll(stream.replace('{"a":1}', '{"a":"changed €"}')));
 });
 
-test('M2: a message that the relay drops is none for the client, and its id holds', () => {
+test('M2: a message that the relay drops does not reach the client, and its id holds', () => {
   const look = (bytes: Buffer) => (bytes.includes('"a"') ? undefined : bytes);
   const text = passed('id: 1\ndata: {"a":1}\n\ndata: {}\n\n', 3, look);
   expect(readAll(text)).toEqual([['message', '{}', '1']]);
