@@ -7,6 +7,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { inspect } from 'node:util';
 import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
+import { boxModels } from '@breakerbox/core/internal';
 import {
   formatPauseReport,
   formatPlanReport,
@@ -22,6 +23,7 @@ import { registerBreakerboxMetrics } from '@breakerbox/telemetry/prom-client';
 import { Registry } from 'prom-client';
 import { EVENT_NAMES } from '../../packages/core/src/events.ts';
 import { KINDS } from './kinds.ts';
+import { askGuardedModels, type ModelWords } from './models.ts';
 import { createGarden, OWN_FAULT, secretOf } from './plants.ts';
 import { workOf } from './tools.ts';
 
@@ -33,6 +35,8 @@ export interface Said {
   readonly places: readonly string[];
   /** What the models read about their tools, by kind. */
   readonly heard: Readonly<Record<string, readonly string[]>>;
+  /** What the users of guarded models got. */
+  readonly answers: ModelWords['answers'];
   /** Foreign ports to which the process has connected. */
   readonly ports: readonly (number | undefined)[];
   /** Other rights that Node gives the process. It should have none. */
@@ -121,6 +125,20 @@ for (const [kind, run] of Object.entries(KINDS)) {
   say('what a console shows', inspect(box, { depth: 20, showHidden: true }));
 }
 
+const price = { input: 2, output: 10, currency: 'USD' };
+const modelBox = createBreakerbox({
+  agent: 'models',
+  limits: { tokens: 1_000_000 },
+  models: { 'anthropic/ai-up': { price } },
+});
+listen(modelBox);
+const words = await askGuardedModels(modelBox, modelBox.session({ id: 'run of models' }), garden);
+const ofModels = boxModels(modelBox).session;
+say('messages', words.errors.join('\n'));
+say('reports', formatReport(reportOf(ofModels)) + JSON.stringify(reportOf(ofModels)));
+say('views', JSON.stringify(ofModels.view()));
+say('what a console shows', inspect([modelBox, ofModels], { depth: 20, showHidden: true }));
+
 await telemetry.ready;
 say('/metrics', await (await fetch(telemetry.metricsUrl ?? '')).text());
 say('prom-client', (await text.metrics()) + (await open.metrics()));
@@ -130,6 +148,7 @@ const result: Said = {
   outputs: said,
   places: garden.places(),
   heard,
+  answers: words.answers,
   ports: [...connected],
   rights: ['fs.write', 'child', 'worker'].filter((right) => process.permission?.has(right) !== false),
 };

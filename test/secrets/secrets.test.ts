@@ -30,6 +30,9 @@ const HOLDS: Readonly<Record<string, string>> = {
   stderr: "a listener of 'circuit.transition' failed",
 };
 
+/** By telemetry. */
+const MODEL_WAYS = ['/metrics', 'prom-client', 'OTLP logs', 'OTLP metrics'] as const;
+
 let said: Said;
 let outputs: Readonly<Record<string, string>>;
 let port: number;
@@ -77,6 +80,17 @@ describe('Q2: no secret leaves the process', () => {
     expect(output.includes(holds), `the output of ${way} has ${holds}`).toBe(true);
     const found = secretsIn(output, [...said.places, ...OUTSIDE, OWN_FAULT]);
     expect(found).toEqual(way === 'stderr' ? [OWN_FAULT] : []);
+  });
+
+  test('Q2, L8: calls of models are in what was searched, and their users got the answers', () => {
+    const ways = Object.entries(outputs).filter(([, output]) => output.includes('model:xai/down'));
+    expect(ways.map(([way]) => way)).toEqual(expect.arrayContaining(['events', 'reports', 'views', ...MODEL_WAYS]));
+    expect(outputs['/metrics']).toMatch(/breakerbox_model_cost_total\{.*anthropic\/ai-up/);
+    expect(outputs['OTLP traces']).toContain('breakerbox.model.tried');
+    expect(outputs.messages).toContain('ModelsUnavailableError');
+    expect(secretsIn(said.answers.join('\n'), said.places)).toEqual(
+      expect.arrayContaining(['models: prompt', 'models: answer']),
+    );
   });
 
   test('Q2: every way out is searched', () => {

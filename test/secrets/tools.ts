@@ -33,7 +33,7 @@ export const workOf = (kind: string, { plant }: Garden): Work => {
 };
 
 /** An error in the form of HTTP clients, with request and response beside the message. */
-const failureWith = (planted: (what: string) => string): Error => {
+export const failureWith = (planted: (what: string) => string): Error => {
   const cause = new Error(`connect ECONNREFUSED ${planted('message of a cause')}`);
   const error = new Error(`${planted('message')} answered HTTP 503 Service Unavailable`, { cause });
   error.name = planted('name of an error');

@@ -226,6 +226,23 @@ test('L2: behind a router, an outage of one provider opens no other', async () =
   expect(states).toContain('model:openrouter/openai/gpt-5 closed');
 });
 
+test('L2: behind a router, a refused key opens the circuit of one provider, and each finds it out once', async () => {
+  const box = createBreakerbox({ agent: 'router key' });
+  const called: string[] = [];
+  const models = ['openrouter/anthropic/opus', 'openrouter/anthropic/sonnet', 'openrouter/openai/gpt-5'].map(
+    (name) => ({
+      name,
+      call: async () => {
+        called.push(name);
+        throw status(401);
+      },
+    }),
+  );
+  const ask = guardModels(box, { models });
+  for (let i = 0; i < 3; i += 1) await expect(ask('q')).rejects.toThrow(/its key is missing, wrong or not allowed/);
+  expect(called).toEqual(['openrouter/anthropic/opus', 'openrouter/openai/gpt-5']);
+});
+
 test('L4: a stream that fails before its first visible part is replaced, and one that fails after it is an error', async () => {
   const before: Call = async function* () {
     yield '';
