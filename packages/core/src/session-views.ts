@@ -14,8 +14,7 @@ import { adviceOf } from './limits/limit-text.ts';
 import type { Run } from './limits/run.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
-import { FOR_NOW } from './reasons.ts';
-import { noteText, type RejectionFacts } from './routing/message.ts';
+import { isForNow, noteText, type RejectionFacts } from './routing/message.ts';
 import { freshMemory } from './session-memory.ts';
 import type { SessionTools } from './session-tools.ts';
 import {
@@ -84,7 +83,7 @@ export class SessionViews {
     const { decider, at } = this.lookAhead();
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
-      .filter(({ route, reason }) => route !== undefined && !FOR_NOW.has(reason));
+      .filter((facts) => facts.route !== undefined && !isForNow(facts));
   }
 
   explain(run: Run | undefined, tool: string, input: unknown): Explanation {

@@ -76,8 +76,8 @@ test.each([
   [['run-1', 'tokens', '500'], 4, 'has no limit tokens, so that nothing stops it. It has limits of calls.'],
   [['run-2', 'calls', '500'], 4, 'No agent that answers has a live session run-2.'],
   [['run-1', 'money', '500'], 1, 'Allowed choices are calls, steps, tokens, cost, durationMs'],
-  [['run-1', 'calls', '1.5'], 1, 'Give a whole number'],
-  [['run-1', 'calls', '0'], 1, 'a number above 0 without commas'],
+  [['run-1', 'calls', '1.5'], 1, "the amount is '1.5'"],
+  [['run-1', 'calls', '0'], 1, 'a whole number above 0 without commas'],
   [['run-1', 'calls', '2h'], 1, "the amount is '2h'"],
   [['run-1', 'calls', '9999999999999'], 1, '1099511627776'],
 ] as const)('E6, A7: ctl extend %j says what is wrong', async (args, code, text) => {
@@ -96,7 +96,9 @@ test('A7, D1: a sub-agent is found by its id, and its limit grows with those abo
   const child = session.child({ id: 'helper', portion: { calls: 1 } });
   child.acquire('search').settle({ outcome: 'success' });
   expect(child.acquire('search').reason).toBe('limit_reached');
-  expect((await ctl('show', 'helper')).out).toContain('helper: 1 call, 1 of 1 tool calls (reached).');
+  const { out } = await ctl('show', 'helper');
+  expect(out).toContain('helper: 1 call, 1 of 1 tool calls (reached).');
+  expect(out).toContain('From a terminal: breakerbox ctl extend --size 1 helper calls AMOUNT\n');
   expect((await ctl('extend', 'helper', 'calls', '2')).out).toBe(
     'The limit of session helper grows from 1 tool calls to 3 tool calls. So does the one of session run-1, above it: 10 tool calls to 12 tool calls.\n',
   );

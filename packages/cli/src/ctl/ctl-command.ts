@@ -32,8 +32,10 @@ const amountOf = (text: string, limit: string): number => {
   const [, number = '', unit] = /^(\d{1,13}(?:\.\d{1,9})?)([smhd]?)$/.exec(text) ?? [];
   const isTime = limit === 'durationMs';
   const by = Number(number) * (unit ? UNITS[unit as keyof typeof UNITS] : 1);
-  if (by > 0 && (isTime || !unit)) return by;
-  const how = isTime ? 'milliseconds, or a time such as 30m or 2h' : 'a number above 0 without commas, such as 1000';
+  const isMoney = limit === 'cost';
+  if (by > 0 && (isTime || !unit) && (isMoney || Number.isInteger(by))) return by;
+  const what = isMoney ? 'a number above 0' : 'a whole number above 0';
+  const how = isTime ? 'milliseconds, or a time such as 30m or 2h' : `${what} without commas, such as 1000`;
   throw new Error(`the amount is '${text}'. To extend the limit ${limit}, write ${how}.`);
 };
 

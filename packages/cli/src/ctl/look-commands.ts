@@ -71,7 +71,7 @@ export const show = async (id: string, invocation: Invocation): Promise<void> =>
   }
   const { target, agent, session, text } = reported;
   if (flags.json) return io.out(documentOf({ endpoint: target.url, agent, session, report: text }));
-  const next = wayBack(session);
+  const next = wayBack(session) ?? wayBackOfChild(session, id);
   io.out(`${printable(text)}\n${next === undefined ? '' : `\nFrom a terminal: breakerbox ctl ${onOneLine(next)}\n`}`);
 };
 
@@ -96,15 +96,22 @@ const firstReport = async (
 
 /** The command that brings a session back, unless it has moved on since. */
 export const wayBack = ({ id, state, budget, event, limits = [] }: SessionState): string | undefined => {
-  const shown = isPlain(id) ? id : `-- ${quoted(id)}`;
-  if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown}`;
-  if (state === 'paused_limit') {
-    const over = limits.find(({ level, mode }) => level === 'reached' && mode === 'pause');
-    return over && `extend --size ${over.size} ${shown} ${over.limit} AMOUNT`;
-  }
+  if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown(id)}`;
+  if (state === 'paused_limit') return extension(id, limits);
   if (state !== 'paused_systemic' || event === undefined) return undefined;
-  return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown}`;
+  return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown(id)}`;
 };
+
+/** The same for a sub-agent whose own limit is reached (D1). The session goes on meanwhile. */
+const wayBackOfChild = ({ children = [] }: SessionState, id: string): string | undefined =>
+  extension(id, children.find((child) => child.id === id && !child.ended)?.limits);
+
+const extension = (id: string, limits: SessionState['limits'] = []): string | undefined => {
+  const over = limits.find(({ level, mode }) => level === 'reached' && mode === 'pause');
+  return over && `extend --size ${over.size} ${shown(id)} ${over.limit} AMOUNT`;
+};
+
+const shown = (id: string): string => (isPlain(id) ? id : `-- ${quoted(id)}`);
 
 /** Whether a shell and `breakerbox` take a text as one word that is no flag. */
 const isPlain = (text: string): boolean => /^\w[\w.:@/-]*$/.test(text);

@@ -7,7 +7,7 @@ import { NO_LOOPS } from '../loop-guard/loop-guard.ts';
 import { keyPassOf } from '../passes.ts';
 import type { Decided, SessionPermit } from '../permit.ts';
 import { decisionOf, FOR_NOW, isExecuted, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
-import type { RejectionCauses, RejectionFacts } from '../routing/message.ts';
+import { isForNow, type RejectionCauses, type RejectionFacts } from '../routing/message.ts';
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
 import { type Asked, type AskedCall, type Engine, NO_CALL } from './barrier.ts';
@@ -154,9 +154,9 @@ export class Decider {
     const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
     const call = { input, key: keyPassOf(passes)?.key, run: limits?.run };
     const reason = this.#reason(entry, mode, call, at);
-    return isExecuted(reason) || reason === 'repeat' || FOR_NOW.has(reason)
-      ? undefined
-      : this.#facts(reason, entry, mode, call, at);
+    if (isExecuted(reason) || reason === 'repeat') return undefined;
+    const facts = this.#facts(reason, entry, mode, call, at);
+    return isForNow(facts) ? undefined : facts;
   }
 
   /** What would be decided now for a tool. */

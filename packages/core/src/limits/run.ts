@@ -127,8 +127,9 @@ export class Run {
     return chain;
   }
 
-  /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first. */
+  /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first, then one that estimates reach (D3). */
   limitObjection(ms: number): LimitObjection | undefined {
+    let expected: LimitObjection | undefined;
     let reserved: LimitObjection | undefined;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
@@ -137,15 +138,18 @@ export class Run {
         const limit = run.limits[kind];
         if (limit === undefined) continue;
         if (limit.mode === 'pause') {
-          if (run.#usedOf(kind, ms) >= sizeOf(kind, limit))
-            return { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms) };
+          if (run.#usedOf(kind, ms) >= sizeOf(kind, limit)) {
+            const objection = { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms) } as const;
+            if (objection.limit.level === 'reached') return objection;
+            expected ??= objection;
+          }
           if (kind !== 'durationMs' && !isOwn && run.held[kind] >= limit.size)
             reserved ??= { reason: 'limit_reserved', limit: run.viewOf(kind, limit, ms) };
         }
         isOwn ||= limit.reserves;
       }
     }
-    return reserved;
+    return expected ?? reserved;
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import { reachedText, reservedText } from '../limits/limit-text.ts';
 import type { LimitView } from '../limits/limit-view.ts';
-import type { Decision, PauseReason, Reason, SkipReason } from '../reasons.ts';
+import { type Decision, FOR_NOW, type PauseReason, type Reason, type SkipReason } from '../reasons.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
 
@@ -70,8 +70,10 @@ export interface RejectionFacts extends RejectionCauses {
 
 /** The message of a skip or a pause (R3). */
 export const rejectionText = (facts: RejectionFacts): string => {
-  if (isPause(facts))
-    return [pauseText(facts), STOP, afterPause(facts), ...insteadOnPause([facts]), SKIP_MARK].join(' ');
+  if (isPause(facts)) {
+    const rest = isForNow(facts) ? [LATER] : [STOP, afterPause(facts), ...insteadOnPause([facts])];
+    return [pauseText(facts), ...rest, SKIP_MARK].join(' ');
+  }
   const { reason, tool } = facts;
   if (reason === 'busy')
     return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. Try again in your next turn. ${SKIP_MARK}`;
@@ -132,6 +134,10 @@ const noteLine = (facts: RejectionFacts): string => {
 };
 
 const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
+
+/** The call may be made a little later, without a person. D3: so it is if only the estimates of calls under way reach a limit. */
+export const isForNow = ({ reason, limit }: Pick<RejectionFacts, 'reason' | 'limit'>): boolean =>
+  FOR_NOW.has(reason) || (reason === 'limit_reached' && limit !== undefined && limit.level !== 'reached');
 
 /** Why a tool is skipped. */
 const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFacts): string => {
@@ -249,6 +255,9 @@ const insteadOnPause = (entries: readonly RejectionFacts[]): readonly string[] =
     .map(({ tool, fallback }) => `Instead of ${quoteTool(tool)}: ${asClause(fallback)}.`);
 
 const STOP = 'Do not call any tools, including ones that still work.';
+
+/** D3: the pause lifts once the calls under way have used less than expected. */
+const LATER = 'Try again in your next turn, or finish with what you have.';
 
 /** Why the session is paused: its budget has run out (B1, B4), several tools failed as one event (S2), or a limit is reached (D2). */
 const pauseText = ({ reason, ledger, event, limit }: RejectionFacts): string => {

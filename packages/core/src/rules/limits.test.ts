@@ -216,10 +216,26 @@ describe('D3: what a run spends', () => {
     session.acquire('a').settle({ ...OK, tokens: 50 });
     const high = session.acquire('a');
     expect(high).toMatchObject({ caution: true, note: '' });
-    expect(session.note()).not.toContain('Finish');
+    expect([session.note(), session.unavailable()]).toEqual(['', []]);
     high.settle({ ...OK, tokens: 1 });
     session.acquire('b').settle({ ...OK, tokens: 29 });
     expect(session.acquire('c').note).toContain('This run has used 80 of 100 tokens.');
+  });
+
+  test('D3: a call that only estimates pause may be made again, and a limit that is used up comes first', () => {
+    const { session } = bench({ tools: { a: {} }, limits: { tokens: 100, durationMs: 60_000, steps: 2 } });
+    session.acquire('a').settle({ ...OK, tokens: 50 });
+    const failing = session.acquire('b');
+    session.acquire('a');
+    expect(session.acquire('a').message).toBe(
+      'Tool calls are paused: this run has used 50 of 100 tokens, and calls under way are expected to use the rest. ' +
+        'Try again in your next turn, or finish with what you have. [breakerbox:not-called]',
+    );
+    expect(planScope(session, [{ name: 'list', tools: ['a'] }]).decision).toBe('proceed');
+    failing.settle({ outcome: 'failure', category: 'network' });
+    expect(failing.message).toBe('');
+    steps(session, 2);
+    expect(session.acquire('a').message).toContain('this run has used 2 of 2 turns. Do not call any tools');
   });
 
   test('C1, D2: while tools are only observed, the model reads nothing of limits', () => {

@@ -10,8 +10,7 @@ import {
 } from '../config/checks.ts';
 import { shortened } from '../config/names.ts';
 import { NO_CALL } from '../engine/barrier.ts';
-import { FOR_NOW } from '../reasons.ts';
-import { type RejectionFacts, waitOf } from '../routing/message.ts';
+import { isForNow, type RejectionFacts, waitOf } from '../routing/message.ts';
 import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../routing/route.ts';
 import { describeWait, quoteTool } from '../routing/wording.ts';
 import type { Session } from '../session-api.ts';
@@ -55,7 +54,7 @@ const planTasks = (tasks: readonly Task[], now: (tool: string) => RejectionFacts
       const facts = now(tool);
       const { reason, route } = facts;
       if (route?.kind === 'alternative') degraded.push({ tool, route });
-      else if (route !== undefined && !FOR_NOW.has(reason))
+      else if (route !== undefined && !isForNow(facts))
         blockers.push({ tool, reason, route, unblock: unblockText(facts) });
     }
     if (blockers.length === 0) achievable.push({ task: name, degraded });

@@ -182,3 +182,21 @@ describe('calls that the hooks keep', () => {
     expect(outcomes).toEqual(['search: ignored, cancelled']);
   });
 });
+
+describe('D6: a query whose run is paused', () => {
+  it('D6: ends after two turns in a row with a paused call, but not if the limit was extended meanwhile', async () => {
+    const { session } = watchedSession({ limits: { calls: 1 } });
+    const claude = claudeCode(breakerHooks(session));
+    const turn = async (id: string, meanwhile = () => {}) => {
+      await claude.before(id);
+      meanwhile();
+      return claude.batch(id);
+    };
+    await turn('a');
+    expect(await turn('b')).toEqual({});
+    expect(await turn('c', () => session.extend('calls', 1))).toEqual({});
+    await turn('d');
+    expect(await turn('e')).toEqual({});
+    expect(await turn('f')).toMatchObject({ continue: false });
+  });
+});

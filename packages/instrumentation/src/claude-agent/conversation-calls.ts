@@ -20,7 +20,7 @@ export interface Calls {
   ran(callId: string, settlement: Settlement): Permit | undefined;
   /** The call never ran. */
   deny(callId: string): void;
-  /** A turn of this caller is over. Tells whether it is the second one in a row with a paused call, so that no further turn is of use (D6). */
+  /** A turn of this caller is over. Tells whether it is the second one in a row with a paused call, and the run still is paused (D6). */
   step(caller: Caller): { readonly isLast: boolean };
   /** Gives up the calls of these callers, because no hook will report their ends. Their sub-agents' sessions end. */
   giveUp(isMeant: (caller: Caller) => boolean): void;
@@ -148,7 +148,8 @@ const callsIn = (session: Session): Calls => {
       if (caller.agent_id !== undefined) return { isLast: false };
       const paused = pauses.get(caller.session_id);
       pauses.delete(caller.session_id);
-      if (!paused?.now) return { isLast: false };
+      // It may have been extended or resumed since.
+      if (!paused?.now || !session.view().state.startsWith('paused')) return { isLast: false };
       pauses.set(caller.session_id, { turns: paused.turns + 1, now: false });
       return { isLast: paused.turns > 0 };
     },
