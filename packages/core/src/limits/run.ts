@@ -205,7 +205,8 @@ export class Run {
 
   #guess(kind: 'tokens' | 'cost'): number {
     const guess = Math.min((this.#limit(kind)?.size ?? 0) * FIRST, this.room(kind) / 2);
-    return kind === 'tokens' ? Math.floor(guess) : guess;
+    const parts = kind === 'tokens' ? 1 : BILLION; // Rounded up, it could take the rest.
+    return Math.floor(guess * parts) / parts;
   }
 
   /** The nearest limit. */
@@ -432,10 +433,13 @@ const sound = (amount: unknown): number | undefined =>
 /** A usage may be reported that no run has. It must not become infinite, and then no number at all. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
+/** Money is counted in billionths. */
+const BILLION = 1e9;
+
 /** Money is added to the nearest billionth, because fractions are not exact: ten times 0.1 has to be 1. */
 export const sumOf = (kind: CountedKind, one: number, other: number): number => {
   const sum = Math.min(MOST, Math.max(-MOST, one + other));
-  return kind === 'cost' ? Math.round(sum * 1e9) / 1e9 : sum;
+  return kind === 'cost' ? Math.round(sum * BILLION) / BILLION : sum;
 };
 
 /** D4: the time that calls have. */

@@ -264,8 +264,9 @@ describe('D3: what a run spends', () => {
 
   test('D2: a note beside a pause, or about the last of a limit, promises nothing', () => {
     const { session } = bench({ limits: { calls: 5 } });
-    callTimes(session, 4);
+    callTimes(session, 3);
     expect(session.acquire('a').note).toContain('with what is left');
+    callTimes(session, 1);
     expect(session.note()).toMatch(/^Tool calls are paused: this run has used 5 of 5 tool calls\./);
     const advised = bench({ limits: { calls: { limit: 2, mode: 'advise' } } }).session;
     callTimes(advised, 2);

@@ -36,7 +36,7 @@ describe('Q1: the report of a session, in each of its states', () => {
       state: 'active',
       tools: [],
       systemic: null,
-      scope: null,
+      plan: null,
       leftOut: [],
       next: [],
     });
@@ -138,7 +138,7 @@ describe('Q1: the report of a session, in each of its states', () => {
       { name: 'refund', tools: ['a'] },
     ]);
     const report = reportOf(session, { done: ['prices'] });
-    expect(report).toMatchObject({ done: ['prices'], scope: { decision: 'reduce' } });
+    expect(report).toMatchObject({ done: ['prices'], plan: { decision: 'reduce' } });
     const text = formatPlanReport(report).replace(/\s+/g, ' ');
     for (const word of ['prices', 'thanks', 'refund', "a probe of 'a' succeeds"]) expect(text).toContain(word);
   });
