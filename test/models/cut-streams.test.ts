@@ -1,6 +1,8 @@
-/** Retries above the guard: of `streamText`, after a part that the user saw. */
+/** What `streamText` does above the guard once a stream fails after a part that the user saw. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { streamText } from 'ai';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { sends } from './loopback-provider.ts';
 import { pairOf } from './providers.ts';
 import { EVENTS, HEAD } from './recordings.ts';
@@ -32,4 +34,19 @@ test('L6: streamRetries repeats text that was seen, as the documents warn', asyn
   const { texts, calls } = await seenWith({ streamRetries: 1 });
   expect(texts).toEqual([texts[0], texts[0]]);
   expect(calls).toBe(2);
+});
+
+test('L4: a server that pipes a stream that is cut tells the browser, and can catch the error', async () => {
+  const { model, primary } = await pairOf('messages');
+  primary.behave(cut);
+  const piped = Promise.withResolvers<unknown>();
+  const server = createServer((_, response) => {
+    const result = streamText({ model, prompt: 'Hi', maxRetries: 0, onError: () => {} });
+    result.pipeUIMessageStreamToResponse(response).then(piped.resolve, piped.resolve);
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const page = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
+  expect(page).toContain('"type":"error"');
+  expect(await piped.promise).toMatchObject({ name: 'ModelStreamError' });
 });
