@@ -9,7 +9,7 @@ import { generateText, isStepCount, tool } from 'ai';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

@@ -13,7 +13,7 @@ import { context } from '@opentelemetry/api';
 import { z } from 'zod';
 
 startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 setLogLevel(LogLevel.WARN);
 
 const session = createBreakerbox({

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 process.env.MASTRA_TELEMETRY_DISABLED ??= '1'; // Mastra's own, which tells its makers of features in use
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];
 const script = [search('web_search'), search('web_search'), search('news_search'), 'The news: breakers are back.'];

@@ -13,7 +13,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 
 const alternatives = [{ tool: 'news_echo', degradation: 'low', note: 'recent items only' }] as const;
 const box = createBreakerbox({ agent: 'research-agent', tools: { web_echo: { alternatives }, news_echo: {} } });

@@ -9,7 +9,7 @@ import { Agent, run, setTracingDisabled, tool } from '@openai/agents';
 import { z } from 'zod';
 
 const telemetry = startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 if (!process.env.OPENAI_API_KEY) setTracingDisabled(true); // The SDK's own traces go to OpenAI.
 
 const search = (tool: string) => [{ tool, input: { query: 'circuit breakers' } }];

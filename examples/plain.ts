@@ -10,7 +10,7 @@ import { type Message, openAiModel, scriptedModel } from '@breakerbox/scripted-m
 import { startTelemetry } from '@breakerbox/telemetry';
 
 startTelemetry({ serviceName: 'research-agent' }); // http://127.0.0.1:9464/metrics
-await startControl(); // npx breakerbox ctl list
+await startControl(); // npm run breakerbox -- ctl list
 
 const session = createBreakerbox({
   agent: 'research-agent',

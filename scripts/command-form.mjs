@@ -10,9 +10,11 @@ export const FORM = 'clone';
 const WORDS = { npx: 'npx breakerbox ', clone: 'npm run breakerbox -- ' };
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Pages for people who read the repository. Runbooks and texts of alerts go with the packages, and always say `npx`. */
+/** Pages and programs for people who read the repository. Runbooks and texts of alerts go with the packages, and always say `npx`. */
 export const pages = () =>
-  globSync(['README.md', 'docs/*.md', '{packages/*,alerts,dashboards,examples}/README.md'], { cwd: root }).sort();
+  globSync(['README.md', 'docs/*.md', '{packages/*,alerts,dashboards,examples}/README.md', 'examples/*.ts'], {
+    cwd: root,
+  }).sort();
 
 /** The text in a form. A line with a comment that says so keeps both. */
 export const inForm = (text, form) => {

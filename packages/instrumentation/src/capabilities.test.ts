@@ -197,13 +197,13 @@ describe('R1, E6: content that is not allowed', () => {
     const read = async (map: object) => loadCapabilities(await file(`much${extension}`, JSON.stringify(map)));
     expect(Object.keys((await read({ tools: tools(1_000) })).tools)).toHaveLength(1_000);
     expect(await refused(read({ tools: tools(1_001) }))).toMatchObject({
-      at: 'tools',
+      at: 'line 1, tools',
       what: 'has 1001 tools, but at most 1000 can be in one file. Leave out tools that the agent does not have.',
     });
     const a = { alternatives: [{ tool: 'b', note: 'x'.repeat(1_001) }] };
     const b = { fallback: 'x'.repeat(90_000), provides: 'x'.repeat(1_000) };
     expect(await refused(read({ tools: { a, b } }))).toMatchObject({
-      at: 'tools.a.alternatives[0].note\ntools.b.fallback',
+      at: 'line 1, tools.a.alternatives[0].note\nline 1, tools.b.fallback',
       what: expect.stringMatching(/^has 1001 characters.*\nhas 90000 characters, .* Shorten it to 1000 at most\.$/),
     });
   });
@@ -212,16 +212,16 @@ describe('R1, E6: content that is not allowed', () => {
     expect((await refused(loadCapabilities(await file('none.yaml', text)))).what).toMatch(/Give an object/);
   });
 
-  test('R1, E6: the error names the file and lists every fault that the validator of core finds', async () => {
+  test('R1, E6: the error names the file and lists every fault that the validator of core finds, with its line', async () => {
     const text = 'tools:\n  a: { alternatives: [{ tool: b }], falback: x }\n  c: { adapt: 5, provides: 7 }\n';
     const path = await file('wrong.yaml', text);
     const rejection = await refused(loadCapabilities(path));
     expect(rejection.path).toBe(path);
     expect(rejection.at.split('\n').toSorted()).toEqual([
-      'tools.a.alternatives[0].tool',
-      'tools.a.falback',
-      'tools.c.adapt',
-      'tools.c.provides',
+      'line 2, tools.a.alternatives[0].tool',
+      'line 2, tools.a.falback',
+      'line 3, tools.c.adapt',
+      'line 3, tools.c.provides',
     ]);
   });
 

@@ -5,12 +5,13 @@ import {
   expanded,
   fileError,
   isJson,
+  type Parsed,
   parsed,
   pathOf,
+  placed,
   type Source,
   textIn,
   throwIfAny,
-  throwIfTooDeep,
   throwIfTooLong,
   unreadable,
 } from './settings-file.ts';
@@ -22,8 +23,8 @@ const WHAT = 'capability file';
  * Reads a capability map (R1) from a `.yaml`, `.yml` or `.json` file. For each tool it says what the tool provides, its
  * alternatives, the manual fallback, and what the tool depends on. The warnings name tools with neither alternative nor fallback.
  *
- * @throws {BreakerboxConfigError} listing the first 100 faults and where they are: a missing file, another extension, text that is not
- * UTF-8 or cannot be parsed (with line and column), a duplicate key, more than 100 expanded aliases, 128 KB, 1,000 tools, 32 levels or
+ * @throws {BreakerboxConfigError} listing the first 100 faults, each with its line: a missing file, another extension, text that is not
+ * UTF-8 or cannot be parsed, a duplicate key, more than 100 expanded aliases, 128 KB, 1,000 tools, 32 levels or
  * 1,000 characters in a text, and all that `validateCapabilities` of `@breakerbox/core` rejects.
  * @throws {BreakerboxUsageError} if the path is neither a string nor a `file:` URL.
  *
@@ -67,20 +68,26 @@ export const parseCapabilitiesYaml = (text: string, name = 'capabilities.yaml'):
 };
 
 const parseYaml = (text: string, source: Source): CapabilityMap => {
-  const { document, issues } = parsed(text, source);
+  const { document, lineOf, issues } = parsed(text, source);
   throwIfAny(issues, source);
   const value = expanded(document, source);
-  throwIfAny(tooMuch(value), source);
-  return named(source, () => validateCapabilities(value));
+  throwIfAny(
+    tooMuch(value).map((issue) => placed(issue, lineOf)),
+    source,
+  );
+  return named(source, lineOf, () => validateCapabilities(value));
 };
 
 /** JSON parsers silently keep the last of two equal keys. YAML includes JSON, and its parser finds duplicates. */
 const parseJson = (text: string, source: Source): CapabilityMap => {
-  throwIfTooDeep(text, source);
-  const map = named(source, () => parseCapabilities(text));
-  throwIfAny(tooMuch(map), source);
+  const { lineOf, issues } = parsed(text, source);
+  const map = named(source, lineOf, () => parseCapabilities(text));
   throwIfAny(
-    parsed(text, source).issues.filter(({ code }) => code === 'DUPLICATE_KEY'),
+    tooMuch(map).map((issue) => placed(issue, lineOf)),
+    source,
+  );
+  throwIfAny(
+    issues.filter(({ code }) => code === 'DUPLICATE_KEY'),
     source,
   );
   return map;
@@ -93,11 +100,15 @@ const bytesOf = async (path: string | URL): Promise<Buffer> => {
   return Buffer.concat(chunks);
 };
 
-/** Adds the name of the file to core's errors. */
-const named = (source: Source, read: () => CapabilityMap): CapabilityMap => {
+/** Adds the name of the file, and the lines in it, to core's errors. */
+const named = (source: Source, lineOf: Parsed['lineOf'], read: () => CapabilityMap): CapabilityMap => {
   try {
     return read();
   } catch (error) {
-    throw error instanceof BreakerboxConfigError ? fileError(source, error.issues) : error;
+    if (!(error instanceof BreakerboxConfigError)) throw error;
+    throw fileError(
+      source,
+      error.issues.map((issue) => placed(issue, lineOf)),
+    );
   }
 };

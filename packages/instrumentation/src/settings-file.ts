@@ -95,7 +95,7 @@ export const throwIfTooLong = (length: number, source: Source): void => {
 };
 
 /** @throws BreakerboxConfigError if lists and objects nest too deep for a parser */
-export const throwIfTooDeep = (text: string, source: Source): void => {
+const throwIfTooDeep = (text: string, source: Source): void => {
   const issue = tooDeep(text);
   throwIfAny(issue === undefined ? [] : [issue], source);
 };
@@ -199,6 +199,12 @@ const lineOf = (document: Document.Parsed, lineCounter: LineCounter, path: strin
     start = step.start ?? start;
   }
   return start === undefined ? undefined : `line ${lineCounter.linePos(start).line}`;
+};
+
+/** The issue with its line in front of its path, if the document has that path. */
+export const placed = ({ path, message }: ConfigIssue, lineOf: Parsed['lineOf']): ConfigIssue => {
+  const line = lineOf(path);
+  return { path: line === undefined ? path : `${line}, ${path}`, message };
 };
 
 interface Step {

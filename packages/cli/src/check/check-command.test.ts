@@ -41,6 +41,16 @@ describe('E6, M8: breakerbox check', () => {
     expect(code).toBe(1);
   });
 
+  test('E6: a fault in a capability map has its line too', async () => {
+    const path = file('capabilities-wrong.yaml', 'tools:\n  a:\n    falback: ask\n');
+    expect((await run(path)).err).toMatch(/line 3, tools\.a\.falback: .*fallback/);
+  });
+
+  test('E6: a file with a list or a text is told what to write, and nothing else', async () => {
+    const { err } = await run(file('list.yaml', '- a\n'));
+    expect(err).toMatch(/:\n {2}file: is not an object\. Write settings such as [^\n]+\n$/);
+  });
+
   test('E6: a file that is not there is a fault', async () => {
     const { err, code } = await run(join(folder, 'none.yaml'));
     expect(err).toContain('none.yaml');

@@ -353,6 +353,8 @@ describe('breakerbox replay', () => {
     expect(out).toMatch(/1 x unknown format; name it with --format \(.*b\.json\)/);
     const { err, code } = await runCommand((io) => replayCommand(io), [folder, '--agent', 'two']);
     expect({ err, code }).toMatchObject({ code: 2, err: expect.stringContaining('There is no tool call') });
+    const unknown = await runCommand((io) => replayCommand(io), [join(folder, 'b.json')]);
+    expect(unknown.err).toContain('The format of this file is not known');
   });
 
   test('a folder that cannot be read is named, and does not stop the replay', async () => {

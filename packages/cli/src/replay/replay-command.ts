@@ -144,10 +144,12 @@ const withoutRequests = (config: FileSettings): FileSettings => {
 
 const noCalls = ({ files }: Recording, agent: string | undefined): string => {
   const of = agent === undefined ? '' : ` of the agent '${printable(agent)}'`;
-  return [
-    `There is no tool call${of} in ${files.length === 1 ? 'this file' : 'these files'}.`,
-    ...faultLines(files),
-  ].join('\n');
+  const where = files.length === 1 ? 'this file' : 'these files';
+  const isUnread = files.length > 0 && files.every(({ format, error }) => format === undefined && error === undefined);
+  const what = isUnread
+    ? `The format of ${where} is not known, so nothing was read.`
+    : `There is no tool call${of} in ${where}.`;
+  return [what, ...faultLines(files)].join('\n');
 };
 
 /** Its start and its end. */

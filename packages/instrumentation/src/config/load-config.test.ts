@@ -155,7 +155,7 @@ tools:
     ['a duplicate key in JSON', '{"scope": "none",\n"scope": "none"}', 'a.json', /^line 2, column 1: is a duplicate/],
     ['broken JSON', '{\n"scope": "none",}', 'b.json', /^line 2, column \d+: is not valid JSON/],
     ['an empty file', '# nothing yet\n', undefined, /^file: is empty\. Write settings such as/],
-    ['a list', '- a\n', undefined, /^config: is a list\. Give an object/],
+    ['a list', '- a\n', undefined, /^file: is not an object\. Write settings/],
     ['another extension', 'a: b', 'c.toml', /^file: ends in \.toml, but the extension decides/],
     [
       'a text that is too long',

@@ -5,9 +5,9 @@ import { readJson, validateConfig } from '@breakerbox/core/internal';
 import {
   expanded,
   isJson,
-  type Parsed,
   parsed,
   pathOf,
+  placed,
   type Source,
   textIn,
   throwIfAny,
@@ -118,11 +118,13 @@ const contentOf = (path: string | URL, source: Source): { readonly bytes: Uint8A
   }
 };
 
-const EMPTY = 'is empty. Write settings such as { defaults: { failureThreshold: 5 } }, or leave the file out.';
+const WRITE = 'Write settings such as { defaults: { failureThreshold: 5 } }';
 
 /** The same checks as those of `createBreakerbox`. */
 const faultsOf = (value: unknown): readonly ConfigIssue[] => {
-  if (value === null || value === undefined) return [{ path: 'file', message: EMPTY }];
+  if (value === null || value === undefined)
+    return [{ path: 'file', message: `is empty. ${WRITE}, or leave the file out.` }];
+  if (!isRecord(value)) return [{ path: 'file', message: `is not an object. ${WRITE}.` }];
   const ofFiles = [...functionIssues(value), ...healthCheckIssues(value)];
   const known = new Set(ofFiles.map(({ path }) => path));
   return [...ofFiles, ...boxIssues(withHealthCheck(value)).filter(({ path }) => !known.has(path))];
@@ -146,8 +148,3 @@ const IN_CODE: Partial<BreakerboxConfig> = { agent: 'agent', scope: 'process' };
 
 const fleetIn = ({ scope }: Readonly<Record<string, unknown>>): Partial<BreakerboxConfig> =>
   scope === undefined || scope === 'process' ? { fleet: { join: () => {} } } : {};
-
-const placed = ({ path, message }: ConfigIssue, lineOf: Parsed['lineOf']): ConfigIssue => {
-  const line = lineOf(path);
-  return { path: line === undefined ? path : `${line}, ${path}`, message };
-};
