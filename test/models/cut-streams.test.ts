@@ -39,14 +39,14 @@ test('L6: streamRetries repeats text that was seen, as the documents warn', asyn
 test('L4: a server that pipes a stream that is cut tells the browser, and can catch the error', async () => {
   const { model, primary } = await pairOf('messages');
   primary.behave(cut);
-  const piped = Promise.withResolvers<unknown>();
+  let piped: Promise<unknown> | undefined;
   const server = createServer((_, response) => {
     const result = streamText({ model, prompt: 'Hi', maxRetries: 0, onError: () => {} });
-    result.pipeUIMessageStreamToResponse(response).then(piped.resolve, piped.resolve);
+    piped = result.pipeUIMessageStreamToResponse(response).catch((error: unknown) => error);
   });
   onTestFinished(() => void server.close());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const page = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).text();
   expect(page).toContain('"type":"error"');
-  expect(await piped.promise).toMatchObject({ name: 'ModelStreamError' });
+  expect(await piped).toMatchObject({ name: 'ModelStreamError' });
 });
