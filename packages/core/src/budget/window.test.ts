@@ -67,8 +67,12 @@ describe('B1: a sliding window', () => {
     expect(list(passTime(failed(budget, 'ab', { at: at(20) }), at(0), always))).toBe('a? b?');
   });
 
-  test('B1: a provisional charge that leaves the window never becomes final', () => {
-    expect(passTime(failed(start, 'a'), at(600_001), never).consumed).toBe(0);
+  test.each([
+    ['while it may still be shared is never consumed', always, 0],
+    ['later is consumed, also if nothing asked in between', never, 1],
+  ])('B1, S3: a provisional charge that leaves the window %s', (_, mayStillBeShared, consumed) => {
+    const next = passTime(failed(start, 'a'), at(600_001), mayStillBeShared);
+    expect(next).toMatchObject({ consumed, charges: [], remaining: 5 });
   });
 
   test('B1: one tool counts at most the limit minus one, and its latest charges are kept', () => {

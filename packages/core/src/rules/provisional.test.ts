@@ -61,6 +61,7 @@ describe('S3: charges that may belong to an event are provisional', () => {
   test('B1, S3: a charge whose window has passed during a pause is final after it, and no later event takes it back', () => {
     const { session, clock } = bench({ tools });
     failOnce(session, 'c', 'server');
+    succeedOnce(session, 'g'); // Otherwise all seven failures are one event.
     trip(session, 'a');
     trip(session, 'b');
     expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { consumed: 1, provisional: 1 } });
