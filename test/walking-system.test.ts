@@ -284,6 +284,7 @@ const CONTRACT = Object.values(METRIC)
 
 /** Created with their first use, and left out of a scrape when their time is over. */
 const FIRST_USE: readonly string[] = [
+  METRIC.circles,
   METRIC.unavailableTime,
   METRIC.retryAfterTime,
   METRIC.fleetIgnored,
