@@ -71,6 +71,7 @@ export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
   /** The gate of an event is in no metric and has no events. */
   context.overrides.gateMoved = (gate) => {
     if (!watched.has(gate)) return;
+    orders.refresh(); // A grant for its tools may be over.
     if (gate.circuit.state === 'half_open') began(EVENT_CIRCUIT, gate.circuit.outage.held);
     else reopened(EVENT_CIRCUIT, gate.circuit);
   };

@@ -296,6 +296,42 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'wait', ms: 1 },
     ],
   ],
+  [
+    'B1, B3: charges that grew old during a pause leave the window when an opening ends the pause',
+    {
+      tools: { a: {}, b: {} },
+      checked: [],
+      budget: { failures: 3, windowSteps: 2 },
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 2 },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'wait', ms: 239_999 },
+      { kind: 'step', slot: 0, count: 3 },
+      { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network' } },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+    ],
+  ],
+  [
+    'C9, G4: the granted probe of an event by a tool that depends on its tools has used up the grant for them, too',
+    {
+      tools: { a: { dependsOn: ['db'] }, b: { dependsOn: ['a'] }, c: { dependsOn: ['db'] } },
+      defaults: { share: 'fleet' },
+      checked: [],
+      budget: { failures: 10 },
+      scope: 'process',
+      fleet: { join: () => {} },
+    },
+    [
+      { kind: 'order', slot: 0, name: 'c', order: { order: 'hold', category: 'network', ageMs: 0, waitMs: 1_000 } },
+      { kind: 'call', slot: 0, tool: 'c', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'order', slot: 0, name: 'a', order: { order: 'hold', category: 'network', ageMs: 0, waitMs: 1_000 } },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'order', slot: 0, name: 'event:systemic', order: { order: 'grant', forMs: 1 } },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {
