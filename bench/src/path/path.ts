@@ -23,7 +23,7 @@ export interface PathSize {
 export const GUARD_PATHS: Readonly<Record<string, { readonly limit: PathSize; readonly target: PathSize }>> = {
   'guard()': { limit: { files: 23, functions: 89 }, target: { files: 20, functions: 64 } },
   'guard(), skipped': { limit: { files: 29, functions: 89 }, target: { files: 28, functions: 105 } },
-  'guard(), third failure': { limit: { files: 61, functions: 376 }, target: { files: 46, functions: 250 } },
+  'guard(), third failure': { limit: { files: 61, functions: 377 }, target: { files: 46, functions: 250 } },
 };
 
 const CHILD = fileURLToPath(new URL('path-child.ts', import.meta.url));

@@ -266,7 +266,10 @@ export class FailureLedgers {
     const { ledger: ofDryRun } = this.#dryRun;
     if (ofDryRun !== undefined) this.#dryRun.ledger = entry(ofDryRun, this.#dryRun);
     if (this.real.ledger !== ledger || this.#dryRun.ledger !== ofDryRun) this.#changed();
-    if (goesOn(ledger, this.real.ledger) || goesOn(ofDryRun, this.#dryRun.ledger)) this.#steadyUntil = NOT_LONG; // As in `resolve`.
+    const goesOn =
+      (ledger.exhausted && !this.real.ledger.exhausted) ||
+      (ofDryRun?.exhausted === true && this.#dryRun.ledger?.exhausted === false);
+    if (goesOn) this.#steadyUntil = NOT_LONG; // As in `resolve`.
   }
 
   #changed(): void {
@@ -301,10 +304,6 @@ export class FailureLedgers {
 }
 
 type Entry = (ledger: Ledger, side: LedgerSide) => Ledger;
-
-/** Whether a pause of the budget has ended. */
-const goesOn = (before: Ledger | undefined, now: Ledger | undefined): boolean =>
-  before?.exhausted === true && now?.exhausted === false;
 
 const same = <Value>(value: Value): Value => value;
 
