@@ -645,7 +645,7 @@ const renamed = ({ text, isCut, error }: RpcMessage, { caller: { id } }: OpenReq
 };
 
 /** What the engine says about the wait, which it takes from the circuit. */
-const AGAIN = /\bIt may work again in about [^.]*\./;
+const AGAIN = /\bIt may work again in about [^.]{1,60}\./;
 
 /** Milliseconds that a server may take to start. */
 const START_MS = 2_000;
