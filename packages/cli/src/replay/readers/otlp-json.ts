@@ -101,8 +101,10 @@ const spanOf = (span: OtlpSpan | null): Span | undefined => {
   };
 };
 
-/** Milliseconds of nanoseconds, which are a string in JSON. */
-/** To the microsecond: a number has no room for nanoseconds of today, and whole milliseconds must stay whole. */
+/**
+ * Milliseconds of nanoseconds, which are a string in JSON. To the microsecond: a number has no room for nanoseconds of today, and whole
+ * milliseconds must stay whole.
+ */
 const msOf = (nanos: unknown): number | undefined =>
   typeof nanos === 'string' || typeof nanos === 'number'
     ? timeOf(Math.round(Number(nanos) / 1e3) / 1e3) || undefined
