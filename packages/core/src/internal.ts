@@ -4,6 +4,7 @@ export { NO_LIMIT } from './budget/budget.ts';
 export { type Evidence, type Refine, readEvidence, stopKind, TRUST } from './classify/classify.ts';
 export { byPattern, grpcStatus, type Meaning, namedCode, readStatus, statusMeaning } from './classify/codes.ts';
 export { type ErrorResult, isError, readErrorResult } from './classify/error-result.ts';
+export { saysSessionLost } from './classify/lost-session.ts';
 export { readJson } from './config/checks.ts';
 export type { ModelTokens, ModelUsage } from './config/model-price.ts';
 export { nearestFirst, safeJson, visible } from './config/names.ts';

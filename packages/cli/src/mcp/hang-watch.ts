@@ -55,7 +55,8 @@ export class HangWatch {
   heard(isPing = false): void {
     const askedMs = this.#pingedMs === undefined ? 0 : this.#parts.now() - this.#pingedMs;
     this.#ignoresPings = !isPing && (this.#ignoresPings || askedMs > PING_MS);
-    if (isPing) this.pingFailed();
+    if (isPing) this.pingOver();
+    else this.#askAfterMs = ASK_AFTER_MS;
     this.#hasLater = false;
     this.#silentSinceMs = this.#parts.isWaiting() ? this.#parts.now() : undefined;
     const { isHung } = this;
@@ -64,7 +65,7 @@ export class HangWatch {
   }
 
   /** The ping was answered, or got no answer for a reason that is counted elsewhere, such as a broken connection. */
-  pingFailed(): void {
+  pingOver(): void {
     this.#pingedMs = undefined;
     this.#askAfterMs = Math.min(2 * this.#askAfterMs, MOST_ASK_AFTER_MS);
   }

@@ -1,14 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { read, readText } from '@breakerbox/core/internal';
+import { read, readText, saysSessionLost } from '@breakerbox/core/internal';
 import { isSameId, type RpcMessage, readLine } from './rpc-message.ts';
 import { TooLongError } from './too-long.ts';
 
 /** Statuses whose body may be the answer. The others are about the way to the server. */
 const AS_MESSAGE: ReadonlySet<number> = new Set([400, 404, 405, 406, 409, 413, 415, 422]);
-
-/** How servers say that they do not know a session. Other parameters may have the word in their names. */
-const LOST =
-  /\bsession[ -]?id (?:is |was )?(?:header )?(?:invalid|missing|unknown|required|not |expired)|\b(?:no valid|unknown|invalid|missing) (?:mcp[ -])?session\b|\bsession[ -]?(?:id )?(?:header )?(?:is |was |has |does )?(?:not (?:found|exist|known)|expired|terminated|unknown|invalid)|\bsession does not belong|\b(?:server )?not initialized\b|\bbefore initialization\b|\bexpect(?:ed|s)? initialize\b/i;
 
 /** Statuses that refuse a request before it is looked at. They may mean a lost session, so the handshake is tried (M1). */
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410, 422]);
@@ -30,17 +26,17 @@ export const isLostSession = (response: IncomingMessage, problem: Buffer): boole
 
 /** Whether the text of a refusal is about the session. */
 export const namesSession = ({ statusCode = 0 }: IncomingMessage, problem: Buffer): boolean =>
-  (statusCode === 400 && /session[ -]?id/i.test(`${problem}`)) || (statusCode >= 400 && LOST.test(`${problem}`));
+  statusCode >= 400 && saysSessionLost(`${problem}`, statusCode);
 
 /** Whether the server has refused a request in a way that says nothing about it, so that it may have lost the session. */
 export const isRefused = ({ statusCode = 0 }: IncomingMessage): boolean => REFUSED.has(statusCode);
 
 /** Whether an answer says that the server does not know the session. */
-export const saysSessionLost = (line: Buffer): boolean =>
+export const answersSessionLost = (line: Buffer): boolean =>
   line.length < MOST_SESSION_ERROR &&
   (readLine(line)?.messages ?? []).some(
     ({ error }) =>
-      SESSION_CODES.has(read(error, 'code')) && LOST.test(readText(error, 'message', MOST_SESSION_ERROR) ?? ''),
+      SESSION_CODES.has(read(error, 'code')) && saysSessionLost(readText(error, 'message', MOST_SESSION_ERROR) ?? ''),
   );
 
 /** Characters of an error about a session. */

@@ -4,6 +4,7 @@ import { read, readItems, readText } from '@breakerbox/core/internal';
 import { ClientHandshake, INITIALIZED } from './client-handshake.ts';
 import { Cookies } from './cookies.ts';
 import {
+  answersSessionLost,
   isAnswerTo,
   isFine,
   isLostSession,
@@ -12,7 +13,6 @@ import {
   isRefused,
   mediaType,
   namesSession,
-  saysSessionLost,
   wholeBody,
 } from './http-answer.ts';
 import {
@@ -284,7 +284,7 @@ export class HttpUpstream {
         const line = jsonLine(await wholeBody(response, MOST_BYTES, '\n'));
         if (line === undefined || readLine(line) === undefined)
           return this.#fail(requests, garbageFailure(target.host));
-        if (mayBeLost && saysSessionLost(line)) throw new SessionLostError(line);
+        if (mayBeLost && answersSessionLost(line)) throw new SessionLostError(line);
         await this.#deliver(line, outgoing);
         return this.#failUnnamed(line, outgoing);
       }
@@ -389,7 +389,7 @@ export class HttpUpstream {
         state.retryMs = reader.retryMs ?? state.retryMs;
         const line = type === 'message' ? jsonLine(data) : undefined;
         if (line === undefined) continue;
-        if (mayBeLost && saysSessionLost(line)) throw new SessionLostError(line);
+        if (mayBeLost && answersSessionLost(line)) throw new SessionLostError(line);
         hasMessages = true;
         await this.#deliver(line, outgoing, whole);
       }
@@ -411,7 +411,7 @@ export class HttpUpstream {
     const [request] = outgoing?.requests ?? [];
     if (request?.method === 'initialize' || request?.method === 'tools/list') this.#learn(request.method, line);
     this.#isKnown = true;
-    if (request !== undefined && request.method !== 'initialize' && !saysSessionLost(line)) this.#hasWorked = true;
+    if (request !== undefined && request.method !== 'initialize' && !answersSessionLost(line)) this.#hasWorked = true;
     const { toClient, toServer } = this.#parts.relay.fromServer({ bytes: line, whole });
     if (toServer !== undefined) this.send(toServer, () => {});
     if (toClient !== undefined) await this.#parts.write(toClient);

@@ -582,7 +582,7 @@ class ToolRelay implements Relay {
     if (id === undefined || open === undefined) return undefined;
     const { method, caller, progress } = open;
     if (open.isOwn === true) {
-      this.#watch.pingFailed();
+      this.#watch.pingOver();
       return undefined;
     }
     const advice = this.#givenUp(open, settlement);

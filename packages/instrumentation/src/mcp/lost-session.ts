@@ -1,8 +1,4 @@
-import { read, readText } from '@breakerbox/core/internal';
-
-/** How servers and gateways say that they do not know a session. */
-const LOST =
-  /\bno valid session|\bsession[ -]?(?:id )?(?:is |was |has )?(?:not (?:found|known)|unknown|expired|terminated|invalid)|\bunknown session|\bnot initialized\b|\bbefore initialization\b|\bexpect(?:ed|s)? initialize\b/i;
+import { read, readText, saysSessionLost } from '@breakerbox/core/internal';
 
 /** Codes of JSON-RPC errors by which servers say so. */
 const CODES: readonly unknown[] = [-32_600, -32_602, -32_000, -32_001];
@@ -19,7 +15,8 @@ export const isSessionLost = (error: unknown, transport: object | undefined): bo
   const code = read(error, 'code');
   const status = [read(error, 'status'), read(read(error, 'data'), 'status'), code].find(isStatus);
   if (status === 404) return true;
-  return (status !== undefined || CODES.includes(code)) && LOST.test(readText(error, 'message', MOST_TEXT) ?? '');
+  const isAnswer = status !== undefined || CODES.includes(code);
+  return isAnswer && saysSessionLost(readText(error, 'message', MOST_TEXT) ?? '', status);
 };
 
 const isStatus = (value: unknown): value is number => typeof value === 'number' && value >= 400 && value < 600;

@@ -42,6 +42,9 @@ describe('C13: a session that the server has lost', () => {
     http(400, 'Streamable HTTP error: Error POSTing to endpoint: Bad Request: Server not initialized'),
     http(401, 'Streamable HTTP error: Error POSTing to endpoint: Unauthorized: Session not found'),
     http(-32_600, 'MCP error -32600: Session not found'),
+    http(400, 'Bad Request: Mcp-Session-Id header is required'),
+    http(400, 'Bad Request: Session does not exist'),
+    http(403, 'Forbidden: session does not belong to you'),
     Object.assign(new Error('Session not found'), { code: 'CLIENT_HTTP_NOT_IMPLEMENTED', data: { status: 503 } }),
   ])('C13: opens the group, and the next call after a new connection is the probe: %s', async (error) => {
     let isLost = true;
