@@ -130,7 +130,7 @@ describe('T2: a session file of Claude Code', () => {
 });
 
 describe('T2: OTLP JSON', () => {
-  const at = (ms: number): string => `${1_700_000_000_000 + ms}000000`;
+  const at = (ms: number): string => `${1_700_000_000_000_000_000n + BigInt(Math.round(ms * 1e6))}`;
   const value = (one: unknown) => (typeof one === 'number' ? { intValue: `${one}` } : { stringValue: one });
   const span = (spanId: string, from: number, to: number, attributes: object, more: object = {}) => ({
     traceId: 't1',
@@ -217,6 +217,35 @@ describe('T2: OTLP JSON', () => {
     const tool = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 'search' };
     const { events } = await readText('a.json', json(message(span('a', 0, 10.8, tool), span('b', 10, 20, tool))));
     expect(story(events)).toEqual(['start search', 'end to judge', 'start search', 'end to judge']);
+  });
+
+  test('T8: a call that was run beside a failure of its turn began before it ended, if the millisecond is the same', async () => {
+    const ours = (tool: string, step: number, decision: string, more: object = {}) => ({
+      'gen_ai.tool.name': tool,
+      'gen_ai.conversation.id': 's',
+      'breakerbox.step': step,
+      'breakerbox.decision': decision,
+      'breakerbox.reason': decision === 'skip' ? 'open' : 'closed',
+      ...more,
+    });
+    const failure = { 'breakerbox.outcome': 'failure', 'error.type': 'network' };
+    const failed = (step: number) => span('b', 0, 10.8, ours('weather', step, 'call', failure));
+    const skipped = (id: string) => span(id, 10, 10.02, ours('search', 1, 'skip'));
+    const ran = span('d', 10, 20, ours('news', 1, 'call'));
+    const storyOf = async (...spans: ReturnType<typeof span>[]) =>
+      story((await readText('a.json', json(message(...spans)))).events).filter((one) => one !== 'step');
+
+    expect(await storyOf(skipped('a'), failed(1), ran)).toEqual([
+      'start weather',
+      'start search',
+      'start news',
+      'end failure',
+      'end to judge',
+    ]);
+    const after = ['start weather', 'end failure', 'start search'];
+    expect(await storyOf(failed(1), skipped('a'))).toEqual(after);
+    // The next turn begins when the last is over.
+    expect(await storyOf(skipped('a'), failed(0))).toEqual(after);
   });
 
   test('T2: a file whose first line has no spans, such as logs, is recognized', async () => {

@@ -105,10 +105,11 @@ const eventsOf = function* (calls: readonly Call[], progress: Progress): Iterabl
   used.sort((one, other) => one.span.startMs - other.span.startMs);
   // All steps are counted before the first event, because the next file may be read before the last.
   const steps = used.map((call) => stepsBefore(call, progress));
+  const late = endsLate(calls);
   const order = inOrder();
   let batch: RecordedEvent[] = [];
   for (const [index, call] of used.entries()) {
-    for (const event of eventsOfCall(call, steps[index] ?? 0)) order.add(event, batch);
+    for (const event of eventsOfCall(call, steps[index] ?? 0, late.has(call.span))) order.add(event, batch);
     if (batch.length >= BATCH) {
       yield batch;
       batch = [];
@@ -127,10 +128,43 @@ const stepsBefore = ({ span, session, isAbove }: Call, { steps, guarded }: Progr
   return Math.max(0, own - (known ?? 0));
 };
 
-const eventsOfCall = ({ span, session, tokens }: Call, steps: number): readonly RecordedEvent[] => {
+/**
+ * Failures that come after the calls that begin in their last millisecond. Spans of OpenTelemetry for JavaScript begin at whole milliseconds, so
+ * the times of calls that ran side by side do not say which came first. What says it: a call of the same turn was run, or was rejected and is
+ * before the failure in the file, where spans are in the order of their ends.
+ */
+const endsLate = (calls: readonly Call[]): ReadonlySet<Span> => {
+  const turns = new Map<string, { readonly place: number; readonly call: Call }[]>();
+  const at = ({ session }: Call, ms: number): string => `${ms} ${session}`;
+  for (const [place, call] of calls.entries()) {
+    if (!hasStep(call.span)) continue;
+    const key = at(call, call.span.startMs);
+    const known = turns.get(key);
+    if (known) known.push({ place, call });
+    else turns.set(key, [{ place, call }]);
+  }
+  const found = new Set<Span>();
+  for (const [place, call] of calls.entries()) {
+    const { span } = call;
+    if (attribute(span, 'breakerbox.outcome') !== 'failure' || !hasStep(span)) continue;
+    const others = (turns.get(at(call, Math.floor(span.endMs))) ?? []).filter((other) => other.call !== call);
+    const isBeside = others.some((other) => wasRun(other.call.span) || other.place < place);
+    if (isBeside && others.every((other) => stepOf(other.call.span) === stepOf(span))) found.add(span);
+  }
+  return found;
+};
+
+const stepOf = ({ attributes }: Span): unknown => attributes.get('breakerbox.step');
+
+const wasRun = (span: Span): boolean => {
+  const decided = decidedOf(span);
+  return decided === undefined || decided.decision === 'call' || decided.decision === 'probe';
+};
+
+const eventsOfCall = ({ span, session, tokens }: Call, steps: number, isLate: boolean): readonly RecordedEvent[] => {
   const { startMs: atMs } = span;
   // OpenTelemetry for JavaScript begins spans at whole milliseconds, and ends them between those: what follows would be before the end.
-  const endMs = Math.max(atMs, Math.floor(span.endMs));
+  const endMs = Math.max(atMs, isLate ? span.endMs : Math.floor(span.endMs));
   const events: RecordedEvent[] = Array.from({ length: steps }, () => ({ kind: 'step', session, atMs }));
   const action = resumedBy(span);
   if (action) return [{ kind: action, session, atMs }];
@@ -150,8 +184,7 @@ const eventsOfCall = ({ span, session, tokens }: Call, steps: number): readonly 
     decided: decidedOf(span),
   };
   events.push(start);
-  const wasRun = start.decided === undefined || start.decided.decision === 'call' || start.decided.decision === 'probe';
-  if (wasRun) {
+  if (wasRun(span)) {
     events.push({ kind: 'end', session, atMs: endMs, callId: span.spanId, ending: endingOf(span), tokens });
   }
   return events;
