@@ -9,9 +9,8 @@ import { createClient } from 'redis';
 import { fleetWith } from '../../packages/fleet/src/fleet.ts';
 import type { FleetStore } from '../../packages/fleet/src/protocol.ts';
 import type { RedisConnection } from '../../packages/fleet/src/redis/connection.ts';
-import { connectionOf } from '../../packages/fleet/src/redis/recognize.ts';
 import { fleetKey, redisStore } from '../../packages/fleet/src/redis/redis-store.ts';
-import { startRedis } from '../../packages/fleet/src/redis/test-support.redis-server.ts';
+import { openConnection, startRedis } from '../../packages/fleet/src/redis/test-support.redis-server.ts';
 import { virtualRuntime } from '../../packages/fleet/src/test-support.virtual.ts';
 
 /** What is wrong for a while. */
@@ -47,12 +46,12 @@ const server = async () => {
   client.on('error', () => {});
   await client.connect();
   client.unref();
-  const connection = connectionOf(client)?.();
-  if (connection === undefined) throw new Error('the client is not recognized');
+  const connection = await openConnection(client);
   return {
     client,
     connection,
     stop: async () => {
+      connection.close();
       client.destroy();
       redis.child.ref(); // Its end is waited for.
       await redis.stop();

@@ -8,8 +8,8 @@ export type FleetClient = NodeRedisClient | IoredisClient | FleetStore;
 
 export interface FleetOptions {
   /**
-   * A client or cluster of `redis` or `ioredis`, or a store, such as `memoryStore()`. A client that is open
-   * stays yours. If it is not open, the fleet makes connections of its own with the same options.
+   * A client or cluster of `redis` or `ioredis`, or a store, such as `memoryStore()`. The fleet makes connections of its own with the
+   * options of the client, and leaves the client as it is, open or not.
    */
   readonly client: FleetClient;
   /** The first part of every key in Redis. Default `breakerbox`. */

@@ -9,7 +9,7 @@ import { NOWHERE } from '../protocol.ts';
 import { withoutAddress } from '../reasons.ts';
 import { connectionOf } from './recognize.ts';
 import { fleetKey, redisStore } from './redis-store.ts';
-import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { openConnection, type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 const PAGE = readFileSync(`${import.meta.dirname}/../../../../docs/fleet.md`, 'utf8');
 const [SET_USER = expect.fail('docs/fleet.md has no ACL SETUSER')] = /^redis-cli ACL SETUSER .*$/m.exec(PAGE) ?? [];
@@ -101,10 +101,10 @@ describe('the user of docs/fleet.md', () => {
       .slice(5);
     const user = `without-${missing}`;
     await admin.sendCommand(['ACL', 'SETUSER', user, ...rights, `-${missing}`, '>PASSWORD', 'on']);
-    const client = createClient({ url: server.url.replace('redis://', `redis://${user}:PASSWORD@`) });
-    onTestFinished(() => client.destroy());
-    await client.connect();
-    const connection = connectionOf(client)?.() ?? expect.fail('the client is not recognized');
+    const connection = await openConnection(
+      createClient({ url: server.url.replace('redis://', `redis://${user}:PASSWORD@`) }),
+    );
+    onTestFinished(() => connection.close());
     const store = redisStore(connection, { prefix: 'breakerbox', name: user, commandTimeoutMs: 5_000 });
     // A hash without an epoch, which is replaced, and an action that is over.
     const key = fleetKey('breakerbox', user);

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type FleetStore, NOWHERE } from '../protocol.ts';
 import { connectionOf } from './recognize.ts';
 import { fleetKey, redisStore } from './redis-store.ts';
-import { freePort, type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { freePort, openConnection, type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 const until = async (check: () => unknown, ms = 10_000): Promise<void> => {
   for (let waited = 0; waited < ms; waited += 20) {
@@ -196,13 +196,20 @@ describe('G8: topics that a process leaves while its subscription is lost', () =
     await until(async () => listening.isCounted() && (await topics()) === '0,1');
   });
 
-  test('G10: a client of the caller has no listener of a fleet that was closed', async () => {
-    const client = createClient({ url: server.url });
+  test.each([
+    ['redis', () => createClient({ url: server.url }), 'sendCommand', 'isReady', true],
+    ['ioredis', () => new Redis(server.port, '127.0.0.1', { lazyConnect: true }), 'call', 'status', 'ready'],
+  ] as const)('G10: a fleet does not use the connection of the caller: %s', async (_, make, send, field, isOpen) => {
+    const client = make();
     client.on('error', () => {});
     await client.connect();
-    for (let round = 0; round < 3; round += 1) connectionOf(client)?.().close();
-    expect(client.listenerCount('error')).toBe(1);
-    client.destroy();
+    const used = vi.spyOn(client as unknown as Record<typeof send, () => void>, send);
+    const connection = await openConnection(client);
+    connection.close();
+    expect([used.mock.calls, client.listenerCount('error')]).toEqual([[], 1]);
+    expect(client).toHaveProperty(field, isOpen);
+    if ('destroy' in client) client.destroy();
+    else client.disconnect();
   });
 });
 

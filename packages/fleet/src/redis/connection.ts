@@ -11,7 +11,7 @@ export interface RedisConnection {
   send(command: readonly [name: string, ...args: string[]], key: string, timeoutMs: number): Promise<unknown>;
   /** Listens on sharded channels of one slot, over a connection of its own. */
   subscribe(listener: () => void): Subscription;
-  /** Closes what the adapter has opened. A client that was open already stays open. */
+  /** Closes what the adapter has opened. The client of the caller stays as it is. */
   close(): void;
 }
 

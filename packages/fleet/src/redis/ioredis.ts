@@ -63,14 +63,13 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore, onError = i
   };
 };
 
-/** Adapts a client or a cluster of `ioredis`. One with `lazyConnect` stays as it is: the fleet has a connection of its own, as with `own`. */
-export const ioredisConnection = (given: IoredisClient, own: boolean): RedisConnection => {
+/** Adapts a client or a cluster of `ioredis`. */
+export const ioredisConnection = (given: IoredisClient): RedisConnection => {
   const { isCluster, options } = given as Internals;
   const reading = limitedReading();
-  const client = own || given.status === 'wait' ? ownOf(given, reading) : given;
+  const client = ownOf(given, reading);
   const last = lastError();
-  client.on('error', last.note);
-  const close = client === given ? () => void client.off('error', last.note) : keepOpen(client, ignore, last.note);
+  const close = keepOpen(client, ignore, last.note);
   const call: Call = (client.call as unknown as Call).bind(client);
   const prefix = typeof options?.keyPrefix === 'string' ? options.keyPrefix : '';
   return {

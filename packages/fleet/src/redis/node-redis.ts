@@ -73,14 +73,12 @@ const keepOpen = (
   };
 };
 
-/** Adapts a client or a cluster of `redis`. One that is not open stays so: the fleet has a connection of its own, as with `own`. */
-export const nodeRedisConnection = (given: NodeRedisClient, own: boolean): RedisConnection => {
+/** Adapts a client or a cluster of `redis`. */
+export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
   const reading = limitedReading();
-  const client = given.isOpen && !own ? given : ownOf(given);
+  const client = ownOf(given);
   const last = lastError();
-  client.on('error', last.note);
-  const close =
-    client === given ? () => void client.off('error', last.note) : keepOpen(client, reading, ignore, last.note);
+  const close = keepOpen(client, reading, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     closesAll: !isCluster(given),

@@ -1,55 +1,53 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
+import { inPieces } from '@breakerbox/listen';
+import { partCounter } from './parts.ts';
 
 /** Bytes that may come between two whole answers. The scripts give 9 MB at most. */
 const MOST_BYTES = 16 * 1024 * 1024;
+/** Parts that may come between two whole answers. A client makes a value of each. The scripts give a few thousand, and a large cluster lists its nodes. */
+const MOST_PARTS = 20_000;
 
 /** What one connection of the fleet's own may receive: a client keeps an answer that has no end, and fills the memory. */
 export interface Reading {
-  /** @throws Error if so many bytes more are too many. */
-  take(bytes: number): void;
+  /** @throws Error if so many bytes or parts more are too many. */
+  take(bytes: number, parts: number): void;
   /** An answer or a message was whole. */
   answered(): void;
 }
 
 export const limitedReading = (): Reading => {
-  let left = MOST_BYTES;
+  let left = { bytes: MOST_BYTES, parts: MOST_PARTS };
   return {
-    take: (bytes) => {
-      left -= bytes;
-      if (left < 0) throw new Error(`Redis sent more than ${MOST_BYTES} bytes without the end of an answer.`);
+    take: (bytes, parts) => {
+      left = { bytes: left.bytes - bytes, parts: left.parts - parts };
+      if (left.bytes < 0) throw new Error(`Redis sent more than ${MOST_BYTES} bytes without the end of an answer.`);
+      if (left.parts < 0) throw new Error(`Redis sent more than ${MOST_PARTS} parts without the end of an answer.`);
     },
     answered: () => {
-      left = MOST_BYTES;
+      left = { bytes: MOST_BYTES, parts: MOST_PARTS };
     },
   };
 };
 
-/** Bytes that a client parses before it is looked whether the connection is still open. */
-const PIECE = 1_024;
-
 const watched = new WeakSet<Socket>();
 
-/** Counts what a socket reads, and ends it if a listener cannot read that. */
+/** Reads from a socket in turns, counts what comes, and ends the socket if a listener cannot read that. */
 export const watchReads = (socket: Socket, reading: Reading): void => {
   if (watched.has(socket)) return;
   watched.add(socket);
+  inPieces(socket);
   const emit = socket.emit.bind(socket) as (event: string | symbol, ...given: unknown[]) => boolean;
-  const end = (cause: unknown): void => {
-    socket.destroy(new Error('Redis sent what its client cannot read.', { cause }));
-  };
-  const read = (bytes: Buffer): void => {
-    reading.take(bytes.length);
-    for (let from = 0; from < bytes.length && !socket.destroyed; from += PIECE)
-      emit('data', bytes.subarray(from, from + PIECE));
-  };
+  const partsIn = partCounter();
   socket.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     if (event !== 'data') return emit(event, ...given);
+    const [bytes] = given as [Buffer];
     try {
-      read(given[0] as Buffer);
-    } catch (error) {
-      end(error);
+      reading.take(bytes.length, partsIn(bytes));
+      emit(event, bytes);
+    } catch (cause) {
+      socket.destroy(new Error('Redis sent what its client cannot read.', { cause }));
     }
     return true;
   };

@@ -15,7 +15,7 @@ export const connectionOf = (client: object): ((silentMs?: number) => RedisConne
 const openerOf = (client: object): Opener | undefined => {
   // `redis` 4 has no `destroy`, and a sentinel of `redis` sends commands in another way.
   if (has(client, 'sSubscribe', 'sendCommand', 'duplicate', 'destroy') && !has(client, 'getMasterNode'))
-    return (own) => nodeRedisConnection(client as NodeRedisClient, own);
-  if (has(client, 'ssubscribe', 'call', 'duplicate')) return (own) => ioredisConnection(client as IoredisClient, own);
+    return () => nodeRedisConnection(client as NodeRedisClient);
+  if (has(client, 'ssubscribe', 'call', 'duplicate')) return () => ioredisConnection(client as IoredisClient);
   return undefined;
 };

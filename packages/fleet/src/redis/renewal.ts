@@ -1,8 +1,8 @@
 import { StoreError } from '../reasons.ts';
 import type { RedisConnection, Subscription } from './connection.ts';
 
-/** Opens what an adapter needs. With `own`, it does not use a client that is open already. */
-export type Opener = (own: boolean) => RedisConnection;
+/** Opens what an adapter needs. */
+export type Opener = () => RedisConnection;
 
 /** A fleet that has had no answer for so long opens its connections again. */
 const SILENT_MS = 10_000;
@@ -15,10 +15,10 @@ interface Listening {
 
 /**
  * A connection that can become useless while it is open: a firewall has dropped it, or an answer that the client could not read has
- * shifted all later ones. It is replaced then. A client that was open already stays open, and is no longer used.
+ * shifted all later ones. It is replaced then.
  */
 export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConnection => {
-  let current = open(false);
+  let current = open();
   let silentSinceMs: number | undefined;
   let isClosed = false;
   let hasAnswered = false;
@@ -26,7 +26,7 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
 
   const renew = (): void => {
     current.close();
-    current = open(true);
+    current = open();
     hasAnswered = false;
     for (const one of all) {
       one.subscription.close();

@@ -1,13 +1,11 @@
 import fc from 'fast-check';
 import { createClient } from 'redis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { boundedMemoryStore } from '../memory-store.ts';
 import type { FleetStore, Grant, Position, ProbeResult, StoredCircuit } from '../protocol.ts';
 import { NOWHERE } from '../protocol.ts';
-import type { RedisConnection } from './connection.ts';
-import { connectionOf } from './recognize.ts';
 import { redisStore } from './redis-store.ts';
-import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { openConnection, type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 let server: RedisServer;
 let client: ReturnType<typeof createClient>;
@@ -140,15 +138,10 @@ const call: fc.Arbitrary<Move> = fc.oneof(
   },
 );
 
-const connected = (): RedisConnection => {
-  const connect = connectionOf(client);
-  if (connect === undefined) throw new Error('The client is not recognized.');
-  return connect();
-};
-
 test('G9: the scripts give the answers of the pure functions, for any sequence of calls', async () => {
   const runs = Number(process.env.BREAKERBOX_MODEL_CASES ?? 1_000) / 5;
-  const connection = connected();
+  const connection = await openConnection(client);
+  onTestFinished(() => connection.close());
   let name = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(call, { minLength: 5, maxLength: 60 }), async (calls) => {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from 'redis';
+import type { RedisConnection } from './connection.ts';
 import { connectionOf } from './recognize.ts';
 
 export interface RedisServer {
@@ -48,15 +49,30 @@ export const startRedis = async (args: readonly string[] = [], wanted?: number):
   return { port, url: `redis://127.0.0.1:${port}`, child, stop };
 };
 
+/** A connection with the options of a client, once Redis answers. */
+export const openConnection = async (client: object): Promise<RedisConnection> => {
+  const connection = connectionOf(client)?.();
+  if (connection === undefined) throw new Error('the client is not recognized');
+  for (let left = 1_000; ; left -= 1) {
+    const isOpen = await connection.send(['PING'], 'key', 1_000).then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) return connection;
+    if (left === 0) throw new Error('Redis does not answer');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+};
+
 /** A real redis-server, and a client that is connected to it. */
 export const connectedRedis = async () => {
   const server = await startRedis();
   const client = createClient({ url: server.url });
   client.on('error', () => {});
   await client.connect();
-  const connection = connectionOf(client)?.();
-  if (connection === undefined) throw new Error('the client is not recognized');
+  const connection = await openConnection(client);
   const stop = (): Promise<void> => {
+    connection.close();
     client.destroy();
     return server.stop();
   };
