@@ -11,6 +11,8 @@ export interface LimitedServerOptions {
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
   /** Milliseconds for a TLS handshake, and then for the headers of a request. Default: Node's, which is a minute or two. */
   readonly silentMs?: number | undefined;
+  /** Milliseconds for a whole request, with its body. Only with `silentMs`. Default 10,000. */
+  readonly requestMs?: number | undefined;
   /** Requests of a connection that wait for an answer. A client waits for its answer before it asks again. */
   readonly mostWaiting: number;
   /**
@@ -20,16 +22,14 @@ export interface LimitedServerOptions {
   readonly mostBody?: number | undefined;
 }
 
-/** Milliseconds for a whole request. */
-const REQUEST_MS = 10_000;
-
 /** An HTTP server whose clients cannot keep others out, keep memory in use or keep the process alive. It does not listen yet. */
 export const limitedServer = (options: LimitedServerOptions): Server => {
-  const { listener, admission, tls, silentMs, mostWaiting, mostBody = Number.POSITIVE_INFINITY } = options;
+  const { listener, admission, tls, silentMs, mostWaiting } = options;
+  const { requestMs = 10_000, mostBody = Number.POSITIVE_INFINITY } = options;
   const limits =
     silentMs === undefined
       ? {}
-      : { requestTimeout: REQUEST_MS, headersTimeout: silentMs, connectionsCheckingInterval: silentMs / 4 };
+      : { requestTimeout: requestMs, headersTimeout: silentMs, connectionsCheckingInterval: silentMs / 4 };
   const answer = oneByOne(listener, mostWaiting, mostBody);
   const server =
     tls === undefined

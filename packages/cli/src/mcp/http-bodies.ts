@@ -9,7 +9,7 @@ const SMALL = 1024 * 1024;
 /** Bytes that are read of one that is too long, so that its client gets the answer. */
 const MOST_READ = 4 * MOST_BYTES;
 /** Bytes that may come between those of a body, such as the sizes of its chunks, and half as many as the body has. Each chunk takes time. */
-const MOST_BETWEEN = 512 * 1024;
+const MOST_BETWEEN = 128 * 1024;
 
 /** A request, with the connection that it comes from. */
 type Body = Readable & { readonly socket?: Pick<Socket, 'bytesRead'> };

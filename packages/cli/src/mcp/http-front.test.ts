@@ -234,6 +234,18 @@ test('M1: a body in chunks of one byte closes its connection, and others are ser
   expect(await textOf(url, 1)).toContain('fine');
 });
 
+test('M1: connections that ask for nothing give way to a client that calls', async () => {
+  const { url, post } = await started(fine);
+  const port = Number(new URL(url).port);
+  const open = () =>
+    new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', resolve).on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+    });
+  for (let count = 0; count < 1_000; count += 1) await open();
+  expect(await post('tools/call', {})).toBe('fine');
+});
+
 test('M2: an answer under the id as a string has the id of its request, over HTTP too', async () => {
   const { url } = await started((id, response) => streamed(`${id}`, response, { content: [] }));
   expect(await textOf(url, 7)).toContain('"id":7,');

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createAdmission, limitedServer, listening } from '@breakerbox/listen';
 import { BoundedMap } from './bounded-map.ts';
 import { Cookies } from './cookies.ts';
 import { createBodies } from './http-bodies.ts';
@@ -37,15 +38,16 @@ export interface FrontParts {
  */
 export const runHttpFront = async ({ target, relay, listen, onStop, onListening }: FrontParts): Promise<void> => {
   const front = new HttpFront(target, relay);
-  const handle = (...asked: [IncomingMessage, ServerResponse]): void => void front.handle(...asked).catch(() => {});
-  const server = createServer(
-    { headersTimeout: SILENT_MS, connectionsCheckingInterval: SILENT_MS / 4 },
-    waitingForAnswers(handle),
-  );
-  server.maxConnections = MOST_CONNECTIONS;
-  await listening(server, listen);
+  const server = limitedServer({
+    listener: (request, response) => void front.handle(request, response).catch(() => {}),
+    admission: createAdmission(PLACES),
+    silentMs: SILENT_MS,
+    requestMs: REQUEST_MS,
+    mostWaiting: MOST_WAITING,
+  });
   const { host } = listen;
-  const { port } = server.address() as AddressInfo;
+  const { port } = (await listening(server, listen).catch(explain(listen))) as AddressInfo;
+  server.ref();
   onListening(`http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${port}${target.path}`);
   await new Promise<void>((resolve) => {
     const forget = onStop(() => {
@@ -59,40 +61,19 @@ export const runHttpFront = async ({ target, relay, listen, onStop, onListening 
   target.close();
 };
 
-/** Connections at most. One without a request is closed after a few seconds. */
-const MOST_CONNECTIONS = 1_000;
-/** Milliseconds for the headers of a request. */
+/** Connections at most. Clients of this machine do not show who they are. */
+const PLACES = { unknown: 1_000, known: 0 } as const;
+/** Milliseconds for the headers of a request, and for all of it. */
 const SILENT_MS = 10_000;
+const REQUEST_MS = 60_000;
 /** Requests of one connection that wait for an answer. A client waits for it, or opens another connection. */
 const MOST_WAITING = 16;
 
-/** Closes a connection that asks again and again without waiting for answers: each question would be one to the server. */
-const waitingForAnswers = (handle: RequestListener): RequestListener => {
-  const waiting = new WeakMap<Socket, number>();
-  const change = (socket: Socket, by: number): number => {
-    const count = (waiting.get(socket) ?? 0) + by;
-    waiting.set(socket, count);
-    return count;
+const explain =
+  ({ port }: ListenAddress) =>
+  ({ code, message }: NodeJS.ErrnoException): never => {
+    throw new Error(code === 'EADDRINUSE' ? `--listen: port ${port} is taken. Write another port, or 0.` : message);
   };
-  return (request, response) => {
-    const { socket } = request; // A request that is destroyed has none.
-    if (change(socket, 1) > MOST_WAITING) return void socket.destroy();
-    response.once('close', () => change(socket, -1));
-    if (!socket.destroyed) handle(request, response);
-  };
-};
-
-const listening = (server: Server, { host, port }: ListenAddress): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', ({ code, message }: NodeJS.ErrnoException) =>
-      reject(
-        code === 'EADDRINUSE'
-          ? new Error(`--listen: port ${port} is taken. Write another port, or 0.`)
-          : new Error(message),
-      ),
-    );
-    server.listen(port, host, resolve);
-  });
 
 /** A session of the client with the server, or one request of a client that has none. */
 class HttpClient {
