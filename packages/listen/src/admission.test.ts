@@ -90,6 +90,14 @@ test('A5: a connection through a proxy counts for the client of its last request
   expect([await ask('/eve', proxy), await ask('/ada', proxy)]).toEqual([OK, OK]);
 });
 
+test('A5: a known client that asks for the end of its connection gets it', async () => {
+  const { open } = await served({ unknown: 4, known: 4 });
+  const socket = await open();
+  const closed = once(socket.resume(), 'close');
+  socket.write('GET /ada HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  await closed;
+}, 3_000);
+
 test('admission: where no client can become known, connections stay open', async () => {
   const { open, ask } = await served({ unknown: 4, known: 0 });
   const socket = await open();

@@ -27,9 +27,7 @@ export const createAdmission = (most: Places): Admission => {
   const unknown = createPlaces(most.unknown);
   const known = createPlaces(most.known);
   const bySocket = new WeakMap<Socket, Connection>();
-  /** Over TLS a request has another socket than its connection, with the same address and port. */
-  const byPeer = new Map<string, Connection>();
-  /** The answers that a connection waits for. */
+  /** The answers that a connection waits for, of requests that do not ask for its end. */
   const awaited = new WeakMap<Connection, Set<ServerResponse>>();
   /**
    * Where clients can become known, the unknown ones have not earned that a request of theirs protects them, nor that their connection stays
@@ -40,17 +38,15 @@ export const createAdmission = (most: Places): Admission => {
   const enter = (socket: Socket): void => {
     const connection: Connection = { socket, client: networkOf(socket.remoteAddress), isBusy: false };
     if (!unknown.take(connection)) return void socket.destroy();
-    const peer = peerOf(socket);
     bySocket.set(socket, connection);
-    byPeer.set(peer, connection);
     socket.once('close', () => {
       unknown.leave(connection);
       known.leave(connection);
-      if (byPeer.get(peer) === connection) byPeer.delete(peer);
     });
   };
-  const secured = (socket: Socket): void => {
-    const connection = byPeer.get(peerOf(socket));
+  /** Over TLS a request has another socket than its connection. */
+  const secured = (socket: Socket, raw: Socket): void => {
+    const connection = bySocket.get(raw);
     if (connection === undefined) return void socket.destroy();
     connection.socket = socket;
     bySocket.set(socket, connection);
@@ -59,9 +55,9 @@ export const createAdmission = (most: Places): Admission => {
     const connection = bySocket.get(socket);
     if (connection === undefined) return;
     connection.isBusy = isProtected(connection);
-    if (!connection.isBusy) response.shouldKeepAlive = false;
     const answers = awaited.get(connection) ?? new Set();
-    awaited.set(connection, answers.add(response));
+    awaited.set(connection, response.shouldKeepAlive ? answers.add(response) : answers);
+    if (!connection.isBusy) response.shouldKeepAlive = false;
     response.once('close', () => {
       answers.delete(response);
       connection.isBusy = false;
@@ -96,5 +92,3 @@ export const networkOf = (address = 'socket'): string => {
   const zeros = tail === undefined ? [] : Array<string>(8 - groups.length - after.length).fill('0');
   return `${[...groups, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 };
-
-const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

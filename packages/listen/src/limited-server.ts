@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, ListenOptions, Server as NetServer, Socket } from 'node:net';
 import type { Admission } from './admission.ts';
 import { ignoreRest, inPieces } from './in-pieces.ts';
+import { type Certificate, secure } from './securing.ts';
 
 export interface LimitedServerOptions {
   readonly listener: RequestListener;
   readonly admission: Admission;
-  /** Certificate and key, as PEM texts. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls?: Certificate | undefined;
   /** Milliseconds for a TLS handshake, and then for the headers of a request. Default: Node's, which is a minute or two. */
   readonly silentMs?: number | undefined;
   /** Milliseconds for a whole request, with its body. Only with `silentMs`. Default 10,000. */
@@ -22,6 +21,12 @@ export interface LimitedServerOptions {
   readonly mostBody?: number | undefined;
 }
 
+/** Milliseconds for a TLS handshake where `silentMs` is not given. */
+const HANDSHAKE_MS = 120_000;
+
+/** Of each server, also those whose TLS handshake is under way. */
+const connections = new WeakMap<Server, Set<Socket>>();
+
 /** An HTTP server whose clients cannot keep others out, keep memory in use or keep the process alive. It does not listen yet. */
 export const limitedServer = (options: LimitedServerOptions): Server => {
   const { listener, admission, tls, silentMs, mostWaiting } = options;
@@ -31,16 +36,19 @@ export const limitedServer = (options: LimitedServerOptions): Server => {
       ? {}
       : { requestTimeout: requestMs, headersTimeout: silentMs, connectionsCheckingInterval: silentMs / 4 };
   const answer = oneByOne(listener, mostWaiting, mostBody);
-  const server =
-    tls === undefined
-      ? createServer(limits, answer)
-      : createTlsServer({ ...limits, handshakeTimeout: silentMs, ...tls }, answer);
+  const server = createServer(limits, answer);
+  if (tls !== undefined) secure(server, tls, silentMs ?? HANDSHAKE_MS);
   admission.watch(server);
+  const open = new Set<Socket>();
+  connections.set(server, open);
   server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
     socket.on('data', () => {}); // Otherwise the parser reads from the system itself.
     inPieces(socket);
   });
-  server.on('connection', (socket) => socket.unref());
+  server.on('connection', (socket) => {
+    open.add(socket.unref());
+    socket.once('close', () => open.delete(socket));
+  });
   // Otherwise Node answers with 417, and keeps the connection.
   server.on('checkExpectation', (_request, response) => response.writeHead(417, { connection: 'close' }).end());
   server.unref();
@@ -87,4 +95,5 @@ export const closeServer = (server: Server): Promise<void> =>
   new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
+    for (const socket of connections.get(server) ?? []) socket.destroy();
   });
