@@ -123,6 +123,7 @@ export const NO_OUTSIDE_INPUT: Readonly<Record<string, string>> = {
   'index ModelsUnavailableError': 'an error of ours',
   'index RunLimitError': 'an error of ours',
   'index guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
+  'ai-sdk breakerApproval': 'arguments, which the SDK has checked',
   'ai-sdk breakerPrepareStep': 'names of tools, which the developer gives',
   'ai-sdk guardModels': 'parts of a stream, each read once; test/models has the hostile answers',
   'anthropic guardModels': 'parts of a stream, each read once; test/models has the hostile answers',

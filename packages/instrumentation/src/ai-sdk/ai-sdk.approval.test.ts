@@ -1,9 +1,10 @@
-import { createBreakerbox } from '@breakerbox/core';
+import { createBreakerbox, type Session } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
-import { generateText, isStepCount, tool } from 'ai';
+import { generateText, isStepCount, type ModelMessage, tool } from 'ai';
 import { describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { breakerPrepareStep, guardTools } from './ai-sdk.ts';
+import { watchedSession } from '../test-support/watched-session.ts';
+import { breakerApproval, breakerPrepareStep, guardTools } from './ai-sdk.ts';
 
 const refundsWith = (threshold: number) =>
   createBreakerbox({
@@ -83,6 +84,97 @@ describe('R5: an alternative that a person has to approve is never called in pla
   test('E6: toolApproval is an object or a function', () => {
     expect(() => guardTools({}, refundsWith(1), { toolApproval: true as never })).toThrow(
       /options\.toolApproval: is of type boolean/,
+    );
+  });
+});
+
+describe('R4: the session is asked before a person', () => {
+  const refunding = (session: Session, own: object, calling: object = {}) => {
+    const paid = vi.fn(async () => 'refunded');
+    const tools = guardTools({ refund: tool({ inputSchema, ...own, execute: paid }) }, session);
+    const script = [[{ tool: 'refund', input: { n: 1 } }], 'Done.'];
+    const say = async (messages: ModelMessage[]) => {
+      const { model, heard } = scriptedModel(script);
+      const stopWhen = isStepCount(6);
+      const { content, response } = await generateText({ model, tools, messages, stopWhen, ...calling });
+      const asked = content.filter((part) => part.type === 'tool-approval-request' && part.isAutomatic !== true);
+      return {
+        asked: asked as { approvalId: string }[],
+        heard: heard(),
+        messages: [...messages, ...response.messages],
+      };
+    };
+    return { paid, say, tools };
+  };
+  const unavailable = () => {
+    const { session, decisions } = watchedSession({ tools: { refund: {} } });
+    session.control('refund', 'forced_open');
+    return { session, decisions };
+  };
+  const GO: ModelMessage[] = [{ role: 'user', content: 'go' }];
+  const SKIPPED = expect.stringContaining("Tool 'refund' is unavailable");
+
+  const GIVEN = [
+    ['needsApproval', { needsApproval: true }, undefined],
+    ['needsApproval as a function', { needsApproval: async () => true }, undefined],
+    ['toolApproval', {}, { refund: 'user-approval' }],
+    ['toolApproval with a reason', {}, { refund: { type: 'user-approval', reason: 'money' } }],
+    ['toolApproval with a function for the tool', {}, { refund: () => 'user-approval' }],
+    ['toolApproval as a function', {}, async () => 'user-approval'],
+  ] as const;
+
+  test.each(GIVEN)('%s: a call that is rejected now is rejected at once', async (_, own, given) => {
+    const { session, decisions } = unavailable();
+    const calling = given && { toolApproval: breakerApproval(given, session) };
+    const { paid, say } = refunding(session, own, calling);
+    const { asked, heard } = await say(GO);
+    expect(asked).toEqual([]);
+    expect(heard).toEqual([SKIPPED]);
+    expect(decisions).toEqual(['refund: skip']);
+    expect(paid).not.toHaveBeenCalled();
+  });
+
+  test.each(GIVEN)('%s: a person is asked about a call that may run, and it runs once', async (_, own, given) => {
+    const { session, decisions } = watchedSession({ tools: { refund: {} } });
+    const calling = given && { toolApproval: breakerApproval(given, session) };
+    const { paid, say } = refunding(session, own, calling);
+    const { asked, messages } = await say(GO);
+    expect(asked).toHaveLength(1);
+    expect(decisions).toEqual([]); // The person may take hours.
+    const { approvalId } = asked[0] as { approvalId: string };
+    await say([
+      ...messages,
+      { role: 'tool', content: [{ type: 'tool-approval-response', approvalId, approved: true }] },
+    ]);
+    expect(paid).toHaveBeenCalledOnce();
+    expect(decisions).toEqual(['refund: call']);
+  });
+
+  test('a call about which no person was asked does not run, even if the tool is available again', async () => {
+    const { session } = unavailable();
+    const { paid, tools } = refunding(session, { needsApproval: true });
+    const { refund } = tools;
+    const options = { toolCallId: '1', messages: [] } as never;
+    expect(await (refund.needsApproval as (...given: unknown[]) => unknown)({ n: 1 }, options)).toBe(false);
+    session.control('refund', 'automatic');
+    await expect(refund.execute?.({ n: 1 }, options)).rejects.toThrow(/^Tool 'refund' is unavailable/);
+    expect(paid).not.toHaveBeenCalled();
+  });
+
+  test.each([['denied'], ['approved'], [undefined], [{ type: 'denied', reason: 'no' }]])(
+    'toolApproval %j asks no person, so it stays',
+    async (status) => {
+      const { session, decisions } = unavailable();
+      expect(breakerApproval({ refund: status }, session)).toEqual({ refund: status });
+      const all = breakerApproval(() => status, session) as (given: object) => unknown;
+      expect(await all({ toolCall: { toolName: 'refund', toolCallId: '1', input: {} } })).toEqual(status);
+      expect(decisions).toEqual([]);
+    },
+  );
+
+  test('E6: breakerApproval takes an object or a function', () => {
+    expect(() => breakerApproval(true as never, refundsWith(1))).toThrow(
+      /breakerApproval\(\): got a value of type boolean instead/,
     );
   });
 });

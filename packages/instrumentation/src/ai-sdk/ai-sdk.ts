@@ -11,17 +11,19 @@ import {
   throwIfAborted,
   toolType,
 } from '../acquire.ts';
+import { type CircuitFirst, circuitFirst, mayNeedApproval } from '../approval.ts';
 import { type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
 import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
 import { overlay } from '../overlay.ts';
 import { Run } from '../run.ts';
+import { rejectedBefore } from '../run-tool.ts';
 import type { CallEnd } from '../settlement.ts';
-import { isAsyncIterable, isThenable } from '../untrusted.ts';
+import { isAsyncIterable, isThenable, orUndefined } from '../untrusted.ts';
 
 export type { CallEnd } from '../settlement.ts';
 
 import { BreakerboxConfigError, BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
-import { isObject, read } from '@breakerbox/core/internal';
+import { isObject, read, safely } from '@breakerbox/core/internal';
 import type { Tool, ToolSet } from 'ai';
 import { warnIfForeign } from '../foreign.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
@@ -51,6 +53,7 @@ export {
   type UnansweredModel,
 } from '../models/models-unavailable.ts';
 export { ToolUnavailableError, type UnavailableRoute } from '../unavailable.ts';
+export { breakerApproval } from './breaker-approval.ts';
 export { type BreakerTelemetry, type BreakerTelemetryOptions, breakerTelemetry } from './breaker-telemetry.ts';
 export {
   type AiModel,
@@ -176,6 +179,7 @@ const mayBeAsked = (toolApproval: object | undefined, name: string): boolean => 
 
 type Execute = NonNullable<Tool<unknown, unknown>['execute']>;
 type ExecuteOptions = Parameters<Execute>[1];
+type ApprovalOptions = Parameters<Extract<Tool<unknown, unknown>['needsApproval'], (...given: never[]) => unknown>>[1];
 type Executable = ToolSet[string] & { readonly execute: Execute };
 
 const isExecutable = (tool: ToolSet[string] | undefined): tool is Executable => typeof tool?.execute === 'function';
@@ -194,11 +198,13 @@ interface AiSdkContext {
 
 const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolSet[string] => {
   throwIfGuarded(`guardTools(), tool '${name}'`, tool.execute, adapter.session);
+  const asked = circuitFirstOf(name, tool, adapter);
   // Not async: the AI SDK recognizes a streaming tool by the AsyncIterable that it returns.
   const execute: Execute = (input, options) => {
     let running: Run;
     try {
-      const permit = acquireFor(name, tool, input, options, adapter);
+      const unasked = asked?.rejectionOf(orUndefined(adapter.findSession), options?.toolCallId);
+      const permit = unasked ?? acquireFor(name, tool, input, options, adapter);
       if (isRejected(permit)) return answerFallback(permit, tool, input, options, adapter);
       running = start(permit, tool, input, options, adapter);
     } catch (error) {
@@ -212,10 +218,28 @@ const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolS
   };
   markGuarded(execute, adapter.session);
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);
+  if (asked) members.set('needsApproval', approvalOf(tool, asked, adapter));
   const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
   if (toModelOutput) members.set('toModelOutput', labelledModelOutput(toModelOutput));
   return overlay(tool, members);
 };
+
+const circuitFirstOf = (name: string, tool: Executable, adapter: AiSdkContext): CircuitFirst | undefined => {
+  if (!mayNeedApproval(tool.needsApproval)) return undefined;
+  const { findSession, groupOf, judgeOf } = adapter;
+  const asking = { findSession, groupOf, judgeOf, where: 'guardTools()' };
+  const type = typeOf(tool);
+  return circuitFirst((input, callId) =>
+    safely('guardTools()', () => rejectedBefore(asking, { tool: name, type, input, callId })),
+  );
+};
+
+const approvalOf =
+  (tool: Executable, asked: CircuitFirst, { findSession }: AiSdkContext) =>
+  (input: unknown, options: ApprovalOptions): Promise<boolean> =>
+    asked.asks(orUndefined(findSession), options.toolCallId, input, () =>
+      typeof tool.needsApproval === 'function' ? tool.needsApproval(input, options) : true,
+    );
 
 const answerFallback = (
   permit: Rejection,
@@ -244,6 +268,9 @@ const rejected = (tool: Executable, error: unknown): ReturnType<Execute> => {
   return isStreaming(tool) ? pieces : Object.assign(rejection, { [Symbol.asyncIterator]: () => pieces });
 };
 
+/** `@ai-sdk/mcp` and MCP itself recognize their tools by `_meta` too. */
+const typeOf = (tool: Executable): ReturnType<typeof toolType> => toolType('_meta' in tool);
+
 const acquireFor = (
   name: string,
   tool: Executable,
@@ -254,8 +281,11 @@ const acquireFor = (
   throwIfAborted(readSignal(`guardTools(), tool '${name}'`, options?.abortSignal));
   const session = adapter.findSession();
   declareTool(session, name, adapter.groupOf(name));
-  const type = toolType('_meta' in tool); // `@ai-sdk/mcp` and MCP itself recognize their tools by it too.
-  return acquire(session, name, input, { callId: options?.toolCallId, type, key: adapter.judgeOf(name).keyOf(input) });
+  return acquire(session, name, input, {
+    callId: options?.toolCallId,
+    type: typeOf(tool),
+    key: adapter.judgeOf(name).keyOf(input),
+  });
 };
 
 const start = (

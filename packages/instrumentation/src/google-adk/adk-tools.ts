@@ -2,6 +2,7 @@ import { ATTR } from '@breakerbox/core';
 import { hashOfText, read, safeJson, safely } from '@breakerbox/core/internal';
 import type { BaseTool, Context } from '@google/adk';
 import { trace } from '@opentelemetry/api';
+import { mayNeedApproval } from '../approval.ts';
 import { firstName } from '../groups.ts';
 import { type KnownTool, titleOf } from '../judging.ts';
 import { orUndefined } from '../untrusted.ts';
@@ -18,6 +19,12 @@ export type Guard = (input: unknown, context: Context, work: AdkWork) => unknown
  */
 const expected = new WeakMap<Context, Guard>();
 
+/** What to ask before a person, for the same calls. */
+const askedFirst = new WeakMap<Context, IsRejected>();
+
+/** Whether a call is rejected now, so that no person has to confirm it. */
+export type IsRejected = (input: unknown) => boolean;
+
 /** The replacement functions that were put into tools here. */
 const ours = new WeakSet<object>();
 
@@ -26,13 +33,33 @@ const ours = new WeakSet<object>();
  * called outside of the call's span, do not see an error that a FunctionTool caught or one that is not an Error, and cannot give
  * ADK another tool. A tool that runs in a context without a guard works as before.
  *
+ * @param isRejected Asked before the tool asks a person. If it says so, the guard runs at once, and must reject the call.
  * @throws TypeError for a frozen tool.
  */
-export const expectCall = (tool: BaseTool, context: Context, guard: Guard): void => {
-  if (isFunctionTool(tool)) open(tool, 'execute', executeOf);
-  else open(tool, 'runAsync', runAsyncOf);
+export const expectCall = (tool: BaseTool, context: Context, guard: Guard, isRejected?: IsRejected): void => {
+  if (!isFunctionTool(tool)) open(tool, 'runAsync', runAsyncOf);
+  else {
+    open(tool, 'execute', executeOf);
+    const confirms: unknown = Reflect.get(tool, CONFIRMS);
+    if (confirms === true) Reflect.set(tool, CONFIRMS, always);
+    if (mayNeedApproval(confirms)) open(tool, CONFIRMS, confirmationOf);
+  }
   expected.set(context, guard);
+  if (isRejected) askedFirst.set(context, isRejected);
 };
+
+/** Where a FunctionTool of ADK 2 keeps whether a person has to confirm its calls: a boolean or a function. */
+const CONFIRMS = 'requireConfirmation';
+
+const always = (): boolean => true;
+
+/** A person who has answered is not asked again. */
+const confirmationOf = (own: Member): Member =>
+  async function (this: unknown, input: never, context: never, ...rest: never[]) {
+    const isNeeded: unknown = await Reflect.apply(own, this, [input, context, ...rest]);
+    const { toolConfirmation } = (context ?? {}) as Partial<Context>;
+    return isNeeded && (toolConfirmation !== undefined || askedFirst.get(context)?.(input) !== true);
+  };
 
 type Member = (this: unknown, ...given: never[]) => unknown;
 
@@ -62,6 +89,7 @@ const runAsyncOf = (own: Member): Member =>
 const run = (input: unknown, context: Context, work: AdkWork): unknown => {
   const guard = expected.get(context);
   expected.delete(context);
+  askedFirst.delete(context);
   return guard === undefined ? work(context) : guard(input, context, work);
 };
 

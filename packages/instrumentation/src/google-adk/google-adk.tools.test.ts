@@ -67,6 +67,31 @@ describe('function tools', () => {
     expect(outcomes).toEqual(['search: success']);
   });
 
+  test.each([
+    ['true', true],
+    ['a function', async () => true],
+  ])(
+    'R4: requireConfirmation is %s: no person confirms a call that is rejected now',
+    async (_, requireConfirmation) => {
+      const { session, decisions } = watchedSession({ tools: { search: {} } });
+      const search = vi.fn(() => 'found');
+      const tools = [toolOf('search', search, { requireConfirmation })];
+      const run = await adkRun([[ask('a')], 'Unavailable.', [ask('b')], 'Done.'], tools, [new BreakerPlugin(session)]);
+      session.control('search', 'forced_open');
+      expect(lastText(await run.say('go'))).toBe('Unavailable.');
+      expect(run.heard().at(-1)).toContain("Tool 'search' is unavailable");
+      expect(decisions).toEqual(['search: skip']);
+      session.control('search', 'automatic');
+      const asked = await run.say('and now?');
+      expect(decisions).toEqual(['search: skip']);
+      session.control('search', 'forced_open');
+      await run.say(confirmations(asked, false)); // A person has answered: the answer stays.
+      expect(run.heard().at(-1)).toContain('rejected');
+      expect(decisions).toEqual(['search: skip']);
+      expect(search).not.toHaveBeenCalled();
+    },
+  );
+
   test('a long-running tool without a result costs nothing; one that returns its ticket is a success', async () => {
     const { session, outcomes } = watchedSession();
     const answers = [{ ticket: 7 }, null];

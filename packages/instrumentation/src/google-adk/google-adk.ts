@@ -8,7 +8,14 @@ import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag, functionGiven, milliseconds, names } from '../options.ts';
 import { overlay } from '../overlay.ts';
-import { type AdapterContext, runAlternative, runTool, type ToolExecutor, type ToolRequest } from '../run-tool.ts';
+import {
+  type AdapterContext,
+  rejectedBefore,
+  runAlternative,
+  runTool,
+  type ToolExecutor,
+  type ToolRequest,
+} from '../run-tool.ts';
 import type { CallEnd, Reading } from '../settlement.ts';
 import { spendAnswer } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
@@ -187,11 +194,12 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     };
 
   const guardOf =
-    (tool: BaseTool): Guard =>
+    (tool: BaseTool, rejectionOf: () => Rejection | undefined): Guard =>
     (input, context, work) => {
       describeNativeSpan(tool.name);
       const find = (name: string): DirectCall | undefined => directCall(name, context);
-      return runTool(adapter, requestOf(tool, input, context), executorOf(tool, context, work), {
+      const request = { ...requestOf(tool, input, context), rejection: rejectionOf() };
+      return runTool(adapter, request, executorOf(tool, context, work), {
         ...readingOf(tool),
         reject,
         find,
@@ -250,7 +258,19 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     },
     beforeTool: (tool, context) => {
       safely(`beforeToolCallback of ${where}`, () => {
-        if (isTool(tool) && !CONTROL_TOOLS.has(tool.name)) expectCall(tool, context, guardOf(tool));
+        if (!isTool(tool) || CONTROL_TOOLS.has(tool.name)) return;
+        let rejection: Rejection | undefined;
+        const isRejected = (input: unknown): boolean => {
+          describeNativeSpan(tool.name);
+          rejection = safely(where, () => rejectedBefore(adapter, requestOf(tool, input, context)));
+          return rejection !== undefined;
+        };
+        expectCall(
+          tool,
+          context,
+          guardOf(tool, () => rejection),
+          isRejected,
+        );
       });
       return undefined;
     },

@@ -3,6 +3,7 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { declareTools, type SessionFinder, type SessionSource, sessionFinder } from '../acquire.ts';
 import { type Advise, advisedError, advisedText, unavailableNotice } from '../advice.ts';
+import { type CircuitFirst, circuitFirst, mayNeedApproval } from '../approval.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { markGuarded, markOf, throwIfGuarded } from '../guard-mark.ts';
@@ -21,7 +22,6 @@ import {
 } from '../run-tool.ts';
 import type { CallEnd } from '../settlement.ts';
 import { orUndefined } from '../untrusted.ts';
-import { type CircuitFirst, circuitFirst } from './approval.ts';
 import {
   isCheckingSchema,
   labelForAgents,
@@ -129,18 +129,25 @@ export function guardToolFactory<Factory extends ToolFactory>(
     const create = tool as unknown as (options: ToolOptions) => { readonly name: string };
     if (typeof given?.execute !== 'function') return create(given); // The framework reports the missing function.
     throwIfGuarded(`${WHERE}, tool '${given.name}'`, given.execute, session);
-    const asked = circuitFirst(
-      given.needsApproval,
-      () => name,
-      (input, callId) => safely(WHERE, () => rejectedBefore(adapter, { tool: name, input, callId })),
-    );
+    const { needsApproval } = given;
+    const asked = mayNeedApproval(needsApproval)
+      ? circuitFirst(
+          (input, callId) => safely(WHERE, () => rejectedBefore(adapter, { tool: name, input, callId })),
+          (context, callId) => answerOf(context, name, callId),
+        )
+      : undefined;
     const execute: Execute = (...call) => run(name, given, call, factory, asked);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
     const { outputSchema, errorFunction, isEnabled = true } = given;
     const created = create({
       ...given,
       execute,
-      ...(asked && { needsApproval: asked.needsApproval }),
+      ...(asked && {
+        needsApproval: (context: unknown, input: unknown, callId?: string) =>
+          asked.asks(context, callId, input, () =>
+            typeof needsApproval === 'function' ? needsApproval(context, input, callId) : true,
+          ),
+      }),
       // D6: without tools the model can only answer.
       isEnabled: async (...about: never[]) =>
         !isPaused(findSession) && (typeof isEnabled === 'function' ? isEnabled(...about) : isEnabled),
@@ -161,6 +168,12 @@ export function guardToolFactory<Factory extends ToolFactory>(
 }
 
 const WHERE = 'guardToolFactory()';
+
+/** What a person has said about a call; undefined if not asked yet. */
+const answerOf = (context: object, toolName: string, callId: string): unknown =>
+  safely('isToolApproved() of the SDK', () =>
+    (context as { isToolApproved?(call: object): unknown }).isToolApproved?.({ toolName, callId }),
+  );
 
 /** A tool without a session says so when it is called. */
 const isPaused = (findSession: SessionFinder): boolean => orUndefined(() => isLastTurn(findSession())) ?? false;

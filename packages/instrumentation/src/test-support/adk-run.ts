@@ -23,7 +23,7 @@ const USER = { userId: 'user', sessionId: 'conversation' };
 export const toolOf = (
   name: string,
   execute: (input: { q: string }, context: Context) => unknown,
-  rest: { requireConfirmation?: boolean; isLongRunning?: boolean } = {},
+  rest: { requireConfirmation?: boolean | (() => Promise<boolean>); isLongRunning?: boolean } = {},
 ): FunctionTool<z.ZodObject<{ q: z.ZodString }>> =>
   new FunctionTool({
     name,

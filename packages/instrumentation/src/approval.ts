@@ -1,27 +1,31 @@
-import { safely } from '@breakerbox/core/internal';
-import type { Rejection } from '../acquire.ts';
-
-/** Whether a person has to approve a call, as the SDK asks. */
-type NeedsApproval = (context: unknown, input: unknown, callId?: string) => Promise<boolean>;
+import type { Rejection } from './acquire.ts';
 
 /** Asks the session before a person: a person does not approve a call that is rejected then. */
 export interface CircuitFirst {
-  readonly needsApproval: NeedsApproval;
+  /**
+   * Whether to ask a person about a call.
+   *
+   * @param context An object of the run or of the conversation, in which the call has its id.
+   * @param isNeeded Whether the framework would ask.
+   */
+  asks(
+    context: unknown,
+    callId: string | undefined,
+    input: unknown,
+    isNeeded: () => PromiseLike<unknown> | unknown,
+  ): Promise<boolean>;
   /** The rejection because of which no person was asked. The tool must not run then. */
   rejectionOf(context: unknown, callId: string | undefined): Rejection | undefined;
 }
 
 /**
- * @param given The tool's own `needsApproval`.
  * @param reject Decides about a call, if the session rejects it now; undefined if the tool may run.
- * @returns undefined if no call of the tool needs approval.
+ * @param answerOf What a person has said about the call; undefined if not asked yet. Default: the framework does not say.
  */
 export const circuitFirst = (
-  given: unknown,
-  toolName: () => string,
   reject: (input: unknown, callId: string) => Rejection | undefined,
-): CircuitFirst | undefined => {
-  if (given !== true && typeof given !== 'function') return undefined;
+  answerOf: (context: object, callId: string) => unknown = () => undefined,
+): CircuitFirst => {
   const unasked = new WeakMap<object, Map<string, Rejection>>();
   const of = (context: object): Map<string, Rejection> => {
     const found = unasked.get(context) ?? new Map<string, Rejection>();
@@ -29,26 +33,23 @@ export const circuitFirst = (
     return found;
   };
   return {
-    needsApproval: async (context, input, callId) => {
+    asks: async (context, callId, input, isNeeded) => {
       const isKnown = typeof context === 'object' && context !== null && typeof callId === 'string';
       if (isKnown) of(context).delete(callId); // The model may use an id again.
-      if (given !== true && !(await (given as NeedsApproval)(context, input, callId))) return false;
-      if (!isKnown || answer(context, toolName(), callId) !== undefined) return true;
+      if (!(await isNeeded())) return false;
+      if (!isKnown || answerOf(context, callId) !== undefined) return true;
       const rejection = reject(input, callId);
       if (rejection !== undefined) of(context).set(callId, rejection);
       return rejection === undefined;
     },
-    // Kept as long as the run: a call with the same id in the same turn was not approved either.
+    // Kept as long as the context: a call with the same id in the same turn was not approved either.
     rejectionOf: (context, callId) => {
       if (typeof context !== 'object' || context === null || callId === undefined) return undefined;
       const rejection = unasked.get(context)?.get(callId);
-      return rejection === undefined || answer(context, toolName(), callId) === true ? undefined : rejection;
+      return rejection === undefined || answerOf(context, callId) === true ? undefined : rejection;
     },
   };
 };
 
-/** What a person has said about the call; undefined if not asked yet. */
-const answer = (context: object, toolName: string, callId: string): unknown =>
-  safely('isToolApproved() of the SDK', () =>
-    (context as { isToolApproved?(call: object): unknown }).isToolApproved?.({ toolName, callId }),
-  );
+/** Whether a framework's tool may need approval: it says so, or a function decides for each call. */
+export const mayNeedApproval = (given: unknown): boolean => given === true || typeof given === 'function';
