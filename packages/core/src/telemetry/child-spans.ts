@@ -2,7 +2,7 @@ import { type Attributes, SpanStatusCode, trace } from '@opentelemetry/api';
 import { safely } from '../safely.ts';
 import { currentTracer } from './otel-binding.ts';
 import { ATTR, OPERATION } from './semconv.ts';
-import { endSpan, type SessionSpan, sessionContext } from './spans.ts';
+import { endSpan, outcomeOfRun, type SessionSpan, sessionContext } from './spans.ts';
 
 /** A run, as its span shows it. */
 export interface SpannedRun {
@@ -52,8 +52,8 @@ export class ChildSpans {
     });
   }
 
-  /** A sub-agent ends. `isOver`: while a limit pauses it. */
-  end(run: SpannedRun, isOver: boolean): void {
+  /** A sub-agent ends. `isOver`: while a limit pauses it. `isToldOver`: the caller ended it. */
+  end(run: SpannedRun, isOver: boolean, isToldOver = true): void {
     if (!this.#open.delete(run)) return;
     const own = this.of(run);
     own.isOpen = false;
@@ -64,6 +64,7 @@ export class ChildSpans {
         ...(tokens > 0 && { [ATTR.tokens]: tokens }),
         ...(cost > 0 && { [ATTR.cost]: cost }),
         [ATTR.sessionState]: isOver ? 'paused_limit' : 'active',
+        ...outcomeOfRun(isOver, isToldOver),
       });
       if (isOver) own.span.setStatus({ code: SpanStatusCode.ERROR, message: REACHED });
     });
@@ -72,7 +73,7 @@ export class ChildSpans {
 
   /** The session ends, or is idle. */
   endAll(): void {
-    for (const run of this.#open) this.end(run, false);
+    for (const run of this.#open) this.end(run, false, false);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Context, type ContextManager, context, diag, SpanKind, type Tracer, trace } from '@opentelemetry/api';
+import { type Context, type ContextManager, context, diag, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Session } from '../session-api.ts';
@@ -84,6 +84,7 @@ describe('the span of a session', () => {
       [ATTR.agent]: agent,
       [ATTR.conversation]: 'run-2',
       [ATTR.sessionState]: 'active',
+      [ATTR.outcome]: 'success',
       [ATTR.calls]: 5,
       [ATTR.rejected]: 0,
       [ATTR.budgetRemaining]: 5,
@@ -144,11 +145,32 @@ describe('the span of a session', () => {
     const span = finished().at(-1);
     expect(span?.attributes).toMatchObject({
       [ATTR.sessionState]: 'paused_budget',
+      [ATTR.outcome]: 'failure',
       [ATTR.calls]: 5,
       [ATTR.rejected]: 1,
       [ATTR.budgetRemaining]: 0,
     });
     expect(span?.status.message).toBe('The session ended while it was paused: its failure budget was used up.');
+  });
+
+  test('a run that ended has an outcome and no status; one that idled has none, because its caller may have left it', () => {
+    const finished = registerTraces();
+    const { box, clock } = bench({ agent, sessionIdleMs: 1_000 });
+    box.session({ id: 'ends', span: true }).end();
+    box.session({ id: 'idles', span: true }).child({ id: 'child' });
+    clock.advance(1_000);
+    for (let others = 0; others < 100 && finished().length < 3; others += 1) box.session().end();
+    const outcomes = finished().map(({ name, status: { code }, attributes }) => [
+      name,
+      attributes[ATTR.conversation],
+      code,
+      attributes[ATTR.outcome],
+    ]);
+    expect(outcomes).toEqual([
+      ['invoke_agent traced', 'ends', SpanStatusCode.UNSET, 'success'],
+      ['invoke_agent child', 'idles', SpanStatusCode.UNSET, undefined],
+      ['invoke_agent traced', 'idles', SpanStatusCode.UNSET, undefined],
+    ]);
   });
 
   test('it replaces a span without a trace, made by a tracer from before the SDK', () => {
@@ -326,7 +348,11 @@ describe('D7: the spans of sub-agents', () => {
       [ATTR.parent]: 'c-1',
       [ATTR.calls]: 1,
     });
-    expect(spans['invoke_agent researcher']).toMatchObject({ [ATTR.parent]: 'run-2', [ATTR.calls]: 2 });
+    expect(spans['invoke_agent researcher']).toMatchObject({
+      [ATTR.parent]: 'run-2',
+      [ATTR.calls]: 2,
+      [ATTR.outcome]: 'success',
+    });
     expect(spans['execute_tool c']).toMatchObject({ [ATTR.conversation]: 'run-2', [ATTR.parent]: 'c-1' });
     expect(spans['execute_tool e']).not.toHaveProperty([ATTR.parent]);
   });
@@ -343,7 +369,11 @@ describe('D7: the spans of sub-agents', () => {
     const names = () => finished().map(({ name, status: { message } }) => [name, message]);
     const reached = 'The sub-agent ended while it was paused: a limit was reached.';
     expect(names()).toContainEqual(['invoke_agent c-1', reached]);
-    expect(byName(finished())['invoke_agent c-1']).toMatchObject({ [ATTR.tokens]: 7, [ATTR.cost]: 0.5 });
+    expect(byName(finished())['invoke_agent c-1']).toMatchObject({
+      [ATTR.tokens]: 7,
+      [ATTR.cost]: 0.5,
+      [ATTR.outcome]: 'failure',
+    });
     expect(names()).not.toContainEqual(['invoke_agent traced', undefined]); // The tree lasts until its last session ends.
     for (const id of ['c-2']) session.child({ id }).end();
     expect(names()).toContainEqual(['invoke_agent traced', undefined]);

@@ -210,7 +210,7 @@ export class SessionTelemetry implements LiveSession {
 
   #endSpan(): void {
     this.#children?.endAll();
-    endSessionSpan(this.#span, this.#state, () => ({
+    endSessionSpan(this.#span, this.#state, this.#ended, () => ({
       [ATTR.calls]: this.#calls,
       [ATTR.rejected]: this.#rejected,
       [ATTR.budgetRemaining]: this.#counts.remaining,

@@ -63,15 +63,33 @@ const PAUSED = {
   paused_limit: 'The session ended while it was paused: a limit of the run was reached.',
 } as const satisfies Record<SessionState, string | undefined>;
 
-/** Ends the span of a session, once. Spans of later decisions stay beneath it. `done`: what the session has done. */
-export const endSessionSpan = (session: SessionSpan | undefined, state: SessionState, done: () => Attributes): void => {
+/**
+ * The outcome of a run, as its span shows it: `failure` if it is paused at its end. Undefined if no end was told, because the caller may have
+ * left it in the middle. A run is no success of its task: Breakerbox does not know that. So its status is not OK, but stays unset.
+ */
+export const outcomeOfRun = (isPaused: boolean, isToldOver: boolean): Attributes => {
+  if (isPaused) return { [ATTR.outcome]: 'failure' };
+  return isToldOver ? { [ATTR.outcome]: 'success' } : {};
+};
+
+/**
+ * Ends the span of a session, once. Spans of later decisions stay beneath it.
+ * @param isToldOver the caller ended the session
+ * @param done what the session has done
+ */
+export const endSessionSpan = (
+  session: SessionSpan | undefined,
+  state: SessionState,
+  isToldOver: boolean,
+  done: () => Attributes,
+): void => {
   if (!session?.isOpen) return;
   session.isOpen = false;
   const { span } = session;
   safely('the span', () => {
     if (!span.isRecording()) return;
-    span.setAttributes({ [ATTR.sessionState]: state, ...done() });
     const message = PAUSED[state];
+    span.setAttributes({ [ATTR.sessionState]: state, ...outcomeOfRun(message !== undefined, isToldOver), ...done() });
     if (message !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message });
   });
   endSpan(span);
