@@ -215,7 +215,7 @@ describe('the parts of the files', () => {
     const names = Object.values(METRIC).map(({ prometheus: name }): string => name);
     const text = readText('stack/grafana/provisioning/datasources/breakerbox.yml');
     const used = [...text.matchAll(/(?:breakerbox|gen_ai)_\w+(?=\{)/g)].map(([name]) => name.replace(/_bucket$/, ''));
-    expect(used).toHaveLength(4);
+    expect(used).toHaveLength(5);
     expect(names).toEqual(expect.arrayContaining(used));
     const { tags, queries } = tracesToMetrics;
     const attributes: readonly string[] = Object.values(ATTR);

@@ -11,7 +11,9 @@ import {
 const TURN_MS = 100;
 
 /** How a tool answers in a turn. */
-export type Answer = 'success' | { readonly category: ErrorCategory; readonly retryAfterMs?: number };
+export type Answer =
+  | 'success'
+  | { readonly category: ErrorCategory; readonly retryAfterMs?: number; readonly blames?: 'group' };
 export type Answers = Readonly<Record<string, (turn: number, input: unknown) => Answer>>;
 
 interface Troubled {
@@ -22,6 +24,8 @@ interface Troubled {
   readonly input?: (turn: number) => unknown;
   /** Done once, before the first turn. */
   readonly before?: (session: Session) => void;
+  /** Its sessions end as soon as they are paused, and none follows. */
+  readonly leaves?: boolean;
 }
 
 export interface IncidentAgent {
@@ -37,9 +41,19 @@ const fails = (category: ErrorCategory, retryAfterMs?: number) => (): Answer => 
   ...(retryAfterMs !== undefined && { retryAfterMs }),
 });
 
+/** The connection of the server ended, as when its process is killed (C13). */
+const isGone = (): Answer => ({ category: 'network', blames: 'group' });
+
 /** An event of several tools would take over where each tool is a trouble of its own. */
 const ALONE = { systemic: false, budget: { failures: 100_000 } } as const;
 const EGRESS = { dependsOn: ['egress'] };
+const DATABASE = { dependsOn: ['database'] };
+
+/** Longer than the test: no probe is made. */
+const NEVER = { cooldownMs: 3_600_000 };
+
+/** One circuit of so many is no outage of the tool. */
+const CROWD = 25;
 
 /** Twenty minutes of the rules. */
 const WAIT_MS = 30_000;
@@ -70,6 +84,27 @@ export const TROUBLES = {
     config: { budget: { failures: 3 }, systemic: false },
     sessions: [{ deploy: fails('server'), logs: fails('timeout'), notes: well }],
   },
+  'leaving-agent': {
+    config: { budget: { failures: 3 }, systemic: false },
+    sessions: [{ deploy: fails('server'), logs: fails('timeout') }],
+    leaves: true,
+  },
+  'mcp-agent': {
+    config: { ...ALONE, tools: { read_file: { group: 'mcp' }, list_files: { group: 'mcp' } } },
+    sessions: [{ read_file: isGone, list_files: isGone, notes: well }],
+  },
+  'stuck-agent': {
+    config: { ...ALONE, tools: { render: NEVER } },
+    sessions: [{ render: fails('server'), notes: well }],
+  },
+  'starved-agent': {
+    config: { ...ALONE, tools: { render: NEVER } },
+    sessions: [{ render: fails('server') }, ...Array.from({ length: CROWD }, () => ({ render: well }))],
+  },
+  'shared-agent': {
+    config: { scope: 'process', budget: { failures: 100_000 }, tools: { blob: DATABASE, sql: DATABASE } },
+    sessions: [{ blob: fails('server') }, { sql: fails('server') }, { notes: well }],
+  },
   'gateway-agent': {
     config: { tools: { weather: EGRESS, search: EGRESS, translate: EGRESS } },
     sessions: [{ weather: fails('network'), search: fails('network'), translate: fails('network') }],
@@ -85,7 +120,7 @@ export const TROUBLES = {
 
 /** Starts an agent. All of its tools work until its trouble begins. */
 export const startIncidentAgent = (agent: keyof typeof TROUBLES): IncidentAgent => {
-  const { config, sessions, input, before }: Troubled = TROUBLES[agent];
+  const { config, sessions, input, before, leaves = false }: Troubled = TROUBLES[agent];
   const names = [...new Set(sessions.flatMap((tools) => Object.keys(tools)))];
   const tools = { ...Object.fromEntries(names.map((name) => [name, {}])), ...config?.tools };
   const box = createBreakerbox({ ...config, agent, tools });
@@ -101,6 +136,7 @@ export const startIncidentAgent = (agent: keyof typeof TROUBLES): IncidentAgent 
       for (const [tool, answer] of Object.entries(answers)) {
         const given = input?.(turn);
         const permit = session.acquire(tool, given === undefined ? undefined : { input: given });
+        if (permit.decision === 'pause' && leaves) return session.end();
         if (permit.decision === 'skip' || permit.decision === 'pause') continue;
         const result = began ? answer(turn, given) : 'success';
         if (result === 'success') permit.settle({ outcome: 'success' });

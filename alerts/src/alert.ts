@@ -9,7 +9,7 @@ export const LOOK = 'To see which sessions it affects and when the next probe is
 
 /** What an operator runs to stop the calls of a tool that cannot be repaired at once, for texts of alerts. */
 export const SWITCH_OFF =
-  'To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY.';
+  'To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.';
 
 /** What the texts of an alert are made from. */
 export interface TextGround {

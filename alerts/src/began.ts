@@ -72,12 +72,13 @@ export const fallingLowSince = ({ dialect }: TextGround): string => {
  * Since when the agent has a state, with less than `kept` in between.
  * @param now true while it has the state
  * @param event a counter that also has what began and ended between two scrapes: as it grew in `kept`
+ * @param selectors how many selectors `event` has
  */
-const stateSince = ({ dialect, andSelector }: TextGround, now: string, event: string): string => {
+const stateSince = ({ dialect, andSelector }: TextGround, now: string, event: string, selectors = 1): string => {
   const any = `sum(${METRIC.sessions.prometheus}{${MATCH_AGENT}${andSelector}})`;
   return dialect.time(
     '',
-    { query: lastWithout(`${any} unless ${now} > 0 unless ${event} > 0`), args: times(OF_AGENT, 3) },
+    { query: lastWithout(`${any} unless ${now} > 0 unless ${event} > 0`), args: times(OF_AGENT, 2 + selectors) },
     '',
   );
 };
@@ -101,12 +102,12 @@ export const failTogetherSince = (ground: TextGround): string =>
   );
 
 /** Since when limits pause runs of the agent, or runs reach them again and again. */
-export const limitedSince = (ground: TextGround): string =>
-  stateSince(
-    ground,
-    sessionsIn(ground, 'paused_limit'),
-    `sum(increase(${METRIC.limits.prometheus}{${MATCH_AGENT}, ${label(ATTR.limitLevel)}="reached"${ground.andSelector}}[${ground.settings.limitKeep}]))`,
-  );
+export const limitedSince = (ground: TextGround): string => {
+  const reached = `${METRIC.limits.prometheus}{${MATCH_AGENT}, ${label(ATTR.limitLevel)}="reached"${ground.andSelector}}`;
+  // Not `increase()`, which ignores the first value of a series.
+  const grew = `sum(${reached} - ${reached} offset ${ground.settings.limitKeep} >= 0 or ${reached})`;
+  return stateSince(ground, sessionsIn(ground, 'paused_limit'), grew, 3);
+};
 
 /** When the models of a list, or its first one, last answered: after that, calls of the agent found no answer of theirs. */
 export const noAnswerSince = (

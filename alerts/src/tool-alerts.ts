@@ -106,7 +106,7 @@ const circuitOpen: AlertDefinition = {
       ' (Retry-After), so no probe is made before that.',
     );
     const skipped = dialect.ofGroup('Calls of all tools of the group are skipped.', 'Its calls are skipped.');
-    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${unavailableSince(ground, ' since ', ` for ${inWords(settings.openFor)}`)}, and still was at most ${inWords(settings.openKeep)} ago: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
+    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${unavailableSince(ground, ' since ', ` for ${inWords(settings.openFor)}`)}. Affected within the last ${inWords(settings.openKeep)}: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
   },
 };
 
@@ -175,7 +175,7 @@ const probeStarved: AlertDefinition = {
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
   began: unavailableSince,
   description: (ground) =>
-    `Tool ${SUBJECT(ground)} has been open for ${inWords(ground.settings.starvedFor)}${unavailableSince(ground, ', out of use since ')} (${ground.dialect.counted('circuit', 'circuits')}). The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
+    `Tool ${SUBJECT(ground)}: ${ground.dialect.counted('circuit has', 'circuits have')} been open for ${inWords(ground.settings.starvedFor)}${unavailableSince(ground, ', and out of use since ')}. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
 };
 
 const toolErrorRateHigh: AlertDefinition = {

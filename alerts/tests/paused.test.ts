@@ -34,8 +34,18 @@ describe.concurrent.each(INTERVALS)('BreakerboxBudgetExhausted, every %i s', (in
 
   it('sees a session that ends between two scrapes, and does not fire again after a restart', () => {
     const alert = 'BudgetExhausted';
+    const says = {
+      at: 480,
+      alert,
+      labels,
+      summary: 'a: sessions are out of failure budget',
+      description:
+        'Agent a (job fleet): Sessions ran out within the last 18 minutes, and were resumed or ended since. None is paused now (at Jan 1 00:08 UTC). A paused session calls no tool until you resume it. Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.',
+      dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:06 UTC',
+    };
     const firing = [{ alert, after: 361, by: 361 + 2 * interval, until: 1380, gone: 1470 + 2 * interval }];
-    return run({ interval, of, lasts: 1600, firing }, (now, one) => {
+    return run({ interval, of, lasts: 1600, firing, says: [says] }, (now, one) => {
       if (now === 361) {
         one.pause('paused_budget');
         one.end(1, {}, 'paused_budget');
@@ -88,12 +98,24 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
   });
 
   it('fires in scope process, without paused sessions, until the event is over', () => {
+    const says = {
+      at: 240,
+      alert,
+      labels,
+      summary: 'a: t, u fail together (network)',
+      description:
+        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+      dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:00 UTC',
+    };
     const firing = [{ alert, after: 60, by: 60 + 2 * interval, until: 1555, gone: 1560 + 2 * interval }];
     const processes = [new SimulatedProcess({ tools: ['t', 'u', 'v'] })];
     const missed = (now: number) => now === 600;
-    return run({ interval, of: [alert], lasts: 2100, processes, sessions: 3, missed, firing }, (now, one) => {
+    const scenario = { interval, of: [alert], lasts: 2100, processes, sessions: 3, missed, firing, says: [says] };
+    return run(scenario, (now, one) => {
       if (now === 60) {
         for (const tool of ['t', 'u']) one.open(now, tool);
+        one.call('t', 'network'); // One failure more: Prometheus sorts equal counts by chance.
         one.event();
       }
       if (now > 60 && now % 10 === 0) one.call('v', 'success');

@@ -22,8 +22,18 @@ describe.concurrent.each(INTERVALS)('BreakerboxLimitReached, every %i s', (inter
   });
 
   it('D7: sees a run that reaches its limit and ends between two scrapes, also the first one', () => {
+    const says = {
+      at: 480,
+      alert,
+      labels,
+      summary: 'a: runs have reached a limit (tokens)',
+      description:
+        'Agent a (job fleet): Runs reached a limit within the last 18 minutes, and ended or were extended since. None is paused now (at Jan 1 00:08 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.',
+      dashboard,
+      began: 'Jan 1 00:06 UTC',
+    };
     const firing = [{ alert, after: 361, by: 361 + 2 * interval, until: 1380, gone: 1470 + 2 * interval }];
-    return run({ interval, of, lasts: 1600, firing }, (now, one) => {
+    return run({ interval, of, lasts: 1600, firing, says: [says] }, (now, one) => {
       if (now !== 361) return;
       one.pause('paused_limit');
       one.limit('reached', 'tokens');

@@ -1,4 +1,13 @@
-import { type Context, type ContextManager, context, diag, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
+import {
+  type Context,
+  type ContextManager,
+  context,
+  diag,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Session } from '../session-api.ts';
