@@ -12,6 +12,7 @@ import { parse, stringify } from 'yaml';
 import { builtDashboards } from '../../dashboards/src/dashboards.ts';
 import { dashboardQueries, substitute } from '../../dashboards/src/queries.ts';
 import { freePort, isReady, startChild } from '../../packages/demo/src/child.ts';
+import { startAgent } from '../../packages/telemetry/src/test-support/agent-process.ts';
 import { goProgram, NO_GO } from '../../test/go-programs.ts';
 import { prometheusClient } from '../../test/prometheus.ts';
 import { inlined } from '../src/grafana.ts';
@@ -67,6 +68,26 @@ const rejected = async (url: string): Promise<readonly string[]> => {
   return faults;
 };
 
+/** The p95 of the alert and of the panels is in these bounds, and no series has the buckets of a classic histogram. */
+const hasP95 = async (url: string, above: number, most: number): Promise<void> => {
+  const client = prometheusClient(url);
+  const panel = (title: string) => queries.find(({ name, expr }) => name.endsWith(title) && expr.includes('0.95'));
+  const { read } = inlined(resolved({}));
+  const exprs = [read.now('p95'), read.now('p95Short'), panel('p95 5m')?.expr, panel('Latency percentiles')?.expr];
+  await vi.waitFor(
+    async () => {
+      for (const expr of exprs) {
+        const [series] = await client.instant(expr ?? '');
+        const seconds = series?.values[0]?.[1] ?? Number.NaN;
+        expect(seconds, expr).toBeGreaterThan(above);
+        expect(seconds, expr).toBeLessThanOrEqual(most);
+      }
+    },
+    { timeout: MINUTE_MS, interval: 1000 },
+  );
+  expect(await client.instant(`${METRIC.duration.prometheus}_bucket`)).toEqual([]);
+};
+
 describe.skipIf(NO_GO !== undefined)('Prometheus 3 with convert_classic_histograms_to_nhcb', () => {
   let url = '';
   let exporter: HttpServer;
@@ -119,27 +140,7 @@ scrape_configs:
     await started(program, args, `${url}/-/ready`);
   }, BUILD_MS);
 
-  const p95 = async (expr: string): Promise<number> => {
-    const [series] = await prometheusClient(url).instant(expr);
-    return series?.values[0]?.[1] ?? Number.NaN;
-  };
-
-  it('stores no buckets, and the alert on slow tools and the panels have their p95', async () => {
-    const panel = (title: string) => queries.find(({ name, expr }) => name.endsWith(title) && expr.includes('0.95'));
-    const { read } = inlined(resolved({}));
-    const exprs = [read.now('p95'), read.now('p95Short'), panel('p95 5m')?.expr, panel('Latency percentiles')?.expr];
-    await vi.waitFor(
-      async () => {
-        for (const expr of exprs) {
-          const seconds = await p95(expr ?? '');
-          expect(seconds, expr).toBeGreaterThan(4.5);
-          expect(seconds, expr).toBeLessThanOrEqual(5.12);
-        }
-      },
-      { timeout: MINUTE_MS, interval: 1000 },
-    );
-    expect(await prometheusClient(url).instant(`${METRIC.duration.prometheus}_bucket`)).toEqual([]);
-  });
+  it('stores no buckets, and the alert on slow tools and the panels have their p95', () => hasP95(url, 4.5, 5.12));
 
   it(
     'evaluates every rule, and accepts every query of the dashboards without a warning',
@@ -158,6 +159,65 @@ scrape_configs:
     },
     4 * MINUTE_MS,
   );
+});
+
+describe.skipIf(NO_GO !== undefined)('Prometheus 3 that receives OTLP', () => {
+  let url = '';
+
+  beforeAll(async () => {
+    const program = await goProgram('prometheus');
+    const port = await freePort();
+    url = `http://127.0.0.1:${port}`;
+    const config = join(folder, 'otlp.yml');
+    await writeFile(config, '{}\n');
+    const args = [
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(folder, 'otlp')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--web.enable-otlp-receiver',
+      '--enable-feature=native-histograms',
+    ];
+    await started(program, args, `${url}/-/ready`);
+  }, BUILD_MS);
+
+  /** Each call takes three seconds by the clock of the agent. */
+  const AGENT = `
+    import { metrics } from '@opentelemetry/api';
+    import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+    import { resourceFromAttributes } from '@opentelemetry/resources';
+    import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+    import { createBreakerbox } from '@breakerbox/core';
+
+    const exporter = new OTLPMetricExporter();
+    const aggregation = { type: AggregationType.EXPONENTIAL_HISTOGRAM };
+    metrics.setGlobalMeterProvider(
+      new MeterProvider({
+        resource: resourceFromAttributes({ 'service.name': 'j', 'service.instance.id': 'i' }),
+        readers: [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 500, exportTimeoutMillis: 500 })],
+        views: [{ instrumentName: '${METRIC.duration.name}', aggregation }],
+      }),
+    );
+    let ms = 0;
+    const clock = { now: () => ms, unixNow: () => Date.now() };
+    const session = createBreakerbox({ agent: 'a', tools: { t: {} }, clock }).session();
+    setInterval(() => {
+      const permit = session.acquire('t');
+      ms += 3000;
+      permit.settle({ outcome: 'success' });
+    }, 50);
+  `;
+
+  it('keeps exponential histograms as native ones, and the alert on slow tools and the panels have their p95', async () => {
+    await using agent = startAgent(AGENT, { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `${url}/api/v1/otlp/v1/metrics` });
+    await Promise.race([
+      hasP95(url, 2.9, 3.1),
+      agent.ended.then(() => Promise.reject(new Error(`The agent ended: ${agent.stderr()}`))),
+    ]);
+  });
+
+  it('accepts every query of the dashboards without a warning', async () => {
+    expect(await rejected(url)).toEqual([]);
+  });
 });
 
 describe.skipIf(NO_GO !== undefined)('VictoriaMetrics and vmalert', () => {

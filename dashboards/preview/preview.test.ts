@@ -58,6 +58,7 @@ const draw = (list: readonly DashboardJson[]): Promise<readonly DashboardReport[
     toMs: history.toMs,
     width: WIDTH,
     scrapeMs: SCRAPE_MS,
+    open: true,
   });
 
 test(

@@ -9,6 +9,7 @@ interface PanelJson {
   readonly type: string;
   readonly title: string;
   readonly description: string;
+  readonly fieldConfig?: { readonly defaults: { readonly unit?: string; readonly mappings?: unknown } };
   readonly gridPos: { readonly x: number; readonly y: number; readonly h: number };
 }
 
@@ -20,6 +21,9 @@ const panels = dashboardPanels(built) as unknown as readonly PanelJson[];
  * and of a row of the grid with the gap below.
  */
 const [WINDOW, BARS, CONTROLS, ROW] = [800, 80, 145, 38];
+
+/** Pixels between rows of the grid, of the title of a panel, and of a line of a table. */
+const [GAP, TITLE, LINE] = [8, 40, 36];
 
 describe('the fleet overview', () => {
   it('shows on the first screen what is new, since when, and who is affected', () => {
@@ -34,12 +38,19 @@ describe('the fleet overview', () => {
     expect(open.at(-1)).toMatchObject({ type: 'row', collapsed: true });
   });
 
-  it('says above the table of alerts how many there are, because the first screen shows only the first rows', () => {
-    const [count, table] = ['Alerts', 'Firing alerts'].map(
-      (title) => panels.find((panel) => panel.title === title)?.gridPos,
+  it('H2: says above the table of alerts how many of them it shows without scrolling: 5 of 22', () => {
+    const [count, table] = ['Alerts', 'Firing alerts'].map((title) => panels.find((panel) => panel.title === title));
+    const [above, below] = [count?.gridPos, table?.gridPos];
+    expect((above?.y ?? 0) + (above?.h ?? 0)).toBe(below?.y);
+    expect(above?.x).toBeGreaterThanOrEqual(below?.x ?? 24);
+    const seen = Math.floor(((below?.h ?? 0) * ROW - GAP - TITLE - LINE) / LINE);
+    const { unit, mappings } = count?.fieldConfig?.defaults ?? {};
+    expect(unit).toBe(`prefix:${seen} of `);
+    // All are seen: only the number.
+    const numbers = Object.fromEntries(
+      Array.from({ length: seen + 1 }, (_, index) => [index, { text: `${index}`, index }]),
     );
-    expect((count?.y ?? 0) + (count?.h ?? 0)).toBe(table?.y);
-    expect(count?.x).toBeGreaterThanOrEqual(table?.x ?? 24);
+    expect(mappings).toEqual([{ type: 'value', options: numbers }]);
   });
 
   it('is red only if a person should act', () => {

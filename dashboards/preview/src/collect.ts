@@ -18,6 +18,8 @@ export interface Wish {
   /** The scrape interval. Default: that of Prometheus' targets, or else Grafana's 15 s. */
   readonly scrapeMs?: number | undefined;
   readonly chosen?: Chosen;
+  /** Opens rows that are closed at first. Default: they stay closed, as in Grafana. */
+  readonly open?: boolean;
 }
 
 const GRAFANA_SCRAPE_MS = 15_000;
@@ -37,7 +39,11 @@ export const collect = async (dashboard: DashboardJson, prometheus: Prometheus, 
   const scrapeMs = wish.scrapeMs ?? (await prometheus.scrapeMs()) ?? GRAFANA_SCRAPE_MS;
   const made = await choices(dashboard, wish.chosen ?? {}, prometheus, wish);
   const around: Around = { prometheus, wish, scrapeMs, choices: made };
-  const all = placed((dashboard.panels ?? []) as unknown as readonly PanelJson[], wish.width - 2 * MARGIN);
+  const all = placed(
+    (dashboard.panels ?? []) as unknown as readonly PanelJson[],
+    wish.width - 2 * MARGIN,
+    wish.open ?? false,
+  );
   const panels: PanelScene[] = [];
   for (const one of all.filter(({ panel }) => panel.type !== 'row')) panels.push(await answered(one, around));
   return {

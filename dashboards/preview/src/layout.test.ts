@@ -24,7 +24,7 @@ test('neighbouring panels are eight pixels apart', () => {
 });
 
 test('each panel knows its row', () => {
-  const all = placed([panel(1, 0), row(2, 2, 'Now'), panel(3, 3), row(4, 5, 'Later'), panel(5, 6)], 1000);
+  const all = placed([panel(1, 0), row(2, 2, 'Now'), panel(3, 3), row(4, 5, 'Later'), panel(5, 6)], 1000, false);
   expect(all.map(({ panel: { id }, row: title }) => [id, title])).toEqual([
     [1, ''],
     [2, 'Now'],
@@ -35,9 +35,15 @@ test('each panel knows its row', () => {
   expect(heightOf(all)).toBe(7 * 38 + 30);
 });
 
-test('a collapsed row is opened, and later panels move down', () => {
-  const all = placed([row(1, 0, 'Closed', [panel(2, 1), panel(3, 3)]), row(4, 1, 'Next'), panel(5, 2)], 1000);
-  expect(all.map(({ panel: { id, gridPos } }) => [id, gridPos.y])).toEqual([
+test('a collapsed row stays closed, as in Grafana, or is opened, and later panels move down', () => {
+  const panels = [row(1, 0, 'Closed', [panel(2, 1), panel(3, 3)]), row(4, 1, 'Next'), panel(5, 2)];
+  const at = (open: boolean) => placed(panels, 1000, open).map(({ panel: { id, gridPos } }) => [id, gridPos.y]);
+  expect(at(false)).toEqual([
+    [1, 0],
+    [4, 1],
+    [5, 2],
+  ]);
+  expect(at(true)).toEqual([
     [1, 0],
     [2, 1],
     [3, 3],

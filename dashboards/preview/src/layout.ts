@@ -56,10 +56,10 @@ const lowered = (panel: PanelJson, by: number): PanelJson => ({
   gridPos: { ...panel.gridPos, y: panel.gridPos.y + by },
 });
 
-/** Positions of everything from top to bottom, with all rows opened. */
-export const placed = (panels: readonly PanelJson[], width: number): readonly Placed[] => {
+/** Positions of everything from top to bottom. `open`: with all rows opened; otherwise as Grafana shows the dashboard at first. */
+export const placed = (panels: readonly PanelJson[], width: number, open: boolean): readonly Placed[] => {
   let row = '';
-  return opened(panels).map((panel) => {
+  return (open ? opened(panels) : panels).map((panel) => {
     if (panel.type === 'row') row = panel.title ?? '';
     return { panel, row, box: boxOf(panel.gridPos, width) };
   });

@@ -2,8 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DEMO_MS, type Demo, startDemo } from './demo.ts';
 import { PreviewError } from './errors.ts';
 import { startHistory } from './history.ts';
+import { onlyRow } from './one-row.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
-import { type DashboardReport, onlyRow, preview, readDashboards } from './preview.ts';
+import { type DashboardReport, preview, readDashboards } from './preview.ts';
 import { prometheusAt } from './prometheus.ts';
 import { PLAYED_MS, played, STORIES, type StoryName } from './story.ts';
 import { ruleSamples } from './story-rules.ts';
@@ -40,6 +41,7 @@ const draw = async (options: Options, demo: Demo | undefined, toMs = Date.now())
     height: options.height,
     scrapeMs: options.scrapeMs,
     chosen: options.chosen,
+    open: options.open,
   });
   const text = options.json ? JSON.stringify(reports, null, 2) : reports.map(summary).join('\n');
   process.stdout.write(`${text}\n`);

@@ -15,6 +15,8 @@ export interface Options {
   readonly dashboards: readonly string[];
   /** Draws only the panels of this row. Default: the whole dashboard. */
   readonly row: string | undefined;
+  /** Draws what is in rows that are closed at first. */
+  readonly open: boolean;
   /** Width in pixels. */
   readonly width: number;
   /** Height in pixels; the rest of the dashboard is cut. Default: the whole dashboard. */
@@ -38,6 +40,7 @@ Usage: pnpm preview [options]
   --out DIR                where the pictures go (default: dashboards/preview/out)
   --dashboard UID          only this one; may be given more than once
   --row TITLE              only the panels of this row; dashboards without it are left out
+  --open                   opens rows that Grafana shows closed at first; --row opens its own
   --width PIXELS           of the pictures (default: 1600)
   --height PIXELS          cuts longer pictures, to show one screen (default: the whole dashboard)
   --from DURATION          how far back, such as 10m or 1h (default: 10m; with the demo, as long as it has run)
@@ -61,6 +64,7 @@ export const parseOptions = (args: readonly string[]): Options => {
     out: values.out,
     dashboards: values.dashboard ?? [],
     row: values.row,
+    open: values.open || values.row !== undefined,
     width: pixels('--width', values.width),
     height: values.height === undefined ? undefined : pixels('--height', values.height),
     fromMs: time('--from', values.from),
@@ -81,6 +85,7 @@ const parsed = (args: readonly string[]) => {
         out: { type: 'string', default: 'dashboards/preview/out' },
         dashboard: { type: 'string', multiple: true },
         row: { type: 'string' },
+        open: { type: 'boolean', default: false },
         width: { type: 'string', default: '1600' },
         height: { type: 'string' },
         from: { type: 'string' },

@@ -1,4 +1,5 @@
 import { RUNBOOK_URL } from '@breakerbox/alerts';
+import { MappingType, type ValueMap } from '@grafana/grafana-foundation-sdk/dashboard';
 import { ALERT, firingAlerts, firingCount, firingFor, LINK, NO_RULES, SEVERITIES } from '../../alert-state.ts';
 import { fromRow, fromRowTo, UID } from '../../links.ts';
 import { ATTR, JOB, label } from '../../names.ts';
@@ -51,17 +52,27 @@ const keys: readonly Key[] = [
   hidden(LINK[ATTR.tool], TO_TOOL[ATTR.tool]),
 ];
 
-/** How many alerts there are, because the table shows only the first ones. */
+/** The rows of the table that are seen without scrolling. */
+const ROWS_SEEN = 5;
+
+const ALL_SEEN: ValueMap = {
+  type: MappingType.ValueToText,
+  options: Object.fromEntries(
+    Array.from({ length: ROWS_SEEN + 1 }, (_, index) => [index, { text: `${index}`, index }]),
+  ),
+};
+
+/** How many alerts there are, and how many of them the table shows without scrolling: `5 of 22`. */
 export const alertCount = () =>
   stat(
     {
       title: 'Alerts',
-      description: `Breakerbox's alerts that fire now, without those that are over and only kept. The table below begins with the worst and newest of them. 0 also if this Prometheus evaluates no rules.`,
-      ...sized(3, 3, 'none'),
+      description: `Breakerbox's alerts that fire now, without those that are over and only kept. "${ROWS_SEEN} of 22": the table below shows the worst and newest ${ROWS_SEEN}, and the others when you scroll it. 0 also if this Prometheus evaluates no rules.`,
+      ...sized(3, 3, `prefix:${ROWS_SEEN} of `),
     },
     firingCount(),
     thresholds([1, COLOUR.orange]),
-  );
+  ).mappings([ALL_SEEN]);
 
 /** The alerts that fire now. */
 export const alerts = () =>

@@ -104,7 +104,7 @@ export const states = () =>
   stateTimeline(
     {
       title: 'Circuits over time',
-      description: `The worst state of each tool's circuits: the ${TOOLS_IN_TIMELINE} first tools of the table above. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here.`,
+      description: `The worst state of each tool's circuits: ${TOOLS_IN_TIMELINE} of the worst tools. Of tools that are equally bad and equally new, the table above may begin with others. By hand: no circuit is open, and one is switched off or only observes, so calls always run. An opening between two scrapes is not shown here.`,
       ...sized(14, 5, 'none'),
     },
     {
