@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { CanUseTool } from '@anthropic-ai/claude-agent-sdk';
+import type { CanUseTool, Options } from '@anthropic-ai/claude-agent-sdk';
 import * as newest from '@anthropic-ai/claude-agent-sdk';
-import { breakerHooks } from '@breakerbox/instrumentation/claude-agent';
+import { createBreakerbox } from '@breakerbox/core';
+import { breakerHooks, guardQuery } from '@breakerbox/instrumentation/claude-agent';
 import { scriptedModel } from '@breakerbox/scripted-models/claude-agent';
 import type { ScriptedStep } from '@breakerbox/scripted-models/script';
 import * as oldest from 'claude-agent-sdk-oldest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { contract } from './contract.ts';
 import { type AgentRun, type Harness, type ToolBody, toolsByServer } from './harness.ts';
@@ -100,3 +102,30 @@ const harness = (sdk: Sdk, name: string): Harness => ({
 
 contract(harness(newest, '@anthropic-ai/claude-agent-sdk'));
 contract(harness(oldest as unknown as Sdk, 'claude-agent-sdk-oldest'));
+
+/** Each turn uses 2 tokens. The newest version tells the totals of the whole conversation, the oldest those of a query. */
+test.each([
+  ['newest', newest],
+  ['oldest', oldest as unknown as Sdk],
+])('D3: a conversation that is resumed or forked counts once: the %s version', async (_, sdk) => {
+  const { options, stop } = await scriptedModel(['One.', 'Two.', 'Three.', 'Four.']);
+  const box = createBreakerbox({ agent: 'writer', limits: { tokens: 100 } });
+  const say = async (more: Options) => {
+    const session = box.session(); // As in another process.
+    const running = sdk.query({ prompt: 'Go.', options: { ...options, persistSession: true, ...more } });
+    let conversation = '';
+    for await (const message of guardQuery(running, session)) conversation = message.session_id ?? conversation;
+    const [used] = session.view().limits?.map(({ used }) => used) ?? [];
+    session.end();
+    return { conversation, used };
+  };
+  try {
+    const first = await say({});
+    const resumed = await say({ resume: first.conversation });
+    const forked = await say({ resume: first.conversation, forkSession: true });
+    expect(forked.conversation).not.toBe(first.conversation);
+    expect([first, resumed, forked].map(({ used }) => used)).toEqual([2, 2, 2]);
+  } finally {
+    await stop();
+  }
+});

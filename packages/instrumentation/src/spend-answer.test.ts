@@ -139,25 +139,45 @@ describe('D3: guardQuery', () => {
   });
   const crash = (session_id: string) => ({ type: 'result', session_id, total_cost_usd: 0, modelUsage: {} });
   const limitedInMoney = () => watchedSession({ limits: { tokens: 10_000, cost: { amount: 5, currency: 'USD' } } });
-  const read = async ({ session }: Watched, results: readonly object[]) => {
+  /** @param before What Claude Code says that the conversation has used so far. */
+  const read = async ({ session }: Watched, results: readonly object[], before?: () => Promise<unknown>) => {
     const running = Object.assign(
       (async function* () {
+        await Promise.resolve(); // As in Claude Code, a question is answered before the prompt.
         yield* results;
       })(),
-      { close: () => {} },
+      {
+        close: () => {},
+        ...(before && { usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET: before }),
+      },
     );
     for await (const _ of guardQuery(running as unknown as Query, session));
     return session.view().limits?.map(({ used }) => used);
   };
 
   test('counts what is new in each result of Claude Code', async () => {
-    const results = [result('one', 10, 0.5), result('one', 50, 1.5), result('two', 5, 0.25), result('one', 1, 0.125)];
+    const results = [result('one', 10, 0.5), result('one', 50, 1.5), result('two', 5, 0.25), result('two', 1, 0.125)];
     expect(await read(limitedInMoney(), results)).toEqual([20 + 40 + 15 + 11, 0.5 + 1 + 0.25 + 0.125]);
   });
 
-  test('counts what is new in a conversation that another session has begun', async () => {
-    expect(await read(limitedInMoney(), [result('begun', 90, 0.5)])).toEqual([100, 0.5]);
-    expect(await read(limitedInMoney(), [result('begun', 120, 0.75)])).toEqual([30, 0.25]);
+  test('counts all of a conversation that /clear has begun, also if it uses more', async () => {
+    const results = [result('before', 10, 0.5), result('cleared', 50, 1.5)];
+    expect(await read(limitedInMoney(), results)).toEqual([20 + 60, 0.5 + 1.5]);
+  });
+
+  test('leaves out what a resumed or forked conversation used before', async () => {
+    const { modelUsage: model_usage, total_cost_usd } = result('begun', 90, 0.5);
+    const before = async () => ({ session: { model_usage, total_cost_usd } });
+    expect(await read(limitedInMoney(), [result('fork', 120, 0.75), result('fork', 121, 0.75)], before)).toEqual([
+      31, 0.25,
+    ]);
+  });
+
+  test('counts each query from 0 with versions that begin there, or cannot tell', async () => {
+    const results = [result('begun', 90, 0.5)];
+    for (const before of [undefined, () => Promise.reject(new Error('closed')), async () => ({}), async () => null]) {
+      expect(await read(limitedInMoney(), results, before)).toEqual([100, 0.5]);
+    }
   });
 
   test('warns once if the limit of money is in another currency than dollars', async () => {

@@ -18,7 +18,7 @@ export const spendAnswer = (session: Session, answer: unknown, tokens: number | 
 
 /** The sum of the counts that are known; undefined without one. */
 export const sumOf = (...counts: readonly unknown[]): number | undefined => {
-  const known = counts.filter((count) => typeof count === 'number');
+  const known = counts.filter((count) => Number.isFinite(count)) as number[];
   return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
 };
 

@@ -6,7 +6,7 @@ import { aValue } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { hasMethod } from '../untrusted.ts';
 import { callsOf } from './conversation-calls.ts';
-import { spendResult } from './spend-result.ts';
+import { spendingOf } from './spend-result.ts';
 
 /**
  * Returns the same query. When it ends for any reason, the calls of its conversation are given up: they cost nothing, and a probe's
@@ -14,7 +14,7 @@ import { spendResult } from './spend-result.ts';
  * aborted, or when a hook defers a call. Without `guardQuery`, a probe's place is then taken until its lease ends.
  *
  * The limits of the session count the tokens and the cost of each result (D3). Claude Code tells them when a turn is over, and those of sub-agents
- * with them. A conversation that another process began also tells of what it used there.
+ * with them. What a conversation used before it was resumed or forked does not count: Claude Code is asked for that once, as the query begins.
  *
  * @param session The source that `breakerHooks` got.
  * @throws BreakerboxUsageError when `session` is not a session, or `running` is not a query.
@@ -34,6 +34,7 @@ export function guardQuery<Running extends Query>(running: Running, session: Ses
       `${where}: got ${aValue(running)} instead of a query, so the hooks cannot see when it ends. Pass the result of query().`,
     );
   }
+  const spend = spendingOf(running);
   const conversations = new Set<string>();
   const giveUp = (): void => void safely(where, () => calls.giveUp(({ session_id }) => conversations.has(session_id)));
 
@@ -42,7 +43,7 @@ export function guardQuery<Running extends Query>(running: Running, session: Ses
       const { done, value } = await step;
       if (done) giveUp();
       else if (value.session_id !== undefined) conversations.add(value.session_id);
-      if (!done && value.type === 'result') safely(where, () => spendResult(findSession(), value));
+      if (!done && value.type === 'result') safely(where, () => spend(findSession(), value));
     } catch {
       giveUp();
     }
