@@ -152,6 +152,13 @@ export class CircuitRegistry implements CircuitChanges {
     return spec?.precheck !== undefined && this.box.prechecks.peek(tool, ms) === 'degraded';
   }
 
+  /** The same by its name: as its next call would find it. */
+  modeOfTool(name: string): CircuitMode {
+    const spec = this.box.tool(name);
+    if (spec === undefined) return this.box.undeclared.mode;
+    return (this.store.circuits.get(name) ?? (this.box.keepsCircuits ? this.unused(spec) : spec)).mode;
+  }
+
   surroundings(tracked: TrackedCircuit) {
     const freeFrom = (step: number) => this.#freeSteps((one) => one !== tracked, tracked.mode).from(step);
     return { capMs: this.box.capMs(tracked.tool.name), freeFrom };

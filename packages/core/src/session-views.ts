@@ -11,7 +11,7 @@ import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { adviceOf } from './limits/limit-text.ts';
-import type { Run } from './limits/run.ts';
+import { pausesRun, type Run } from './limits/run.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import { isForNow, noteText, type RejectionFacts } from './routing/message.ts';
@@ -60,18 +60,17 @@ export class SessionViews {
 
   note(run: Run | undefined): string {
     const near = run?.advisable(this.#box.clock.now()) ?? [];
-    const advice = near.length > 0 && this.#isObserved() ? '' : adviceOf(near);
+    const advice = near.length > 0 && this.isObserved() ? '' : adviceOf(near);
     const rejected = noteText(this.#rejected(run));
-    const isPaused = near.some(({ level, mode }) => level === 'reached' && mode === 'pause');
+    const isPaused = near.some(pausesRun);
     return isPaused && rejected !== '' ? rejected : [advice, rejected].filter(Boolean).join('\n\n'); // The pause says it too.
   }
 
-  /** C1: all declared tools are only observed, so that the model is told nothing. */
-  #isObserved(): boolean {
-    const { circuits } = this.#shown.engine.circuits.store;
+  /** C1: all declared tools are only observed, so that limits pause nothing, and the model is told nothing. */
+  isObserved(circuits: CircuitRegistry = this.#shown.engine.circuits): boolean {
     const tools = [...this.#box.tools()];
     if (tools.length === 0) return this.#box.undeclared.mode === 'observe_only';
-    return tools.every((name) => (circuits.get(name) ?? this.#box.tool(name))?.mode === 'observe_only');
+    return tools.every((name) => circuits.modeOfTool(name) === 'observe_only');
   }
 
   unavailable(run: Run | undefined): readonly string[] {
@@ -119,16 +118,17 @@ export class SessionViews {
   }
 
   view(id: string, run: Run | undefined): SessionView {
-    const { store, ledgers, at } = this.lookAhead();
+    const { store, ledgers, circuits, at } = this.lookAhead();
+    const limits = run?.view(at.ms, this.isObserved(circuits));
     return {
       id,
       agent: this.#shown.agent,
-      state: withLimits(ledgers.state, run?.reached(at.ms) !== undefined),
+      state: withLimits(ledgers.state, limits?.some(pausesRun) === true),
       step: at.step,
       budget: viewBudget(ledgers.real.ledger.budget),
       systemic: ledgers.event,
       circuits: viewCircuits(store, at, this.#box),
-      ...(run && { limits: run.view(at.ms) }),
+      ...(limits && { limits }),
     };
   }
 

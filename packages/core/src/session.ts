@@ -125,6 +125,7 @@ class Session implements TreeRoot {
     this.#beganMs = box.clock.now();
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
     if (run !== undefined) {
+      this.#observes(run);
       limitChanges(run, this.#beganMs); // C11: another process has told what a restored run had reached.
       this.#telemetry.limited(isPausedByLimit(run));
     }
@@ -448,8 +449,14 @@ class Session implements TreeRoot {
   }
 
   child(options: ChildOptions = {}): SessionApi {
-    this.#engine.run ??= new Run({ id: this.id, limits: {}, beganMs: this.#beganMs });
+    this.#engine.run ??= this.#observes(new Run({ id: this.id, limits: {}, beganMs: this.#beganMs }));
     return this.childFor(this.#engine.run, options);
+  }
+
+  /** C1: limits ask whether any tool is more than observed. */
+  #observes(root: Run): Run {
+    root.isObserved = () => this.views.isObserved();
+    return root;
   }
 
   childFor(run: Run, options: ChildOptions): SessionApi {

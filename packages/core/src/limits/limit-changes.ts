@@ -3,7 +3,10 @@ import type { LimitView } from './limit-view.ts';
 import { LIMIT_KINDS, type Limit } from './limits.ts';
 import type { Run } from './run.ts';
 
-/** What is to be told of a limit (D7). `lifted`: what is used has fallen below the limit again, or the limit has grown. */
+/**
+ * What is to be told of a limit (D7). `lifted`: what is used has fallen below the limit again, or the limit has grown, or all tools are only
+ * observed.
+ */
 export interface LimitChange {
   readonly is: 'advised' | 'reached' | 'lifted';
   /** As it was then, without the estimates of calls under way. */
@@ -22,8 +25,9 @@ export const limitChanges = (run: Run, ms: number): readonly LimitChange[] => {
       const limit = one.limits[kind];
       if (limit === undefined) continue;
       const level = one.levelOf(kind, limit, ms);
-      if (level === limit.told?.level) continue;
-      const change = changeTo(level, limit);
+      const pauses = level === 'reached' && one.modeOf(limit) === 'pause';
+      if (level === limit.told?.level && pauses === limit.told?.pauses) continue;
+      const change = changeTo(level, pauses, limit);
       if (change === undefined) continue;
       changes ??= [];
       changes.push({ ...change, limit: withoutUnderWay(one.viewOf(kind, limit, ms)) });
@@ -33,12 +37,14 @@ export const limitChanges = (run: Run, ms: number): readonly LimitChange[] => {
 };
 
 /** Keeps what is told, so that nothing is told twice. */
-const changeTo = (level: LimitView['level'], limit: Limit): Omit<LimitChange, 'limit'> | undefined => {
-  limit.told ??= { level: undefined, advisedAt: 0, reachedAt: 0 };
+const changeTo = (level: LimitView['level'], pauses: boolean, limit: Limit): Omit<LimitChange, 'limit'> | undefined => {
+  limit.told ??= { level: undefined, pauses: false, advisedAt: 0, reachedAt: 0 };
   const { told, size } = limit;
   const before = told.level;
+  const isObserved = told.pauses && !pauses; // C1: all tools are only observed from now on.
   told.level = level;
-  if (level === 'reached') {
+  told.pauses = pauses;
+  if (level === 'reached' && !isObserved) {
     const isFirst = told.reachedAt !== size;
     told.reachedAt = size;
     return { is: 'reached', isFirst };
@@ -51,4 +57,4 @@ const changeTo = (level: LimitView['level'], limit: Limit): Omit<LimitChange, 'l
 
 /** Whether a limit of the run itself pauses it, by what {@link limitChanges} has found last. */
 export const isPausedByLimit = ({ limits }: Run): boolean =>
-  LIMIT_KINDS.some((kind) => limits[kind]?.mode === 'pause' && limits[kind].told?.level === 'reached');
+  LIMIT_KINDS.some((kind) => limits[kind]?.told?.pauses === true);

@@ -65,8 +65,8 @@ export interface Limit {
   readonly currency: string | undefined;
   /** The size of the box's limit when the run got it from there; undefined for a limit of its own. */
   boxSize?: number | undefined;
-  /** What was told of it: the level, and the sizes at which it was advised and reached (D7). */
-  told?: { level: 'advised' | 'reached' | undefined; advisedAt: number; reachedAt: number };
+  /** What was told of it: the level, whether it pauses, and the sizes at which it was advised and reached (D7). */
+  told?: { level: 'advised' | 'reached' | undefined; pauses: boolean; advisedAt: number; reachedAt: number };
 }
 
 /** A run has only those that were set. */

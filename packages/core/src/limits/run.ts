@@ -7,6 +7,7 @@ import {
   LIMIT_KINDS,
   type Limit,
   type LimitKind,
+  type LimitMode,
   type Limits,
 } from './limits.ts';
 import { RunCall } from './run-call.ts';
@@ -95,6 +96,8 @@ export class Run {
   readonly #advised = new Map<Limit, number>();
   /** D2: a model has answered since a limit was reached. */
   hasLastAnswer = false;
+  /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
+  isObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
   #pastInTree: Run[] | undefined;
 
@@ -118,6 +121,12 @@ export class Run {
   get hasOthers(): boolean {
     const [first, second] = this.children;
     return first !== undefined && (!this.ended || second !== undefined || first.children.length > 0);
+  }
+
+  get #root(): Run {
+    let run: Run = this;
+    while (run.parent !== undefined) run = run.parent;
+    return run;
   }
 
   /** Those whose limits hold: the payer, and all above it. */
@@ -165,7 +174,7 @@ export class Run {
 
   /** D2: the limit that pauses the run by what is spent. The estimates of calls under way pause calls of tools for a moment, and nothing else. */
   reached(ms: number): LimitView | undefined {
-    return this.view(ms).find(({ level, mode }) => level === 'reached' && mode === 'pause');
+    return this.view(ms).find(pausesRun);
   }
 
   /** The model that was asked last has not answered. */
@@ -340,7 +349,7 @@ export class Run {
   #remember(child: Run): void {
     this.past.push(child);
     if (this.past.length > MOST_PAST) this.past.shift();
-    const root = this.#chain().at(-1) ?? this;
+    const root = this.#root;
     root.#pastInTree ??= [];
     if (root.#pastInTree.push(child) <= MOST_PAST_IN_TREE) return;
     const oldest = root.#pastInTree.shift();
@@ -350,14 +359,14 @@ export class Run {
   }
 
   /** The limits that hold for the run: its own, then those above. */
-  view(ms: number): readonly LimitView[] {
-    return this.#chain().flatMap((run) => run.ownView(ms));
+  view(ms: number, isObserved?: boolean): readonly LimitView[] {
+    return this.#chain().flatMap((run) => run.ownView(ms, isObserved));
   }
 
-  ownView(ms: number): readonly LimitView[] {
+  ownView(ms: number, isObserved?: boolean): readonly LimitView[] {
     return LIMIT_KINDS.flatMap((kind) => {
       const limit = this.limits[kind];
-      return limit === undefined ? [] : [this.viewOf(kind, limit, ms)];
+      return limit === undefined ? [] : [this.viewOf(kind, limit, ms, isObserved)];
     });
   }
 
@@ -407,8 +416,13 @@ export class Run {
     return used >= size * ADVISED ? 'advised' : undefined;
   }
 
-  viewOf(kind: LimitKind, limit: Limit, ms: number): LimitView {
-    const { mode, currency } = limit;
+  /** What the limit does: while all tools are only observed, it pauses nothing (C1). */
+  modeOf({ mode }: Limit, isObserved?: boolean): LimitMode {
+    return mode === 'pause' && (isObserved ?? this.#root.isObserved()) ? 'observe' : mode;
+  }
+
+  viewOf(kind: LimitKind, limit: Limit, ms: number, isObserved?: boolean): LimitView {
+    const { currency } = limit;
     return {
       limit: kind,
       session: this.id,
@@ -417,12 +431,15 @@ export class Run {
       estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
       underWay: kind === 'tokens' || kind === 'cost' ? this.underWay[kind] : 0,
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
-      mode,
+      mode: this.modeOf(limit, isObserved),
       currency,
       level: this.levelOf(kind, limit, ms),
     };
   }
 }
+
+/** D2: a limit that pauses its run. */
+export const pausesRun = ({ level, mode }: LimitView): boolean => level === 'reached' && mode === 'pause';
 
 /** Amounts that are no finite numbers above 0 are left out. */
 export const soundUsage = (usage: Usage): Usage => ({ tokens: sound(usage.tokens), cost: sound(usage.cost) });

@@ -2,7 +2,7 @@ import type { Layer, ModelHome, ModelPermit, ModelSession } from './model.ts';
 import type { Budget } from './model-budget.ts';
 import type { ModelCircuit } from './model-circuit.ts';
 import type { Correlation } from './model-correlation.ts';
-import { copyOfRun } from './model-limits.ts';
+import { copyOfRun } from './model-run.ts';
 
 /**
  * A copy of a session to look ahead with (C11), and of all that it may change: its circuits, the probes of other sessions among

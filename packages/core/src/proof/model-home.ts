@@ -84,6 +84,16 @@ export const modeOf = (
   circuit: ModelCircuit | undefined,
 ): CircuitMode => (circuit ?? rulesOfTool(model, session, tool) ?? model.undeclared).mode;
 
+/** The same as the next call of the tool would find it. */
+export const nextMode = (model: Model, session: ModelSession, tool: string): CircuitMode => {
+  const known = knownCircuit(session.home, tool);
+  const rules = rulesOfTool(model, session, tool) ?? model.undeclared;
+  if (known !== undefined || !session.box.keepsCircuits) return (known ?? rules).mode;
+  const circuit = newCircuit(tool, rules);
+  covering(model, session.box, { ...session.home, keys: [], keyGenerations: new Map() }, circuit); // It is not kept.
+  return circuit.mode;
+};
+
 /** C1: the dryRun begins with all that has happened so far. */
 export const startDryRun = (session: ModelSession): void => {
   const apart = (gate: ModelCircuit): ModelCircuit => ({ ...gate, results: [...gate.results], probing: [] });

@@ -1,17 +1,7 @@
 import type { LimitsOptions } from '../index.ts';
 import { count, type Ended, flush, type Model, type ModelPermit, type ModelRun, type ModelSession } from './model.ts';
-
-export const newRun = (ms: number): ModelRun => ({
-  ms,
-  calls: 0,
-  steps: 0,
-  tokens: 0,
-  expected: [],
-  reports: new Map(),
-  levels: {},
-});
-
-export const copyOfRun = (run: ModelRun): ModelRun => ({ ...run, reports: new Map(run.reports) });
+import { nextMode } from './model-home.ts';
+import { newRun } from './model-run.ts';
 
 /** C11: what was under way counts as it was expected; what tools have reported is forgotten. What was told is not told again. */
 export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun): void => {
@@ -21,17 +11,21 @@ export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun):
 
 /** D7: a limit is near, reached or lifted. The metrics count the first time of each. */
 export const flushLimits = (model: Model, session: ModelSession): void => {
-  for (const { limit, level, mode, spent, size } of limitsOf(model, session)) {
+  for (const { limit, level, mode, spent, size } of limitsNow(model, session)) {
     const { levels } = session.run;
     const before = levels[limit];
-    if (level === before) continue;
+    const pauses = level === 'reached' && mode === 'pause';
+    const paused = levels[`${limit} pauses`] !== undefined;
+    if (level === before && pauses === paused) continue;
     const isNew = level !== undefined && levels[`${limit} ${level}`] === undefined;
-    session.run.levels = { ...levels, [limit]: level, ...(isNew && { [`${limit} ${level}`]: 'told' }) };
-    const is = level === 'reached' ? level : before === 'reached' ? 'lifted' : isNew ? level : undefined;
+    const told = isNew && { [`${limit} ${level}`]: 'told' as const };
+    session.run.levels = { ...levels, [limit]: level, [`${limit} pauses`]: pauses ? 'told' : undefined, ...told };
+    const isLifted = before === 'reached' && (level !== 'reached' || paused); // C1: or all tools are only observed now.
+    const is = isLifted ? 'lifted' : level === 'reached' ? level : isNew ? level : undefined;
     if (is !== undefined) flush(model, session, `limit.${is}`, limit, mode, spent, size);
     if (!isNew || is === 'lifted') continue;
-    if (mode !== 'observe') count(model, `limits|${limit}|${level}`);
-    else if (level === 'reached') count(model, `limits|${limit}|observed`);
+    if (level === 'reached') count(model, `limits|${limit}|${pauses ? level : 'observed'}`);
+    else if (mode !== 'observe') count(model, `limits|${limit}|${level}`);
   }
 };
 
@@ -43,11 +37,21 @@ const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
 
 const NAMES = ['calls', 'steps', 'tokens', 'durationMs'] as const;
 
-/** Each limit, as it is now. */
-export const limitsNow = (model: Model, session: ModelSession) =>
-  limitsOf(model, session).map(({ spent: _, ...limit }) => limit);
+/** Each limit, as it is now. While all tools are only observed, none pauses (C1). */
+const limitsNow = (model: Model, session: ModelSession) => {
+  const tools = [...session.box.tools.keys()];
+  const modes = tools.length === 0 ? [model.undeclared.mode] : tools.map((tool) => nextMode(model, session, tool));
+  const isObserved = modes.every((mode) => mode === 'observe_only');
+  return limitsOf(model, session).map(({ mode, ...limit }) => ({
+    ...limit,
+    mode: isObserved && mode === 'pause' ? ('observe' as const) : mode,
+  }));
+};
 
-/** The same with what is spent: calls under way are expected to use more, which pauses, but is not told. */
+export const shownLimits = (model: Model, session: ModelSession) =>
+  limitsNow(model, session).map(({ spent: _, ...limit }) => limit);
+
+/** What is spent, too: calls under way are expected to use more, which pauses, but is not told. */
 const limitsOf = ({ config, ms }: Model, { run }: ModelSession) =>
   NAMES.flatMap((limit) => {
     const given: LimitsOptions[typeof limit] = config.limits?.[limit];
@@ -62,10 +66,10 @@ const limitsOf = ({ config, ms }: Model, { run }: ModelSession) =>
   });
 
 export const isOver = (model: Model, session: ModelSession): boolean =>
-  limitsNow(model, session).some(({ used, size, mode }) => used >= size && mode === 'pause');
+  limitsOf(model, session).some(({ used, size, mode }) => used >= size && mode === 'pause');
 
 export const isNear = (model: Model, session: ModelSession): boolean =>
-  limitsNow(model, session).some(({ used, size, mode }) => used >= size * 0.8 && mode !== 'observe');
+  limitsOf(model, session).some(({ used, size, mode }) => used >= size * 0.8 && mode !== 'observe');
 
 /** D7: what is shown, by what is spent. */
 export const isReached = (model: Model, session: ModelSession): boolean =>
@@ -77,7 +81,7 @@ export const beginCall = (model: Model, session: ModelSession, id: number, tool:
   count(model, 'spentCalls');
   const { run } = session;
   const most = Math.max(0, ...(run.reports.get(tool) ?? []).slice(-20));
-  const limit = limitsNow(model, session).find((one) => one.limit === 'tokens' && one.mode === 'pause');
+  const limit = limitsOf(model, session).find((one) => one.limit === 'tokens' && one.mode === 'pause');
   const left = limit === undefined ? Infinity : Math.max(0, limit.size - limit.used);
   run.calls += 1;
   run.expected = [...run.expected, { id, tokens: Math.min(most, left) }];

@@ -8,7 +8,7 @@ import { eventReport } from './model-correlation.ts';
 import { isGrantedOutside } from './model-fleet.ts';
 import { groupOf, modeOf } from './model-home.ts';
 import { openKeys } from './model-keys.ts';
-import { isNear, limitsNow } from './model-limits.ts';
+import { isNear, shownLimits } from './model-limits.ts';
 import { shownState } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
@@ -98,6 +98,6 @@ export const viewOf = (model: Model, session: ModelSession) => {
     },
     circuits: home.circuits.map((one) => circuitView(model, ahead, one)),
     systemic: home.real.event && eventReport(home.real.event),
-    limits: limitsNow(model, ahead),
+    limits: shownLimits(model, ahead),
   };
 };

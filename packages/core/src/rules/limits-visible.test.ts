@@ -1,5 +1,6 @@
 import { logs } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
+import { operate } from '../control/operator.ts';
 import { EVENT_NAMES } from '../events.ts';
 import type { Session } from '../index.ts';
 import { beginModelCall } from '../limits/spending.ts';
@@ -76,8 +77,32 @@ describe('D7: a session that a limit pauses', () => {
     calls(session, 5);
     for (let i = 0; i < 5; i += 1) session.step();
     expect(session.view().state).toBe('active');
-    expect(counted()).toEqual({ 'calls observed': 1, 'steps advised': 1, 'steps reached': 1 });
+    expect(counted()).toEqual({ 'calls observed': 1, 'steps advised': 1, 'steps observed': 1 });
     expect(told).toContain('limit.reached calls 5/5');
+  });
+
+  test('D7, C1: while all tools are only observed, a limit pauses nothing, and counts as one that observes', () => {
+    const { box, session, counted, told, sessions } = watched({
+      limits: { calls: 5 },
+      tools: { a: {} },
+      defaults: { mode: 'observe_only' },
+    });
+    const helper = session.child({ id: 'helper', portion: { calls: 1 } });
+    calls(helper, 2);
+    calls(session, 4);
+    expect(session.view()).toMatchObject({ state: 'active', limits: [{ mode: 'observe', level: 'reached' }] });
+    expect([helper.view().state, report(session).state]).toEqual(['active', 'active']);
+    expect([sessions(), counted()]).toEqual([['active 1'], { 'calls observed': 2 }]);
+
+    session.control('a', 'automatic');
+    expect(session.view()).toMatchObject({ state: 'paused_limit', limits: [{ mode: 'pause' }] });
+    expect(session.acquire('a').reason).toBe('limit_reached');
+    expect(sessions()).toEqual(['paused_limit 1']);
+    const { length } = told;
+    operate(box).force('a', { mode: 'observe_only', owner: 'operator', reason: 'trial' });
+    expect(session.view().state).toBe('active');
+    calls(session, 1);
+    expect([sessions(), told.slice(length)]).toEqual([['active 1'], ['limit.lifted calls 7/5']]);
   });
 
   test('D7: a limit of a child pauses the child, and not the session above it', () => {

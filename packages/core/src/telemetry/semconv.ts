@@ -369,7 +369,8 @@ export const METRIC = {
     name: 'breakerbox.limits',
     unit: '{limit}',
     kind: 'counter',
-    description: 'Limits of runs that were advised at 80 %, or reached; observed: reached, but the limit only observes',
+    description:
+      'Limits of runs that were advised at 80 %, or reached; observed: reached, but the limit pauses nothing',
     per: 'agent',
     attributes: [ATTR.limit, ATTR.limitLevel],
     prometheus: 'breakerbox_limits_total',

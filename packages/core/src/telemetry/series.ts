@@ -66,7 +66,7 @@ export const createDurationSeries = (attributes: Attributes): DurationSeries => 
   max: Number.NEGATIVE_INFINITY,
 });
 
-/** `observed`: reached, but the limit only observes (D2). */
+/** `observed`: reached, but the limit only advises or observes (D2). */
 type LimitLevel = 'advised' | 'reached' | 'observed';
 type Disposition = 'achievable' | 'deferred';
 type MetricKey = keyof typeof METRIC;

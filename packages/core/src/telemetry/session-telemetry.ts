@@ -51,8 +51,12 @@ const ofProcess = processState();
 
 const NONE: readonly never[] = [];
 
-/** How the metrics call a limit that only observes. */
-const OBSERVED = { advised: undefined, reached: 'observed', lifted: undefined } as const;
+/** What the metrics count of a limit, by its mode. */
+const LEVELS = {
+  pause: { advised: 'advised', reached: 'reached', lifted: undefined },
+  advise: { advised: 'advised', reached: 'observed', lifted: undefined },
+  observe: { advised: undefined, reached: 'observed', lifted: undefined },
+} as const;
 
 const contextOf = (span: SessionSpan | undefined): Context =>
   safely('the context manager', () => sessionContext(span)) ?? ROOT_CONTEXT;
@@ -423,12 +427,11 @@ export class SessionTelemetry implements LiveSession {
     if (cost > 0) seriesOf(series, 'spentCost', currency).value += cost;
   }
 
-  /** D7: a limit that only observes is counted apart, because it stops nothing. */
+  /** D7: a limit that pauses nothing is counted apart once it is reached. */
   #noteLimit({ is, isFirst, limit: view }: LimitChange): void {
     const { limit, session, used, size, currency, mode } = view;
-    const level = mode === 'observe' ? OBSERVED[is] : is;
-    if (isFirst && level !== undefined && level !== 'lifted')
-      seriesOf(this.#box.series, 'limits', limit, level).value += 1;
+    const level = LEVELS[mode][is];
+    if (isFirst && level !== undefined) seriesOf(this.#box.series, 'limits', limit, level).value += 1;
     this.#note(`limit.${is}`, { limit, child: this.#childOf(session), used, size, currency, mode });
   }
 

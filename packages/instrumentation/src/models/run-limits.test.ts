@@ -41,6 +41,16 @@ test('D2: after the pause of a limit a model answers once more, then fails, and 
   for (let i = 0; i < 3; i += 1) expect(await ask('q')).toBe('yes');
 });
 
+test('D2, C1: while all tools are only observed, a limit stops no model', async () => {
+  const box = boxOf({ tools: { search: { mode: 'observe_only' } } });
+  const session = box.session({ limits: { calls: 1 } });
+  const ask = guardModels(box, { models: [one({ now: 'yes' })], session });
+  for (let i = 0; i < 3; i += 1) {
+    session.acquire('search').settle(OK);
+    expect(await ask('q')).toBe('yes');
+  }
+});
+
 test('D2: a last answer that fails may be asked for again', async () => {
   const box = boxOf();
   const session = box.session({ limits: { calls: 1 } });

@@ -1,0 +1,13 @@
+import type { ModelRun } from './model.ts';
+
+export const newRun = (ms: number): ModelRun => ({
+  ms,
+  calls: 0,
+  steps: 0,
+  tokens: 0,
+  expected: [],
+  reports: new Map(),
+  levels: {},
+});
+
+export const copyOfRun = (run: ModelRun): ModelRun => ({ ...run, reports: new Map(run.reports) });
