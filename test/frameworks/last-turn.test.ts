@@ -1,5 +1,6 @@
 /** D6: a pause ends the loop. The model reads it, has one last turn without tools, and no further request is made. */
 import { createBreakerbox } from '@breakerbox/core';
+import { restore, snapshot } from '@breakerbox/core/snapshot';
 import { expect, test } from 'vitest';
 import { eagerAgents } from './eager-agents.ts';
 
@@ -17,6 +18,16 @@ test.each(eagerAgents)('D6: $name: the model answers once more without tools', a
   if (name.startsWith('Claude')) return;
   expect(ran.text).toBe('I have seen three folders.');
 });
+
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
+  'D6, C11: $name: a restored run that a limit pauses answers at once',
+  async ({ run }) => {
+    const session = boxOf().session();
+    for (let call = 1; call <= 3; call += 1) session.acquire('list_files').settle({ outcome: 'success' });
+    const ran = await run(restore(boxOf(), snapshot(session)), async () => 'never');
+    expect(ran).toEqual({ requests: 1, text: 'I have seen three folders.' });
+  },
+);
 
 test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)|guardModels/.test(name)))(
   'D6, C1: $name: a run whose tools are only observed goes on',

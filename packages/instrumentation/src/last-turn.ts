@@ -12,14 +12,20 @@ const guarded = new WeakSet<Session>();
 /** A guarded model was asked. */
 export const noteModel = (session: Session): void => void guarded.add(session);
 
+/** Sessions of which a turn was looked at. */
+const seen = new WeakSet<Session>();
+
 /**
  * D6: whether this turn of the model is its last one, without tools: the run is paused, and the model has read so in the result of a call.
  * Otherwise it would ask for more calls, and read the same, until the step cap ends the run without an answer. A guarded model has one answer
- * after a limit, and uses no turn to read of the pause.
+ * after a limit, and uses no turn to read of the pause. The same holds for the first turn of a session that a limit pauses already, such as one that
+ * was restored.
  */
 export const isLastTurn = (session: Session): boolean => {
   const hasRead = paused.has(session);
-  if (!hasRead && !guarded.has(session)) return false;
+  const isFirst = !seen.has(session);
+  seen.add(session);
+  if (!hasRead && !isFirst && !guarded.has(session)) return false;
   const { state } = session.view();
   if (!state.startsWith('paused')) paused.delete(session);
   return hasRead ? state.startsWith('paused') : state === 'paused_limit';
