@@ -44,7 +44,9 @@ const watched = (client: IoredisClient, reading: Reading): IoredisClient => {
   client.on('connect', () => {
     const stream = streamOf();
     reading.answered();
-    if (stream !== undefined) watchReads(stream, reading);
+    if (stream === undefined) return;
+    watchReads(stream, reading);
+    stream.on('data', ignore); // ioredis adds its listener with prependListener, after which Node reads ahead without turns.
   });
   return client;
 };

@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createFleet } from '../fleet.ts';
+import { connectionOf } from './recognize.ts';
 import { type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 let redis: RedisServer;
@@ -114,3 +115,31 @@ test.each(LIARS)('G7: of %s without an end, a client keeps little', { timeout: 4
   expect(sent).toBeLessThan(most); // The system keeps some megabytes for each connection.
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
 });
+
+const MESSAGE = '>3\r\n$8\r\nsmessage\r\n$1\r\nc\r\n$1\r\nx\r\n';
+const MESSAGES = 200_000;
+
+test.each(CLIENTS)(
+  'G7: while messages flood %s, other work has its turn between some of them',
+  async (_, make) => {
+    const { port, lies } = await liar();
+    const connection = connectionOf(make(port))?.() ?? expect.fail('not recognized');
+    onTestFinished(() => connection.close());
+    let heard = 0;
+    const subscription = connection.subscribe(() => {
+      heard += 1;
+    });
+    onTestFinished(() => subscription.close());
+    subscription.to(['c']);
+    await vi.waitUntil(() => subscription.hears('c'), { timeout: 10_000 });
+    lies((socket) => void socket.write(MESSAGE.repeat(MESSAGES)));
+    await connection.send(['SPUBLISH', 'c', 'x'], 'c', 5_000).catch(() => {});
+    let most = 0;
+    for (let before = 0; before < MESSAGES; before = heard) {
+      await new Promise(setImmediate);
+      most = Math.max(most, heard - before);
+    }
+    expect(most).toBeLessThan(20_000);
+  },
+  40_000,
+);
