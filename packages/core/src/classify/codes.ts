@@ -138,7 +138,11 @@ export const errorCode = (error: unknown): Meaning | undefined => {
   // If the command to start is missing, that says nothing about the object of a call.
   const spawned = [error, read(error, 'cause')].some((one) => readText(one, 'syscall', 16)?.startsWith('spawn'));
   if (code === 'ENOENT' && spawned) return namedCode('spawn', 'spawn ENOENT');
-  if (typeof code === 'string') return /^\w{1,64}$/.test(code) ? namedCode(code) : undefined;
+  if (typeof code === 'string') {
+    const firebase = readNames(error).includes('FirebaseError') && /^(?:\w+\/)?([a-z-]+)$/.exec(code)?.[1];
+    if (firebase) return grpcStatus(firebase.replaceAll('-', '_'));
+    return /^\w{1,64}$/.test(code) ? namedCode(code) : undefined;
+  }
   if (typeof code !== 'number') return undefined;
   // Such a small number counts only beside `details` and `metadata`.
   const grpc = read(error, 'details') !== undefined && isObject(read(error, 'metadata')) && grpcStatus(String(code));

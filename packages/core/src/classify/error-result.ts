@@ -3,7 +3,7 @@ import { readStatus } from './codes.ts';
 
 /** Keys that describe an error and are not requested data. */
 const ENVELOPE: ReadonlySet<string> = new Set(
-  `advice error errors message code status statusCode statusText success successful ok isError details detail description title instance reason
+  `advice error errors message msg errmsg errcode code status statusCode statusText success successful ok isError details detail description title instance reason
     type __type name stack cause hint error_code error_description error_uri error_message errorCode errorType errorMessage validationErrors
     retryAfter retryAfterMs headers requestId request_id RequestId trace_id traceId documentation_url timestamp jsonrpc`.split(
     /\s+/,

@@ -95,11 +95,11 @@ const outageOnly = (text: string, call: Call): Verdict | undefined => {
 
 /** A result that is only an error message begins like this. It is short, and further lines belong to a body or a stack. */
 const OPENING =
-  /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
+  /^[^\w\n]{0,4}(?:error(?! handling| codes?| messages?)|an? (?:\w+ )?error (?:has )?occurred|fehler\b|erreur\b|错误|エラー|ошибка|failed|failure|fatal|exception|MCP error|could not|unable to|cannot connect|[\w.]{0,60}(?:Error|Exception|Timeout):|(?:\w{1,20} ){0,3}(?:failed|error):)/i;
 
 /** What a gateway says in place of an answer. Other wordings, such as 'Not connected' and 'No response', are also what a tool found. */
 const GATEWAY =
-  /^(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*)|request was throttled\b.*|error code: (?:5\d\d|1015))[.!]?$/i;
+  /^(?:internal server error|server error|bad gateway|(?:the )?service (?:is )?(?:temporarily )?unavailable|gateway time-?out|endpoint request timed out|too many requests|no healthy upstream|upstream (?:request timeout|connect error\b.*)|request was throttled\b.*|error code: (?:5\d\d|1015)|application error|(?:api )?rate limit exceeded|forbidden|unauthenticated|missing authentication token|no api key found in request|authentication credentials were not provided|an invalid response was received from the upstream server)[.!]?$/i;
 
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
 const onlyText = (result: unknown): string | undefined => {
@@ -131,7 +131,9 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   if (fault !== undefined) return call.readsFile ? undefined : answerOr(unmarked(verdictOn(fault, call)));
   if (call.reads && !isOfTool(text, call)) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
-  return prose?.hard && isOutage(prose.category) ? unmarked(verdictOn(text, call)) : undefined;
+  return prose && isOutage(prose.category) && (prose.hard || GATEWAY.test(text))
+    ? unmarked(verdictOn(text, call))
+    : undefined;
 };
 
 /** Characters that are read of an error with all its causes, of which there may be many. */
@@ -190,7 +192,7 @@ const senderFault = (text: string): core.Evidence | undefined => {
 /** The meaning of one error, where its class or its text is more exact than core's reading. */
 const refined = (error: unknown, text: string, own: core.Evidence, call: Call): core.Evidence => {
   const { kind } = call;
-  const meant = kind === 'runner' && text.startsWith('Command ') ? undefined : misnomer(error);
+  const meant = kind === 'runner' && text.startsWith('Command ') ? undefined : misnomer(error, text);
   if (meant || (own.trust <= TRUST.code && !own.vague)) return meant ?? own;
   const fault = senderFault(text);
   if (fault) return fault;

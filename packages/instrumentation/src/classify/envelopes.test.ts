@@ -37,6 +37,12 @@ describe('O9: results that say that they are errors', () => {
     ['server', '{"success":false,"message":"502 Bad Gateway"}'],
     ['tool_error', '{"success":false,"message":"sold out"}'],
     ['tool_error', { success: false, message: 'sold out' }],
+    ['server', { success: false, code: 500, msg: '系统繁忙，请稍后再试' }],
+    ['rate_limit', { success: false, errcode: 45009, errmsg: '请求过于频繁' }],
+    ['tool_error', { success: false, code: 1001, msg: '参数错误' }],
+    ['permission', { errors: [{ message: 'Not authenticated', extensions: { code: 'UNAUTHENTICATED' } }], data: null }],
+    ['rate_limit', { errors: [{ message: 'Later', extensions: { code: 'THROTTLED' } }] }],
+    ['tool_error', { errors: [{ message: 'No such order', extensions: { code: 'NOT_FOUND' } }] }],
   ])('O9: %s: %j', (wanted, result) => expect(read(result)).toBe(wanted));
 
   it('O9: a page of a proxy, and not a page about one', () => {

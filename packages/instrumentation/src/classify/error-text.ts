@@ -32,7 +32,9 @@ const joined = (texts: readonly unknown[]): string =>
   withoutAdvice(texts.filter(Boolean).join('\n')).slice(0, TEXT_LIMIT);
 
 /** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
-const SAID = 'error_description error_message errorMessage detail title description reason statusText'.split(' ');
+const SAID = 'error_description error_message errorMessage msg errmsg detail title description reason statusText'.split(
+  ' ',
+);
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>

@@ -28,6 +28,9 @@ describe("O2: gRPC's statuses", () => {
     expect(category(Object.assign(new Error('something'), { code, ...grpcError }))).toBe(wanted);
     expect(category(new Error(`${code} ${name}: something`))).toBe(wanted);
     expect(category(new Error(`status = StatusCode.${name}`))).toBe(wanted);
+    const kebab = name.toLowerCase().replaceAll('_', '-');
+    for (const firebase of [kebab, `firestore/${kebab}`])
+      expect(category(Object.assign(new Error('x'), { name: 'FirebaseError', code: firebase }))).toBe(wanted);
     const go = name.toLowerCase().replace(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
     expect(category(new Error(`rpc error: code = ${go.replace('Cancelled', 'Canceled')} desc = x`))).toBe(wanted);
   });

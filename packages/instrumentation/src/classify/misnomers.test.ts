@@ -49,6 +49,9 @@ it('O2: a server of MCP that was restarted, through AI SDK and LangChain (F1)', 
   const called = { unixMs: 0, tool: 'fetch_page', input: { url: 'https://a.example/b' } };
   expect(classifyError(new Error(wrapped), called)).toEqual({ category: 'server' });
   expect(category(new Error('Order 12: the courier is POSTing to endpoint 3'))).not.toBe('server');
+  const returned = { isError: true, content: [{ type: 'text', text: wrapped }] };
+  expect(classifyResult(returned, now)?.category).toBe('server');
+  expect(classifyResult({ error: wrapped }, now)?.category).toBe('server');
 });
 
 it('O2: a timeout of SDK 2 without a duration is an abort; the name of the reason outranks it', () => {

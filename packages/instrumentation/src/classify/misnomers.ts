@@ -7,8 +7,8 @@ const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } 
  * Errors of well-known libraries whose class, code or status does not say what happened. Each was found by making the library fail. None
  * of their causes is trusted more.
  */
-export const misnomer = (error: unknown): core.Evidence | undefined => {
-  const category = meantBy(error, readNames(error), `${readText(error, 'message')}`);
+export const misnomer = (error: unknown, text: string): core.Evidence | undefined => {
+  const category = meantBy(error, readNames(error), readText(error, 'message') ?? text);
   return category && { category, trust: TRUST.timeout, sign: 'the known meaning of its class', code: 'class' };
 };
 

@@ -73,6 +73,7 @@ describe('O2: statuses in a text', () => {
     invalid_input: 400 validation failed
     permission: 401 Unauthorised
     permission: 403 Forbidden
+    permission: 403 Access Denied: the user does not have this right
     permission: 401 bad credentials
     rate_limit: 429 Too Many Requests
     rate_limit: 429 ratelimited`),
@@ -121,6 +122,8 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     permission: UNAUTHENTICATED: no
     timeout: rpc error: code = DeadlineExceeded desc = x
     network: StatusCode.UNAVAILABLE
+    network: ConnectError: [unavailable] x
+    invalid_input: ConnectError: [not_found] user 42
     tool_error: Row 14 UNAVAILABLE
     rate_limit: app.RateLimitError: x
     rate_limit: TooManyRequestsException
@@ -130,6 +133,9 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     resource: OutOfMemoryError: heap
     resource: QuotaExceededError: x
     resource: LimitExceededException: x
+    resource: UsageLimitExceededError: x
+    resource: ConcurrentRunLimitExceededError: x
+    unknown: OrderLimitExceededError: x
     resource: ResourceExhaustedError: x
     timeout: ConnectTimeout
     timeout: ReadTimedOut
@@ -140,6 +146,8 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     permission: AuthenticationError: x
     permission: UnauthorizedError: x
     permission: ForbiddenError: x
+    permission: ForbiddenException: x
+    unknown: ForbiddenMoveError: x
     permission: NoCredentialsError: x
     permission: ExpiredToken
     permission: TokenExpiredError: x
@@ -172,6 +180,8 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     server: InternalServerError: x
     server: InternalFailureException: x
     server: ServiceUnavailable
+    server: ModelUnavailableError: x
+    unknown: SeatUnavailableError: x
     server: ServerError: x
     server: OverloadedError: x
     server: BadGatewayError: x
@@ -198,6 +208,7 @@ describe('O2: words of an outage, and the same words about something else', () =
     rate_limit: try again in 5 s
     rate_limit: the call was throttled
     rate_limit: Exceeded 2 calls per second. Reduce request rates
+    rate_limit: You have reached your secondly limit
     tool_error: The interest rate limit is not known
     invalid_input: rate limit parameter must be an integer, not a string
     resource: Out of memory
@@ -213,6 +224,9 @@ describe('O2: words of an outage, and the same words about something else', () =
     resource: resources have been exhausted
     resource: monthly quota exceeded on your plan
     resource: insufficient_quota
+    resource: You have exceeded your GPU quota
+    resource: Maximum credits exceeded
+    resource: command not allowed when used memory > 'maxmemory'
     tool_error: Your plan has a monthly quota of 5
     resource: billing_not_active
     resource: your subscription: credits are used up
@@ -235,12 +249,17 @@ describe('O2: words of an outage, and the same words about something else', () =
     timeout: the peer did not respond
     timeout: database is locked
     timeout: that took too long
+    timeout: It could not be completed within 30 s
+    timeout: execution expired
     tool_error: The hold timed out
     tool_error: Your session timed out, please log in
     network: could not resolve host: x
     network: Name or service not known
     network: dial: no such host
     network: NXDOMAIN
+    network: [Errno 11001] getaddrinfo failed
+    network: no such host
+    network: the hostname could not be found
     network: certificate verify failed
     network: self-signed certificate
     network: unable to verify the first certificate
@@ -265,6 +284,16 @@ describe('O2: words of an outage, and the same words about something else', () =
     network: broken pipe
     network: read: unexpected EOF
     network: not connected
+    network: EOF
+    network: EOF occurred in violation of protocol (_ssl.c:1129)
+    network: end of file reached
+    network: use of closed network connection
+    network: peer closed connection without sending the body
+    network: Server has closed the connection
+    network: An error occurred with our connection to Stripe
+    network: failure with the connection to Stripe
+    network: The SSL connection could not be established
+    network: The Internet connection appears to be offline
     network: the connection to db was lost
     tool_error: The flight connection was not closed
     permission: invalid api key
@@ -281,6 +310,30 @@ describe('O2: words of an outage, and the same words about something else', () =
     permission: not_authed
     permission: missing_scope
     permission: not subscribed to this API
+    permission: Please set the SERPER_API_KEY
+    permission: You must use an API key
+    permission: The security token in the request is expired
+    permission: Could not load the default credentials
+    permission: cannot find the credentials
+    permission: unable to obtain a token
+    permission: failed to retrieve a token
+    permission: could not refresh the access token
+    permission: Request had insufficient authentication scopes
+    permission: This app hasn't been granted all required scopes
+    permission: Missing or insufficient permissions
+    permission: Insufficient privileges
+    permission: not authorized to perform this operation
+    permission: not authorised to use this API
+    permission: not authorized to call this api
+    permission: The API has not been used before
+    permission: The API is not enabled
+    permission: your IP address is not on the list
+    permission: your IP was blocked
+    permission: your IP has been denied
+    permission: 535-5.7.8 Username and Password
+    permission: Not authenticated
+    permission: Login failed for user 'sa'
+    permission: ORA-01017: logon denied
     permission: access denied for user 'x'
     permission: permission denied
     permission: access is denied
@@ -311,6 +364,32 @@ describe('O2: words of an outage, and the same words about something else', () =
     server: Segmentation fault
     server: unexpected response from the peer
     server: Server error
+    server: Backend error
+    server: Application error
+    server: System error
+    server: temporarily_unavailable
+    server: invalid json response body at x
+    server: invalid character '<' looking for beginning of value
+    server: You can't write against a read only replica
+    server: Redis is loading the dataset
+    server: the database system is in recovery mode
+    server: The server is too busy
+    server: The API is busy
+    server: The model is currently loading
+    server: the page is still loading
+    server: the circuit breaker is open
+    server: Runtime exited with error
+    server: exited with signal 9
+    server: it was killed by signal 9
+    server: Session terminated
+    server: An invalid response was received from the peer
+    server: Unexpected token 'I', "Internal S"... is not valid JSON
+    server: Unexpected token 'B', "Bad Gatewa"... is not valid JSON
+    server: Unexpected token 'S', "Service Un"... is not valid JSON
+    server: Unexpected token 'G', "Gateway Ti"... is not valid JSON
+    server: Unexpected token 'u', "upstream c"... is not valid JSON
+    server: Unexpected token 'o', "no healthy"... is not valid JSON
+    server: Unexpected token 'T', "Too Many R"... is not valid JSON
     server: it is not running
     server: internal error
     server: unexpected error
@@ -323,8 +402,110 @@ describe('O2: words of an outage, and the same words about something else', () =
     server: an error on our side
     server: something went wrong
     tool_error: Room service is not available
+    tool_error: The store is not available for pickup
+    unknown: The host is busy
     tool_error: The process is not running
     tool_error: the store is unavailable in Graz`),
+  )('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
+});
+
+describe('O2: the usual wordings of outages in other languages', () => {
+  it.each(
+    rows(`
+    rate_limit: Zu viele Anfragen
+    rate_limit: Zu viele Anforderungen
+    rate_limit: Trop de requêtes
+    rate_limit: Demasiadas solicitudes
+    rate_limit: Demasiadas peticiones
+    rate_limit: 请求过于频繁
+    rate_limit: 访问太频繁
+    rate_limit: 调用次数过多
+    rate_limit: 操作频繁
+    rate_limit: 已触发限流
+    rate_limit: 超过了速率限制
+    rate_limit: 超出频率限制
+    rate_limit: リクエストが多すぎます
+    rate_limit: Слишком много запросов
+    resource: Das Kontingent ist erschöpft
+    resource: Kontingent überschritten
+    resource: Kontingent aufgebraucht
+    resource: 额度不足
+    resource: 配额已用完
+    resource: 资源包已耗尽
+    resource: 调用次数超限
+    timeout: Zeitüberschreitung der Anforderung
+    timeout: Délai d'attente dépassé
+    timeout: Se agotó el tiempo de espera
+    timeout: 请求超时
+    timeout: 连接超时
+    timeout: 响应超时
+    timeout: 操作超时
+    timeout: 读取超时
+    timeout: 调用超时
+    timeout: 超时错误
+    timeout: タイムアウトしました
+    timeout: Время ожидания истекло
+    network: Verbindung zum Server verweigert
+    network: Verbindung abgelehnt
+    network: Die Verbindung wurde abgebrochen
+    network: Verbindung fehlgeschlagen
+    network: Connexion refusée par le serveur
+    network: Connexion interrompue
+    network: Connexion perdue
+    network: Conexión rechazada
+    network: Conexión perdida
+    network: 无法连接到主机
+    network: 连接失败
+    network: 连接错误
+    network: 连接异常
+    network: 连接被拒绝
+    network: 连接被重置
+    network: 连接断开
+    network: 网络错误
+    network: 网络异常
+    network: サーバーに接続できませんでした
+    network: 接続に失敗しました
+    network: 接続が拒否されました
+    network: 接続エラー
+    network: Ошибка сети
+    network: Ошибка соединения
+    permission: API-Schlüssel ungültig
+    permission: API-Key abgelaufen
+    permission: API密钥无效
+    permission: API key 错误
+    permission: API key 过期
+    permission: APIキーが無効です
+    permission: 令牌已过期
+    permission: 密钥错误
+    permission: 凭证已失效
+    permission: 令牌无效
+    permission: Clé API invalide
+    permission: Clave de API inválida
+    permission: 鉴权失败
+    permission: 认证失败
+    permission: 身份验证失败
+    permission: 認証に失敗しました
+    permission: 認証エラー
+    server: Der Dienst ist derzeit nicht erreichbar
+    server: Server nicht verfügbar
+    server: Interner Serverfehler
+    server: Le service est momentanément indisponible
+    server: Erreur interne
+    server: Servicio no disponible
+    server: Servicio no está disponible
+    server: Error interno
+    server: 服务暂时不可用
+    server: 服务异常
+    server: 服务器内部错误
+    server: 服务错误
+    server: 系统繁忙
+    server: 系统异常
+    server: サーバーエラー
+    server: Сервис временно недоступен
+    server: Внутренняя ошибка сервера
+    unknown: Zugverbindung fehlgeschlagen
+    unknown: Der Dienst beginnt um 8 Uhr
+    unknown: 服务时间错误`),
   )('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
 });
 
@@ -334,6 +515,10 @@ describe('O2: refusals, answers and bugs', () => {
     invalid_input: Your card error: expired
     invalid_input: expired card
     invalid_input: incorrect cvc
+    invalid_input: Transaction declined: daily limit of the account exceeded
+    invalid_input: The transfer was rejected: the quota of the plan is exceeded
+    invalid_input: Payment refused: monthly limit exceeded
+    invalid_input: (ValidationException) when calling the Query operation
     invalid_input: invalid zip
     server: Output validation error: 'x' is a required property
     server: Structured content does not match the tool's output schema
@@ -379,10 +564,16 @@ describe('O2: refusals, answers and bugs', () => {
     unknown: panic: invalid memory address or nil pointer dereference
     unknown: Maximum call stack size exceeded
     unknown: Unexpected end of JSON input
+    unknown: 'str' object has no attribute 'y'
+    unknown: 'NoneType' object is not there
+    unknown: Unexpected token < in JSON at position 0
+    unknown: Expecting value: line 1 column 1 (char 0)
     invalid_input: malformed date
     invalid_input: quantity must be positive
     tool_error: it doesn't exist
     tool_error: duplicate entry
+    tool_error: Item out of stock
+    tool_error: This is sold out
     tool_error: the channel is archived
     tool_error: at most 4 seats
     tool_error: division by zero

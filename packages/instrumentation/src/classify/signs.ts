@@ -7,14 +7,14 @@ const codeIn = (text: string): Meaning | undefined => {
   return codes?.find((found) => found !== undefined && found.vague !== true);
 };
 
-/** gRPC only in the forms of its libraries, because row 14 of a seat map can be unavailable too: Node; Java; Go; Python. */
+/** gRPC only in the forms of its libraries, because row 14 of a seat map can be unavailable too: Node; Connect; Java; Go; Python. */
 const GRPC =
-  /(?:^|: )\d{1,2} ([A-Z_]{7,20}):|\b(UNAVAILABLE|DEADLINE_EXCEEDED|UNAUTHENTICATED): |\b(?:rpc error: code = |StatusCode\.)([A-Za-z_]{7,20})\b/;
+  /(?:^|: )\d{1,2} ([A-Z_]{7,20}):|\bConnectError: \[([a-z_]{7,20})\]|\b(UNAVAILABLE|DEADLINE_EXCEEDED|UNAUTHENTICATED): |\b(?:rpc error: code = |StatusCode\.)([A-Za-z_]{7,20})\b/;
 const grpcIn = (text: string): Meaning | undefined => grpcStatus(`${GRPC.exec(text)?.slice(1).find(Boolean)}`);
 
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
-  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|web server|connection timed|origin |a timeout occ|ssl handshake|invalid ssl|railgun|<(?:none|unknown)|validation failed|insufficient|ratelimit)
+  String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|access denied|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|web server|connection timed|origin |a timeout occ|ssl handshake|invalid ssl|railgun|<(?:none|unknown)|validation failed|insufficient|ratelimit)
 \bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
@@ -33,11 +33,14 @@ export const statusIn = (text: string): Meaning | undefined =>
 /** The category for words in the name of a class, in any language: `RateLimitError`, `httpx.ConnectTimeout`, `SocketException`. */
 const categoryOf = byPattern(
   ['rate_limit', 'RateLimit|TooManyRequests|Throttl|SlowDown|RequestLimitExceeded|ThroughputExceeded'],
-  ['resource', 'OutOfMemory|^MemoryError|Quota|ResourceExhausted|LimitExceeded'],
+  [
+    'resource',
+    'OutOfMemory|^MemoryError|Quota|ResourceExhausted|(?:^|Usage|Request|Account|Api|API|Plan|Subscription|Concurrent\\w*)LimitExceeded',
+  ],
   ['timeout', 'Time[dD]?[oO]ut|DeadlineExceeded'],
   [
     'permission',
-    'Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InvalidClientToken|InvalidAccessKey|SignatureDoesNotMatch|AuthFailure|InsufficientScope|OAuth|JWTExpired|LoadAPIKey',
+    'Permission|AccessDenied|Authenticat|Unauthori[sz]ed|Forbidden(?:$|Err|Exc)|Credential|Token(?:Expired|Provider)|ExpiredToken|^(?:InvalidToken|Refresh)Error|UnrecognizedClient|InvalidClientToken|InvalidAccessKey|SignatureDoesNotMatch|AuthFailure|InsufficientScope|OAuth|JWTExpired|LoadAPIKey',
   ],
   [
     'network',
@@ -45,7 +48,7 @@ const categoryOf = byPattern(
   ],
   [
     'server',
-    'Internal(?:Server|Error|Failure)|Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx',
+    'Internal(?:Server|Error|Failure)|(?:^|Service|Server|Backend|Temporarily|Node|Host|Cluster|Model|Api|API|Database|Resource)Unavailable|ServerError|Overloaded|BadGateway|EmptyResponse|InvalidResponse|Deserialization|TargetClose|WebDriverEx',
   ],
 );
 

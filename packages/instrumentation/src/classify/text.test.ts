@@ -73,6 +73,7 @@ describe('O2: labels of an error', () => {
     ['its errorType', { errorType: 'app.MemoryError' }],
     ['its type', { type: 'bad-gateway' }],
     ['its status', { code: 503, status: 'UNAVAILABLE' }],
+    ['its code', { extensions: { code: 'INTERNAL_SERVER_ERROR' } }],
     ['its status', { status: 'SERVICE_UNAVAILABLE' }],
     [undefined, { status: 'UNAVAILABLE' }],
     [undefined, { code: 503, type: 'UNAVAILABLE' }],

@@ -60,7 +60,8 @@ const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType'
 /** The outage that an error's own label means, such as `ThrottlingException`, `server_error` or `SERVICE_UNAVAILABLE`. */
 export const labelMeaning = (error: unknown): (Meaning & Pick<Hint, 'hard'>) | undefined =>
   LABELS.map((key) => {
-    const label = `${!isError(error) && readText(error, key, 100)}`.replace(/.*[#.]/, '');
+    const named = readText(error, key, 100) ?? readText(read(error, 'extensions'), key, 100); // GraphQL's code.
+    const label = `${!isError(error) && named}`.replace(/.*[#.]/, '');
     const google = key === 'status' && typeof read(error, 'code') === 'number' ? grpcStatus(label) : undefined;
     const found = google ?? namedCode(label) ?? classMeaning(label) ?? hintIn(OUTAGES, label.replaceAll('-', ' '));
     return found && isOutage(found.category) ? { category: found.category, sign: `its ${key}`, hard: true } : undefined;

@@ -20,7 +20,6 @@ describe('O8: errors that nothing explains', () => {
     'That is not yet defined',
     'No such tool available: Browser',
     'Did not find serpapi_api_key, please add an environment variable `SERPAPI_API_KEY` which contains it',
-    'Please set the SERPER_API_KEY',
     'JAVA_HOME is not there',
     'GITHUB_TOKEN has vanished',
     'CLIENT_SECRET has vanished',

@@ -27,7 +27,7 @@ const of = (thing: string, state: string) => r`(?<![\w-])(?:${thing})s?\b(?:[^.;
 /** The connection, the peer that answers, the proof of identity, and the quota that the caller pays for. */
 const LINE = r`(?<!flight |train |bus |bank )connection|socket|network|transport|websocket|stream|tunnel|proxy|handshake|pipe|dns|link`;
 const PEER = r`(?<!room )service|server|backend|upstream|gateway|database|daemon|broker|browser|api|endpoint|engine|model|host|store|client|pool|system|cluster|search|cache`;
-const PROOF = r`(?:api|access|auth|secret|bearer|refresh|id)[ -]?(?:key|token)|credential|jwt|oauth|grant|login|(?<!unexpected )token(?= (?:is|was|has|not|no))`;
+const PROOF = r`(?:api|access|auth|secret|security|bearer|refresh|id)[ -]?(?:key|token)|credential|jwt|oauth|grant|login|(?<!unexpected )token(?= (?:is|was|has|not|no))`;
 const REFUTED = r`invalid|incorrect|expired|revoked|missing|required|no longer valid|${NOT}(?:valid|set|found|provided|configured)`;
 const ACCOUNT = r`\b(?:api|plan|billing|usage|upgrade|monthly|daily|per (?:day|month|minute)|subscription|searches|requests?|metric|current|storage)\b`;
 const PAID = r`\b(?:quotas?|credits?|credit balance|(?:usage|daily|monthly|request|search|spending|hard) limit|run out)\b|quota`;
@@ -35,11 +35,11 @@ const SPENT = r`exceed|exhaust|insufficient|not enough|too low|out of|\b(?:hit|r
 
 /** These texts quote the arguments, or are about the page or the caller. Nothing else in such a text is evidence. */
 export const FIRST =
-  hints(r`invalid_input ! a card was declined: \bcard (?:error|declined)\b|\bStripeCardError\b|\bexpired card\b|\b(?:incorrect|invalid) (?:cvc|number|zip|pin)\b
+  hints(r`invalid_input ! a customer's payment was declined: \bcard (?:error|declined)\b|\b(?:payment|transaction|transfer) (?:was )?(?:declined|refused|rejected)\b|\bStripeCardError\b|\bexpired card\b|\b(?:incorrect|invalid) (?:cvc|number|zip|pin)\b
   server ! the tool breaks its own output schema: ^(?:MCP error -32\d{3}: )?(?:Output validation error: |Structured content does not match|Tool [^\n:]{1,128} has an output schema but )
   denied ! a person or a policy refused the call: \b(?:denied|rejected|declined) by (?:the |a )?(?:user|human|operator|policy|admin)
     |\b(?:user|human|operator) (?:denied|rejected|declined)|\buser doesn't want to proceed
-  invalid_input ! the arguments were refused: \bMCP error -3260[0-2]\b|\bvalidation errors? for\b|\bvalidation (?:error|failed)\b|\bunavailable tool\b
+  invalid_input ! the arguments were refused: \bMCP error -3260[0-2]\b|\bvalidation errors? for\b|\bvalidation ?(?:error|exception|failed)\b|\bunavailable tool\b
     |\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b|\bunexpected keyword argument|\binvalid value for (?:parameter|argument|field|option)|"code":\s*"(?:too (?:big|small)|unrecognized keys|invalid (?:type|string|format|union|value|enum value))"|\bmissing (?:\d+ )?required(?! env)
     |\bis a required property|\bexpected \w+, received\b|\binvalid type\b|\bmust be a string\b
   tool_error ! the model is told what to do first: \b(?:call|use|invoke) \w+(?:\(\))?[^\n]{0,60}\bfirst\b
@@ -50,51 +50,56 @@ export const FIRST =
     ^[^]*?\b(?:locator|selector|element|elementHandle|getBy\w+|waitFor\w+|waiting for (?:text|function))\b
   cancelled ! it was aborted: \bAbortError\b|\b(?:this|the) (?:operation|request|call) was (?:aborted|cancell?ed)\b(?! due)|\buser aborted
     |^(?:(?:the )?(?:request|operation|call) )?(?:was )?(?:aborted|cancell?ed)\W*$`);
-/** About a customer's card, not about our account. */
+/** About a customer's payment, not about our account. */
 export const DECLINED = FIRST.slice(0, 1);
 
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of (?!your)|parameter|value|must))
-    |\btoo many (?:requests|calls)|\btoo quickly|\bapi limit reached\b|\bexceeded [^\n]{0,30}\brequests per \w+|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breduce (?:your )?request rate|^error code: 1015\b|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
-  resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:current )?quota|credit balance is too low|insufficient credits|payment required to access)
+    |\btoo many (?:requests|calls)|\btoo quickly|\bapi limit reached\b|\bexceeded [^\n]{0,30}\brequests per \w+|\bover \w+ limit\b|\brate limit of \d+ (?:\w+ )?(?:exceeded|reached)|\brate exceeded|\breached your \w+ly limit\b|\breduce (?:your )?request rate|^error code: 1015\b|\b(?:retry|try again) in \d+ ?s|\bthrottl(?:ed|ing)
+    |zu viele an(?:frag|forderung)en|trop de requêtes|demasiadas (?:solicitudes|peticiones)|(?:请求|访问|调用|操作)(?:过于|太|次数)?(?:频繁|过多)|(?:触发|超出|超过)了?(?:限流|频率|速率)|リクエストが多すぎ|слишком много запросов
+  resource ! the account has no quota or credit: \b(?:quota exceeded(?=[.!]*$)|(?:exceeded your|insufficient) (?:\w+ )?quota|credit balance is too low|insufficient credits|payment required to access)
   resource a quota or a credit is used up: ^(?=[^]*(?:${ACCOUNT}))(?=[^]*(?:${PAID}))[^]*(?:${SPENT})
-    |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|required))\b
-  resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
+    |\b(?:quotaexceeded|billing (?:error|hard limit|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|exceeded|required))\b|kontingent[^.\n]{0,20}(?:erschöpft|überschritten|aufgebraucht)|(?:额度|配额|资源包|调用次数)(?:不足|已?用[完尽]|已耗尽|超限)
+  resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\bused memory >|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections|sessions)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
   timeout ! a time-out: (?<!\b(?:hold|session|reservation|cart|booking) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
-    |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b
+    |\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b|\bexecution expired\b|\bnot be completed within\b|zeitüberschreitung|délai d.attente|tiempo de espera|(?:请求|连接|响应|操作|读取|调用)超时|超时错误|タイムアウト|время ожидания
   resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bloading shared libraries|\bopen shared object|\bcannot find module|\bno module named|\bcommand not found
     |${of('browser|chrome|chromium|firefox|distribution', `${NOT}(?:installed|found)|fail(?:ed|ure)|already in use`)}
-  network !@missing no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|\b: no such host\b|\bnxdomain\b|\bgetaddrinfo failed
+  network !@missing no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|(?:^|\b: )no such host\b|\bhostname could not be found|\bnxdomain\b|\bgetaddrinfo failed
   network !@other a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
   network !@refused a refused connection: \bconnection refused\b
-  network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|down\\b|${NOT}(?:open|connected|reachable)`)}
-    |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:while |in |with )?(?:connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bactively refused|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
-    |\bname resolution\b|\bmax retries exceeded with url|\bconnection attempts failed|\bconnect call failed|\bno route to host|\bclosed client\b|\bpremature close|\bupstream connect error\b.*
-    |\b(?:server|host) (?:unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|: (?:unexpected )?EOF\W*$|^unexpected EOF\W*$|\bEOF occurred
-    |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable|\bconnection to [^\n]{1,80} (?:was|is) (?:refused|lost|closed)
+  network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|offline|down\\b|not be established|${NOT}(?:open|connected|reachable)`)}
+    |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:occurred )?(?:while |in |with )?(?:(?:our |the )?connection to|connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
+    |\bname resolution\b|\bmax retries exceeded with url|\bconnect call failed|\bno route to host|\bpremature close|\bupstream connect error\b.*
+    |\b(?:server|host|peer) (?:has |unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|(?:^|: )(?:unexpected )?EOF\W*$|\bend of file reached|\bclosed network\b|\bEOF occurred
+    |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable
+    |\bverbindung(?: zu\w* [\w.-]+)? (?:wurde )?(?:verweigert|abgelehnt|abgebrochen|fehlgeschlagen)|connexion (?:refusée|interrompue|perdue)|conexión (?:rechazada|perdida)|无法连接|连接(?:失败|错误|异常|被拒绝|被重置|断开)|网络(?:错误|异常)|接続(?:できません|に失敗|が拒否|エラー)|ошибка (?:сети|соединения)
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:api|access|auth)?[ _-]?(?:keys?|tokens?|credentials)\b(?! (?:at|in|near|'|"))
-    |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required|method)|\bmust be authenticated|\brequires authentication|${CANNOT}(?:authenticate|log ?in)\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}token\b|\bunable to locate credentials
-    |\b(?:invalid auth|not authed|missing scope|token (?:revoked|invalid)|session expired or invalid|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\baccess denied for user
+    |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required|method)|\bmust be authenticated|\brequires authentication|${CANNOT}(?:authenticate|log ?in|(?:load|find|obtain|retrieve|refresh) (?:\w+ ){0,2}(?:credentials|token))\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}(?:token|api key)\b|\buse an api key\b|\bunable to locate credentials
+    |\b(?:invalid auth|not authed|missing scope|token (?:revoked|invalid)|session expired or invalid|invalid grant|api key (?:invalid|expired))\b|\bnot subscribed to|\b(?:access denied|login failed) for user\b|\blogon denied
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
-  filesystem the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
-  server ! the words of a status: ^server error\W*$|\bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
-  server a server is broken: ${of(PEER, `(?:temporarily |currently )?unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|overloaded|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available|healthy|initialized|ready)`)}
-    |\bcrashed\b|\bexited with code|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
-    |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\binternal: |\boverloaded|\bmaintenance\b|\bdeadlock (?:det|found)|\bterminating connection
-    |"<(?:!doctype|html|head|body|\?xml)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) closed\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong`);
+    |\b(?:insufficient|required|granted)(?: \w+){0,2} (?:scope|privilege|permission)s\b|\bnot authori[sz]ed to (?:perform|use|call) this (?:operation|api)|\bapi (?:has|is) not (?:been )?(?:used|enabled)\b|\byour ip\b[^\n]{0,60}\b(?:not|blocked|denied)\b|\b535[ -]5\.7|^(?:error: )?not authenticated\W*$
+    |api[ -]?(?:schlüssel|key|密钥|キー)[^.\n]{0,12}(?:ungültig|abgelaufen|无效|错误|过期|無効)|(?:密钥|令牌|凭证)(?:无效|错误|已过期|已失效)|(?:clé|clave)(?: d.| de )?(?: ?l.)? ?api[^.\n]{0,9}inv[aá]lid|(?:鉴权|认证|身份验证)失败|認証(?:に失敗|エラー)
+  filesystem ! the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
+  server ! the words of a status: ^(?:server|backend|application|system) error\W*$|^temporarily unavailable\W*$|\binvalid json response body\b|\binvalid character '<' looking|\bread[- ]only replica|\bloading the dataset|\bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
+  server a server is broken: ${of(PEER, `(?:temporarily |currently )?unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|overloaded|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|in recovery|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available(?! (?:in|at|on|to|for)\\b)|healthy|initialized|ready)`)}
+    |\bcrashed\b|\b(?:server|service|system|api) is (?:too |currently )?busy\b|\bis (?:currently|still) loading\b|\bbreaker (?:\S+ )?is open\b|\bexited with (?:code|error|signal)|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) (?:was received )?from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
+    |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\boverloaded|\bmaintenance\b|\bdeadlock (?:det|found)|\bterminating connection
+    |"(?:<(?:!doctype|html|head|body|\?xml)|internal s|bad g|service u|gateway|upstream|no healthy|too many r)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) (?:closed|terminated)\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong
+    |(?:dienst|server) (?:ist )?(?:\w+ )?nicht (?:erreichbar|verfügbar)|interner serverfehler|service (?:est )?(?:\S+ )?indisponible|erreur interne|servicio no (?:está )?disponible|error interno|服务(?:器)?(?:暂时|暂|目前)?(?:不可用|异常|内部错误|错误)|(?:系统|服务器)(?:内部)?(?:错误|异常|繁忙)|サーバーエラー|сервис временно недоступен|ошибка сервера`);
 
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
-    |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bJSON input\b
+    |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bline \d+ column \d+ \(char \d+\)|\bJSON input\b
   invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required(?! env)|expect(?:ed|ing)|out of (?:range|bounds))\b
     |\bmust (?:be|have|not|start|contain)\b
   tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|\w*already\w*|only|must|should|unknown|missing|duplicate|ambiguous|insufficient|wrong|unexpected|unavailable|exceed\w*)\b
     |\b(?:too \w+|at least|at most|maximum|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|conditional|archived|different|mismatch|violat\w+)\b
-    |\b(?:syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
+    |\b(?:out of stock|sold out|syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
 
