@@ -29,6 +29,20 @@ test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))
   },
 );
 
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
+  'D6, D4: $name: once the time for calls is over, the model answers at once',
+  async ({ run }) => {
+    let ms = 0;
+    const clock = { now: () => ms, unixNow: () => ms };
+    const session = createBreakerbox({ agent: 'lister', clock, limits: { durationMs: 60_000 } }).session();
+    const ran = await run(session, async () => {
+      ms += 20_000; // 54 s are for calls.
+      return `file-${ms}`;
+    });
+    expect(ran).toEqual({ requests: 4, text: 'I have seen three folders.' });
+  },
+);
+
 test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)|guardModels/.test(name)))(
   'D6, C1: $name: a run whose tools are only observed goes on',
   async ({ run }) => {

@@ -12,7 +12,14 @@ export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { amountOf, reachedText, usedOf } from './limits/limit-text.ts';
 export type { LimitView } from './limits/limit-view.ts';
-export { askForAnswer, beginModelCall, type LastAnswer, type ModelCall, warnOfCurrency } from './limits/spending.ts';
+export {
+  askForAnswer,
+  beginModelCall,
+  isTimeOver,
+  type LastAnswer,
+  type ModelCall,
+  warnOfCurrency,
+} from './limits/spending.ts';
 export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { MOST_MODES } from './overrides.ts';

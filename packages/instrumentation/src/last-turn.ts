@@ -1,4 +1,5 @@
 import type { Session } from '@breakerbox/core';
+import { isTimeOver } from '@breakerbox/core/internal';
 
 /** Sessions in which a call was paused. */
 const paused = new WeakSet<Session>();
@@ -19,13 +20,13 @@ const seen = new WeakSet<Session>();
  * D6: whether this turn of the model is its last one, without tools: the run is paused, and the model has read so in the result of a call.
  * Otherwise it would ask for more calls, and read the same, until the step cap ends the run without an answer. A guarded model has one answer
  * after a limit, and uses no turn to read of the pause. The same holds for the first turn of a session that a limit pauses already, such as one that
- * was restored.
+ * was restored, and once the time for calls is over (D4): a call that was cut has said so.
  */
 export const isLastTurn = (session: Session): boolean => {
   const hasRead = paused.has(session);
   const isFirst = !seen.has(session);
   seen.add(session);
-  if (!hasRead && !isFirst && !guarded.has(session)) return false;
+  if (!hasRead && !isFirst && !guarded.has(session)) return isTimeOver(session);
   const { state } = session.view();
   if (!state.startsWith('paused')) paused.delete(session);
   return hasRead ? state.startsWith('paused') : state === 'paused_limit';

@@ -80,6 +80,7 @@ test.each([
   [['run-1', 'calls', '0'], 1, 'a whole number above 0 without commas'],
   [['run-1', 'calls', '2h'], 1, "the amount is '2h'"],
   [['run-1', 'calls', '9999999999999'], 1, '1099511627776'],
+  [['run-1', 'calls', '9'.repeat(30)], 1, '1099511627776'],
 ] as const)('E6, A7: ctl extend %j says what is wrong', async (args, code, text) => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1', limits: { calls: 5 } });

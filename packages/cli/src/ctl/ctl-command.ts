@@ -29,7 +29,7 @@ const size = (text: string): number => {
 
 /** `14000`, `2.50`; a limit of time may also be `30m`. @throws Error for what is no amount. */
 const amountOf = (text: string, limit: string): number => {
-  const [, number = '', unit] = /^(\d{1,13}(?:\.\d{1,9})?)([smhd]?)$/.exec(text) ?? [];
+  const [, number = '', unit] = /^(\d{1,300}(?:\.\d{1,9})?)([smhd]?)$/.exec(text) ?? [];
   const isTime = limit === 'durationMs';
   const by = Number(number) * (unit ? UNITS[unit as keyof typeof UNITS] : 1);
   const isMoney = limit === 'cost';

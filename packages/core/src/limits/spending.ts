@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { read } from '../safely.ts';
 import { warnOnce } from '../warnings/warnings.ts';
 import type { LimitView, Spent } from './limit-view.ts';
-import type { Run } from './run.ts';
+import { pausesRun, type Run } from './run.ts';
 
 /** For executors: what they ask of the run of a session. Not part of the public API. */
 
@@ -55,6 +55,14 @@ export const warnOfCurrency = (session: object, what: string, other: string, cur
       `${what} is in ${other}, but the limit of cost of agent '${read(session, 'agent')}' is in ${currency}, so the limit counts none of this money. Give both in the same currency.`,
   );
 
+const clockOf = (session: object): Clock => read(read(session, 'box'), 'clock') as Clock;
+
+/** D4: whether the session has no more time for calls. */
+export const isTimeOver = (session: object): boolean =>
+  runOf(session)
+    ?.view(clockOf(session).now())
+    .some((limit) => limit.limit === 'durationMs' && pausesRun(limit)) === true;
+
 /** D2: the request of a model that may be the last one of its run. */
 export interface LastAnswer {
   /** Why no model may answer; undefined if one may. */
@@ -67,6 +75,5 @@ export interface LastAnswer {
 export const askForAnswer = (session: object): LastAnswer | undefined => {
   const run = runOf(session);
   if (run === undefined) return undefined;
-  const clock = read(read(session, 'box'), 'clock') as Clock;
-  return { limit: run.askModel(clock.now()), failed: () => run.unanswered() };
+  return { limit: run.askModel(clockOf(session).now()), failed: () => run.unanswered() };
 };
