@@ -11,10 +11,10 @@ const calls = (count: number): string => `${number(count)} ${count === 1 ? 'call
 
 /** D2: what the recording does not have, so that no limit of it is reached. */
 export const missingText = (
-  { steps, tokens }: ReplayReport['recording'],
+  { steps, tokens, cost }: ReplayReport['recording'],
   { limits = {} }: ReplayReport['config'],
 ): readonly string[] =>
-  Object.entries({ steps, tokens, cost: 0 })
+  Object.entries({ steps, tokens, cost })
     .filter(([kind, known]) => known === 0 && Object.hasOwn(limits, kind))
     .map(([kind]) => `The recording has no ${kind}, so the limit of ${kind} is never reached.`);
 

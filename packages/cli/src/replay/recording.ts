@@ -38,12 +38,30 @@ export interface StartEvent extends EventBase {
   readonly decided?: { readonly decision: Decision; readonly reason: Reason } | undefined;
 }
 
+/** What a tool or a model used, as far as the recording says so (D3). */
+export interface Used {
+  readonly tokens?: number | undefined;
+  /** Money, in the currency of the limit. */
+  readonly cost?: number | undefined;
+}
+
+/** Only the amounts that are known. */
+export const usedBy = ({ tokens, cost }: Used): Used => ({
+  ...(tokens !== undefined && { tokens }),
+  ...(cost !== undefined && { cost }),
+});
+
+export const sumOf = (one: Used = {}, other: Used): Used =>
+  usedBy({ tokens: add(one.tokens, other.tokens), cost: add(one.cost, other.cost) });
+
+const add = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined ? other : one + (other ?? 0);
+
 /** A tool answered. */
-export interface EndEvent extends EventBase {
+export interface EndEvent extends EventBase, Used {
   readonly kind: 'end';
   readonly callId: string;
   readonly ending: Ending;
-  readonly tokens?: number | undefined;
 }
 
 /** A turn of the agent loop ended: the model was called again. */
@@ -52,9 +70,8 @@ export interface StepEvent extends EventBase {
 }
 
 /** A model answered. */
-export interface SpendEvent extends EventBase {
+export interface SpendEvent extends EventBase, Used {
   readonly kind: 'spend';
-  readonly tokens: number;
   readonly agent?: string | undefined;
 }
 

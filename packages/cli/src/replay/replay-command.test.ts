@@ -151,6 +151,28 @@ describe('breakerbox replay', () => {
     expect((await replay(recording, '--fail-on', 'limits>0')).code).toBe(0);
   });
 
+  test('T10: money of calls and turns counts in the currency of the limit, from JSONL and CSV', async () => {
+    const config = join(folder, 'breakerbox.yaml');
+    await writeFile(config, 'limits: { cost: { amount: 1, currency: EUR } }\n');
+    const rows = [
+      { kind: 'step', session: 's', at: at(0), cost: 0.5 },
+      { kind: 'step', session: 's', at: at(0), cost: '0.1' },
+      ...[1, 2, 3].map((second) => ({ session: 's', at: at(second), tool: 'crm', cost: 0.2 })),
+    ];
+    const jsonl = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const csv = [
+      'kind,session,at,tool,cost',
+      ...rows.map(
+        (row) => `${'kind' in row ? row.kind : 'call'},s,${row.at},${'tool' in row ? row.tool : ''},${row.cost}`,
+      ),
+    ];
+    for (const recording of [jsonl, `${csv.join('\n')}\n`]) {
+      const { decisions, recording: read } = await reported(recording, '--config', config);
+      expect(read.cost).toBeCloseTo(1.2);
+      expect(decisions?.limits).toMatchObject([{ limit: 'cost', afterCall: 2, pausedCalls: 1 }]);
+    }
+  });
+
   test('T10: tokens of a turn count in the session of the next call, for one agent too', async () => {
     const config = join(folder, 'breakerbox.yaml');
     await writeFile(config, 'limits: { tokens: 1000 }\n');

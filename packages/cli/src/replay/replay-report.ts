@@ -33,6 +33,7 @@ export interface ReplayReport {
     readonly steps: number;
     /** That calls of tools and of models have used, as far as the recording says so. */
     readonly tokens: number;
+    readonly cost: number;
     readonly from: string | undefined;
     readonly to: string | undefined;
     /** Events before an earlier one of their session, and ends without a start. */
@@ -112,7 +113,7 @@ export const replayReport = (
   const outcomes = noOutcomes();
   for (const { calls } of tools) addOutcomes(outcomes, calls);
   const unjudged = tools.reduce((sum, tool) => sum + tool.unjudged, 0);
-  const { files, sessions, calls, steps, tokens, firstMs, lastMs, misplaced } = recording;
+  const { files, sessions, calls, steps, tokens, cost, firstMs, lastMs, misplaced } = recording;
   const [from, to] = [firstMs, lastMs].map((ms) => (ms === undefined ? undefined : iso(ms)));
   const refused = allowIncomplete
     ? []
@@ -120,7 +121,7 @@ export const replayReport = (
   return {
     version: 1,
     config,
-    recording: { files, sessions, calls, steps, tokens, from, to, misplaced, outcomes, unjudged },
+    recording: { files, sessions, calls, steps, tokens, cost, from, to, misplaced, outcomes, unjudged },
     ...(refused.length > 0 ? { refused } : { decisions: decisionsOf(tools, tally) }),
   };
 };

@@ -1,13 +1,15 @@
 import { type JudgedEnding, judgeEnding } from './judged-ending.ts';
 import { inTime } from './merge.ts';
 import { READERS, readerOf } from './readers.ts';
-import type {
-  Ending,
-  ReadNotes,
-  RecordedEvent,
-  RecordedModelCall,
-  RecordingFile,
-  RecordingReader,
+import {
+  type Ending,
+  type ReadNotes,
+  type RecordedEvent,
+  type RecordedModelCall,
+  type RecordingFile,
+  type RecordingReader,
+  sumOf,
+  type Used,
 } from './recording.ts';
 import { recordingFile } from './recording-file.ts';
 import { createSimulation, type JudgeEnd, type Simulation } from './simulation.ts';
@@ -39,6 +41,7 @@ export interface Recording {
   readonly steps: number;
   /** That calls of tools and of models have used, as far as the recording says so. */
   readonly tokens: number;
+  readonly cost: number;
   /** Whether a session is of the wanted agent. */
   hasSession(session: string): boolean;
   readonly firstMs: number | undefined;
@@ -93,7 +96,7 @@ export const replayFiles = async ({
   }));
   const config = simulations[0]?.config ?? {};
   const sessions = new Set<string>();
-  let [calls, steps, tokens, misplaced] = [0, 0, 0, 0];
+  let [calls, steps, tokens, cost, misplaced] = [0, 0, 0, 0, 0];
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
   /** The judgement on the event that is being applied, which all simulations share. */
@@ -109,7 +112,10 @@ export const replayFiles = async ({
   const isWanted = ofAgent(agent);
   const apply = (event: RecordedEvent): void => {
     if (!isWanted(event)) return;
-    if ('tokens' in event) tokens += event.tokens ?? 0;
+    if (event.kind === 'end' || event.kind === 'spend') {
+      tokens += event.tokens ?? 0;
+      cost += event.cost ?? 0;
+    }
     sessions.add(event.session);
     if (event.kind === 'start') calls += 1;
     else if (event.kind === 'step') steps += 1;
@@ -124,14 +130,14 @@ export const replayFiles = async ({
   };
 
   /** The first call of a session says what agent it is of. What models have used before waits for it. */
-  const waiting = new Map<string, number>();
+  const waiting = new Map<string, Used>();
   const applyInTurn = (event: RecordedEvent): void => {
     const { session, atMs } = event;
     const spent = waiting.get(session);
-    if (event.kind === 'spend' && !sessions.has(session)) waiting.set(session, (spent ?? 0) + event.tokens);
+    if (event.kind === 'spend' && !sessions.has(session)) waiting.set(session, sumOf(spent, event));
     else if (event.kind === 'start' && spent !== undefined) {
       waiting.delete(session);
-      apply({ kind: 'spend', session, atMs, tokens: spent, agent: event.agent });
+      apply({ kind: 'spend', session, atMs, ...spent, agent: event.agent });
       apply(event);
     } else apply(event);
   };
@@ -147,7 +153,18 @@ export const replayFiles = async ({
   for (const { simulation } of feeds) simulation.finish();
   const [from, to] = calls + steps > 0 ? [firstMs, lastMs] : [undefined, undefined];
   const hasSession = (session: string): boolean => sessions.has(session);
-  return { files, sessions: sessions.size, hasSession, calls, steps, tokens, firstMs: from, lastMs: to, misplaced };
+  return {
+    files,
+    sessions: sessions.size,
+    hasSession,
+    calls,
+    steps,
+    tokens,
+    cost,
+    firstMs: from,
+    lastMs: to,
+    misplaced,
+  };
 };
 
 /** Whether an event is of an agent: its session is, by its first call. */

@@ -2,7 +2,7 @@ import { createBreakerbox, type Decision, type Outcome, type Reason } from '@bre
 import { isUnusableWith } from '@breakerbox/core/internal';
 import { asUnusable, type JudgedEnding } from './judged-ending.ts';
 import { type OpenSession, openSessions, type PendingCall, ROUNDED_MS } from './open-sessions.ts';
-import type { EndEvent, RecordedEvent, StartEvent } from './recording.ts';
+import { type EndEvent, type RecordedEvent, type StartEvent, type Used, usedBy } from './recording.ts';
 import type { ReplayConfig, SimulatedCall, SimulationObserver } from './simulation-observer.ts';
 
 /** Judges the end of a call. All simulations of one recording share the judgement. */
@@ -19,16 +19,15 @@ export interface Simulation {
 const isRun = (decision: Decision): boolean => decision === 'call' || decision === 'probe';
 
 /** Settles a permit as the recording says. */
-const settle = ({ permit }: PendingCall, judged: JudgedEnding, tokens: number | undefined): void => {
+const settle = ({ permit }: PendingCall, judged: JudgedEnding, used: Used): void => {
   const { outcome, category, retryAfterMs, blames, unexplained } = judged;
-  const cost = tokens === undefined ? {} : { tokens };
-  if (outcome === 'success') permit.settle({ outcome, ...cost });
+  if (outcome === 'success') permit.settle({ outcome, ...used });
   else if (unexplained !== undefined && category !== undefined) {
-    permit.settle({ error: {}, verdict: { category, unexplained }, ...cost }); // Core knows what the tool has done before (O8).
+    permit.settle({ error: {}, verdict: { category, unexplained }, ...used }); // Core knows what the tool has done before (O8).
   } else {
     permit.settle({
       outcome: outcome as Exclude<Outcome, 'success'>,
-      ...cost,
+      ...used,
       ...(category !== undefined && { category }),
       ...(retryAfterMs !== undefined && { retryAfterMs }),
       ...(blames !== 'tool' && { blames }),
@@ -114,7 +113,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     pending.delete(event.callId);
     const { tool } = open.call;
     const read = judge(event, tool, open.input);
-    settle(open, read, event.tokens);
+    settle(open, read, usedBy(event));
     const isUnusable = read.unexplained !== undefined && isUnusableWith(box, tool, read.unexplained.digest);
     observer.ended(open.call, isUnusable ? asUnusable(read, tool, config) : read);
     return true;
@@ -124,7 +123,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     apply(event, judge) {
       const open = sessions.of(event);
       if (event.kind === 'spend') {
-        open.session.spend({ tokens: event.tokens }); // Its time decides nothing, so the clock stays.
+        open.session.spend(usedBy(event)); // Its time decides nothing, so the clock stays.
         return true;
       }
       const { clock } = open;

@@ -1,6 +1,13 @@
 import { DEFAULT_JUDGEMENT, ERROR_CATEGORIES, type ErrorCategory, type Outcome } from '@breakerbox/core';
 import { inOrder } from '../in-order.ts';
-import type { Ending, ReadNotes, RecordedEvent, RecordingReader } from '../recording.ts';
+import {
+  type Ending,
+  type ReadNotes,
+  type RecordedEvent,
+  type RecordingReader,
+  type Used,
+  usedBy,
+} from '../recording.ts';
 
 /**
  * One row of a JSONL or CSV recording. `kind` is `call` (default: the whole call in one row), `start`, `end` or `step`. The page "Replay"
@@ -22,6 +29,7 @@ export interface Row {
   readonly error?: unknown;
   readonly result?: unknown;
   readonly tokens?: unknown;
+  readonly cost?: unknown;
 }
 
 /** The documented format: one JSON object per line. */
@@ -69,9 +77,9 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   }
   if (isInSeconds(atMs)) return skip(notes, 'rows whose at is in seconds; give milliseconds');
   noteUnknown(row, notes);
-  const tokens = numberOf(row.tokens);
   if (kind === 'step') {
-    const spend = tokens === undefined ? [] : [{ kind: 'spend' as const, session, atMs, tokens }];
+    const used = usedOf(row);
+    const spend = Object.keys(used).length === 0 ? [] : [{ kind: 'spend' as const, session, atMs, ...used }];
     return [...spend, { kind, session, atMs }];
   }
   const callId = textOf(row.callId) ?? (kind === 'call' ? `row ${number}` : undefined);
@@ -124,6 +132,7 @@ const FIELDS: ReadonlySet<string> = new Set(
     error: true,
     result: true,
     tokens: true,
+    cost: true,
   } satisfies Record<keyof Row, true>),
 );
 
@@ -132,10 +141,16 @@ const skip = (notes: ReadNotes, what: string): readonly RecordedEvent[] => {
   return NONE;
 };
 
-const endOf = (row: Row, session: string, atMs: number, callId: string): RecordedEvent => {
-  const tokens = numberOf(row.tokens);
-  return { kind: 'end', session, atMs, callId, ending: endingOf(row), ...(tokens !== undefined && { tokens }) };
-};
+const endOf = (row: Row, session: string, atMs: number, callId: string): RecordedEvent => ({
+  kind: 'end',
+  session,
+  atMs,
+  callId,
+  ending: endingOf(row),
+  ...usedOf(row),
+});
+
+const usedOf = (row: Row): Used => usedBy({ tokens: numberOf(row.tokens), cost: numberOf(row.cost) });
 
 const OUTCOMES: readonly Outcome[] = ['success', 'failure', 'ignored'];
 
