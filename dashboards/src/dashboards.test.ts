@@ -163,6 +163,12 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
     expect(rendered(built)).toContain('"query": "tempo"');
   });
 
+  it('asks for exemplars of latency percentiles alone, which each lead to the trace of a call', () => {
+    const asking = named.filter(([, panel]) => JSON.stringify(panel).includes('"exemplar":true'));
+    const drawn = named.filter(([, { title }]) => title === 'Latency percentiles');
+    expect(asking).toEqual(drawn);
+  });
+
   it.each(named.filter(([, { type }]) => type === 'timeseries'))(
     '%s has an axis up to little while all is 0, and a table of its lines has the highest first',
     (_, { fieldConfig, options }) => {

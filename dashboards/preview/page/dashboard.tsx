@@ -76,9 +76,9 @@ export const DashboardView = ({ scene, panels, theme, timeRange, onError }: Prop
       }}
     >
       <Head scene={scene} theme={theme} />
-      {scene.rows.map(({ title, box }) => (
+      {scene.rows.map(({ title, closed, box }) => (
         <div key={`${title}-${box.y}`} style={{ ...within(box), display: 'flex', alignItems: 'center', gap: 8 }}>
-          <Icon name="angle-down" />
+          <Icon name={closed ? 'angle-right' : 'angle-down'} />
           <span style={{ fontSize: 18, fontWeight: 500 }}>{title}</span>
         </div>
       ))}

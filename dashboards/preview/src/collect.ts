@@ -55,7 +55,13 @@ export const collect = async (dashboard: DashboardJson, prometheus: Prometheus, 
     toMs: wish.toMs,
     variables: made.filter(({ hidden }) => !hidden).map(({ label, text }) => ({ label, text })),
     links: ((dashboard.links ?? []) as readonly { title?: string }[]).map(({ title = '' }) => title),
-    rows: all.filter(({ panel }) => panel.type === 'row').map(({ row, box }) => ({ title: readable(row, made), box })),
+    rows: all
+      .filter(({ panel }) => panel.type === 'row')
+      .map(({ panel, row, box }) => ({
+        title: readable(row, made),
+        closed: panel.collapsed === true && wish.open !== true,
+        box,
+      })),
     panels,
     marks: await marks(dashboard, around),
   };

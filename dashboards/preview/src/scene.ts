@@ -92,7 +92,7 @@ export interface Scene {
   readonly variables: readonly { readonly label: string; readonly text: string }[];
   /** Shown at the top of the dashboard. */
   readonly links: readonly string[];
-  readonly rows: readonly { readonly title: string; readonly box: Box }[];
+  readonly rows: readonly { readonly title: string; readonly closed: boolean; readonly box: Box }[];
   readonly panels: readonly PanelScene[];
   readonly marks: readonly Mark[];
 }
