@@ -23,7 +23,7 @@ export {
 export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { MOST_MODES } from './overrides.ts';
-export { callDeadline, dropAlternative, extendLease } from './permit.ts';
+export { callDeadline, dropAlternative, extendLease, relayedMessage } from './permit.ts';
 export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
 export {

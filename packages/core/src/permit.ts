@@ -19,7 +19,7 @@ import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
 import { circleText } from './routing/circle-text.ts';
-import { adviceText, type RejectionFacts, rejectionText } from './routing/message.ts';
+import { adviceText, type RejectionFacts, type Relayed, rejectionText } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -210,8 +210,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get message(): string {
-    if (this.rejection !== undefined) return written(rejectionText(this.rejection));
-    return this.advice === undefined ? '' : adviceText(this.advice);
+    return messageOf(this);
   }
 
   get note(): string {
@@ -284,6 +283,17 @@ export class SessionPermit implements Permit, Ticket {
     return this.toJSON();
   }
 }
+
+const messageOf = ({ rejection, advice }: SessionPermit, relayed?: Relayed): string => {
+  if (rejection !== undefined)
+    return written(rejectionText(relayed === undefined ? rejection : { ...rejection, relayed }));
+  if (advice === undefined) return '';
+  return adviceText(relayed === undefined ? advice : { ...advice, relayed });
+};
+
+/** M5, M7: the message of a permit, as the relay of an MCP server tells it. */
+export const relayedMessage = (permit: Permit, relayed: Relayed): string =>
+  permit instanceof SessionPermit ? messageOf(permit, relayed) : permit.message;
 
 const activeContext = (): Context => {
   try {

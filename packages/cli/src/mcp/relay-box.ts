@@ -1,5 +1,5 @@
 import { type Breakerbox, type BreakerboxConfig, createBreakerbox, type Permit, type Session } from '@breakerbox/core';
-import { endPause } from '@breakerbox/core/internal';
+import { endPause, relayedMessage } from '@breakerbox/core/internal';
 
 /** The box and the session of a relay. */
 export interface RelayBox {
@@ -7,28 +7,26 @@ export interface RelayBox {
   readonly session: Session;
   /** Ends a pause of the budget when its time is over (M5). */
   beforeDecision(): void;
-  /** The text of a rejection, or the advice after a failed call (R5). It says when such a pause ends. */
-  textOf(permit: Permit): string;
+  /**
+   * The text of a rejection, or the advice after a failed call (R5). It says when such a pause ends.
+   *
+   * @param serverInMs Milliseconds until the server works again, if it is being started again.
+   */
+  textOf(permit: Permit, serverInMs?: number): string;
   /** The box's clock, in milliseconds. */
   now(): number;
 }
 
-/**
- * What the engine tells the model about a pause by the budget. In a relay it is true of the rule `strict` only. The text is asked, because
- * the advice after a call (R5) belongs to a permit whose reason is that of the call.
- */
-const BY_A_PERSON = /\bSay that a person must resume the run\./;
+/** The relay knows one server alone, and the model has tools of others. */
+const OF_SERVER = {
+  paused: 'Calls of the tools of this MCP server are paused',
+  calls: 'of its calls',
+  failedCalls: 'its failed calls',
+  stop: 'Do not call tools of this server, including ones that still work. Tools of other servers are not affected.',
+};
 
-/** What the engine says of a run and of all tools. A relay knows one server alone, and the model has tools of others. */
-const ofThisServer = (message: string): string =>
-  message
-    .replace('Tool calls are paused:', 'Calls of the tools of this MCP server are paused:')
-    .replace('tool calls of this run have', 'of its calls have')
-    .replace('failed of its calls', 'its failed calls')
-    .replace(
-      'Do not call any tools, including ones that still work.',
-      'Do not call tools of this server, including ones that still work. Tools of other servers are not affected.',
-    );
+const againIn = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : `The server is started again. It may work again in about ${Math.ceil(ms / 1_000)} s.`;
 
 /**
  * A relay has one session that lives for days and has no steps. So circuits probe by time and a correlated event ends by time, as in
@@ -46,20 +44,20 @@ export const createRelayBox = (config: BreakerboxConfig): RelayBox => {
   box.on('budget.resumed', () => {
     isPaused = false;
   });
+  const pauseEnd = (): string | undefined => {
+    const endMs = endPause(session);
+    if (endMs === undefined) return undefined;
+    const minutes = Math.max(1, Math.ceil((endMs - now() - 1) / 60_000));
+    const end = `in at most ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+    return `The pause ends by itself ${end}. Say so in your answer.`;
+  };
   return {
     box,
     session,
     beforeDecision: () => {
       if (isPaused) endPause(session);
     },
-    textOf: ({ message: said }) => {
-      const message = ofThisServer(said);
-      const endMs = BY_A_PERSON.test(message) ? endPause(session) : undefined;
-      if (endMs === undefined) return message;
-      const minutes = Math.max(1, Math.ceil((endMs - now() - 1) / 60_000));
-      const end = `in at most ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
-      return message.replace(BY_A_PERSON, `The pause ends by itself ${end}. Say so in your answer.`);
-    },
+    textOf: (permit, serverInMs) => relayedMessage(permit, { ...OF_SERVER, again: againIn(serverInMs), pauseEnd }),
     now,
   };
 };

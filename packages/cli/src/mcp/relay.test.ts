@@ -108,7 +108,7 @@ describe('R5: the answer that leaves the tool unavailable has the advice', () =>
     const { toClient } = answer({ id: 7, result: REFUSED });
     const text = JSON.parse(`${toClient}`).result.content[0].text;
     expect(text).toMatch(
-      /<breakerbox>.*The pause ends by itself in at most 2 minutes\. Say so in your answer\.<.breakerbox>$/s,
+      /<breakerbox>Calls of the tools of this MCP server are paused: too many of its calls have failed\. Do not call tools of this server, .*The pause ends by itself in at most 2 minutes\. Say so in your answer\.<.breakerbox>$/s,
     );
   });
 });

@@ -80,8 +80,11 @@ export interface RelayParts {
   readonly keepsGroup?: boolean;
   /** Called before each decision, so that a pause can end by time (M5). */
   readonly beforeDecision?: () => void;
-  /** The text of a rejection, or of the advice after a failed call (R5), if it is not the engine's. */
-  readonly textOf?: (permit: Permit) => string;
+  /**
+   * The text of a rejection, or of the advice after a failed call (R5), if it is not the engine's. `serverInMs`: until the server works
+   * again, if it is being started again.
+   */
+  readonly textOf?: (permit: Permit, serverInMs?: number) => string;
   /** The clock of the session's box, in milliseconds. Default: `performance.now()`, as the box's. */
   readonly now?: () => number;
   /** Whether requests of each method are watched, so that one that fails can be answered. Default: those whose answers are looked at. */
@@ -616,11 +619,10 @@ class ToolRelay implements Relay {
 
   /** What the model reads. A server that is started again is back sooner than its circuit says. */
   #textOf(permit: Permit): string {
-    const text = this.#parts.textOf?.(permit) ?? permit.message;
     const { againAtMs } = this.#served;
-    if (againAtMs === undefined || !this.#isGroupOpen()) return text;
-    const seconds = Math.ceil((Math.max(0, againAtMs - this.#now()) + START_MS) / 1_000);
-    return text.replace(AGAIN, `The server is started again. It may work again in about ${seconds} s.`);
+    const isDown = permit.message !== '' && againAtMs !== undefined && this.#isGroupOpen();
+    const serverInMs = isDown ? Math.max(0, againAtMs - this.#now()) + START_MS : undefined;
+    return this.#parts.textOf?.(permit, serverInMs) ?? permit.message;
   }
 }
 
@@ -643,9 +645,6 @@ const renamed = ({ text, isCut, error }: RpcMessage, { caller: { id } }: OpenReq
   const value = isCut ? undefined : rawMember(text, key);
   return value && `{"jsonrpc":"2.0","id":${id},"${key}":${value}}`;
 };
-
-/** What the engine says about the wait, which it takes from the circuit. */
-const AGAIN = /\bIt may work again in about [^.]{1,60}\./;
 
 /** Milliseconds that a server may take to start. */
 const START_MS = 2_000;

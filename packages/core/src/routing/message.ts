@@ -66,12 +66,32 @@ export interface RejectionFacts extends RejectionCauses {
   readonly route: Route | undefined;
   /** R5: the alternative that was called in place, and did not answer either. */
   readonly tried?: string;
+  /** Of the relay of an MCP server alone. */
+  readonly relayed?: Relayed | undefined;
+}
+
+/** The words of the relay of an MCP server. Its session lives for days, and the model has tools of other servers too (M5). */
+export interface Relayed {
+  /** Begins the text of a pause. */
+  readonly paused: string;
+  /** Which calls have failed, as the end of "too many". */
+  readonly calls: string;
+  /** The calls that have used up the tokens for failures. */
+  readonly failedCalls: string;
+  /** Asks the model to make no more calls. */
+  readonly stop: string;
+  /** When the tool may work again, if the server is being started again. */
+  readonly again: string | undefined;
+  /** How a pause of the budget ends; undefined if a person ends it. */
+  readonly pauseEnd: () => string | undefined;
 }
 
 /** The message of a skip or a pause (R3). */
 export const rejectionText = (facts: RejectionFacts): string => {
   if (isPause(facts)) {
-    const rest = isForNow(facts) ? [LATER] : [STOP, afterPause(facts), ...insteadOnPause([facts])];
+    const rest = isForNow(facts)
+      ? [LATER]
+      : [facts.relayed?.stop ?? STOP, afterPause(facts), ...insteadOnPause([facts])];
     return [pauseText(facts), ...rest, SKIP_MARK].join(' ');
   }
   const { reason, tool } = facts;
@@ -90,7 +110,7 @@ export const rejectionText = (facts: RejectionFacts): string => {
  */
 export const adviceText = (facts: RejectionFacts): string => {
   if (isPause(facts)) {
-    const stop = 'Call no more tools, not even those that still work.';
+    const stop = facts.relayed?.stop ?? 'Call no more tools, not even those that still work.';
     return [pauseText(facts), stop, afterPause(facts), ...insteadOnPause([facts])].join(' ');
   }
   const { route } = facts;
@@ -192,10 +212,10 @@ const CAUSES: Readonly<Record<Trip, (category: ErrorCategory) => string>> = {
 
 /** When the tool may work again, as a sentence; undefined if unknown. */
 const againOf = (facts: RejectionFacts): string | undefined => {
-  const { reason, gate, takesTurns } = facts;
+  const { reason, gate, takesTurns, relayed } = facts;
   if (reason === 'unavailable') return 'It may work again once that check passes.';
   const wait = waitOf(facts);
-  if (wait !== undefined) return `It may work again ${describeWait(wait, takesTurns)}.`;
+  if (wait !== undefined) return relayed?.again ?? `It may work again ${describeWait(wait, takesTurns)}.`;
   const isTested = reason === 'probe_in_flight' || (reason === 'systemic' && gate !== undefined);
   return isTested ? 'One call is testing that now. It may work again later in this run.' : undefined;
 };
@@ -260,21 +280,24 @@ const STOP = 'Do not call any tools, including ones that still work.';
 const LATER = 'Try again in your next turn, or finish with what you have.';
 
 /** Why the session is paused: its budget has run out (B1, B4), several tools failed as one event (S2), or a limit is reached (D2). */
-const pauseText = ({ reason, ledger, event, limit }: RejectionFacts): string => {
+const pauseText = ({ reason, ledger, event, limit, relayed }: RejectionFacts): string => {
+  const paused = relayed?.paused ?? 'Tool calls are paused';
   switch (reason as PauseReason) {
     case 'limit_reached':
-      return `Tool calls are paused: ${limit === undefined ? 'a limit of this run is reached' : reachedText(limit)}.`;
+      return `${paused}: ${limit === undefined ? 'a limit of this run is reached' : reachedText(limit)}.`;
     case 'systemic':
-      return `Tool calls are paused: ${systemicCause(event)}.`;
+      return `${paused}: ${systemicCause(event)}.`;
     case 'budget_exhausted':
       return remaining(ledger.budget) > 0
-        ? 'Tool calls are paused: failed tool calls of this run have used up the token budget for failures.'
-        : 'Tool calls are paused: too many tool calls of this run have failed.';
+        ? `${paused}: ${relayed?.failedCalls ?? 'failed tool calls of this run'} have used up the token budget for failures.`
+        : `${paused}: too many ${relayed?.calls ?? 'tool calls of this run'} have failed.`;
   }
 };
 
-const afterPause = ({ reason }: RejectionFacts): string =>
-  `Report what is done, what is not done and why. Say that a person ${WHO_ENDS_IT[reason as PauseReason]}.`;
+const afterPause = ({ reason, relayed }: RejectionFacts): string => {
+  const end = reason === 'budget_exhausted' ? relayed?.pauseEnd() : undefined;
+  return `Report what is done, what is not done and why. ${end ?? `Say that a person ${WHO_ENDS_IT[reason as PauseReason]}.`}`;
+};
 
 const WHO_ENDS_IT: Readonly<Record<PauseReason, string>> = {
   budget_exhausted: 'must resume the run',
