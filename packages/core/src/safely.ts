@@ -78,11 +78,18 @@ export const readText = (value: unknown, key: string, limit = TEXT_LIMIT): strin
 };
 /** The first `limit` elements of an array; none if it is not one. */
 export const readItems = (value: unknown, limit: number): unknown[] => {
+  if (!isObject(value)) return [];
   const length = guarded(() => (Array.isArray(value) ? Math.min(value.length, limit) : 0), 0);
   return Array.from({ length }, (_, index) => read(value, String(index)));
 };
 /** Own enumerable keys; none if they can't be read. */
-export const readKeys = (value: unknown): string[] => guarded(() => (isObject(value) ? Object.keys(value) : []), []);
+export const readKeys = (value: unknown): string[] => {
+  try {
+    return isObject(value) ? Object.keys(value) : [];
+  } catch {
+    return [];
+  }
+};
 /** The `name` of an error, and of its class: OpenAI's and MCP's errors leave `name` at 'Error'. */
 export const readNames = (error: unknown): string[] =>
   [error, read(error, 'constructor')].map((one) => readText(one, 'name', 100)).filter((name) => name !== undefined);

@@ -10,6 +10,7 @@ const TAGS = /<\/?breakerbox>/g;
 
 /** A text without the advice that a guard added. Guards around that one judge the rest. In a text that was cut, advice may have no end. */
 export const withoutAdvice = (text: string): string => {
+  if (!text.includes(OPENS)) return text; // Nearly every text.
   if (text.trimStart().startsWith(OPENS) && !text.includes(ENDS)) return text; // Advice is after an error.
   const parts = text.split(OPENS).map((part, index) => (index === 0 ? part : afterEnd(part)));
   return parts.map((part, index) => (index < parts.length - 1 ? part.trimEnd() : part)).join('');

@@ -125,9 +125,10 @@ function gatherEvidence(error: unknown, unixMs: number, refine: Refine = (_, own
         return over ? [] : [visit(one, depth + 1)];
       });
     const linked = below(LINKS.map((key) => read(value, key)));
+    const errors = readItems(read(value, 'errors'), MOST.siblings);
     // `errors` of ajv and similar libraries holds violations, not errors.
-    const inner = isValidationError(value) ? [] : readItems(read(value, 'errors'), MOST.siblings);
-    return merge([own, ...linked, ...mostTelling(below(inner))]);
+    const inner = errors.length === 0 || isValidationError(value) ? [] : mostTelling(below(errors));
+    return linked.length + inner.length === 0 ? own : merge([own, ...linked, ...inner]);
   };
   return visit(error, 0);
 }
@@ -153,20 +154,21 @@ const CANCELLED = /^(?:Abort|APIUserAbort|Cancell?ed|Cancel|RequestAborted)(?:Er
 /** Arguments that a schema rejected: zod, valibot, yup, joi, ajv, AWS, AI SDK, LangChain. */
 const VALIDATION =
   /^(?:\$?Zod|Vali|Validation|Schema|AI_(?:InvalidToolInput|NoSuchTool|TypeValidation|InvalidArgument))Error$|^(?:Validation|ToolInputParsing)Exception$/;
-const isNamed = (error: unknown, pattern: RegExp): boolean => readNames(error).some((name) => pattern.test(name));
+const isNamed = (names: readonly string[], pattern: RegExp): boolean => names.some((name) => pattern.test(name));
 
 /** Whether an error is a time-out (`ConnectTimeoutError`, `ReadTimeout`, …) or an abort, by its class or the DOMException code. */
 export function stopKind(error: unknown): 'timeout' | 'cancelled' | undefined {
-  const code = isNamed(error, /^DOMException$/) && read(error, 'code');
-  if (isNamed(error, TIMEOUT) || code === 23) return 'timeout';
-  return isNamed(error, CANCELLED) || code === 20 ? 'cancelled' : undefined;
+  const names = readNames(error);
+  const code = isNamed(names, /^DOMException$/) && read(error, 'code');
+  if (isNamed(names, TIMEOUT) || code === 23) return 'timeout';
+  return isNamed(names, CANCELLED) || code === 20 ? 'cancelled' : undefined;
 }
 
 /** Whether a schema rejected a value: by class, by Standard Schema's `issues`, or by ajv's `errors`. */
 function isValidationError(error: unknown): boolean {
   const has = (list: string, key: string) => readText(readItems(read(error, list), 1)[0], key) !== undefined;
   const told = has('issues', 'message') || (has('errors', 'keyword') && has('errors', 'schemaPath'));
-  return told || isNamed(error, VALIDATION);
+  return told || isNamed(readNames(error), VALIDATION);
 }
 
 /** Reads one error, without its causes. */

@@ -130,14 +130,16 @@ export const grpcStatus = (name: string): Meaning | undefined => {
   return namedCode(`grpc:${spelled}`, `gRPC status ${spelled}`);
 };
 
+const isOfSpawn = (error: unknown): boolean =>
+  [error, read(error, 'cause')].some((one) => readText(one, 'syscall', 16)?.startsWith('spawn'));
+
 /** The meaning of an error's code: from a database, Node or a client, JSON-RPC or gRPC; never an HTTP status. */
 export const errorCode = (error: unknown): Meaning | undefined => {
   const code = read(error, 'code');
   const found = databaseCode(error, code);
   if (found) return found;
   // If the command to start is missing, that says nothing about the object of a call.
-  const spawned = [error, read(error, 'cause')].some((one) => readText(one, 'syscall', 16)?.startsWith('spawn'));
-  if (code === 'ENOENT' && spawned) return namedCode('spawn', 'spawn ENOENT');
+  if (code === 'ENOENT' && isOfSpawn(error)) return namedCode('spawn', 'spawn ENOENT');
   if (typeof code === 'string') {
     const firebase = readNames(error).includes('FirebaseError') && /^(?:\w+\/)?([a-z-]+)$/.exec(code)?.[1];
     if (firebase) return grpcStatus(firebase.replaceAll('-', '_'));

@@ -167,9 +167,9 @@ describe('O2b: a call that chose a URL or a host', () => {
   it('O2b: the key of a call is the URL before the host', () => {
     expect(targetIn({ host: 'b.example', url: 'https://a.example:8443/x' })?.host).toBe('a.example:8443');
     expect(targetIn({ host: 'b.example:99' })?.host).toBe('b.example:99');
-    expect([{ host: 'b' }, { host: 'two words.example' }, { server: 5 }, 'b.example'].map(targetIn)).toEqual(
-      Array(4).fill(undefined),
-    );
+    expect(
+      [{ host: 'b' }, { host: 'two words.example' }, { server: 5 }, 'b.example'].map((one) => targetIn(one)),
+    ).toEqual(Array(4).fill(undefined));
   });
 });
 

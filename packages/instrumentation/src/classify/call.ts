@@ -25,11 +25,13 @@ const stringsIn = (input: unknown, depth = 3, found: string[] = []): readonly st
 };
 
 /** The URL that a call chose, or the host as a URL; undefined if its input names none. */
-export const targetIn = (input: unknown): URL | undefined => {
-  const urls = stringsIn(input).filter((value) => WEB.test(value));
-  const hosts = HOST_KEYS.map((key) => `${readText(input, key, 254)}`).filter((host) => HOST.test(host));
-  const found = [...urls, ...hosts.map((host) => `tcp://${host}`)].find((one) => URL.canParse(one));
-  return found === undefined ? undefined : new URL(found);
+export const targetIn = (input: unknown, values = stringsIn(input)): URL | undefined => {
+  for (const text of values) if (WEB.test(text) && URL.canParse(text)) return new URL(text);
+  for (const key of HOST_KEYS) {
+    const host = readText(input, key, 254);
+    if (host !== undefined && HOST.test(host) && URL.canParse(`tcp://${host}`)) return new URL(`tcp://${host}`);
+  }
+  return undefined;
 };
 const HOST_KEYS = ['host', 'hostname', 'domain', 'server', 'ip'];
 const WEB = /^(?:https?|wss?):\/\//i;
@@ -113,7 +115,7 @@ export const callOf = (context: ReadContext | undefined) => {
   const kind = (given ?? kindOf(tool) ?? (hasProgram(input) && !handlesCode ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
-  const target = targetIn(input);
+  const target = targetIn(input, values);
   const keys = readKeys(input);
   const readsFile = handlesCode || READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
   return {
@@ -123,7 +125,10 @@ export const callOf = (context: ReadContext | undefined) => {
     opens,
     /** The strings in its arguments, and the parts of its URL, which an error may quote. */
     quoted: target ? [...values, target.pathname, target.pathname.slice(1)] : values,
-    literals: literalsOf(values, name),
+    /** Asked of few errors. */
+    get literals() {
+      return literalsOf(values, name);
+    },
     target,
     /** Its URL is for another program to open: a status is the answer of the tool's own service. */
     passesOn: !opens && (PASSED_ON.test(name) || keys.some((key) => PASSED_ON.test(key) || /link|domain/i.test(key))),

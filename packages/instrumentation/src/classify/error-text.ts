@@ -7,9 +7,9 @@ export const textOf = (error: unknown): string => {
     const text = withoutAdvice(error.slice(0, TEXT_LIMIT));
     return faultIn(text) ?? text;
   }
-  const content = contentOf(read(error, 'content'));
   const message = withoutAdvice(
-    readText(error, 'message') ?? (content || joined(SAID.map((key) => readText(error, key)))),
+    readText(error, 'message') ??
+      (contentOf(read(error, 'content')) || joined(SAID.map((key) => readText(error, key)))),
   );
   if (!message.startsWith('Command ')) return faultIn(message) ?? message;
   const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);

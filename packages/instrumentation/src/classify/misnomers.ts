@@ -31,8 +31,10 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   if (proxy !== undefined) return ofPeer(Number(proxy), 'network');
   // The arguments of an MCP call are in the body, so a 404 means that the session has expired. -1: a page instead of JSON.
   const endpoint = is('StreamableHTTPError') || is('SseError') || is('SdkHttpError') || is('MCPClientError');
-  const status = readStatus(error) ?? (read(error, 'code') === -1 ? 404 : undefined);
-  if (endpoint) return status === undefined ? undefined : ofPeer(status, 'server');
+  if (endpoint) {
+    const status = readStatus(error) ?? (read(error, 'code') === -1 ? 404 : undefined);
+    return status === undefined ? undefined : ofPeer(status, 'server');
+  }
   const posted = POSTED.exec(message);
   if (posted) return ofPeer(Number(posted[1] ?? 404), 'server');
   if (is('ZodError') && /"path": \[\s*"jsonrpc"\s*\]/.test(message)) return 'server';
@@ -43,9 +45,8 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   const early = is('SdkError') && read(error, 'code') === 'REQUEST_TIMEOUT' && read(error, 'data') === undefined;
   if (early) return /time(?:d[ -]?|-)?out/i.test(message) ? undefined : 'cancelled';
   // axios says 'canceled' for every reason of the signal, and gaxios says 'aborted' for its own `timeout`.
-  const late = stopKind(['config', 'signal', 'reason'].reduce(read, error)) === 'timeout';
   if (is('CanceledError') || (is('GaxiosError') && stopKind(cause) === 'cancelled'))
-    return late ? 'timeout' : undefined;
+    return stopKind(['config', 'signal', 'reason'].reduce(read, error)) === 'timeout' ? 'timeout' : undefined;
   if (!message.startsWith('Command ')) return undefined;
   if (read(error, 'isCanceled') === true) return 'cancelled';
   // `exec` shows only in this way that its timeout killed the command.
