@@ -126,7 +126,8 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
   /** A tool that is there already is changed in place, because sessions keep its object. */
   const put = (name: string, toolConfig: ToolConfig): ToolSpec => {
     const treated = toolSettings(config.defaults, toolConfig, scope);
-    const ownSeries = toolSeries(series, name, maxTools);
+    const level = toolConfig.telemetry ?? levelOf(toolConfig.group || undefined);
+    const ownSeries = toolSeries(series, name, maxTools, { level });
     if (treated.precheck !== undefined) for (const one of AVAILABILITIES) seriesOf(ownSeries, 'prechecks', one);
     const tool: ToolSpec = Object.assign(tools.get(name) ?? { name, group: undefined, series: ownSeries }, treated);
     tools.set(name, tool);
@@ -166,7 +167,11 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     const name = circuitNameOf(group);
     const known = groups.get(name);
     if (known !== undefined) return known;
-    const made = { name, ...groupSettings(config, group, scope), series: toolSeries(series, name, maxTools, true) };
+    const made = {
+      name,
+      ...groupSettings(config, group, scope),
+      series: toolSeries(series, name, maxTools, { isGroup: true, level: levelOf(group) }),
+    };
     if (made.series.isGroup) made.series.level = levelOf(group);
     groups.set(name, made);
     return made;

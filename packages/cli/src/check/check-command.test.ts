@@ -57,11 +57,33 @@ describe('E6, M8: breakerbox check', () => {
     expect(code).toBe(1);
   });
 
-  test('E6: --json has all of it, and --as says what a file is', async () => {
-    const { out, code } = await run('--json', '--as', 'capabilities', map, faulty);
+  test('E6: a file of another name is what it has fewer faults as', async () => {
+    const own = file('map.yaml', 'tools:\n  a: { provides: pages, dependsOn: [proxy] }\n');
+    const settings = file('settings.yaml', 'agent: a\ntools:\n  a: { cooldownMs: 5000 }\n  b: { falback: ask }\n');
+    const { out } = await run('--json', own, settings, sound);
+    expect(JSON.parse(out)).toMatchObject([
+      { kind: 'capabilities', valid: true, tools: 1 },
+      { kind: 'configuration', valid: false, errors: [{ path: 'tools.b.falback' }] },
+      { kind: 'configuration', valid: true },
+    ]);
+  });
+
+  test('E6: --json has all of it, the line beside the path, and --as says what a file is', async () => {
+    const broken = file('broken.yaml', 'tools: [\n  a');
+    const { out, code } = await run('--json', '--as', 'capabilities', map, faulty, broken, join(folder, 'none.yaml'));
     expect(JSON.parse(out)).toMatchObject([
       { file: map, kind: 'capabilities', valid: true, errors: [], tools: 1 },
-      { file: faulty, kind: 'capabilities', valid: false, errors: expect.arrayContaining([expect.anything()]) },
+      {
+        file: faulty,
+        kind: 'capabilities',
+        valid: false,
+        errors: [
+          { line: 1, path: 'defaults' },
+          { line: 4, path: 'tools.search.cooldownMs' },
+        ],
+      },
+      { errors: [{ line: 2, column: 4, path: 'file', message: expect.stringContaining('not valid YAML') }] },
+      { errors: [{ path: 'file', message: expect.stringContaining('ENOENT') }] },
     ]);
     expect(code).toBe(1);
   });

@@ -16,10 +16,22 @@ export interface CheckedFile {
   readonly file: string;
   readonly kind: Kind;
   readonly valid: boolean;
-  /** All faults, up to 100, each with its line and its place in the file. Empty if the file is valid. */
-  readonly errors: readonly ConfigIssue[];
+  /** All faults, up to 100. Empty if the file is valid. */
+  readonly errors: readonly FileFault[];
   /** How many tools the file names. Undefined if it is not valid. */
   readonly tools: number | undefined;
+}
+
+/** One fault of a file. */
+export interface FileFault {
+  /** Undefined if it is about the whole file. */
+  readonly line: number | undefined;
+  /** Undefined if only the line is known. */
+  readonly column: number | undefined;
+  /** The setting, such as `tools.search.cooldownMs`; or `file`. */
+  readonly path: string;
+  /** What is wrong, and how to fix it. */
+  readonly message: string;
 }
 
 interface Flags {
@@ -37,7 +49,7 @@ export const checkCommand = (io: CommandIo = processIo): Command =>
     .addOption(
       new Option(
         '--as <kind>',
-        'what all files are (default: capabilities if the name begins with that, else configuration)',
+        'what all files are (default: capabilities or configuration by a name that begins with capabilities or breakerbox, else by the content)',
       ).choices(KINDS),
     )
     .option('--json', 'print one JSON document, of type CheckedFile[]', false)
@@ -45,8 +57,8 @@ export const checkCommand = (io: CommandIo = processIo): Command =>
     .action((files: readonly string[], flags: Flags) => run(files, flags, io));
 
 const run = async (files: readonly string[], { as, json }: Flags, { out, err, exitWith }: CommandIo) => {
-  const checked = await Promise.all(files.map((file) => check(file, as ?? kindOf(file))));
-  if (json) out(documentOf(checked));
+  const checked = await Promise.all(files.map((file) => check(file, as ?? namedKind(file))));
+  if (json) out(documentOf(checked.map((one) => ({ ...one, errors: one.errors.map(faultOf) }))));
   else
     for (const one of checked) {
       if (one.valid) out(`${printable(one.file)}: valid, ${counted(one)}\n`);
@@ -55,9 +67,23 @@ const run = async (files: readonly string[], { as, json }: Flags, { out, err, ex
   if (checked.some(({ valid }) => !valid)) exitWith(1);
 };
 
-const kindOf = (file: string): Kind => (basename(file).startsWith('capabilities') ? 'capabilities' : 'configuration');
+/** What a file is by its name; undefined if the name does not say it. */
+const namedKind = (file: string): Kind | undefined => {
+  const name = basename(file);
+  if (name.startsWith('capabilities')) return 'capabilities';
+  return name.startsWith('breakerbox') ? 'configuration' : undefined;
+};
 
-const check = async (file: string, kind: Kind): Promise<CheckedFile> => {
+type Checked = Omit<CheckedFile, 'errors'> & { readonly errors: readonly ConfigIssue[] };
+
+/** A file of an unknown kind is what it has fewer faults as. Every sound capability map is a sound configuration too. */
+const check = async (file: string, kind: Kind | undefined): Promise<Checked> => {
+  if (kind !== undefined) return checkAs(file, kind);
+  const [map, configuration] = await Promise.all([checkAs(file, 'capabilities'), checkAs(file, 'configuration')]);
+  return map.valid || map.errors.length < configuration.errors.length ? map : configuration;
+};
+
+const checkAs = async (file: string, kind: Kind): Promise<Checked> => {
   try {
     const tools = kind === 'capabilities' ? (await loadCapabilities(file)).tools : readConfig(file).settings.tools;
     return { file, kind, valid: true, errors: [], tools: Object.keys(tools ?? {}).length };
@@ -67,9 +93,21 @@ const check = async (file: string, kind: Kind): Promise<CheckedFile> => {
   }
 };
 
-const counted = ({ tools = 0 }: CheckedFile): string => `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+/** Errors of files have the line in front of the path, because people read them in one line. */
+const faultOf = ({ path, message }: ConfigIssue): FileFault => {
+  const [, line, column, rest] = /^line (\d+)(?:, column (\d+))?(?:, (.+))?$/s.exec(path) ?? [];
+  if (line === undefined) return { line: undefined, column: undefined, path, message };
+  return {
+    line: Number(line),
+    column: column === undefined ? undefined : Number(column),
+    path: rest ?? 'file',
+    message,
+  };
+};
 
-const faultsOf = ({ file, kind, errors }: CheckedFile): string => {
+const counted = ({ tools = 0 }: Checked): string => `${tools} ${tools === 1 ? 'tool' : 'tools'}`;
+
+const faultsOf = ({ file, kind, errors }: Checked): string => {
   const lines = errors.map(({ path, message }) => ({ path: onOneLine(path), message: onOneLine(message) }));
   const what = kind === 'capabilities' ? 'capability file' : 'configuration file';
   return new BreakerboxConfigError(lines, `${what} '${printable(file)}'`).message;

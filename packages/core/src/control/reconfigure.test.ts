@@ -189,4 +189,11 @@ describe('A10, E6: what cannot be', () => {
   test('what is not a box', () => {
     expect(() => reconfigure({} as never, (config) => config)).toThrow(BreakerboxUsageError);
   });
+
+  test('E6: settings in place of a function that returns them', () => {
+    const { box } = bench();
+    expect(() => reconfigure(box, { defaults: {} } as never)).toThrow(
+      /^reconfigure\(.*change is not a function\. Give/,
+    );
+  });
 });

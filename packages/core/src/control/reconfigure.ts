@@ -3,7 +3,7 @@ import type { Breakerbox } from '../breakerbox.ts';
 import { adopted, type Circuit } from '../circuit/circuit.ts';
 import { adoptKeys } from '../circuit/key-circuits.ts';
 import { groupNameOf } from '../circuit/policy.ts';
-import { type ConfigIssue, isRecord, reject } from '../config/checks.ts';
+import { BreakerboxUsageError, type ConfigIssue, isRecord, reject } from '../config/checks.ts';
 import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
 import { modelContexts } from '../models/model-contexts.ts';
@@ -58,7 +58,7 @@ export interface ReconfigureOptions {
  * change.
  *
  * @throws BreakerboxConfigError if the settings cannot work, or cannot change while the box lives. Then nothing changes.
- * @throws BreakerboxUsageError if `box` is not a box.
+ * @throws BreakerboxUsageError if `box` is not a box, or `change` is not a function.
  *
  * @example
  * ```ts
@@ -71,6 +71,12 @@ export const reconfigure = (
   { fixed = [] }: ReconfigureOptions = {},
 ): void => {
   const internals = boxInternals(box, 'reconfigure(box, change)');
+  if (typeof change !== 'function') {
+    throw new BreakerboxUsageError(
+      'reconfigure(box, change): change is not a function. Give a function that returns all settings, such as ' +
+        '(config) => ({ ...config, defaults: { failureThreshold: 5 } }).',
+    );
+  }
   const { context, config, scope, put } = internals;
   const next = change({ ...config });
   validateConfig(next);

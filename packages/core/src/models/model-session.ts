@@ -114,7 +114,11 @@ const createModels = (owner: Breakerbox, internals: BoxInternals): BoxModels => 
     const name = circuitNameOf(`${MODEL_PREFIX}${group}`);
     const known = groups.get(name);
     if (known !== undefined) return known;
-    const spec = { name, ...modelGroupSettings(config, name), series: toolSeries(series, name, maxTools, true) };
+    const spec = {
+      name,
+      ...modelGroupSettings(config, name),
+      series: toolSeries(series, name, maxTools, { isGroup: true }),
+    };
     groups.set(name, spec);
     return spec;
   };

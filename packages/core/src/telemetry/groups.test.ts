@@ -62,17 +62,17 @@ describe('C13: the metrics of a group', () => {
 
   test('they share maxTools and _OTHER with tools', () => {
     const series = createAgentSeries(agent);
-    const first = toolSeries(series, 'group:one', 2, true);
+    const first = toolSeries(series, 'group:one', 2, { isGroup: true });
     const tool = toolSeries(series, 'a', 2);
-    const second = toolSeries(series, 'group:two', 2, true);
+    const second = toolSeries(series, 'group:two', 2, { isGroup: true });
     expect([...series.tools.keys()]).toEqual(['group:one', 'a', '_OTHER']);
-    expect(toolSeries(series, 'group:one', 2, true)).toBe(first);
+    expect(toolSeries(series, 'group:one', 2, { isGroup: true })).toBe(first);
     expect(toolSeries(series, 'b', 2)).toBe(second);
     expect([first, tool, second].map(({ isGroup }) => isGroup)).toEqual([true, false, false]);
   });
 
   test('C1: a mode that an operator sets has a series from its first use on', () => {
-    const series = toolSeries(createAgentSeries(agent), 'group:one', 1, true);
+    const series = toolSeries(createAgentSeries(agent), 'group:one', 1, { isGroup: true });
     const states = () => [...allSeries(series, 'circuits')].map(({ attributes }) => attributes['breakerbox.state']);
     expect(states()).toEqual(['closed', 'open', 'half_open']);
     ownSeries(series, 'circuits', 'forced_open').value += 1;

@@ -63,6 +63,18 @@ describe('zeros of new series', () => {
     );
     expect([...new Set(tools)].sort()).toEqual(['_OTHER', 'a', 'b']);
   });
+
+  test('tools of which nothing is exported take no place of maxTools', async () => {
+    const { scrape } = registerMetrics();
+    const groups = { quiet: { telemetry: 'none' } } as const;
+    const tools = { silent: { telemetry: 'none' }, member: { group: 'quiet' }, a: {} } as const;
+    const { box } = bench({ agent, tools, groups, maxTools: 2 });
+    box.declare('b');
+    box.declare('c');
+    const series = seriesOf(agent, await scrape(), 'breakerbox_circuits');
+    const seen = series.map((line) => /tool_name="(\w+)"/.exec(line)?.[1]);
+    expect([...new Set(seen)].sort()).toEqual(['_OTHER', 'a', 'b']);
+  });
 });
 
 test('new sessions retire idle ones when no metrics are collected', () => {

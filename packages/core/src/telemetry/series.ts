@@ -236,16 +236,30 @@ export const countCircuits = (
   else if (since.value === 0) since.value = unixNow() / 1000;
 };
 
-/** The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. Groups and tools share both. */
-export const toolSeries = (series: AgentSeries, name: string, maxTools: number, isGroup = false): ToolSeries => {
+/**
+ * The series of a name: its own while the agent has fewer than `maxTools`, otherwise those of `_OTHER`. Groups and tools share both. A name
+ * of which nothing is exported counts for neither.
+ */
+export const toolSeries = (
+  series: AgentSeries,
+  name: string,
+  maxTools: number,
+  { isGroup = false, level = 'full' }: { readonly isGroup?: boolean; readonly level?: TelemetryLevel } = {},
+): ToolSeries => {
   const known = series.tools.get(name);
   if (known !== undefined) return known;
-  const others = series.tools.has(OTHER_TOOL) ? 1 : 0;
-  const label = series.tools.size - others < maxTools ? name : OTHER_TOOL;
+  const label = level === 'none' || exported(series) < maxTools ? name : OTHER_TOOL;
   if (label !== name) warnOfOthers(series.agent, name, maxTools);
   const made = series.tools.get(label) ?? createToolSeries(series.agent, label, isGroup && label === name);
+  if (label === name) made.level = level;
   series.tools.set(label, made);
   return made;
+};
+
+const exported = ({ tools }: AgentSeries): number => {
+  let count = 0;
+  for (const [name, { level }] of tools) if (name !== OTHER_TOOL && level !== 'none') count += 1;
+  return count;
 };
 
 const warnOfOthers = (agent: string, name: string, maxTools: number): void =>
