@@ -62,24 +62,35 @@ const SLOW = [
 ];
 
 /** What a test says that registers something for its process: a clock, an SDK, a mock, a setting. */
-const OF_THE_PROCESS = /setGlobal|useFakeTimers|vi\.(mock|spyOn|stub)|process\.env|globalThis|register(Metrics|Traces)/;
-const FOLDERS = '{packages/core/src,packages/instrumentation/src/classify,packages/control/src,dashboards/src}';
+const OF_THE_PROCESS =
+  /setGlobal|useFakeTimers|vi\.(mock|spyOn|stub|resetModules)|process\.env|globalThis|register(Metrics|Traces)/;
+const SHARED = '{packages/core/src,packages/instrumentation/src/classify,packages/control/src,dashboards/src}';
 
 /** Tests that leave nothing behind. Each worker loads the modules once for all of them, which takes half the time. */
-const TOGETHER = globSync(`${FOLDERS}/**/*.test.ts`, { exclude: ['**/proof/**'] }).filter(
-  (file) => !OF_THE_PROCESS.test(readFileSync(file, 'utf8')),
-);
+const togetherIn = (folders: string, exclude: readonly string[]): readonly string[] =>
+  globSync(`${folders}/**/*.test.ts`, { exclude: ['**/proof/**', ...exclude] }).filter(
+    (file) => !OF_THE_PROCESS.test(readFileSync(file, 'utf8')),
+  );
+const TOGETHER = togetherIn(SHARED, []);
+/** In workers of their own: they load frameworks. */
+const ADAPTERS = togetherIn('packages/{instrumentation,cli}/src', TOGETHER);
+
+/** Tests of several packages that run with the parts. */
+const AMONG_PARTS = ['frameworks', 'hostile-telemetry', 'models', 'secrets'];
 
 export default defineConfig({
   test: {
     globalSetup: 'test/temporary.ts',
     projects: [
-      {
+      ...[
+        { name: 'together', include: TOGETHER },
+        { name: 'adapters', include: ADAPTERS },
+      ].map(({ name, include }) => ({
         ...resolve,
         test: {
-          name: 'together',
+          name,
           env: PARTS_ENV,
-          include: TOGETHER,
+          include: [...include],
           isolate: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -87,7 +98,7 @@ export default defineConfig({
           retry,
           sequence: { groupOrder: 1 },
         },
-      },
+      })),
       {
         ...resolve,
         test: {
@@ -98,9 +109,10 @@ export default defineConfig({
             'packages/control/console/src/*.test.ts',
             'test/{mcp-servers,outages}.*.ts',
             'scripts/*.test.mjs',
-            '{dashboards,alerts,stack,docs,examples,bench,test/frameworks,test/hostile-telemetry,test/models,test/secrets}/**/*.test.ts',
+            '{dashboards,alerts,stack,docs,examples,bench}/**/*.test.ts',
+            ...AMONG_PARTS.map((folder) => `test/${folder}/**/*.test.ts`),
           ],
-          exclude: [...configDefaults.exclude, ...SLOW, ...TOGETHER],
+          exclude: [...configDefaults.exclude, ...SLOW, ...TOGETHER, ...ADAPTERS],
           maxWorkers,
           // Tests that start servers and tools share two cores in CI.
           testTimeout: 60_000,
@@ -118,8 +130,9 @@ export default defineConfig({
           exclude: [
             ...configDefaults.exclude,
             ...SLOW,
-            'test/{costs,frameworks,hostile,hostile-telemetry,secrets}/**',
+            'test/{costs,hostile}/**',
             'test/{mcp-servers,outages}.*',
+            ...AMONG_PARTS.map((folder) => `test/${folder}/**`),
           ],
           // Prometheus, Alertmanager and a fleet of agents in real time. They mostly wait, but a busy machine changes what they do.
           maxWorkers: 3,

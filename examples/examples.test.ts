@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import instrumentation from '../packages/instrumentation/package.json' with { type: 'json' };
+import { COMPILE_CACHE } from '../test/compile-cache.ts';
 import { anthropic, gemini, openAi, type Provider } from '../test/newcomer/providers.ts';
 
 const FOLDER = import.meta.dirname;
@@ -27,7 +28,13 @@ const run = async (example: string, variables: Readonly<Record<string, string>> 
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', join(FOLDER, example)], {
     cwd: home,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', HOME: home, OTEL_EXPORTER_PROMETHEUS_PORT: '0', ...variables },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: home,
+      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
+      ...COMPILE_CACHE,
+      ...variables,
+    },
   });
   const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -1,12 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ScenarioRun, startScenarios } from './scenario-run.ts';
 import { BUDGET } from './spender.ts';
 
 /**
  * What alerts people, and what does not: agents in processes of their own, scraped or pushing, and the repository's rules,
- * routes and inhibition in a real Prometheus and a real Alertmanager. All scenarios run side by side, with different agent names. The
- * longest ones start first.
+ * routes and inhibition in a real Prometheus and a real Alertmanager. All scenarios run side by side, with different agent names: they
+ * wait for minutes of the rules, and little else.
  */
+vi.setConfig({ maxConcurrency: 20 });
+
 let run: ScenarioRun;
 beforeAll(async () => {
   run = await startScenarios();

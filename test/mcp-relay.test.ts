@@ -10,6 +10,7 @@ import { StdioClientTransport as StdioOfSdk2 } from '@modelcontextprotocol/clien
 import { Client as ClientOfSdk1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as StdioOfSdk1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, describe, expect, test } from 'vitest';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const MAIN = fileURLToPath(new URL('../packages/cli/src/main.ts', import.meta.url));
 const SERVER = fileURLToPath(new URL('mcp-relay-server.mjs', import.meta.url));
@@ -41,7 +42,7 @@ interface Connected {
 const CLIENTS = {
   'SDK 1': async (args: string[]): Promise<Connected> => {
     const client = new ClientOfSdk1(who);
-    const transport = new StdioOfSdk1({ command: process.execPath, args, stderr: 'ignore' });
+    const transport = new StdioOfSdk1({ command: process.execPath, args, env: COMPILE_CACHE, stderr: 'ignore' });
     undo.push(() => client.close());
     await client.connect(transport);
     return {
@@ -53,7 +54,7 @@ const CLIENTS = {
   },
   'SDK 2': async (args: string[]): Promise<Connected> => {
     const client = new ClientOfSdk2(who);
-    const transport = new StdioOfSdk2({ command: process.execPath, args, stderr: 'ignore' });
+    const transport = new StdioOfSdk2({ command: process.execPath, args, env: COMPILE_CACHE, stderr: 'ignore' });
     undo.push(() => client.close());
     await client.connect(transport);
     return {

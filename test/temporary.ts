@@ -30,20 +30,24 @@ const removeLeft = (parent: string): void => {
 };
 
 /**
- * Makes the folder, for `os.tmpdir()` of this process and of its child processes.
+ * Makes the folder, for `os.tmpdir()` and the compile cache of this process and of its child processes.
  *
  * @returns A function that removes it.
  */
 export const setup = (): (() => void) => {
   const parent = tmpdir();
-  const before = process.env.TMPDIR;
+  const before = { TMPDIR: process.env.TMPDIR, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
   removeLeft(parent);
   const folder = mkdtempSync(join(parent, `${PREFIX}${process.pid}-`));
   chmodSync(folder, 0o755); // Some tests read it as another user.
   process.env.TMPDIR = folder;
+  // Tests start hundreds of processes from the same sources: Node strips and compiles each of them once in a run.
+  process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
   return () => {
-    if (before === undefined) delete process.env.TMPDIR;
-    else process.env.TMPDIR = before;
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
     try {
       rmSync(folder, { recursive: true, force: true, maxRetries: 9, retryDelay: 100 });
     } catch {

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WARNING_CODES, type WarningCode } from '../packages/core/src/warnings/warnings.ts';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 const FOLDER = join(import.meta.dirname, 'warnings');
 const CORE = join(import.meta.dirname, '../packages/core/src/index.ts');
@@ -28,7 +29,7 @@ const stderrOf = async (name: string, variables: Readonly<Record<string, string>
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', join(FOLDER, `${name}.ts`), ...given], {
     cwd: home,
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', HOME: home, ...variables },
+    env: { PATH: process.env.PATH ?? '', HOME: home, ...COMPILE_CACHE, ...variables },
   });
   const code = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   const stderr = await text(child.stderr);

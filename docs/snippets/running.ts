@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { COMPILE_CACHE } from '../../test/compile-cache.ts';
 import { type Fence, ROOT } from './fences.ts';
 import { asShown, type Program } from './programs.ts';
 
@@ -17,7 +18,7 @@ export interface EndedSnippet extends Ended {
 }
 
 /** A port of its own in the place of 9464, where an agent of the reader's may be listening. */
-const ENVIRONMENT = { PATH: process.env.PATH, OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
+const ENVIRONMENT = { PATH: process.env.PATH, OTEL_EXPORTER_PROMETHEUS_PORT: '0', ...COMPILE_CACHE };
 const TIMEOUT_MS = 30_000;
 /** For all that share a process. */
 const ALL_TIMEOUT_MS = 55_000;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { COMPILE_CACHE } from '../../test/compile-cache.ts';
 import { asShown, type Program, shows } from './programs.ts';
 
 /** How a program was when it was stopped. */
@@ -28,7 +29,7 @@ export const serve = async (
   cwd: string,
   expected: string,
 ): Promise<Serving> => {
-  const env = { PATH: process.env.PATH, OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
+  const env = { PATH: process.env.PATH, OTEL_EXPORTER_PROMETHEUS_PORT: '0', ...COMPILE_CACHE };
   const child = spawn(process.execPath, ['--conditions=breakerbox-source', program.path], { cwd, env });
   const ended = once(child, 'close');
   let printed = '';

@@ -7,6 +7,7 @@ import { ctlCommand } from '../../packages/cli/src/ctl/ctl-command.ts';
 import { mcpInstallCommand, processInstallHost } from '../../packages/cli/src/mcp/install/install-command.ts';
 import { mcpCommand } from '../../packages/cli/src/mcp/mcp-command.ts';
 import { demoCommand } from '../../packages/demo/src/demo-command.ts';
+import { COMPILE_CACHE } from '../../test/compile-cache.ts';
 import { published } from '../../test/packaging/published.ts';
 import { type Fence, namedFiles, ROOT } from './fences.ts';
 import type { Ended } from './running.ts';
@@ -92,7 +93,7 @@ export const isRun = (command: string): boolean => IS_RUN.test(command);
 
 export const runCommand = (command: string, { folder, bin }: Workplace): Promise<Ended> =>
   new Promise((resolve) => {
-    const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
+    const env = { PATH: `${bin}${delimiter}${process.env.PATH}`, OTEL_EXPORTER_PROMETHEUS_PORT: '0', ...COMPILE_CACHE };
     // A pipe fails where any part of it does, as a reader would see.
     execFile(
       'bash',

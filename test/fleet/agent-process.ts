@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 
 /** How an agent reaches Redis. */
 export interface RedisAddress {
@@ -78,7 +79,7 @@ const ended = async (child: ChildProcess): Promise<void> => {
 export const startFleetAgent = async (orders: FleetOrders): Promise<FleetAgent> => {
   const child = fork(PROGRAM, [JSON.stringify(orders)], {
     execArgv: ['--conditions=breakerbox-source'],
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, BREAKERBOX_WARNINGS: 'off' },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, BREAKERBOX_WARNINGS: 'off', ...COMPILE_CACHE },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   let words = '';

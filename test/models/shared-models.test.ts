@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startRedis } from '../../packages/fleet/src/redis/test-support.redis-server.ts';
+import { COMPILE_CACHE } from '../compile-cache.ts';
 import { answers, loopbackProvider, refuses } from './loopback-provider.ts';
 import { errorBody } from './recordings.ts';
 
@@ -17,7 +18,7 @@ interface Agent {
 const startAgent = async (...args: readonly string[]): Promise<Agent> => {
   const child: ChildProcess = fork(PROGRAM, args, {
     execArgv: ['--conditions=breakerbox-source'],
-    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, BREAKERBOX_WARNINGS: 'off' },
+    env: { PATH: process.env.PATH, TMPDIR: process.env.TMPDIR, BREAKERBOX_WARNINGS: 'off', ...COMPILE_CACHE },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
