@@ -126,7 +126,9 @@ const tasks = {
   example: ([name, ...args]) => [[source, example(name), ...args]],
   // Files that are named run wherever they belong.
   test: (args) =>
-    vitest(...(args.length === 0 ? ['together', 'adapters', 'parts', 'whole'].flatMap((name) => ['--project', name]) : args)),
+    vitest(
+      ...(args.length === 0 ? ['together', 'adapters', 'parts', 'whole'].flatMap((name) => ['--project', name]) : args),
+    ),
   'test:all': (args) => vitest(...args),
   preview: (args) => [[source, join(root, PREVIEW, 'src/main.ts'), ...args]],
   bench: (args) => [[source, join(root, 'bench/src/main.ts'), ...args]],
