@@ -38,7 +38,7 @@ describe('the fleet overview', () => {
     expect(open.at(-1)).toMatchObject({ type: 'row', collapsed: true });
   });
 
-  it('H2: says above the table of alerts how many of them it shows without scrolling: 5 of 22', () => {
+  it('says above the table of alerts how many of them it shows without scrolling: 5 of 22', () => {
     const [count, table] = ['Alerts', 'Firing alerts'].map((title) => panels.find((panel) => panel.title === title));
     const [above, below] = [count?.gridPos, table?.gridPos];
     expect((above?.y ?? 0) + (above?.h ?? 0)).toBe(below?.y);
