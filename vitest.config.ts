@@ -21,6 +21,7 @@ const PREVIEW = 'dashboards/preview/**/*.test.ts';
 const MODELS = [
   'packages/core/src/proof/model.test.ts',
   'packages/fleet/src/proof/promises.test.ts',
+  'test/models/failover.test.ts',
   'bench/src/scale/scale.test.ts',
 ];
 const MANY_CASES = '10000';

@@ -168,7 +168,7 @@ const STALE: Acted = {
 
 /** The boxes that have circuits of the tool or the group. */
 export const having = (boxes: readonly OperatedBox[], tool: string): readonly OperatedBox[] =>
-  boxes.filter(({ operator }) => operator.scope !== 'none' && operator.knows(tool));
+  boxes.filter(({ operator }) => operator.knows(tool));
 
 /** Core has the same limit, and would find it after some boxes have the mode. */
 const isFull = ({ operator }: OperatedBox, tool: string, owner: string, session: string | undefined): boolean => {

@@ -1,4 +1,5 @@
 import type { ForceOptions } from '@breakerbox/core/control';
+import { isModelCircuit } from '@breakerbox/core/internal';
 import type { OperatedBox } from './state.ts';
 
 type Options = Pick<ForceOptions, 'mode' | 'owner' | 'reason'> & { readonly expiresInMs: number };
@@ -40,7 +41,7 @@ export const createAgentModes = (now = () => performance.now()): AgentModes => {
       const ms = now();
       kept = kept.filter(({ untilMs }) => untilMs > ms);
       for (const { agent, tool, untilMs, ...options } of kept)
-        if (agent === box.agent && operator.scope !== 'none')
+        if (agent === box.agent && (operator.scope !== 'none' || isModelCircuit(tool)))
           operator.force(tool, { ...options, expiresInMs: untilMs - ms, isCounted: false, isDeclared: false });
     },
   };

@@ -7,7 +7,7 @@ export { type ErrorResult, isError, readErrorResult } from './classify/error-res
 export { saysSessionLost } from './classify/lost-session.ts';
 export { readJson } from './config/checks.ts';
 export type { ModelTokens, ModelUsage } from './config/model-price.ts';
-export { nearestFirst, safeJson, visible } from './config/names.ts';
+export { isModelCircuit, nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
 export { amountOf, reachedText, usedOf } from './limits/limit-text.ts';

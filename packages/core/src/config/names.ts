@@ -132,6 +132,10 @@ export const groupHint = (group: string): string => shortened(group.trim() || 'u
 export const reservedPrefix = (name: unknown): string | undefined =>
   typeof name === 'string' ? [GROUP_PREFIX, MODEL_PREFIX].find((prefix) => name.startsWith(prefix)) : undefined;
 
+/** Whether it is the circuit of a model, or of a provider. A box has those in any scope (L2). */
+export const isModelCircuit = (name: string): boolean =>
+  name.startsWith(MODEL_PREFIX) || name.startsWith(`${GROUP_PREFIX}${MODEL_PREFIX}`);
+
 /** Whose prefix it is. Follows 'names that begin with'. */
 export const whyReserved = (prefix: string): string =>
   prefix === GROUP_PREFIX

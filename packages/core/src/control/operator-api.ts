@@ -101,9 +101,9 @@ export interface Operator {
   release(tool: string, options: ReleaseOptions): boolean;
   /** Increases with each change of a mode, so that an operator can say which one they have seen. */
   readonly version: number;
-  /** Where the circuits of the box are. Without any (`none`), no mode can be forced; shared ones (`process`) have no mode of one session. */
+  /** Where the circuits of tools are. Without any (`none`), only models have modes to force; shared ones (`process`) have no mode of one session. */
   readonly scope: 'session' | 'process' | 'none';
-  /** Whether a tool or a group (`group:NAME`) of that name is declared. */
+  /** Whether the box has the circuit of a tool, a model or a group (`group:NAME`) of that name. */
   knows(tool: string): boolean;
   /**
    * Counts an action, such as one that could not be recorded, or one on several boxes. Without `isCounted: false`, actions that this

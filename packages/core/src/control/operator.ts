@@ -2,7 +2,7 @@ import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
 import type { Clock } from '../clock.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
-import { shortened } from '../config/names.ts';
+import { isModelCircuit, shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
 import type { LimitView } from '../limits/limit-view.ts';
 import { modelContexts } from '../models/model-contexts.ts';
@@ -137,7 +137,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       return overrides.version;
     },
     scope,
-    knows: (tool) => isDeclared(context, tool),
+    knows: (tool) => isDeclared(context, tool) && (scope !== 'none' || isModelCircuit(tool)),
     modes: () => current().map(view),
     leftMs: ({ tool, owner, session }) => {
       const of = current().find((one) => one.tool === tool && one.owner === owner && one.session === session);
@@ -193,7 +193,7 @@ const circuitName = (
   mustExist = true,
 ): string => {
   const tool = typeof given === 'string' ? shortened(given) : show(given);
-  if (scope === 'none') {
+  if (scope === 'none' && !isModelCircuit(tool)) {
     throw new BreakerboxUsageError(
       `operate(box).${call}(${show(given)}, …): this box keeps no circuits (scope 'none'), so the mode would have no effect. Give the box another scope.`,
     );

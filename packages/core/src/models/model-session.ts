@@ -203,8 +203,10 @@ const DAY_MS = 86_400_000;
 const modelSettings = ({ models }: BreakerboxConfig, name: string, hasFallback: boolean) => {
   const { price: _, ...own }: ModelConfig = models?.[name.slice(MODEL_PREFIX.length)] ?? {};
   const failureThreshold = hasFallback ? 2 : PROFILES.provider.failureThreshold;
-  const trip = hasFallback ? {} : { trip: SECOND_REFUSAL };
-  return toolSettings({ profile: 'provider', failureThreshold, maxRetryAfterMs: DAY_MS, ...trip }, own, 'process');
+  const defaults = { profile: 'provider', failureThreshold, maxRetryAfterMs: DAY_MS, trip: SECOND_REFUSAL } as const;
+  const settings = toolSettings(defaults, own, 'process');
+  // A success ends a row of refusals, and with it the wait that a failure before it asked for.
+  return { ...settings, policy: { ...settings.policy, countsSuccesses: false } };
 };
 
 /** L3: a model that this key may not use. One such answer may be about the request, so the second one in a row counts. */

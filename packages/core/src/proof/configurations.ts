@@ -6,6 +6,7 @@ import {
   type CircuitMode,
   type KeyOf,
   type LimitsOptions,
+  type ModelConfig,
   type ResultJudge,
   type SessionToolConfig,
   type ToolConfig,
@@ -112,6 +113,26 @@ const group = fc.oneof(
     { requiredKeys: [] },
   ),
 );
+
+/** L2: models of two providers. A model has few settings of its own. */
+const model = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.constant({}) },
+    fc.record(
+      {
+        failureThreshold: fc.constantFrom(1, 2, 3, 5),
+        cooldownMs: fc.constantFrom(1, 30_000, 60_000),
+        maxCooldownMs: fc.constantFrom(60_000, 120_000),
+        probes: fc.constantFrom(1, 2),
+        probeLeaseMs: fc.constantFrom(45_000, 1),
+        maxRetryAfterMs: fc.constantFrom(0, 45_000),
+        mode: modes,
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .filter(({ cooldownMs = 60_000, maxCooldownMs = 300_000 }: ModelConfig) => cooldownMs <= maxCooldownMs);
+const models = fc.record({ 'p/x': model, 'p/y': model, 'q/z': model }, { requiredKeys: [] });
 
 /** The configuration of a case. */
 export interface CaseConfig extends Omit<BreakerboxConfig, 'agent' | 'clock'> {
@@ -241,7 +262,8 @@ export const configs: fc.Arbitrary<CaseConfig> = fc
   .record({
     own: fc.record({
       tools,
-      groups: fc.record({ g: group }),
+      groups: fc.record({ g: group, 'model:p': group }, { requiredKeys: ['g'] }),
+      models,
       defaults: fc.oneof(
         { weight: 9, arbitrary: fc.constant({}) },
         fc.record({ mode: fc.constantFrom(...CIRCUIT_MODES) }),

@@ -15,9 +15,14 @@ const UNAVAILABLE = 'unavailableTime|';
 const STATES = ['open', 'half_open', 'forced_open'];
 
 /** Compares what the metrics have counted since the start of a case. */
-export const compareMetrics = (model: Model, before: ReadonlyMap<string, number>): void => {
+export const compareMetrics = (
+  model: Model,
+  before: ReadonlyMap<string, number>,
+  ofModels: Readonly<Record<string, number>>,
+): void => {
   const counted: Record<string, number> = {};
   const expected = modelMetrics(model, UNIX_START);
+  for (const [key, value] of Object.entries(ofModels)) expected[key] = (expected[key] ?? 0) + value;
   const series = readSeries();
   for (const [key, value] of series) {
     if (key.startsWith(UNAVAILABLE)) continue;

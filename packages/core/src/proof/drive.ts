@@ -2,16 +2,17 @@ import { operate } from '../control/operator.ts';
 import { BreakerboxUsageError, type Permit } from '../index.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
-import { compareMetrics, same } from './drive-metrics.ts';
+import { compareMetrics, same, UNIX_START } from './drive-metrics.ts';
 import { type Happening, SLOTS } from './happenings.ts';
 import { acquire, settle } from './model-calls.ts';
 import { confirmRecovered, control, declare, end, resume, step } from './model-control.ts';
 import { hear } from './model-fleet.ts';
 import { type How, judged } from './model-judge.ts';
+import { extend, isOfModels, metricsOfModels } from './model-models.ts';
 import { force } from './model-operator.ts';
 import { keep, restored } from './model-sessions.ts';
 import { keyViewsOf, permitOf, viewOf } from './model-view.ts';
-import { at, begin, type Pair, reportOf, type Slot, type World } from './world.ts';
+import { at, begin, list, type Pair, reportOf, type Slot, type World } from './world.ts';
 
 type Asked = Extract<Happening, { kind: 'acquire' | 'call' }>;
 
@@ -44,6 +45,18 @@ export const happen = (world: World, what: Happening): void => {
         if (world.underWay.at(-1) === pair) world.underWay.pop();
       }
       break;
+    case 'ask':
+    case 'begin_ask':
+      askBoth(world, what);
+      break;
+    case 'extend': {
+      const ofModels = world.underWay.filter(({ of }) => of === world.ofModels);
+      if (ofModels.length > 0) extendBoth(world, at(ofModels, what.which), what.forMs);
+      break;
+    }
+    case 'list':
+      list(world, at(world.processes, what.process), what.models);
+      break;
     default:
       toSession(world, what.slot % SLOTS, what);
   }
@@ -63,14 +76,37 @@ const acquireBoth = (world: World, { session, model }: Slot, { kind, tool, input
     permitOf(expected, world.model),
   );
   if (foreseen) same([foreseen.decision, foreseen.reason], [decision, reason]);
-  const pair = { permit, model: expected };
+  const pair = { permit, model: expected, of: world.model };
   (expected.settled ? world.over : world.underWay).push(pair);
   return pair;
 };
 
+type Ask = Extract<Happening, { kind: 'ask' | 'begin_ask' }>;
+
+/** L2: a call of a model. What a run pays is nothing to it. */
+const askBoth = (world: World, { kind, process, model: short, how, times, tenant }: Ask): void => {
+  const { session, model, handles } = at(world.processes, process).models;
+  const name = `model:${short}`;
+  for (let i = 0; i < times; i += 1) {
+    const permit = session.acquire(name, tenant === undefined ? undefined : { key: tenant });
+    const expected = acquire(world.ofModels, model, name, undefined, tenant);
+    const { budgetRemaining: _, ...decided } = permitOf(expected, world.ofModels);
+    const { decision, reason, caution, state, wouldDecide, message } = permit;
+    same({ decision, reason, caution, state, wouldDecide, words: message !== '' }, { ...decided, caution: false });
+    const pair = { permit, model: expected, of: world.ofModels, handle: handles.get(name) };
+    if (kind === 'begin_ask' && !expected.settled) world.underWay.push(pair);
+    else settleBoth(world, pair, how);
+  }
+};
+
+const extendBoth = ({ ofModels }: World, { permit, model, handle }: Pair, forMs: number): void => {
+  handle?.extend(permit, forMs);
+  extend(ofModels, model, forMs);
+};
+
 const settleBoth = (world: World, pair: Pair, how: How): void => {
   settleReal(pair.permit, how);
-  settle(world.model, pair.model, judged(world.model, pair.model.tool, how));
+  settle(pair.of, pair.model, judged(pair.of, pair.model.tool, how));
   const { note, wouldDecide } = pair.permit;
   same({ circle: note.includes('made 3 times over') }, { circle: pair.model.circle && wouldDecide === undefined }); // D5, C1
   // A fleet's latest orders are taken up at the next use, so there the next decision may differ.
@@ -101,7 +137,7 @@ const settleReal = (permit: Permit, how: How): void => {
 };
 
 type Restart = Extract<Happening, { kind: 'restart' }>;
-type ToSession = Exclude<Happening, { kind: 'wait' | 'health' | 'settle' | 'settle_again' | 'acquire' | 'call' }>;
+type ToSession = Extract<Happening, { slot: number }> extends infer Of ? Exclude<Of, Asked> : never;
 
 const toSession = (world: World, index: number, what: ToSession): void => {
   const slot = at(world.slots, index);
@@ -171,7 +207,11 @@ const controlBoth = (world: World, slot: Slot, { tool, mode }: Extract<Happening
   same({ refused }, { refused: !control(world.model, slot.model, tool, mode) });
 };
 
-const forceBoth = ({ model }: World, { process }: Slot, what: Extract<Happening, { kind: 'force' }>): void => {
+const forceBoth = (
+  { model, ofModels }: World,
+  { process }: Slot,
+  what: Extract<Happening, { kind: 'force' }>,
+): void => {
   const { tool, owner, mode, expiresInMs } = what;
   const operator = operate(process.box);
   const refused = isRefused(() => {
@@ -179,7 +219,9 @@ const forceBoth = ({ model }: World, { process }: Slot, what: Extract<Happening,
     else operator.force(tool, { owner, mode, expiresInMs, reason: 'proof' });
   });
   const forced = { tool, owner, mode, untilMs: model.ms + expiresInMs };
-  same({ refused }, { refused: !force(model, process.modelBox, forced) });
+  const { box } = process.models.model;
+  const isForced = isOfModels(box, tool) ? force(ofModels, box, forced) : force(model, process.modelBox, forced);
+  same({ refused }, { refused: !isForced });
 };
 
 const isRefused = (run: () => void): boolean => {
@@ -193,7 +235,7 @@ const isRefused = (run: () => void): boolean => {
 };
 
 /** C11: what is seen after each call; looking changes nothing, or the next comparison would show it. */
-const compare = ({ model, slots, told, resolved }: World): void => {
+const compare = ({ model, ofModels, processes, slots, told, resolved }: World): void => {
   for (const { session, model: expected, process } of slots) {
     const { systemic, limits = [], ...view } = session.view();
     same(
@@ -209,10 +251,20 @@ const compare = ({ model, slots, told, resolved }: World): void => {
       same(session.peek(tool, { url: `https://${key}` })?.key, ofKey);
     }
   }
+  for (const { models } of processes) compareModels(ofModels, models);
   for (const by of model.told.flatMap((line) => (line.includes(' systemic.resolved ') ? [line.split(' ').at(-1)] : [])))
     if (by !== undefined) resolved.set(by, (resolved.get(by) ?? 0) + 1);
   same(bySession(told.splice(0)), bySession(model.told.splice(0)));
 };
+
+/** L2: a model knows no event, no budget and no limit. */
+const compareModels = (ofModels: World['ofModels'], { session, model }: Pick<Slot, 'session' | 'model'>): void => {
+  const { id, state, circuits, systemic, limits } = session.view();
+  same({ id, state, circuits, systemic, limits }, { ...seen(viewOf(ofModels, model)), limits: undefined });
+  for (const circuit of circuits) same(session.peek(circuit.tool), circuit);
+};
+
+const seen = ({ id, state, circuits, systemic }: ReturnType<typeof viewOf>) => ({ id, state, circuits, systemic });
 
 /** C12: each session tells in order; when one notices what is another's, theirs may come in between. */
 const bySession = (lines: readonly string[]): readonly string[] => {
@@ -221,11 +273,12 @@ const bySession = (lines: readonly string[]): readonly string[] => {
 };
 
 /** Ends everything, and compares what the metrics have counted before and after. */
-export const finish = ({ model, metricsBefore, slots, left }: World): void => {
-  compareMetrics(model, metricsBefore);
+export const finish = ({ model, ofModels, metricsBefore, slots, left }: World): void => {
+  const compareAll = () => compareMetrics(model, metricsBefore, metricsOfModels(ofModels, UNIX_START));
+  compareAll();
   for (const { session, model: one } of [...slots, ...left]) {
     session.end();
     end(one);
   }
-  compareMetrics(model, metricsBefore); // No leaks: nothing is left in the gauges.
+  compareAll(); // No leaks: nothing is left in the gauges.
 };

@@ -332,6 +332,51 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
     ],
   ],
+  [
+    'L2: an operator forces the mode of a model where tools keep no circuits',
+    {
+      tools: { a: {}, b: {}, c: {} },
+      checked: [],
+      chainBackoffMs: 1e12,
+      scope: 'none',
+    },
+    [
+      { kind: 'force', slot: 0, tool: 'model:p/x', owner: 'ada', mode: 'forced_open', expiresInMs: 60_000 },
+      { kind: 'ask', process: 0, model: 'p/x', times: 1, how: { outcome: 'success' } },
+    ],
+  ],
+  [
+    'L3: the second refusal in a row opens a model, also one with a fallback and a higher threshold',
+    {
+      tools: { a: {}, b: {}, c: {} },
+      checked: [],
+      chainBackoffMs: 1e12,
+      models: { 'p/x': { failureThreshold: 5 } },
+    },
+    [{ kind: 'ask', process: 0, model: 'p/x', times: 3, how: { outcome: 'failure', category: 'permission' } }],
+  ],
+  [
+    'L3, O3: a success ends the wait that a failure before it asked for',
+    {
+      tools: { a: {}, b: {}, c: {} },
+      checked: [],
+      chainBackoffMs: 1e12,
+      models: { 'p/x': { failureThreshold: 3 } },
+    },
+    [
+      {
+        kind: 'ask',
+        process: 0,
+        model: 'p/x',
+        times: 1,
+        how: { outcome: 'failure', category: 'rate_limit', retryAfterMs: 100_000_000 },
+      },
+      { kind: 'ask', process: 0, model: 'p/x', times: 1, how: { outcome: 'success' } },
+      { kind: 'ask', process: 0, model: 'p/x', times: 3, how: { outcome: 'failure', category: 'permission' } },
+      { kind: 'wait', ms: 60_000 },
+      { kind: 'ask', process: 0, model: 'p/x', times: 1, how: { outcome: 'success' } },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {

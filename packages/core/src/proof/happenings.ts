@@ -49,7 +49,25 @@ export type Happening =
       readonly expiresInMs: number;
     }
   /** The fleet says something to the box of the session (G1). */
-  | { readonly kind: 'order'; readonly slot: number; readonly name: string; readonly order: ModelOrder };
+  | { readonly kind: 'order'; readonly slot: number; readonly name: string; readonly order: ModelOrder }
+  | OfModels;
+
+/** The models of a process (L2). Calls of them settle as those of tools do. */
+export type OfModels =
+  /** `begin`: it settles later. */
+  | {
+      readonly kind: 'ask' | 'begin_ask';
+      readonly process: number;
+      readonly model: string;
+      readonly how: Ended;
+      readonly times: number;
+      /** Whose key the call uses (C14). */
+      readonly tenant?: string;
+    }
+  /** A call under way waits for its model, which may take so long. */
+  | { readonly kind: 'extend'; readonly which: number; readonly forMs: number }
+  /** A list of models is made: those before the last one have a fallback from now on. */
+  | { readonly kind: 'list'; readonly process: number; readonly models: readonly string[] };
 
 /** Sessions that are looked at at the same time. */
 export const SLOTS = 2;
@@ -206,8 +224,87 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   },
 );
 
+/** What answers of models come to (L3). */
+const ofModel = fc.constantFrom<Ended>(
+  success,
+  network,
+  server,
+  unknown,
+  { outcome: 'failure', category: 'timeout' },
+  { outcome: 'failure', category: 'rate_limit' },
+  { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70_000 },
+  { outcome: 'failure', category: 'rate_limit', retryAfterMs: 100_000_000 },
+  { outcome: 'failure', category: 'resource', retryAfterMs: 300_000, blames: 'group' },
+  { outcome: 'failure', category: 'permission', blames: 'group' },
+  { outcome: 'failure', category: 'permission' },
+  { outcome: 'failure', category: 'permission' },
+  { outcome: 'failure', category: 'unusable', retryAfterMs: 300_000 },
+  { outcome: 'ignored', category: 'invalid_input' },
+  { outcome: 'ignored', category: 'cancelled' },
+);
+const ofTenant = fc.constantFrom<Ended>(
+  success,
+  server,
+  { outcome: 'failure', category: 'permission', blames: 'key' },
+  { outcome: 'failure', category: 'resource', retryAfterMs: 300_000, blames: 'key' },
+  { outcome: 'failure', category: 'rate_limit', retryAfterMs: 70_000, blames: 'key' },
+);
+const modelName = fc.constantFrom('p/x', 'p/x', 'p/y', 'q/z');
+const ask = {
+  kind: kind('ask', 'ask', 'begin_ask'),
+  process: fc.constantFrom(0, 0, 0, 1),
+  model: modelName,
+  times: fc.constantFrom(1, 1, 2, 5),
+};
+
+/** Calls of models, and what happens to them. */
+const happeningOfModels: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 20, arbitrary: fc.record({ ...ask, how: ofModel }) },
+  { weight: 6, arbitrary: fc.record({ ...ask, how: ofTenant, tenant: key }) },
+  { weight: 5, arbitrary: fc.record({ kind: kind('settle'), which: fc.nat(20), how: ofModel }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: kind('extend'), which: fc.nat(20), forMs: fc.constantFrom(1, 60_000, 300_000) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: kind('list'),
+      process: fc.constantFrom(0, 1),
+      models: fc.shuffledSubarray(['p/x', 'p/y', 'q/z'], { minLength: 1 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record(
+      {
+        kind: kind('force'),
+        slot,
+        tool: fc.constantFrom('model:p/x', 'model:q/z', 'group:model:p'),
+        owner: fc.constantFrom('ada' as const, 'bob' as const),
+        mode: fc.constantFrom('forced_open' as const, 'disabled' as const, 'observe_only' as const),
+        expiresInMs: fc.constantFrom(60_000, 600_000),
+      },
+      { requiredKeys: ['kind', 'slot', 'tool', 'owner', 'expiresInMs'] },
+    ),
+  },
+);
+
+/** Models that fail, recover and are probed, while their run does what runs do (L2, L3, L5). */
+export const asks: fc.Arbitrary<readonly Happening[]> = fc.array(
+  fc.oneof(
+    { weight: 8, arbitrary: happeningOfModels },
+    { weight: 3, arbitrary: fc.record({ kind: kind('wait'), ms: wait }) },
+    { weight: 2, arbitrary: happening },
+  ),
+  { minLength: 5, maxLength: 80, size: 'max' },
+);
+
 /** Up to 100 happenings. */
-export const happenings = fc.array(happening, { maxLength: 100, size: 'max' });
+export const happenings = fc.array(
+  fc.oneof({ weight: 14, arbitrary: happening }, { weight: 1, arbitrary: happeningOfModels }),
+  { maxLength: 100, size: 'max' },
+);
 
 /** Events that begin, join and end: tools that fail together, waits as long as the gate of an event, and successes. */
 export const events: fc.Arbitrary<readonly Happening[]> = fc.array(

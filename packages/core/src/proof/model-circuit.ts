@@ -23,7 +23,7 @@ export type Result = 'success' | Failed;
 export interface ModelCircuit {
   /** Of a group: `group:NAME`. */
   readonly tool: string;
-  readonly rules: Rules;
+  rules: Rules;
   mode: CircuitMode;
   state: 'closed' | 'open' | 'half_open';
   /** How often the state has changed (C7). */
@@ -36,8 +36,8 @@ export interface ModelCircuit {
   probing: number[];
   /** What it opened with, if it is not closed. */
   category: ErrorCategory | undefined;
-  /** Which policy opened it (C3), a failed probe, the end of the transport (C13), failures on several keys (C14), or on every input (O8). */
-  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | 'fleet' | 'unusable' | undefined;
+  /** Which policy opened it (C3), a failed probe, the end of the transport (C13), failures on several keys (C14), on every input (O8), or refusals of a model (L3). */
+  trip: 'consecutive' | 'failure_rate' | 'probe' | 'transport' | 'keys' | 'fleet' | 'unusable' | 'custom' | undefined;
   openedAt: When;
   /** P3: where the wait started again, at the end of an event, and its place on the ladder since. */
   waitFrom: When | undefined;
@@ -280,12 +280,17 @@ const tripOf = (
   const strong = row.filter((one) => circuit.rules.isKey || isStrong(one)).length;
   if (result !== 'success' && strong + (row.length - strong) / 2 >= threshold) return 'consecutive'; // O6
   if (result !== 'success' && (unblamedKeys(circuit).size >= 3 || isFull(circuit, hasSucceeded))) return 'keys'; // C14
-  if (failureRate === undefined) return undefined;
+  if (failureRate === undefined) return isRefused(circuit) ? 'custom' : undefined;
   const rated = circuit.results.filter((one) => one === 'success' || isStrong(one));
   const last = rated.slice(-failureRate.windowCalls);
   const share = last.filter((one) => one !== 'success').length / last.length;
   return last.length >= failureRate.minimumCalls && share >= failureRate.rate ? 'failure_rate' : undefined;
 };
+
+/** L3: a model that this key may not use, twice in a row. */
+const isRefused = ({ results, rules }: ModelCircuit): boolean =>
+  results.length >= rules.refusals &&
+  results.slice(-rules.refusals).every((one) => one !== 'success' && one.category === 'permission');
 
 /** P3: 3, 6, 12, 20, 20 … steps, and later where another tool probes on that step. */
 const climb = (circuit: ModelCircuit, below: number, { at, taken }: Pick<Around, 'at' | 'taken'>): void => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configs, fleetConfigs, largeBudgets, sharedConfigs } from './configurations.ts';
 import { finish, happen } from './drive.ts';
-import { events, floods, happenings, mysteries, orders } from './happenings.ts';
+import { asks, events, floods, happenings, mysteries, orders } from './happenings.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { newWorld } from './world.ts';
 
@@ -61,6 +61,29 @@ const REACHED_IN_FLEETS: Readonly<Record<string, number>> = {
   'systemicEvents network': 8,
 };
 
+/** The same for models, in 10,000 cases. */
+const REACHED_OF_MODELS: Readonly<Record<string, number>> = {
+  'decisions closed': 50_000,
+  'decisions probe_due': 5_000,
+  'decisions group_probe_due': 3_000,
+  'decisions key_probe_due': 100,
+  'decisions open': 20_000,
+  'decisions group_open': 20_000,
+  'decisions key_open': 500,
+  'decisions probe_in_flight': 3_000,
+  'decisions forced_open': 500,
+  'decisions disabled': 500,
+  'decisions would_skip': 500,
+  'transitions half_open>open': 3_000,
+  'transitions half_open>closed': 1_000,
+  'transitions of groups half_open>open': 2_000,
+  'transitions of groups half_open>closed': 200,
+  'opened by consecutive': 500,
+  'opened by transport': 500,
+  'opened by unusable': 500,
+  'opened by custom': 50,
+};
+
 /** The kinds of a metric's series, whatever its tool. */
 const kindsOf = (key: string): readonly string[] => {
   const [metric, tool = '', ...values] = key.split('|');
@@ -107,6 +130,27 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
         Math.floor((atLeast * CASES) / (CASES < 10_000 ? 40_000 : 10_000)), // Fewer cases vary more.
       );
     }
+  });
+
+  test('L2, L3: the same holds for circuits of models, whatever their run does', () => {
+    const reached: Record<string, number> = {};
+    fc.assert(
+      fc.property(configs, asks, (config, all) => {
+        const world = newWorld(config);
+        for (const one of all) happen(world, one);
+        finish(world);
+        for (const [key, value] of Object.entries(modelMetrics(world.ofModels, 0)))
+          for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
+        for (const { home } of world.ofModels.sessions)
+          for (const { trip } of home.circuits)
+            if (trip !== undefined) reached[`opened by ${trip}`] = (reached[`opened by ${trip}`] ?? 0) + 1;
+      }),
+      { numRuns: CASES },
+    );
+    for (const [what, atLeast] of Object.entries(REACHED_OF_MODELS))
+      expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual(
+        Math.floor((atLeast * CASES) / (CASES < 10_000 ? 40_000 : 10_000)),
+      );
   });
 
   test('S2, S5: the same holds for events in sessions that share their circuits, which end by a probe', () => {

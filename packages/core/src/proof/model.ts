@@ -206,7 +206,7 @@ export interface ModelPermit {
   /** S5: the circuit around an event, if the call is its probe. */
   readonly gate: Layer | undefined;
   /** C9; undefined unless the call holds a slot. */
-  readonly leaseMs: number | undefined;
+  leaseMs: number | undefined;
   settled: boolean;
   /** D5: it has completed a circle. */
   circle: boolean;

@@ -1,4 +1,4 @@
-import type { BreakerboxConfig, BudgetOptions, CircuitMode, ToolConfig } from '../index.ts';
+import type { BreakerboxConfig, BudgetOptions, CircuitMode, ModelConfig, ToolConfig } from '../index.ts';
 
 /**
  * The configuration of the model, with the defaults of behaviour.md filled in here: the model does not ask the engine for its
@@ -18,6 +18,8 @@ export interface Rules {
   readonly keysThreshold: { readonly first: number; readonly later: number };
   /** C14: of a key: each failure counts full. */
   readonly isKey: boolean;
+  /** L3: so many refusals in a row open it, whatever its threshold. Infinity for what is not a model. */
+  readonly refusals: number;
   /** C13: over how many tools; undefined for the circuit of a tool. */
   readonly groupThreshold: number | undefined;
   readonly probes: number;
@@ -57,6 +59,7 @@ export const rulesOf = (config: ToolConfig, defaultMode: CircuitMode, scope: Sco
     failureRate: failureRate && Object.freeze(rateOf(failureRate)),
     groupThreshold: undefined,
     isKey: false,
+    refusals: Infinity,
     keys: keyRulesOf(rest, mode, scope),
     keysThreshold: { first: keys ?? 5, later: keys ?? 8 },
   });
@@ -73,6 +76,7 @@ const keyRulesOf = ({ failureThreshold, ...rest }: Waiting, mode: CircuitMode, s
     failureRate: undefined,
     groupThreshold: undefined,
     isKey: true,
+    refusals: Infinity,
     keys: undefined,
     keysThreshold: NO_KEYS,
   });
@@ -86,9 +90,17 @@ export const groupRulesOf = (config: GroupConfig, defaultMode: CircuitMode, scop
     failureRate: undefined,
     groupThreshold,
     isKey: false,
+    refusals: Infinity,
     keys: undefined,
     keysThreshold: NO_KEYS,
   });
+};
+
+/** L2, L3: the rules of a model. It takes nothing from the defaults of tools, and waits by time in any scope. */
+export const modelRulesOf = (own: ModelConfig, hasFallback: boolean): Rules => {
+  const { price: _, share: __, ...settings } = own;
+  const config = { profile: 'provider', failureThreshold: hasFallback ? 2 : 5, maxRetryAfterMs: 86_400_000 } as const;
+  return Object.freeze({ ...rulesOf({ ...config, ...settings }, 'automatic', 'process'), refusals: 2 });
 };
 
 type Waiting = Pick<

@@ -10,6 +10,7 @@ import {
   type Session,
   type SystemicEvent,
 } from '../index.ts';
+import { boxModels, type ModelHandle } from '../models/model-session.ts';
 import type { CaseConfig } from './configurations.ts';
 import { AGENT, costsBefore, readSeries, UNIX_START } from './drive-metrics.ts';
 import { SLOTS } from './happenings.ts';
@@ -22,6 +23,7 @@ import {
   newModel,
   type OwnTools,
 } from './model.ts';
+import { listModels, newModelSession, newModels } from './model-models.ts';
 import { newSession } from './model-sessions.ts';
 
 /** A box of the engine, and the model's; each has a clock of its own origin, as processes have. */
@@ -31,6 +33,8 @@ export interface Process {
   readonly originMs: number;
   /** Where a fleet gives its orders. Undefined without a fleet: its overrides would make each call settle everything. */
   readonly circuits: SharedCircuits | undefined;
+  /** L2: who decides for its models. */
+  readonly models: Pick<Slot, 'session' | 'model'> & { readonly handles: Map<string, ModelHandle> };
 }
 
 export interface Slot {
@@ -42,11 +46,17 @@ export interface Slot {
 export interface Pair {
   readonly permit: Permit;
   readonly model: ModelPermit;
+  /** The model that it belongs to: that of the tools, or that of the models. */
+  readonly of: Model;
+  /** Of a call of a model. */
+  readonly handle?: ModelHandle | undefined;
 }
 
 /** Model and engine, to which the same happens. */
 export interface World {
   readonly model: Model;
+  /** L2: the models, which are apart from the tools. */
+  readonly ofModels: Model;
   readonly processes: readonly Process[];
   readonly slots: Slot[];
   /** Sessions that gave their slot to another, and have not ended. */
@@ -75,6 +85,7 @@ export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseCon
   );
   const config = { ...rest, tools };
   const model = newModel({ agent: AGENT, ...config }, costsBefore(), health);
+  const ofModels = newModels(model);
   const told: string[] = [];
   const metricsBefore = readSeries();
   // C16: one process attaches the fleet last, and the other first.
@@ -86,10 +97,12 @@ export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseCon
     if (isLast) attachOthers(box);
     const circuits = config.fleet && shareCircuits(box);
     if (!isLast) attachOthers(box);
-    return { box, modelBox: newBox(model), originMs, circuits };
+    const models = { session: boxModels(box).session, model: newModelSession(ofModels), handles: new Map() };
+    return { box, modelBox: newBox(model), originMs, circuits, models };
   });
   const world: World = {
     model,
+    ofModels,
     processes,
     slots: [],
     left: [],
@@ -101,7 +114,21 @@ export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseCon
     ofSessions,
   };
   for (let slot = 0; slot < SLOTS; slot += 1) world.slots.push(begin(world));
+  for (const process of processes) for (const models of LISTS) list(world, process, models);
   return world;
+};
+
+/** The lists that programs begin with: a model with a fallback, that fallback, and a model alone. */
+const LISTS = [['p/x', 'q/z'], ['p/y']];
+
+/** L2: a program makes a list of models. */
+export const list = ({ model }: World, { box, models }: Process, names: readonly string[]): void => {
+  for (const [index, name] of names.entries()) {
+    const [group = ''] = name.split('/');
+    const handle = boxModels(box).declare({ name, group, hasFallback: index < names.length - 1 });
+    if (handle !== undefined) models.handles.set(handle.name, handle);
+  }
+  listModels(model, models.model, names);
 };
 
 /** What lies over and beneath the fleet. */
