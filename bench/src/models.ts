@@ -1,8 +1,13 @@
 import { createBreakerbox } from '@breakerbox/core';
 import { guardModels } from '@breakerbox/instrumentation';
+import { guardModels as guardAiSdk } from '@breakerbox/instrumentation/ai-sdk';
+import { MockLanguageModelV4 } from 'ai/test';
 import { worked } from './cpu.ts';
 
-/** What `guardModels` takes of the processor for a request and for each part of a stream, beside the same model without it (L4). */
+/**
+ * What `guardModels` takes of the processor for a request, before it and after, and for each part of a stream, beside the same model
+ * without it (L4).
+ */
 
 const NS_PER_US = 1e3;
 const ROUNDS = 9;
@@ -10,7 +15,7 @@ const REQUESTS = 5_000;
 const STREAMS = 10;
 const PARTS = 2_000;
 
-const LEAST = { request: 5, part: 1 };
+const MOST = { request: 5, part: 1 };
 
 const answer = async (prompt: string): Promise<string> => prompt;
 
@@ -26,13 +31,52 @@ const guarded = <Answer>(call: (prompt: string) => Answer | PromiseLike<Answer>)
     ],
   });
 
-const askAll = async (ask: (prompt: string) => Promise<string>): Promise<number> => {
+const usage = {
+  inputTokens: { total: 11, noCache: 11, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 7, text: 7, reasoning: undefined },
+};
+const finishReason = { unified: 'stop', raw: 'stop' } as const;
+
+/** What a provider's model of the AI SDK streams. */
+const streamParts = () => {
+  let part = 0;
+  return new ReadableStream<StreamPart>({
+    pull: (controller) => {
+      if (part === 0) {
+        controller.enqueue({ type: 'stream-start', warnings: [] });
+        controller.enqueue({ type: 'text-start', id: '0' });
+      }
+      part += 1;
+      if (part <= PARTS) return controller.enqueue({ type: 'text-delta', id: '0', delta: 'word' });
+      controller.enqueue({ type: 'text-end', id: '0' });
+      controller.enqueue({ type: 'finish', usage, finishReason });
+      controller.close();
+    },
+  });
+};
+
+/** A model of the AI SDK without a provider behind it. */
+const aiModel = (modelId: string) =>
+  new MockLanguageModelV4({
+    modelId,
+    doGenerate: async () => ({ content: [{ type: 'text', text: 'Hi' }], finishReason, usage, warnings: [] }),
+    doStream: async () => ({ stream: streamParts() }),
+  });
+
+type AiModel = ReturnType<typeof aiModel>;
+type StreamPart = Awaited<ReturnType<AiModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
+const options = (): Parameters<AiModel['doStream']>[0] => ({
+  prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+});
+
+const askAll = async (ask: (prompt: string) => PromiseLike<unknown>): Promise<number> => {
   const before = worked();
   for (let request = 0; request < REQUESTS; request += 1) await ask('Hi');
   return (worked() - before) / REQUESTS / NS_PER_US;
 };
 
-const readAll = async (open: () => Promise<AsyncIterable<string>>): Promise<number> => {
+const readAll = async (open: () => PromiseLike<AsyncIterable<unknown>>): Promise<number> => {
   const before = worked();
   for (let stream = 0; stream < STREAMS; stream += 1) for await (const _ of await open());
   return (worked() - before) / STREAMS / PARTS / NS_PER_US;
@@ -63,10 +107,22 @@ export const modelsReport = async (): Promise<string> => {
     () => readAll(async () => parts()),
     () => readAll(() => stream('Hi')),
   );
+  const bare = aiModel('bare');
+  const own = guardAiSdk(createBreakerbox({ agent: 'bench' }), { models: [aiModel('gpt-5'), aiModel('gpt-5-mini')] });
+  const requestOfSdk = await added(
+    () => askAll(() => bare.doGenerate(options())),
+    () => askAll(() => own.doGenerate(options())),
+  );
+  const partOfSdk = await added(
+    () => readAll(async () => (await bare.doStream(options())).stream),
+    () => readAll(async () => (await own.doStream(options())).stream),
+  );
   return [
     'Processor time that guardModels() adds, healthy models, no telemetry SDK:',
-    row('a request without a stream', request, LEAST.request),
-    row('a part of a stream', part, LEAST.part),
+    row('functions: a request', request, MOST.request),
+    row('functions: a part of a stream', part, MOST.part),
+    row('AI SDK: a request', requestOfSdk, MOST.request),
+    row('AI SDK: a part of a stream', partOfSdk, MOST.part),
     '',
   ].join('\n');
 };

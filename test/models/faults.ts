@@ -199,7 +199,7 @@ const BEFORE: readonly Fault[] = [
   ),
   stream('head, then garbage', 'next', (format) => sends(`${head(format)}data: {"nonsense\n\n`, 'end')),
   stream('garbage', 'next', () => sends('data: \u0000\u0001\n\n', 'end')),
-  stream('compressed, cut short', 'next', () => cutGzip, { only: ['chat'] }),
+  stream('compressed, cut short', 'next', (format) => cutGzip(head(format) || ': hi\n\n')),
   stream('compressed header, plain body', 'next', (format) =>
     sends(EVENTS[format].join(''), 'end', { ...SSE, 'content-encoding': 'gzip' }),
   ),
@@ -212,6 +212,7 @@ const BEFORE: readonly Fault[] = [
 const AFTER: readonly Fault[] = [
   stream('visible, then reset', 'error', (format) => sends(some(format), 'reset')),
   stream('visible, then end', 'error', (format) => sends(some(format), 'end')),
+  stream('visible, then compressed bytes are missing', 'error', (format) => cutGzip(some(format))),
   stream('visible, then silence', 'error', (format) => sends(some(format), 'hang'), { isSilent: true }),
   stream('visible, then error event', 'error', (format) =>
     sends(some(format) + errorEvent(format, 'overloaded_error', 'Overloaded'), 'end'),

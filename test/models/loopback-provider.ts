@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
-import { onTestFinished } from 'vitest';
+import { constants, gzipSync } from 'node:zlib';
+import { afterAll } from 'vitest';
 import { EVENTS, WHOLE, type WireFormat } from './recordings.ts';
 
 /** What the provider does with one call. */
@@ -25,7 +25,16 @@ export interface LoopbackProvider {
   behave(next: Behaviour): void;
 }
 
-/** Starts a provider, and stops it after the test. */
+/** Stopped after the file, because tests that run side by side would stop each other's. */
+const servers: Server[] = [];
+afterAll(() => {
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** Starts a provider, and stops it after the tests of the file. */
 export const loopbackProvider = async (): Promise<LoopbackProvider> => {
   const calls: ProviderCall[] = [];
   let behaviour: Behaviour = answers;
@@ -44,10 +53,7 @@ export const loopbackProvider = async (): Promise<LoopbackProvider> => {
     behaviour(call);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
+  servers.push(server);
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -115,8 +121,8 @@ export const resets: Behaviour = ({ response }) => void response.socket?.resetAn
 /** Never answers. */
 export const hangs: Behaviour = () => {};
 
-/** A compressed stream that ends too early. */
-export const cutGzip: Behaviour = ({ format, response }) => {
-  const whole = gzipSync(EVENTS[format].join(''));
-  response.writeHead(200, { ...SSE, 'content-encoding': 'gzip' }).end(whole.subarray(0, Math.floor(whole.length / 2)));
+/** A compressed stream that ends too early, after these events. */
+export const cutGzip = (events: string): Behaviour => {
+  const bytes = gzipSync(events, { finishFlush: constants.Z_SYNC_FLUSH });
+  return sends(bytes, 'end', { ...SSE, 'content-encoding': 'gzip' });
 };
