@@ -67,6 +67,19 @@ const CASES: readonly Case[] = [
     program: () => `${programOf('AI SDK')}\n${four(`await ask('Hi')`)}`,
   },
   {
+    title: 'AI SDK, with tools and a session',
+    packages: [pinned('ai'), ...PROVIDERS],
+    variables: variablesOf('/v1'),
+    program: () => `${OF_AI_SDK}${boxOf('ai-sdk')}
+import { guardTools } from '@breakerbox/instrumentation/ai-sdk';
+import { generateText, jsonSchema, tool } from 'ai';
+const session = box.session({ id: 'conversation' });
+const inputSchema = jsonSchema({ type: 'object', properties: {} });
+const tools = { weather: tool({ description: 'Weather', inputSchema, execute: async () => 'sunny' }) };
+const model = guardModels(box, { models: [anthropic('claude-opus-5'), openai('gpt-5')], session });
+${four(`(await generateText({ model, maxRetries: 0, prompt: 'Hi', tools: guardTools(tools, session) })).text`)}`,
+  },
+  {
     title: 'LangChain',
     packages: [
       pinned('langchain'),

@@ -1,9 +1,11 @@
 import { boxModels } from '@breakerbox/core/internal';
 import { guardModels, type ModelsUnavailableError } from '@breakerbox/instrumentation/ai-sdk';
+import { generateText, stepCountIs, tool } from 'ai';
 import { expect, test, vi } from 'vitest';
+import { z } from 'zod';
 import { answers, loopbackProvider, refuses } from './loopback-provider.ts';
 import { modelOf, newBox, pairOf } from './providers.ts';
-import { errorBody } from './recordings.ts';
+import { errorBody, TEXT } from './recordings.ts';
 
 vi.stubGlobal('AI_SDK_LOG_WARNINGS', false);
 
@@ -51,6 +53,23 @@ test.each([
   }
   // The caller's own history is unchanged.
   expect(JSON.stringify(prompt)).toContain(id);
+});
+
+test('L9: a loop of tools goes from one provider to another in the middle, with an id that both accept', async () => {
+  const [first, second] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  const model = guardModels(newBox(), { models: [modelOf('chat', first), modelOf('messages', second)] as never[] });
+  const call = { id: 'functions.weather:0', type: 'function', function: { name: 'weather', arguments: '{}' } };
+  const choice = { index: 0, message: { role: 'assistant', tool_calls: [call] }, finish_reason: 'tool_calls' };
+  const answer = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] };
+  first.behave((one) => (first.calls.length === 1 ? refuses(200, answer) : overloaded)(one));
+  const weather = tool({ inputSchema: z.object({}), execute: async () => 'sunny' });
+  const stopWhen = stepCountIs(3);
+  const result = await generateText({ model, prompt: 'Weather?', maxRetries: 0, tools: { weather }, stopWhen });
+  expect(result.text).toBe(TEXT);
+  expect(result.steps.map(({ response }) => response.modelId)).toEqual(['m', 'wire-model']);
+  expect(JSON.stringify(second.calls[0]?.body)).toMatch(
+    /"id":"functions_weather_0".*"tool_use_id":"functions_weather_0".*sunny/,
+  );
 });
 
 test('L9: two ids do not become one', async () => {

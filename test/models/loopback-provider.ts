@@ -1,7 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { constants, gzipSync } from 'node:zlib';
-import { afterAll } from 'vitest';
 import { EVENTS, WHOLE, type WireFormat } from './recordings.ts';
 
 /** What the provider does with one call. */
@@ -25,16 +24,7 @@ export interface LoopbackProvider {
   behave(next: Behaviour): void;
 }
 
-/** Stopped after the file, because tests that run side by side would stop each other's. */
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
-/** Starts a provider, and stops it after the tests of the file. */
+/** Starts a provider, which ends with the process: tests that run side by side would stop each other's at their ends. */
 export const loopbackProvider = async (): Promise<LoopbackProvider> => {
   const calls: ProviderCall[] = [];
   let behaviour: Behaviour = answers;
@@ -53,7 +43,7 @@ export const loopbackProvider = async (): Promise<LoopbackProvider> => {
     behaviour(call);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  servers.push(server);
+  server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
