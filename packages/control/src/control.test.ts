@@ -118,10 +118,8 @@ test('A3, A4: modes by two operators, and what is stale is refused', async () =>
   expect(box.session().acquire('search').decision).toBe('call');
 });
 
-test.each([
-  'session',
-  'none',
-] as const)('A3, L2: a model is shown in the session of models, forced open and released, in scope %s', async (scope) => {
+const SCOPES = ['session', 'none'] as const;
+test.each(SCOPES)('A3, L2: a model is shown, forced open and released in scope %s', async (scope) => {
   const box = createBreakerbox({ agent: 'a', scope });
   const { session, declare } = boxModels(box);
   declare({ name: 'openai/gpt-5', group: 'openai', hasFallback: false });
