@@ -31,6 +31,9 @@ const guarded = <Answer>(call: (prompt: string) => Answer | PromiseLike<Answer>)
     ],
   });
 
+type StreamPart =
+  Awaited<ReturnType<MockLanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+
 const usage = {
   inputTokens: { total: 11, noCache: 11, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 7, text: 7, reasoning: undefined },
@@ -55,18 +58,24 @@ const streamParts = () => {
   });
 };
 
+type Generate = MockLanguageModelV4['doGenerate'];
+const answered: Generate = async () => ({
+  content: [{ type: 'text', text: 'Hi' }],
+  finishReason,
+  usage,
+  warnings: [],
+});
+const hangs: Generate = () => new Promise(() => {});
+
 /** A model of the AI SDK without a provider behind it. */
-const aiModel = (modelId: string) =>
+const aiModel = (modelId: string, doGenerate = answered): MockLanguageModelV4 =>
   new MockLanguageModelV4({
     modelId,
-    doGenerate: async () => ({ content: [{ type: 'text', text: 'Hi' }], finishReason, usage, warnings: [] }),
+    doGenerate,
     doStream: async () => ({ stream: streamParts() }),
   });
 
-type AiModel = ReturnType<typeof aiModel>;
-type StreamPart = Awaited<ReturnType<AiModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
-
-const options = (): Parameters<AiModel['doStream']>[0] => ({
+const options = (): Parameters<MockLanguageModelV4['doStream']>[0] => ({
   prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
 });
 
@@ -80,6 +89,13 @@ const readAll = async (open: () => PromiseLike<AsyncIterable<unknown>>): Promise
   const before = worked();
   for (let stream = 0; stream < STREAMS; stream += 1) for await (const _ of await open());
   return (worked() - before) / STREAMS / PARTS / NS_PER_US;
+};
+
+/** Up to the call of the model, which never answers. */
+const beginAll = async (ask: () => PromiseLike<unknown>): Promise<number> => {
+  const before = worked();
+  for (let request = 0; request < REQUESTS / 5; request += 1) void ask();
+  return (worked() - before) / (REQUESTS / 5) / NS_PER_US;
 };
 
 /** The median of the differences: each round measures both, one after the other. */
@@ -108,10 +124,17 @@ export const modelsReport = async (): Promise<string> => {
     () => readAll(() => stream('Hi')),
   );
   const bare = aiModel('bare');
-  const own = guardAiSdk(createBreakerbox({ agent: 'bench' }), { models: [aiModel('gpt-5'), aiModel('gpt-5-mini')] });
+  const guardSdk = (of?: Generate) =>
+    guardAiSdk(createBreakerbox({ agent: 'bench' }), { models: [aiModel('gpt-5', of), aiModel('gpt-5-mini', of)] });
+  const own = guardSdk();
   const requestOfSdk = await added(
     () => askAll(() => bare.doGenerate(options())),
     () => askAll(() => own.doGenerate(options())),
+  );
+  const [bareHangs, ownHangs] = [aiModel('bare', hangs), guardSdk(hangs)];
+  const beforeOfSdk = await added(
+    () => beginAll(() => bareHangs.doGenerate(options())),
+    () => beginAll(() => ownHangs.doGenerate(options())),
   );
   const partOfSdk = await added(
     () => readAll(async () => (await bare.doStream(options())).stream),
@@ -121,7 +144,8 @@ export const modelsReport = async (): Promise<string> => {
     'Processor time that guardModels() adds, healthy models, no telemetry SDK:',
     row('functions: a request', request, MOST.request),
     row('functions: a part of a stream', part, MOST.part),
-    row('AI SDK: a request', requestOfSdk, MOST.request),
+    row('AI SDK: before a request', beforeOfSdk, MOST.request),
+    `${'AI SDK: before a request and after'.padEnd(34)}${requestOfSdk.toFixed(2).padStart(8)} µs`,
     row('AI SDK: a part of a stream', partOfSdk, MOST.part),
     '',
   ].join('\n');
