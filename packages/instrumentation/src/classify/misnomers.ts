@@ -8,7 +8,7 @@ const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } 
  * of their causes is trusted more.
  */
 export const misnomer = (error: unknown, text: string): core.Evidence | undefined => {
-  const category = meantBy(error, readNames(error), readText(error, 'message') ?? text);
+  const category = meantBy(error, readNames(error), text);
   return category && { category, trust: TRUST.timeout, sign: 'the known meaning of its class', code: 'class' };
 };
 
