@@ -576,3 +576,14 @@ describe('O2: whether credentials are right is the question', () => {
     ['permission', 'read_mail', 'Token expired'],
   ])('O2: %s: %s: %s', (wanted, tool, text) => expect(readThrown(new Error(text), { tool }).category).toBe(wanted));
 });
+
+describe('O2d: tools that handle code do not run it, by their names', () => {
+  const kindBy = (tool: string) => callOf({ tool, input: { code: 'print(1)\nx = [2]' } }).kind;
+  it.each(['format', 'formatter', 'analyze_code', 'analyse_code', 'create_pastebin', 'paste_bin', 'get_user_code'])(
+    'O2d: %s is no runner',
+    (tool) => expect(kindBy(tool)).toBeUndefined(),
+  );
+  it.each(['refactor_and_try', 'try_prettier', 'get_my_own_code'])('O2d: %s is a runner', (tool) =>
+    expect(kindBy(tool)).toBe('runner'),
+  );
+});

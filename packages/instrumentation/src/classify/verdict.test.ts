@@ -74,6 +74,12 @@ describe('O2: answers of Cloudflare, SOAP and Django', () => {
     ['tool_error of the tool', fault11('soap:Server', 'Kontonummer fehlt')],
     ['success', fault11('soap:Server', 'Timeout expired'), { input: { file: 'log.xml' } }],
     ['success', soap('<note>none</note>')],
+    ['timeout of the tool', fault11('soap:Server', 'Timeout expired').replace('<?xml version="1.0"?>', '')],
+    ['timeout of the tool', fault11('soap:Server', 'Timeout expired').replaceAll('s:', 'soap-env:')],
+    ['success', `A fault looks like this: ${fault11('soap:Server', 'Timeout expired')}`],
+    ['success', soap('<faultcode>soap:Server</faultcode>')],
+    ['success', soap('<faultstring>Timeout expired</faultstring>')],
+    ['success', soap('<note>none</note>', 'x'.repeat(20_000))],
     ['success', '<?xml version="1.0"?><rss><title>Timeout expired</title></rss>'],
     ['rate_limit of the tool', { detail: 'Request was throttled. Expected available in 37 seconds.' }],
     ['rate_limit of the tool', 'Request was throttled.'],
@@ -112,6 +118,8 @@ describe('O2: answers of Cloudflare, SOAP and Django', () => {
     ['server', '520 <none>'],
     ['server', "525, message='<none>', url='https://api.example.com/'"],
     ['timeout', fault11('soap:Server', 'Timeout expired')],
+    ['timeout', '<Fault><faultcode>Server</faultcode><faultstring>Timeout expired</faultstring></Fault>'],
+    ['timeout', 'No order. <html><head><title>504 Gateway Timeout</title></head></html>'],
     ['rate_limit', 'Request was throttled. Expected available in 37 seconds.'],
   ])('O2: an error: %s: %s', (category, text) => expect(readThrown(new Error(text)).category).toBe(category));
 
