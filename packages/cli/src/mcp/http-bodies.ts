@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { type Line, MOST_BYTES } from './line-splitter.ts';
+import { CountError, MessageCount } from './message-count.ts';
 import { MessageOutline } from './message-outline.ts';
 
 /** Bytes of all bodies that are not whole yet, and of those that are always taken. */
@@ -16,7 +17,10 @@ type Body = Readable & { readonly socket?: Pick<Socket, 'bytesRead'> };
 
 /** Reads the bodies of requests. */
 export interface Bodies {
-  /** @throws Error (rejects) if the body has no end or comes in tiny chunks, or if all bodies together are too many. */
+  /**
+   * @throws CountError (rejects) if the body has too many messages. It is read to its end, so that its client gets the answer.
+   * @throws Error (rejects) if the body has no end or comes in tiny chunks, or if all bodies together are too many.
+   */
   read(request: Body): Promise<Line>;
 }
 
@@ -30,12 +34,20 @@ export const createBodies = (mostUnderWay = MOST_UNDER_WAY): Bodies => {
       let length = 0;
       let kept = 0;
       let outline: MessageOutline | undefined;
+      const count = new MessageCount();
       try {
         for await (const part of request as AsyncIterable<Buffer>) {
           length += part.length;
           const between = (request.socket?.bytesRead ?? 0) - before - length;
           if (between > MOST_BETWEEN + length / 2) throw new Error('The body comes in tiny chunks.');
           if (length > MOST_READ) throw new Error('The body has no end.');
+          if (count.excess === undefined) count.push(part);
+          if (count.excess !== undefined) {
+            parts.length = 0;
+            underWay -= kept;
+            kept = 0;
+            continue;
+          }
           if (outline === undefined) {
             kept += part.length;
             underWay += part.length;
@@ -49,6 +61,7 @@ export const createBodies = (mostUnderWay = MOST_UNDER_WAY): Bodies => {
       } finally {
         underWay -= kept;
       }
+      if (count.excess !== undefined) throw new CountError(count.excess);
       return outline === undefined
         ? { bytes: Buffer.concat(parts, length), whole: true }
         : { bytes: outline.line(), whole: false };

@@ -234,6 +234,21 @@ test('M1: a body in chunks of one byte closes its connection, and others are ser
   expect(await textOf(url, 1)).toContain('fine');
 });
 
+test('M2: a batch of more than 1,000 messages is refused, and others are served', async () => {
+  const { url, seen } = await started((_, response) => response.writeHead(202).end());
+  const send = async (count: number) => {
+    const ids = Array.from({ length: count }, (_, id) => id);
+    const messages = ids.map((id) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'a,[b' } }));
+    const response = await fetch(url, { method: 'POST', body: JSON.stringify(messages) });
+    return { status: response.status, text: await response.text() };
+  };
+  const { status, text } = await send(1_001);
+  expect([status, JSON.parse(text).error.message]).toEqual([413, 'The batch has more than 1000 messages.']);
+  expect(seen).toHaveLength(0);
+  expect((await send(1_000)).status).toBe(200);
+  expect(seen).toHaveLength(1);
+});
+
 test('M1: connections that ask for nothing give way to a client that calls', async () => {
   const { url, post } = await started(fine);
   const port = Number(new URL(url).port);

@@ -8,6 +8,7 @@ import { HttpExchange, sendJson, sendProblem } from './http-exchange.ts';
 import type { HttpTarget } from './http-target.ts';
 import type { Line } from './line-splitter.ts';
 import { isLocalHost, isLocalOrigin, type ListenAddress } from './listen-address.ts';
+import { CountError } from './message-count.ts';
 import type { Relay } from './relay.ts';
 import type { RelayHost } from './relay-process.ts';
 import { idIn, readLine } from './rpc-message.ts';
@@ -79,6 +80,7 @@ const explain =
 class HttpClient {
   readonly relay: Relay;
   readonly cookies = new Cookies();
+  /** By the ids of the requests in them. The relay follows a bounded number of open ones. */
   readonly exchanges = new Map<string, HttpExchange>();
   /** Event streams that the client has asked for by GET. */
   readonly #streams = new Set<HttpExchange>();
@@ -108,7 +110,7 @@ class HttpClient {
   /** An exchange has ended. With an event id in it, the client asks for the rest in another one, so the requests may still be open. */
   ended(exchange: HttpExchange): void {
     this.#streams.delete(exchange);
-    for (const [id, { requests }] of this.exchanges) if (!this.relay.isOpen(requests)) this.exchanges.delete(id);
+    for (const id of this.exchanges.keys()) if (!this.relay.isOpen([{ id }])) this.exchanges.delete(id);
   }
 
   #push(answers: Buffer): void {
@@ -167,8 +169,11 @@ class HttpFront {
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const line = await this.#bodies.read(request).catch(() => undefined);
-    if (line === undefined) return void socket.destroy();
+    const line = await this.#bodies.read(request).catch((error: unknown) => {
+      if (error instanceof CountError) sendProblem(response, 413, error.message);
+      else socket.destroy();
+    });
+    if (line === undefined) return;
     const hasSession = sessionOf(request) !== undefined;
     const client = (hasSession ? undefined : this.#cancelledBy(line)) ?? this.#clientOf(request);
     const { relay, exchanges, cookies } = client;

@@ -43,7 +43,7 @@ export interface Relay {
   /** The server did not answer requests of the client, as over a connection that broke. Gives answers to those that are still open. */
   requestsFailed(requests: readonly RpcMessage[], failure: RequestFailure): Buffer;
   /** Whether the server has not answered one of the requests. */
-  isOpen(requests: readonly RpcMessage[]): boolean;
+  isOpen(requests: readonly Pick<RpcMessage, 'id'>[]): boolean;
   /** The client has gone, or closes. The calls under way cost nothing. */
   clientEnded(): void;
   /** Calls back with the answer to a call that has timed out, and with the cancellation for the server. Without a listener no call times out. */
@@ -270,7 +270,7 @@ class ToolRelay implements Relay {
     return lines(answers);
   }
 
-  isOpen(requests: readonly RpcMessage[]): boolean {
+  isOpen(requests: readonly Pick<RpcMessage, 'id'>[]): boolean {
     return requests.some(({ id }) => id !== undefined && this.#open.has(id));
   }
 
