@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { type Line, MOST_BYTES } from './line-splitter.ts';
 import { CountError, MessageCount } from './message-count.ts';
 import { MessageOutline } from './message-outline.ts';
@@ -18,7 +19,7 @@ type Body = Readable & { readonly socket?: Pick<Socket, 'bytesRead'> };
 /** Reads the bodies of requests. */
 export interface Bodies {
   /**
-   * @throws CountError (rejects) if the body has too many messages. It is read to its end, so that its client gets the answer.
+   * @throws CountError (rejects) if the body has too many messages or values. It is read to its end, so that its client gets the answer.
    * @throws Error (rejects) if the body has no end or comes in tiny chunks, or if all bodies together are too many.
    */
   read(request: Body): Promise<Line>;
@@ -56,7 +57,10 @@ export const createBodies = (mostUnderWay = MOST_UNDER_WAY): Bodies => {
           parts.push(part);
           if (outline === undefined && length <= MOST_BYTES) continue;
           outline ??= new MessageOutline();
-          for (const one of parts.splice(0)) outline.push(one);
+          for (const one of parts.splice(0)) {
+            outline.push(one);
+            await setImmediate(); // Others have their turn.
+          }
         }
       } finally {
         underWay -= kept;

@@ -249,6 +249,19 @@ test('M2: a batch of more than 1,000 messages is refused, and others are served'
   expect(seen).toHaveLength(1);
 });
 
+test.each([
+  ['values', '400000', `[${'[],'.repeat(200_000)}1]`],
+  ['members', '100000', `[{${'"id":1,'.repeat(100_000)}"a":1}]`],
+])('M2: a call with too many %s is refused, and others are served', async (what, most, list) => {
+  const { url, seen } = await started(fine);
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"list":${list}}}}`;
+  const response = await fetch(url, { method: 'POST', body });
+  const { error } = (await response.json()) as { error: { message: string } };
+  expect([response.status, error.message]).toEqual([413, `The message has more than ${most} ${what}.`]);
+  expect(await textOf(url, 1)).toContain('fine');
+  expect(seen).toHaveLength(1);
+});
+
 test('M1: connections that ask for nothing give way to a client that calls', async () => {
   const { url, post } = await started(fine);
   const port = Number(new URL(url).port);

@@ -37,6 +37,22 @@ describe('long strings of a message that is looked at', () => {
     expect(withoutLongTexts(bytes, 5)).toBe(bytes);
   });
 
+  test.each([
+    ['a message', (text: string) => `{"id":1,"result":{"text":"${text}"}}`],
+    ['a batch', (text: string) => `[{"id":1,"result":{"text":"${text}"}}]`],
+  ])('M10: a text of escaped quotes in %s takes little longer than another one', (_, around) => {
+    const cost = (text: string): number => {
+      const line = Buffer.from(around(text));
+      const times = Array.from({ length: 5 }, () => {
+        const began = process.hrtime.bigint();
+        readLine(line);
+        return Number(process.hrtime.bigint() - began);
+      });
+      return Math.min(...times);
+    };
+    expect(cost('\\"'.repeat(1_000_000)) / cost('x'.repeat(2_000_000))).toBeLessThan(8);
+  });
+
   test('M2: the messages of a batch are whole, because their texts are forwarded', () => {
     const long = 'x'.repeat(2_000_000);
     const single = readLine(Buffer.from(JSON.stringify({ id: 1, result: { long } })));

@@ -21,3 +21,11 @@ test('M2: messages of a batch are counted, wherever its bytes are divided', () =
 test('M2: members of one message are no messages', () => {
   expect(excess(`{${Array.from({ length: 2_000 }, (_, n) => `"k${n}":[1,2]`).join()}}`, 1_000)).toBeUndefined();
 });
+
+test('M2: values and members have bounds, and strings do not count', () => {
+  expect(excess(`{"a":"${',:[{'.repeat(500_000)}","b":[${'1,'.repeat(399_000)}1]}`, 60_000)).toBeUndefined();
+  expect(excess(`{"b":[${'1,'.repeat(400_000)}1]}`, 60_000)).toContain('400000 values');
+  expect(excess(`[${'{"a":1},'.repeat(100)}${`{"b":{${'"c":1,'.repeat(100_000)}"c":1}}`}]`, 60_000)).toContain(
+    'members',
+  );
+});

@@ -30,40 +30,55 @@ export const rawItems = (array: string): readonly string[] => {
   return items;
 };
 
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Valid JSON has no other characters up to the space between its tokens. */
+const isSpace = (code: number): boolean => code <= 0x20;
+
 /** Skips white space and commas. */
 const skipTo = (text: string, from: number): number => {
   let at = from;
-  while (at < text.length && ' \t\r\n,'.includes(text[at] ?? '')) at += 1;
+  while (at < text.length && (isSpace(text.charCodeAt(at)) || text.charCodeAt(at) === COMMA)) at += 1;
   return at;
 };
 
 /** Where the value ends that begins here. */
 const valueEnd = (text: string, from: number): number => {
-  const first = text[from];
-  if (first === '"') return stringEnd(text, from);
-  if (first !== '{' && first !== '[') {
-    let at = from;
-    while (at < text.length && !',]} \t\r\n'.includes(text[at] ?? '')) at += 1;
-    return at;
-  }
+  const first = text.charCodeAt(from);
+  if (first === QUOTE) return stringEnd(text, from);
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return scalarEnd(text, from);
   let depth = 0;
   for (let at = from; at < text.length; at += 1) {
-    const one = text[at];
-    if (one === '"') at = stringEnd(text, at) - 1;
-    else if (one === '{' || one === '[') depth += 1;
-    else if ((one === '}' || one === ']') && --depth === 0) return at + 1;
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at) - 1;
+    else if (code === OPEN_OBJECT || code === OPEN_LIST) depth += 1;
+    else if ((code === CLOSE_OBJECT || code === CLOSE_LIST) && --depth === 0) return at + 1;
   }
   return text.length;
 };
 
-const stringEnd = (text: string, from: number): number => {
-  let end = text.indexOf('"', from + 1);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  return end < 0 ? text.length : end + 1;
+const scalarEnd = (text: string, from: number): number => {
+  let at = from;
+  for (; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isSpace(code) || code === COMMA || code === CLOSE_LIST || code === CLOSE_OBJECT) break;
+  }
+  return at;
 };
 
-const isEscaped = (text: string, at: number): boolean => {
-  let slashes = 0;
-  while (text[at - 1 - slashes] === '\\') slashes += 1;
-  return slashes % 2 === 1;
+const stringEnd = (text: string, from: number): number => {
+  const first = text.indexOf('"', from + 1);
+  if (text.charCodeAt(first - 1) !== BACKSLASH) return first < 0 ? text.length : first + 1;
+  for (let at = from + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at += 1;
+    else if (code === QUOTE) return at + 1;
+  }
+  return text.length;
 };

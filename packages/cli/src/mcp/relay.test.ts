@@ -115,7 +115,7 @@ describe('R5: the answer that leaves the tool unavailable has the advice', () =>
 
 test('M2: a request with a very long id is forwarded without a decision', () => {
   const { send, seen } = started();
-  for (const id of [JSON.stringify('i'.repeat(1_024)), JSON.stringify('i'.repeat(1_025))])
+  for (const id of [JSON.stringify('i'.repeat(1_024)), JSON.stringify('i'.repeat(1_025)), '1'.repeat(1_025)])
     expect(send(request('tools/call', { name: 'a' }, id)).toServer).toContain(id);
   expect(seen).toEqual(['a: call, closed']);
 });

@@ -76,7 +76,9 @@ const MOST_ID = 1_024;
 const idOf = (id: unknown, text: () => string, key = 'id'): string | undefined => {
   if (typeof id === 'string') return id.length <= MOST_ID ? JSON.stringify(id) : undefined;
   if (typeof id !== 'number') return undefined;
-  return Number.isSafeInteger(id) ? String(id) : copied(rawMember(text(), key));
+  if (Number.isSafeInteger(id)) return String(id);
+  const raw = rawMember(text(), key);
+  return raw !== undefined && raw.length <= MOST_ID ? copied(raw) : undefined;
 };
 
 /** An id as the receiver may write it: some servers echo the number 3 as "3", and the SDKs accept that. The exact one comes first. */
