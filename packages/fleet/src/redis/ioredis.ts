@@ -9,6 +9,7 @@ import {
   repeat,
   unreferenced,
 } from './connection.ts';
+import type { Fit } from './frames.ts';
 import { limitedReading, type Reading, watchReads } from './reading.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
@@ -17,26 +18,45 @@ type Duplicate = (...args: unknown[]) => IoredisClient;
 interface Internals {
   readonly isCluster?: boolean;
   readonly stream?: Socket;
+  readonly commandQueue?: { readonly length: number };
+  /** With sentinels, it makes clients to ask them. */
+  readonly connector?: { connectToSentinel?: (...given: unknown[]) => IoredisClient };
   readonly options?: { readonly keyPrefix?: unknown; readonly redisOptions?: object };
 }
 
 /** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
-const OWN = { lazyConnect: true, connectTimeout: CONNECT_MS, disconnectTimeout: 100, retryStrategy: null };
+const TIMES = { connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
+const OWN = { ...TIMES, lazyConnect: true, retryStrategy: null, replyMapping: 'legacy' };
 
-const ownOf = (client: IoredisClient, reading: Reading, more: object = {}): IoredisClient => {
+const ownOf = (client: IoredisClient, reading: Reading, fit: Fit, more: object = {}): IoredisClient => {
   const duplicate = client.duplicate.bind(client) as unknown as Duplicate;
   const { isCluster, options } = client as Internals;
-  if (!isCluster) return watched(duplicate({ ...OWN, ...more }), reading);
-  const redisOptions = { ...options?.redisOptions, connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
+  if (!isCluster) return watched(duplicate({ ...OWN, ...more }), reading, fit);
+  const redisOptions = { ...options?.redisOptions, ...TIMES, replyMapping: 'legacy' };
   const own = duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
-  own.on('+node', (node) => void watched(node as IoredisClient, reading));
+  own.on('+node', (node) => void watched(node as IoredisClient, reading, 'answers'));
   return own;
 };
 
-/** ioredis makes an error of each answer without a question. For a thousand of them it takes 40 ms. */
+/** ioredis makes an error of each confirmation without a question. For a thousand of them it takes 40 ms. */
 const UNASKED = /^Command queue state error/;
 
-const watched = (client: IoredisClient, reading: Reading): IoredisClient => {
+/** Those that listen for a new master have options of their own. */
+const watchSentinels = (connector: NonNullable<Internals['connector']>): void => {
+  const connect = connector.connectToSentinel?.bind(connector);
+  if (connect === undefined) return;
+  connector.connectToSentinel = (endpoint, listening) => {
+    const [reading, fit] = [limitedReading(), listening === undefined ? 'answers' : 'messages'] as const;
+    const sentinel = watched(connect(endpoint, listening), reading, fit);
+    sentinel.on('message', reading.answered);
+    return sentinel;
+  };
+};
+
+const watched = (client: IoredisClient, reading: Reading, fit: Fit): IoredisClient => {
+  const { connector } = client as Internals;
+  if (connector !== undefined) watchSentinels(connector);
+  const commands = (): number => (client as Internals).commandQueue?.length ?? Number.POSITIVE_INFINITY;
   const streamOf = (): Socket | undefined => (client as Internals).stream;
   client.on('error', (error) => {
     if (error instanceof Error && UNASKED.test(error.message)) streamOf()?.destroy();
@@ -45,7 +65,7 @@ const watched = (client: IoredisClient, reading: Reading): IoredisClient => {
     const stream = streamOf();
     reading.answered();
     if (stream === undefined) return;
-    watchReads(stream, reading);
+    watchReads(stream, reading, { fit, commands });
     stream.on('data', ignore); // ioredis adds its listener with prependListener, after which Node reads ahead without turns.
   });
   return client;
@@ -69,7 +89,7 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore, onError = i
 export const ioredisConnection = (given: IoredisClient): RedisConnection => {
   const { isCluster, options } = given as Internals;
   const reading = limitedReading();
-  const client = ownOf(given, reading);
+  const client = ownOf(given, reading, 'answers');
   const last = lastError();
   const close = keepOpen(client, ignore, last.note);
   const call: Call = (client.call as unknown as Call).bind(client);
@@ -84,7 +104,10 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
     subscribe: (listener) => {
       // The scripts see keys with the client's prefix, and so publish to that name.
       const heard = limitedReading();
-      const subscriber = ownOf(given, heard, { keyPrefix: '', ...(isCluster && { shardedSubscribers: true }) });
+      const subscriber = ownOf(given, heard, 'messages', {
+        keyPrefix: '',
+        ...(isCluster && { shardedSubscribers: true }),
+      });
       const [ssubscribe, sunsubscribe] = [subscriber.ssubscribe, subscriber.sunsubscribe].map(
         (one) => one.bind(subscriber) as Call,
       );

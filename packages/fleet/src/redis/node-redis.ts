@@ -8,7 +8,7 @@ import {
   repeat,
   unreferenced,
 } from './connection.ts';
-import { connectWatched, limitedReading, type Reading } from './reading.ts';
+import { limitedReading, type Reading, watchedSocket } from './reading.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (overrides?: object) => NodeRedisClient;
@@ -31,14 +31,16 @@ interface Options {
  * A connection of the fleet's own, with the options of the client. The fleet itself connects it again, because the timers of the client
  * would keep the process alive while Redis is away. A cluster finds its nodes by its own rules.
  */
-const ownOf = (client: NodeRedisClient): NodeRedisClient => {
+const ownOf = (client: NodeRedisClient, reading: Reading): NodeRedisClient => {
   const duplicate = client.duplicate.bind(client) as Duplicate;
   const { options = {}, _options = options } = client as { readonly options?: Options; readonly _options?: Options };
   if (isCluster(client)) {
     const { defaults } = _options;
-    return duplicate({ ...STAY, defaults: { ...defaults, ...STAY } });
+    const socket = { ...defaults?.socket, ...watchedSocket(reading) };
+    return duplicate({ ...STAY, defaults: { ...defaults, ...STAY, socket } });
   }
-  const socket = { ...options.socket, reconnectStrategy: false, connectTimeout: CONNECT_MS };
+  const own = { reconnectStrategy: false, connectTimeout: CONNECT_MS, ...watchedSocket(reading) };
+  const socket = { ...options.socket, ...own };
   return duplicate({ ...STAY, socket });
 };
 
@@ -60,7 +62,7 @@ const keepOpen = (
   }
   unreferenced(client);
   const stop = repeat(() => {
-    if (!client.isOpen) connectWatched(reading, () => client.connect()).catch(onError);
+    if (!client.isOpen) client.connect().catch(onError);
     onTry();
   });
   return () => {
@@ -76,7 +78,7 @@ const keepOpen = (
 /** Adapts a client or a cluster of `redis`. */
 export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
   const reading = limitedReading();
-  const client = ownOf(given);
+  const client = ownOf(given, reading);
   const last = lastError();
   const close = keepOpen(client, reading, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
@@ -91,7 +93,7 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
     },
     subscribe: (listener) => {
       const heard = limitedReading();
-      const subscriber = ownOf(given);
+      const subscriber = ownOf(given, heard);
       const onMessage = () => {
         heard.answered();
         listener();

@@ -1,12 +1,14 @@
 /** Servers in the place of Redis that send what no client expects. An error that is thrown or rejected without a listener fails the test. */
+import { execFileSync } from 'node:child_process';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createBreakerbox } from '@breakerbox/core';
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
+import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createFleet } from '../fleet.ts';
+import type { IoredisClient, NodeRedisClient } from './connection.ts';
 import { connectionOf } from './recognize.ts';
-import { type RedisServer, startRedis } from './test-support.redis-server.ts';
+import { freePort, type RedisServer, startRedis } from './test-support.redis-server.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -15,11 +17,11 @@ beforeAll(async () => {
 afterAll(() => redis.stop());
 
 /** A way to Redis. While it lies, each connection gets something else. */
-const liar = async () => {
+const liar = async (port = 0, upstreamPort = redis.port) => {
   let lie: ((socket: Socket) => void) | undefined;
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    const upstream = connect(redis.port, '127.0.0.1');
+    const upstream = connect(upstreamPort, '127.0.0.1');
     for (const socket of [client, upstream])
       socket.on('error', () => {}).on('close', () => [client, upstream].forEach((one) => void one.destroy()));
     open.add(client);
@@ -30,7 +32,7 @@ const liar = async () => {
       lie?.(client);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
     for (const socket of open) socket.destroy();
@@ -40,7 +42,24 @@ const liar = async () => {
     lies: (what: typeof lie) => {
       lie = what;
     },
+    drop: () => {
+      for (const socket of open) socket.destroy();
+    },
   };
+};
+
+/** A lie that goes on until the connection is closed, and then says how many bytes were sent. */
+const endless = (head: string, part: Uint8Array, closed: (sent: number) => void) => (socket: Socket) => {
+  let sent = 0;
+  socket.once('close', () => closed(sent));
+  socket.write(head);
+  const more = (): void => {
+    while (!socket.destroyed) {
+      sent += part.length;
+      if (!socket.write(part)) return void socket.once('drain', more);
+    }
+  };
+  more();
 };
 
 const CLIENTS = [
@@ -48,12 +67,16 @@ const CLIENTS = [
   ['ioredis', (port: number) => new Redis(port, '127.0.0.1', { lazyConnect: true })],
 ] as const;
 
-const joined = async (make: (typeof CLIENTS)[number][1], port: number) => {
-  const client = make(port);
+const joining = (client: IoredisClient | NodeRedisClient) => {
   client.on('error', () => {});
   const fleet = createFleet({ client });
   onTestFinished(() => fleet.close());
   createBreakerbox({ agent: 'lied-to', scope: 'process', fleet, tools: { search: { share: 'fleet' } } });
+  return fleet;
+};
+
+const joined = async (make: (typeof CLIENTS)[number][1], port: number) => {
+  const fleet = joining(make(port));
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 10_000 });
   return fleet;
 };
@@ -64,13 +87,10 @@ const MOVES = [
   moving('_\r\n'),
   moving('$11\r\n127.0.0.1:1\r\n'), // No server is there.
 ];
-/** ioredis throws these in the next tick, where they end the process as the errors of any listener do. */
-const MORE_LIES = ['>1\r\n_\r\n', '$-7\r\n', '+OK\r\n'.repeat(5_000)];
+/** What cannot be parsed, is no message, or is an answer to nothing. */
+const MORE_LIES = ['>1\r\n_\r\n', '>2\r\n_\r\n_\r\n', '*1\r\n_\r\n', '$-7\r\n', '_\r\n', '+OK\r\n'.repeat(5_000)];
 
-test.each([
-  [...CLIENTS[0], [...MOVES, ...MORE_LIES]],
-  [...CLIENTS[1], MOVES],
-] as const)('G7: what %s does not expect does not end the process', { timeout: 40_000 }, async (_, make, texts) => {
+test.each(CLIENTS)('G7: what %s does not expect does not end the process', { timeout: 40_000 }, async (_, make) => {
   const lieTo = async (text: string): Promise<void> => {
     const { port, lies } = await liar();
     const fleet = await joined(make, port);
@@ -83,12 +103,14 @@ test.each([
     lies(undefined);
     await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
   };
-  await Promise.all(texts.map(lieTo));
+  await Promise.all([...MOVES, ...MORE_LIES].map(lieTo));
 });
 
 const ENDLESS = [
   ['a string', '$500000000\r\n', Buffer.alloc(65_536, 'x'), 40_000_000],
   ['a list of empty lists', '*900000000\r\n', Buffer.from('*0\r\n'.repeat(16_384)), 14_000_000],
+  ['a status', '+', Buffer.alloc(65_536, 'x'), 14_000_000],
+  ['a number', '(', Buffer.alloc(65_536, '9'), 14_000_000],
 ] as const;
 const LIARS = CLIENTS.flatMap(([name, make]) => ENDLESS.map((answer) => [...answer, name, make] as const));
 
@@ -96,23 +118,65 @@ test.each(LIARS)('G7: of %s without an end, a client keeps little', { timeout: 4
   const [, head, part, most, , make] = given;
   const { port, lies } = await liar();
   const fleet = await joined(make, port);
-  let sent = 0;
-  const closed = new Promise((resolve) => {
+  const sent = await new Promise<number>((closed) => {
     lies((socket) => {
       lies(undefined);
-      socket.once('close', resolve);
-      socket.write(head);
-      const more = (): void => {
-        while (!socket.destroyed) {
-          sent += part.length;
-          if (!socket.write(part)) return void socket.once('drain', more);
-        }
-      };
-      more();
+      endless(head, part, closed)(socket);
     });
   });
-  await closed;
   expect(sent).toBeLessThan(most); // The system keeps some megabytes for each connection.
+  await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+});
+
+test('G7: a cluster of redis is checked on connections that it makes later', { timeout: 60_000 }, async () => {
+  const port = await freePort();
+  const bus = ['--cluster-port', String(await freePort())];
+  const node = await startRedis(['--cluster-enabled', 'yes', ...bus, '--cluster-announce-port', String(port)]);
+  onTestFinished(() => node.stop());
+  execFileSync('redis-cli', ['-p', String(node.port), 'cluster', 'addslotsrange', '0', '16383'], { stdio: 'pipe' });
+  const { lies, drop } = await liar(port, node.port);
+  const fleet = joining(createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] }));
+  await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+  drop();
+  const sent = await new Promise<number>((closed) => {
+    lies((socket) => {
+      lies(undefined);
+      endless('$500000000\r\n', Buffer.alloc(65_536, 'x'), closed)(socket);
+    });
+  });
+  expect(sent).toBeLessThan(40_000_000);
+});
+
+test('G7: a sentinel that lies to ioredis does not end the process, nor fill the memory', {
+  timeout: 40_000,
+}, async () => {
+  const asked: ((socket: Socket) => void)[] = [];
+  const sent = new Promise<number>((closed) => {
+    asked.push(
+      (socket) => void socket.write('>2\r\n_\r\n_\r\n'),
+      endless('$500000000\r\n', Buffer.alloc(65_536, 'x'), closed),
+    );
+  });
+  const sentinel = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (data) => {
+      for (const [, name] of String(data).matchAll(/\*\d+\r\n\$\d+\r\n(\w+)/g)) {
+        if (name === 'hello') socket.write('%1\r\n$5\r\nproto\r\n:3\r\n');
+        else if (name !== 'sentinel') socket.write('-ERR unknown command\r\n');
+        else if (String(data).includes('get-master-addr-by-name')) {
+          const lie = asked.shift();
+          if (lie !== undefined) return lie(socket);
+          socket.write(`*2\r\n$9\r\n127.0.0.1\r\n$${String(redis.port).length}\r\n${redis.port}\r\n`);
+        } else socket.write('*0\r\n');
+      }
+    });
+  });
+  await new Promise<void>((resolve) => sentinel.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void sentinel.close());
+  const { port } = sentinel.address() as AddressInfo;
+  const sentinels = [{ host: '127.0.0.1', port }];
+  const fleet = joining(new Redis({ sentinels, name: 'm', lazyConnect: true }));
+  expect(await sent).toBeLessThan(40_000_000);
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
 });
 

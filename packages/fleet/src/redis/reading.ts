@@ -1,8 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { inPieces } from '@breakerbox/listen';
-import { partCounter } from './parts.ts';
+import { type Fit, frameChecker } from './frames.ts';
 
 /** Bytes that may come between two whole answers. The scripts give 9 MB at most. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -31,20 +29,31 @@ export const limitedReading = (): Reading => {
   };
 };
 
+/** What a client expects of its connection. */
+export interface Expected {
+  readonly fit: Fit;
+  /** Commands without an answer. */
+  commands(): number;
+}
+
+const ANYTHING: Expected = { fit: 'any', commands: () => Number.POSITIVE_INFINITY };
+
 const watched = new WeakSet<Socket>();
 
-/** Reads from a socket in turns, counts what comes, and ends the socket if a listener cannot read that. */
-export const watchReads = (socket: Socket, reading: Reading): void => {
+/** Reads from a socket in turns, checks what comes before the client sees it, and ends the socket if that cannot be read. */
+export const watchReads = (socket: Socket, reading: Reading, expected = ANYTHING): void => {
   if (watched.has(socket)) return;
   watched.add(socket);
   inPieces(socket);
   const emit = socket.emit.bind(socket) as (event: string | symbol, ...given: unknown[]) => boolean;
-  const partsIn = partCounter();
+  const framesIn = frameChecker(expected.fit);
   socket.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     if (event !== 'data') return emit(event, ...given);
     const [bytes] = given as [Buffer];
     try {
-      reading.take(bytes.length, partsIn(bytes));
+      const { parts, answers } = framesIn(bytes);
+      reading.take(bytes.length, parts);
+      if (answers > expected.commands()) throw new Error('Redis sent an answer without a command.');
       emit(event, bytes);
     } catch (cause) {
       socket.destroy(new Error('Redis sent what its client cannot read.', { cause }));
@@ -53,17 +62,13 @@ export const watchReads = (socket: Socket, reading: Reading): void => {
   };
 };
 
-const current = new AsyncLocalStorage<Reading>();
-/** Node announces each socket that is made, but not those of TLS: there, the certificate of the server was checked. */
-const CHANNEL = 'net.client.socket';
-
-const onSocket = (message: unknown): void => {
-  const reading = current.getStore();
-  if (reading !== undefined) watchReads((message as { readonly socket: Socket }).socket, reading);
-};
-
-/** Connects a client that does not show its socket, and watches what it reads. */
-export const connectWatched = (reading: Reading, connect: () => Promise<unknown>): Promise<unknown> => {
-  subscribe(CHANNEL, onSocket);
-  return current.run(reading, connect).finally(() => unsubscribe(CHANNEL, onSocket));
-};
+/**
+ * Options of each socket that a client makes which does not show its sockets: Node calls `construct` of a new stream. Sockets of TLS do
+ * not have it: there, the certificate of the server was checked.
+ */
+export const watchedSocket = (reading: Reading): object => ({
+  construct(this: Socket, made: () => void): void {
+    watchReads(this, reading);
+    made();
+  },
+});
