@@ -124,15 +124,15 @@ class Session implements TreeRoot {
     this.#decider = new Decider(this.#engine);
     this.#beganMs = box.clock.now();
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
+    this.#telemetry.used(this.#beganMs, false);
+    this.#continues = store.kept.size > 0 || box.shared !== undefined;
+    applyOverrides(box.overrides, this, []);
+    for (const name of [...store.kept.keys()]) this.#circuits.track(name);
     if (run !== undefined) {
       this.#observes(run);
       limitChanges(run, this.#beganMs); // C11: another process has told what a restored run had reached.
       this.#telemetry.limited(isPausedByLimit(run));
     }
-    this.#telemetry.used(this.#beganMs, false);
-    this.#continues = store.kept.size > 0 || box.shared !== undefined;
-    applyOverrides(box.overrides, this, []);
-    for (const name of [...store.kept.keys()]) this.#circuits.track(name);
     this.#report();
   }
 

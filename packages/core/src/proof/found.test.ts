@@ -377,6 +377,57 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'ask', process: 0, model: 'p/x', times: 1, how: { outcome: 'success' } },
     ],
   ],
+  [
+    'C11, D2: a restored run knows at once whether its tools are only observed',
+    {
+      tools: { a: {}, b: {}, c: {} },
+      defaults: { mode: 'observe_only' },
+      checked: [],
+      limits: { durationMs: 60_000 },
+      scope: 'session',
+    },
+    [
+      { kind: 'control', slot: 0, tool: 'a', mode: 'automatic' },
+      { kind: 'wait', ms: 54_000 },
+      { kind: 'restart', slot: 0 },
+    ],
+  ],
+  [
+    'C1, D3: a limit pauses an undeclared tool, and says so, where all that are declared are only observed',
+    {
+      tools: { a: {}, b: { mode: 'observe_only' }, c: {} },
+      defaults: {},
+      checked: [],
+      allowedTools: ['a', 'b', 'c', 'late', 'made_up'],
+      limits: { calls: 5 },
+      scope: 'session',
+    },
+    [
+      { kind: 'force', slot: 0, tool: 'c', owner: 'ada', mode: 'observe_only', expiresInMs: 60_000 },
+      { kind: 'force', slot: 0, tool: 'a', owner: 'ada', mode: 'observe_only', expiresInMs: 60_000 },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network', blames: 'key' }, times: 3 },
+      { kind: 'acquire', slot: 0, tool: 'late' },
+      { kind: 'settle', which: 1, how: { outcome: 'ignored', category: 'unknown' } },
+    ],
+  ],
+  [
+    'C1, D7: that a limit pauses nothing any more is told by the next call',
+    {
+      tools: { a: {}, b: { mode: 'automatic' }, c: {} },
+      defaults: { mode: 'observe_only' },
+      checked: [],
+      budget: { rule: 'strict', failures: 1 },
+      limits: { calls: 5 },
+      scope: 'process',
+    },
+    [
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 3 },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 2 },
+      { kind: 'force', slot: 0, tool: 'b', owner: 'ada', mode: 'observe_only', expiresInMs: 60_000 },
+      { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {

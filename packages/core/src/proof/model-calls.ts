@@ -18,7 +18,7 @@ import { pass, recovered, show } from './model-sharing.ts';
 /** What time has brought is looked at whenever a session is used: hung probes first, in the order of their leases (C9). */
 export const arrive = (model: Model, session: ModelSession): void => {
   const { home } = session;
-  flushLimits(model, session); // D4: time has passed.
+  if (model.config.limits?.durationMs !== undefined) flushLimits(model, session); // D4: time has passed.
   for (let hung = firstHung(home, model.ms); hung; hung = firstHung(home, model.ms)) {
     hung.settled = true;
     conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);

@@ -6,7 +6,7 @@ import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
 import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
 import { deciding, feeds, isAffected, knownCircuit, modeOf, rulesOfTool } from './model-home.ts';
 import { keyCircuit } from './model-keys.ts';
-import { isOver, isReached } from './model-limits.ts';
+import { isOver, isSpent } from './model-limits.ts';
 import type { Rules } from './rules.ts';
 
 /** What is asked for. */
@@ -41,7 +41,7 @@ export const adviceAfter = (model: Model, permit: ModelPermit): Reason | undefin
   const { session, circuit, key, keyName } = permit;
   const ofKey = key && circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
   const { reason, decision } = decide(model, session, { ...permit, key: ofKey });
-  if (reason === 'limit_reached' && !isReached(model, session)) return undefined; // D3: only estimates pause it.
+  if (reason === 'limit_reached' && !isSpent(model, session)) return undefined; // D3: only estimates pause it.
   return decision === 'call' || decision === 'probe' || reason === 'repeat' || reason === 'busy' ? undefined : reason;
 };
 

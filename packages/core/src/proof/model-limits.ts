@@ -71,6 +71,10 @@ export const isOver = (model: Model, session: ModelSession): boolean =>
 export const isNear = (model: Model, session: ModelSession): boolean =>
   limitsOf(model, session).some(({ used, size, mode }) => used >= size * 0.8 && mode !== 'observe');
 
+/** D3: what is spent pauses calls of tools that are not observed, whatever is under way. */
+export const isSpent = (model: Model, session: ModelSession): boolean =>
+  limitsOf(model, session).some(({ level, mode }) => level === 'reached' && mode === 'pause');
+
 /** D7: what is shown, by what is spent. */
 export const isReached = (model: Model, session: ModelSession): boolean =>
   limitsNow(model, session).some(({ level, mode }) => level === 'reached' && mode === 'pause');
