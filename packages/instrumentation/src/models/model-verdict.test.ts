@@ -177,7 +177,7 @@ describe('L3: the request, and no failure', () => {
     ['Anthropic: too large', apiError(413, anthropic('request_too_large')), 'too long'],
     ['content filter', apiError(400, openai('content_filter')), 'never'],
     ['moderation of OpenRouter', apiError(403, { error: { code: 403, message: 'Your input was flagged' } }), 'never'],
-    ['an item of the history', apiError(404, openai('', "Item with id 'rs_1' not found.", 'input')), 'never'],
+    ['an item of the history', apiError(404, openai('', "Item with id 'rs_1' not found.", 'input')), 'as fallback'],
     ['an earlier response', apiError(400, openai('previous_response_not_found')), 'as fallback'],
     ['another 400', apiError(400, anthropic('invalid_request_error', 'temperature: range: 0..1')), 'as fallback'],
     ['422', apiError(422, { detail: 'Unprocessable' }), 'as fallback'],

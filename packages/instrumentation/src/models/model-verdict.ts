@@ -104,7 +104,7 @@ const RULES: readonly Rule[] = [
       has(facts, 'previous_response_not_found', 'item_not_found', 'conversation_not_found') ||
       /previous_response|^input|conversation|messages/.test(facts.param) ||
       /\b(?:item|response|conversation|file|container) (?:with )?(?:id )?['"`]?[a-z]+_/.test(facts.text);
-    return isItem ? ignored('never') : fails('unusable', { wait: 'longest' });
+    return isItem ? ignored('as fallback') : fails('unusable', { wait: 'longest' });
   },
   function timeout(facts, unixMs) {
     const isSlow = facts.status === 408 || facts.status === 504 || facts.status === 524;
