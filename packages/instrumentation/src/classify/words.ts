@@ -13,7 +13,7 @@ type Parts = readonly [string, ErrorCategory, string, Hint['host'], string, stri
 /** Hints from lines such as 'network !@refused a refused connection: connection refused'. '|' begins a further pattern. `!` hard, `@` host. */
 const hints = (lines: string): readonly Hint[] =>
   lines.split(/\n {2}(?=\w)/).map((line) => {
-    const parts = /(\w+) (!?)(?:@(\w+))? ?([^:]+): ([\s\S]+)/.exec(line) as unknown as Parts;
+    const parts = /^(\w+) (!?)(?:@(\w+))? ?([^:]+): ([\s\S]+)/.exec(line) as unknown as Parts;
     const [, category, hard, host, sign, source] = parts;
     const pattern = new RegExp(source.replace(/\n +/g, ''), 'i');
     return { category, sign, hard: hard === '!', pattern, ...(host && { host }) };
