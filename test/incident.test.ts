@@ -221,8 +221,11 @@ const pagedSince = (agent: string, atMs: number): readonly string[] =>
   );
 
 /** A text looks for the time once in a minute of the rules, which a run this short may not have. */
-const whenLost = (agent: string): readonly string[] =>
-  pagedSince(agent, lostMs).map((page) => page.replace('_firing since NOW_', '_since THEN_'));
+const pagedWhen = (agent: string, atMs: number): readonly string[] =>
+  pagedSince(agent, atMs).map((page) =>
+    page.replace('_firing since NOW_', '_since THEN_').replace(/out of use for \d+ seconds\b/, 'out of use since THEN'),
+  );
+const whenLost = (agent: string): readonly string[] => pagedWhen(agent, lostMs);
 
 const openingOf = (agent: string): number => told.get(agent)?.openings[0]?.atMs ?? 0;
 
@@ -399,7 +402,7 @@ describe('the pages of an incident', () => {
   });
 
   test('L7: an outage of keys, with their category', () => {
-    expect(pagedSince('key-agent', keysMs)).toEqual([
+    expect(pagedWhen('key-agent', keysMs)).toEqual([
       `Warning: key-agent: read_page is out of use (network)
 1 firing, job incident · Runbook
 • read_page of agent key-agent (job incident) has been out of use since THEN. Affected within the last 3 seconds: circuits of its keys, such as hosts. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.

@@ -248,7 +248,7 @@ export const toolSeries = (
 ): ToolSeries => {
   const known = series.tools.get(name);
   if (known !== undefined) return known;
-  const label = level === 'none' || exported(series) < maxTools ? name : OTHER_TOOL;
+  const label = level === 'none' || hasPlace(series, maxTools) ? name : OTHER_TOOL;
   if (label !== name) warnOfOthers(series.agent, name, maxTools);
   const made = series.tools.get(label) ?? createToolSeries(series.agent, label, isGroup && label === name);
   if (label === name) made.level = level;
@@ -256,10 +256,18 @@ export const toolSeries = (
   return made;
 };
 
-const exported = ({ tools }: AgentSeries): number => {
+/** With how many names there was no place, and for how many: a box may have thousands of tools beyond. */
+const full = new WeakMap<AgentSeries['tools'], readonly [names: number, maxTools: number]>();
+
+/** Whether fewer than `maxTools` names are exported. */
+const hasPlace = ({ tools }: AgentSeries, maxTools: number): boolean => {
+  if (tools.size < maxTools) return true;
+  const [names, most] = full.get(tools) ?? [];
+  if (names === tools.size && most === maxTools) return false;
   let count = 0;
   for (const [name, { level }] of tools) if (name !== OTHER_TOOL && level !== 'none') count += 1;
-  return count;
+  if (count >= maxTools) full.set(tools, [tools.size, maxTools]);
+  return count < maxTools;
 };
 
 const warnOfOthers = (agent: string, name: string, maxTools: number): void =>
