@@ -12,7 +12,7 @@ const PICTURES = new URL('../../../docs/pictures/', import.meta.url);
 const sourceOf = ({ date, minutes, cells }: OutageResults): string => {
   const [first] = cells;
   const fewest = Math.min(...cells.map(({ runs }) => runs));
-  return `The figures are from one run on ${date}, which took ${minutes} minutes: ${first?.runs} seeded runs for each cell of the AI SDK, and ${fewest} for each other cell.`;
+  return `The figures are from one run on ${date}, which took ${minutes} minutes: ${first?.runs} seeded runs for each cell of the AI SDK with the usual habits, and ${fewest} for each other cell.`;
 };
 
 /** The page with its tables. */
