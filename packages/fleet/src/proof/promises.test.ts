@@ -12,7 +12,7 @@ const REACHED: Readonly<Record<string, number>> = {
   'claim granted': 50,
   'claim refused': 5,
   'claim that came twice': 2,
-  'settlement dropped': 5,
+  'settlement dropped': 1,
   'probe: success': 20,
   'probe: failure': 30,
   'report that changes nothing': 5,
