@@ -294,7 +294,7 @@ describe('each alert', () => {
 
   it('says what to do, with a command', () => {
     for (const { alert, annotations } of alerts)
-      expect(annotations?.description, alert).toMatch(/npx breakerbox ctl (?:list|resume|confirm|force-open|extend)\b/);
+      expect(annotations?.description, alert).toMatch(/breakerbox ctl (?:list|resume|confirm|force-open|extend)\b/);
   });
 
   it('A9: links to your console at the agent and the tool, if you have one', () => {

@@ -197,7 +197,7 @@ describe.each(each)('%s', (alert, runbook) => {
   });
 
   it('A9: names the command with which an operator looks or acts', () => {
-    expect(runbook.text).toMatch(/`npx breakerbox ctl (?:list|force-open|disable|resume|confirm)/);
+    expect(runbook.text).toMatch(/`breakerbox ctl (?:list|force-open|disable|resume|confirm)/);
   });
 
   it('gives the numbers of the rules', () => {

@@ -193,7 +193,7 @@ export const checkWords = (text: string): void => {
     tryCall(text);
     return;
   }
-  const [, command] = /^(?:npx breakerbox|npm run breakerbox --) ctl (.+)$/.exec(text) ?? [];
+  const [, command] = /^(?:[\w -]+ )?breakerbox(?: --)? ctl (.+)$/.exec(text) ?? [];
   if (command !== undefined && isCommand(command.split(' '))) return;
   const [, name, value] = /^(\w+): '(\w+)'$/.exec(text) ?? [];
   if (name !== undefined && value !== undefined && isAccepted(name, value)) return;

@@ -1,5 +1,5 @@
 // `node scripts/command-form.mjs npx` is a step of the first release: pages then say `npx breakerbox ctl list`, which npm can find. Until
-// then they say `npm run breakerbox -- ctl list`, which works in a clone. docs/command-form.test.ts holds the pages to FORM.
+// then they say `npm run breakerbox -- ctl list`, which works in a clone. command-form.test.mjs holds the pages to FORM.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,10 @@ export const FORM = 'clone';
 const WORDS = { npx: 'npx breakerbox ', clone: 'npm run breakerbox -- ' };
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Pages and programs for people who read the repository. Runbooks and texts of alerts go with the packages, and always say `npx`. */
+/**
+ * Pages and programs for people who read the repository. Runbooks, alerts and messages are read where neither form may work: they say
+ * `breakerbox ctl list`, and alerts/runbooks/README.md says how to start it.
+ */
 export const pages = () =>
   globSync(['README.md', 'docs/*.md', '{packages/*,alerts,dashboards,examples}/README.md', 'examples/*.ts'], {
     cwd: root,

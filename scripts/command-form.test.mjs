@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FORM, inForm, pages } from './command-form.mjs';
 
@@ -12,4 +12,19 @@ test('a release switches the form, and back', () => {
   const page = `Run npm run breakerbox -- ctl list.\n${both}`;
   expect(inForm(page, 'npx')).toBe(`Run npx breakerbox ctl list.\n${both}`);
   expect(inForm(inForm(page, 'npx'), 'clone')).toBe(page);
+});
+
+test('runbooks, alerts and messages name the command, and no way to start it', () => {
+  const root = new URL('..', import.meta.url).pathname;
+  const shipped = [
+    'alerts/{rules,grafana,operator}/*.yml',
+    'alerts/runbooks/Breaker*.md',
+    'dashboards/generated/*.json',
+  ];
+  const files = globSync([...shipped, 'stack/**/*.{yml,tmpl}', 'packages/*/{src,console}/**/*.{ts,html}'], {
+    cwd: root,
+  });
+  expect(files.length).toBeGreaterThan(500);
+  const started = files.filter((path) => /npx\s+breakerbox|breakerbox\s+-- /.test(readFileSync(root + path, 'utf8')));
+  expect(started).toEqual([]);
 });

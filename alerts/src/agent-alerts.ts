@@ -119,7 +119,7 @@ const budgetExhausted: AlertDefinition = {
       `Sessions ran out within the last ${within}, and were resumed or ended since. None is paused now`,
       `A session is paused, because its failure budget is used up, or ran out within the last ${within}`,
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
   },
 };
 
@@ -153,7 +153,7 @@ const systemicFailure: AlertDefinition = {
       'No session is paused, and calls of the affected tools are skipped until a probe succeeds',
       'In scope session, the session is paused for every tool. In scope process, calls of the affected tools are skipped until a probe succeeds',
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)}${suspectOfEvents(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)}${suspectOfEvents(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`;
   },
 };
 
@@ -183,7 +183,7 @@ const telemetryAbsent: AlertDefinition = {
   },
   summary: ({ dialect }) => `${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. Look at its process, and at its target in Prometheus. On its machine, npx breakerbox ctl list shows whether it still answers. This alert resolves by itself within an hour, even if nothing was repaired.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has reported nothing for ${inWords(settings.absentFor)}, after it reported for ${dialect.value('count')} of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. Look at its process, and at its target in Prometheus. On its machine, breakerbox ctl list shows whether it still answers. This alert resolves by itself within an hour, even if nothing was repaired.`,
 };
 
 const fleetDegraded: AlertDefinition = {
@@ -213,7 +213,7 @@ const fleetDegraded: AlertDefinition = {
     return dialect.time('', { query, args: ['job', 'agent', 'job', 'agent'] }, '');
   },
   description: ({ dialect, settings }) =>
-    `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it. Check the store and the way to it. For the reason, on the machine of the agent: npx breakerbox ctl list.`,
+    `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it. Check the store and the way to it. For the reason, on the machine of the agent: breakerbox ctl list.`,
 };
 
 /** Alerts about one agent. */

@@ -5,11 +5,11 @@ import type { RuleSettings } from './settings.ts';
 export type Severity = 'critical' | 'warning';
 
 /** What an operator runs to see more, for texts about circuits. */
-export const LOOK = 'To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
+export const LOOK = 'To see which sessions it affects and when the next probe is due: breakerbox ctl list.';
 
 /** What an operator runs to stop the calls of a tool that cannot be repaired at once, for texts of alerts. */
 export const SWITCH_OFF =
-  'To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.';
+  'To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.';
 
 /** What the texts of an alert are made from. */
 export interface TextGround {

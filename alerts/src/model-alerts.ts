@@ -47,7 +47,7 @@ const onFallback: AlertDefinition = {
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: ${otherModel(dialect, andSelector)} answers for ${dialect.label('tool')}${failingWith(dialect, andSelector)}`,
   description: ({ dialect, settings }) =>
-    `${dialect.label('tool')}, the first model of agent ${dialect.label('agent')} (job ${dialect.label('job')}), has answered nothing for ${inWords(settings.onFallbackFor)}. Other models of its list answer, so users see no error. Check its key, its credit and the status page of its provider. It is probed by real calls, and answers again by itself. To see why and when the next probe is due: npx breakerbox ctl list.`,
+    `${dialect.label('tool')}, the first model of agent ${dialect.label('agent')} (job ${dialect.label('job')}), has answered nothing for ${inWords(settings.onFallbackFor)}. Other models of its list answer, so users see no error. Check its key, its credit and the status page of its provider. It is probed by real calls, and answers again by itself. To see why and when the next probe is due: breakerbox ctl list.`,
 };
 
 const modelsDown: AlertDefinition = {
@@ -70,7 +70,7 @@ const modelsDown: AlertDefinition = {
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: neither ${dialect.label('tool')} nor another model answers${failingWith(dialect, andSelector)}`,
   description: ({ dialect, settings }) =>
-    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has had no answer of ${dialect.label('tool')} or of the models behind it for ${inWords(settings.modelsDownFor)}. Its runs fail. Check keys, credit and the status pages of the providers, and the way to them. Each model is probed by real calls. To see why each is unavailable and until when: npx breakerbox ctl list.`,
+    `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has had no answer of ${dialect.label('tool')} or of the models behind it for ${inWords(settings.modelsDownFor)}. Its runs fail. Check keys, credit and the status pages of the providers, and the way to them. Each model is probed by real calls. To see why each is unavailable and until when: breakerbox ctl list.`,
 };
 
 /** Alerts about the models of one agent. */

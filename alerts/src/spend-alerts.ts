@@ -38,7 +38,7 @@ const limitReached: AlertDefinition = {
       `Runs reached a limit within the last ${within}, and ended or were extended since. None is paused now`,
       `A session is paused by a limit, or a run reached one within the last ${within}`,
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: breakerbox ctl list. To let a run go on: breakerbox ctl extend SESSION LIMIT AMOUNT.`;
   },
 };
 
@@ -50,7 +50,7 @@ const burning = (ground: Ground, now: RecordKey, usual: RecordKey, floor: number
 };
 
 const advice =
-  'See which sessions are at work: npx breakerbox ctl list. Set limits for runs, so that the next one pauses by itself.';
+  'See which sessions are at work: breakerbox ctl list. Set limits for runs, so that the next one pauses by itself.';
 
 const burnOfCost: AlertDefinition = {
   ...common,

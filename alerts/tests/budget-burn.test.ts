@@ -149,7 +149,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         labels: labelsOf('fast', 'critical'),
         summary: 'fast: sessions use up their failure budgets',
         description:
-          '98% of the sessions that agent fast (job fleet) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than 50 %, now or at most 15 minutes ago. The next failure that is charged pauses such a session. Repair the tools that fail. To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
+          '98% of the sessions that agent fast (job fleet) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than 50 %, now or at most 15 minutes ago. The next failure that is charged pauses such a session. Repair the tools that fail. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=fast',
         began: 'Jan 1 00:01 UTC',
       },
@@ -159,7 +159,7 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
         labels: labelsOf('slow', 'warning'),
         summary: 'slow: sessions have been short of failure budget for hours',
         description:
-          '30% of the sessions that agent slow (job fleet) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than 25 %, now or at most 1 hour ago. The next failure that is charged pauses such a session. Repair the tools that fail. To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
+          '30% of the sessions that agent slow (job fleet) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than 25 %, now or at most 1 hour ago. The next failure that is charged pauses such a session. Repair the tools that fail. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
         dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=slow',
         began: 'Jan 1 00:01 UTC',
       },

@@ -97,7 +97,7 @@ it.concurrent('BreakerboxCircuitFlapping says the number of openings, and the mi
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
     summary: 'a: t opens again and again (network)',
     description:
-      'Circuits of tool t of agent a (job fleet) have opened 4 times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
+      'Circuits of tool t of agent a (job fleet) have opened 4 times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
     began: 'Jan 1 00:00 UTC',
   };

@@ -137,7 +137,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       labels: { job: 'fleet', gen_ai_agent_name: 'a', error_type: 'network', severity: 'critical', scope: 'agent' },
       summary: 'a: x, y, z opened together (network)',
       description:
-        'At least 3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x, y, z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
+        'At least 3 tools of agent a (job fleet) opened within 2 minutes of each other with errors of category network, or did so earlier and are still out of use: x, y, z. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:10 UTC',
     };
@@ -153,7 +153,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       labels: { gen_ai_tool_name: 't', error_type: 'server', severity: 'critical', scope: 'fleet' },
       summary: 't opened on several agents together (server)',
       description:
-        'Tool t (all jobs) opened on at least 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1, agent-2, agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
+        'Tool t (all jobs) opened on at least 3 agents within 2 minutes with errors of category server, or did so earlier and is still out of use there: agent-1, agent-2, agent-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
       dashboard: '/d/breakerbox-correlated-failures?var-tool=t',
       began: 'Jan 1 00:05 UTC',
     };

@@ -14,7 +14,7 @@ const PROD = inNamespace('prod');
 const STAGING = Array.from({ length: 25 }, (_, index) => inNamespace('staging', index));
 
 const describing =
-  't of agent a (job fleet, namespace prod) has been out of use since Jan 1 00:01 UTC. Affected within the last 2 minutes: 1 circuit. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
+  't of agent a (job fleet, namespace prod) has been out of use since Jan 1 00:01 UTC. Affected within the last 2 minutes: 1 circuit. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: breakerbox ctl list.';
 
 it.concurrent.each([
   ['fires for the one namespace of 26 processes in which the tool is open', ['namespace'] as const],
@@ -55,7 +55,7 @@ it('a level: a tool of several agents names the agents of its own namespace', ()
     labels: { namespace: 'prod', gen_ai_tool_name: 't', error_type: 'network', severity: 'critical', scope: 'fleet' },
     summary: 't opened on several agents together (network)',
     description:
-      'Tool t (all jobs, namespace prod) opened on at least 3 agents within 2 minutes with errors of category network, or did so earlier and is still out of use there: prod-1, prod-2, prod-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.',
+      'Tool t (all jobs, namespace prod) opened on at least 3 agents within 2 minutes with errors of category network, or did so earlier and is still out of use there: prod-1, prod-2, prod-3. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
     dashboard: '/d/breakerbox-correlated-failures?var-namespace=prod&var-tool=t',
     began: 'Jan 1 00:05 UTC',
   };

@@ -73,7 +73,7 @@ describe('texts', () => {
             began: 'Jan 1 00:09 UTC',
             summary: 'a: model:openai/gpt-5 answers for model:anthropic/claude (permission)',
             description:
-              'model:anthropic/claude, the first model of agent a (job fleet), has answered nothing for 5 minutes. Other models of its list answer, so users see no error. Check its key, its credit and the status page of its provider. It is probed by real calls, and answers again by itself. To see why and when the next probe is due: npx breakerbox ctl list.',
+              'model:anthropic/claude, the first model of agent a (job fleet), has answered nothing for 5 minutes. Other models of its list answer, so users see no error. Check its key, its credit and the status page of its provider. It is probed by real calls, and answers again by itself. To see why and when the next probe is due: breakerbox ctl list.',
           },
         ],
       },
@@ -99,7 +99,7 @@ describe('texts', () => {
             began: 'Jan 1 00:09 UTC',
             summary: 'a: neither model:anthropic/claude nor another model answers (network)',
             description:
-              'Agent a (job fleet) has had no answer of model:anthropic/claude or of the models behind it for 5 minutes. Its runs fail. Check keys, credit and the status pages of the providers, and the way to them. Each model is probed by real calls. To see why each is unavailable and until when: npx breakerbox ctl list.',
+              'Agent a (job fleet) has had no answer of model:anthropic/claude or of the models behind it for 5 minutes. Its runs fail. Check keys, credit and the status pages of the providers, and the way to them. Each model is probed by real calls. To see why each is unavailable and until when: breakerbox ctl list.',
           },
         ],
       },

@@ -28,7 +28,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxLimitReached, every %i s', (inter
       labels,
       summary: 'a: runs have reached a limit (tokens)',
       description:
-        'Agent a (job fleet): Runs reached a limit within the last 18 minutes, and ended or were extended since. None is paused now (at Jan 1 00:08 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.',
+        'Agent a (job fleet): Runs reached a limit within the last 18 minutes, and ended or were extended since. None is paused now (at Jan 1 00:08 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: breakerbox ctl list. To let a run go on: breakerbox ctl extend SESSION LIMIT AMOUNT.',
       dashboard,
       began: 'Jan 1 00:06 UTC',
     };
@@ -59,7 +59,7 @@ it.concurrent('D7: BreakerboxLimitReached says which limits, and how many sessio
     labels,
     summary: 'a: runs have reached a limit (calls, cost)',
     description:
-      'Agent a (job fleet): 2 sessions are paused by a limit (at Jan 1 00:10 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: npx breakerbox ctl list. To let a run go on: npx breakerbox ctl extend SESSION LIMIT AMOUNT.',
+      'Agent a (job fleet): 2 sessions are paused by a limit (at Jan 1 00:10 UTC). A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: breakerbox ctl list. To let a run go on: breakerbox ctl extend SESSION LIMIT AMOUNT.',
     dashboard,
     began: 'Jan 1 00:08 UTC',
   };
@@ -124,7 +124,7 @@ it.concurrent('D7: BreakerboxSpendBurn counts new processes, and is critical at 
     labels: { ...labels, severity: 'critical', scope: 'rate', breakerbox_currency: 'EUR' },
     summary: 'a spends much more than usual',
     description:
-      'Agent a (job fleet) has spent 66 EUR in an hour: more than 20, which is too much for any agent. See which sessions are at work: npx breakerbox ctl list. Set limits for runs, so that the next one pauses by itself.',
+      'Agent a (job fleet) has spent 66 EUR in an hour: more than 20, which is too much for any agent. See which sessions are at work: breakerbox ctl list. Set limits for runs, so that the next one pauses by itself.',
     dashboard,
   };
   const firing = [{ alert: 'SpendBurn', scope: 'rate', after: 4 * HOUR + 600, by: 4 * HOUR + 1800 }];

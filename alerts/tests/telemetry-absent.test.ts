@@ -69,7 +69,7 @@ it.concurrent('BreakerboxTelemetryAbsent names the agent', () => {
     labels: { job: 'fleet', gen_ai_agent_name: 'a', severity: 'warning' },
     summary: 'a has stopped reporting',
     description:
-      'Agent a (job fleet) has reported nothing for 5 minutes, after it reported for 21 of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. Look at its process, and at its target in Prometheus. On its machine, npx breakerbox ctl list shows whether it still answers. This alert resolves by itself within an hour, even if nothing was repaired.',
+      'Agent a (job fleet) has reported nothing for 5 minutes, after it reported for 21 of the last 60 minutes. It has ended, hangs, or cannot be reached. No other alert of this agent has data now. Look at its process, and at its target in Prometheus. On its machine, breakerbox ctl list shows whether it still answers. This alert resolves by itself within an hour, even if nothing was repaired.',
     dashboard: '/d/breakerbox-fleet-overview?var-job=fleet&var-agent=a',
     began: 'Jan 1 00:20 UTC',
   };

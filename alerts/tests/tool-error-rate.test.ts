@@ -74,7 +74,7 @@ it.concurrent('BreakerboxToolErrorRateHigh says the share, and since when', () =
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
     summary: 'a: t fails too often (server)',
     description:
-      '50% of the calls to tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget. Check the service behind it. To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
+      '50% of the calls to tool t of agent a (job fleet) have failed over the last 5 minutes, and more than 25 % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget. Check the service behind it. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
     began: 'Jan 1 00:01 UTC',
   };

@@ -61,7 +61,7 @@ it.concurrent('BreakerboxToolSlow says the p95, and since when', () => {
     labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
     summary: 'a: t is much slower than usual',
     description:
-      'The p95 of the calls to tool t of agent a (job fleet) is 4.928s over 15 minutes: one call in twenty takes longer. That is more than 3 times its usual p95 of the last week. Check the service behind it. To stop the calls of a tool until it works: npx breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
+      'The p95 of the calls to tool t of agent a (job fleet) is 4.928s over 15 minutes: one call in twenty takes longer. That is more than 3 times its usual p95 of the last week. Check the service behind it. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.',
     dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
     began: 'Jan 1 01:30 UTC',
   };

@@ -63,7 +63,7 @@ const defaultSocket = async (): Promise<string> => {
  *
  * @example
  * ```ts
- * const control = await startControl({ boxes: [box] }); // then: npx breakerbox ctl list
+ * const control = await startControl({ boxes: [box] }); // then: breakerbox ctl list
  * ```
  */
 export const startControl = async ({
