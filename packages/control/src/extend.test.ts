@@ -50,7 +50,7 @@ test('A2, D1: the state has limits, what was used, and the sub-agents', async ()
       { limit: 'tokens', size: 1_000, used: 810, underWay: 0, mode: 'advise', level: 'advised' },
       { limit: 'cost', size: 5, used: 2.25, currency: 'USD' },
     ],
-    used: { calls: 9, steps: 0, tokens: 810, cost: 2.25 },
+    used: { calls: 9, steps: 2, tokens: 810, cost: 2.25 },
     children: [
       {
         id: 'helper',

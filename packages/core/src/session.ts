@@ -326,7 +326,7 @@ class Session implements TreeRoot {
   stepOf(run: Run | undefined): void {
     const { ms } = this.#arrive();
     if (run !== undefined) {
-      run.add('steps', 1);
+      run.endStep();
       this.#lookAtLimits(run, ms);
     }
     if (this.#engine.run?.hasOthers)

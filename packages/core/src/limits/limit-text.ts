@@ -46,7 +46,11 @@ export const reachedText = (view: LimitView): string => {
   if (view.limit === 'durationMs') return `the ${formatDuration(view.size)} that this run has for tool calls are over`;
   const known = withoutUnderWay(view);
   if (view.size === 0) return `this run was given no ${amountOf(0, view).slice(2)}`; // D1: a part that was rounded down to nothing.
-  const rest = known.used < view.size ? ', and calls under way are expected to use the rest' : '';
+  const isKept = view.level === 'reached';
+  const by = isKept
+    ? 'the rest is kept for the last answers of sub-agents'
+    : 'calls under way are expected to use the rest';
+  const rest = known.used < view.size ? `, and ${by}` : '';
   return `this run has used ${usedOf(known)}${rest}`;
 };
 
@@ -60,6 +64,10 @@ export const withoutUnderWay = (view: LimitView): LimitView => ({
 export const reservedText = (view: LimitView): string =>
   `the ${amountOf(Math.max(0, view.size - view.used), view)} that are left are reserved for sub-agents`;
 
+/** Why no model may answer (D2, D1), without a full stop. */
+export const unansweredText = (view: LimitView): string =>
+  view.level === 'reached' || view.used >= view.size ? reachedText(view) : reservedText(view);
+
 /** D2: what the model reads once a limit is near. Empty without such a limit. Of limits of the same kind, it reads the one with least left. */
 export const adviceOf = (near: readonly LimitView[]): string => {
   if (near.length === 0) return '';
@@ -71,7 +79,7 @@ export const adviceOf = (near: readonly LimitView[]): string => {
       return other.limit !== one.limit || !isAhead;
     }),
   );
-  const end = told.some((one) => left(one) <= 0)
+  const end = told.some((one) => left(one) <= 0 || one.level === 'reached')
     ? 'Finish now, and begin nothing new.'
     : 'Finish what you have begun with what is left, and begin nothing new.';
   return `This run has used ${told.map(usedOf).join(', and ')}. ${end}`;

@@ -3,32 +3,52 @@ import type { Spent, Usage } from './limit-view.ts';
 
 const NOTHING: Spent = {};
 
+/** What a call is expected to use. */
+export interface Expected {
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+const NONE: Expected = { tokens: 0, cost: 0 };
+
 /** The run that a call counts for. */
 interface Spender {
   readonly estimates: Estimates;
   add(kind: 'tokens' | 'cost', amount: number): void;
   addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void;
+  keep(kind: 'tokens' | 'cost', amount: number): void;
+  expectedAnswer(name: string, maxOutputTokens: number): Expected;
 }
 
 /** A call under way, and what it is expected to use. */
 export class RunCall {
   readonly #run: Spender;
   readonly #name: string;
-  #expected: { readonly tokens: number; readonly cost: number };
+  #expected = NONE;
   #hasChild = false;
+  /** D3: an answer of a child's model. What it is expected to use is kept for the next one afterwards. */
+  #isKept: boolean;
+  isUnderWay = true;
 
-  constructor(run: Spender, name: string, expected: { readonly tokens: number; readonly cost: number }) {
+  constructor(run: Spender, name: string, expected: Expected, isKept = false) {
     this.#run = run;
     this.#name = name;
-    this.#expected = { tokens: 0, cost: 0 };
-    this.#expect(expected);
+    this.#isKept = isKept;
+    this.expect(expected);
   }
 
-  #expect(expected: { readonly tokens: number; readonly cost: number }): void {
+  get expected(): Expected {
+    return this.#expected;
+  }
+
+  expect(expected: Expected): void {
     for (const kind of ['tokens', 'cost'] as const) {
       const change = expected[kind] - this.#expected[kind];
-      this.#run.add(kind, change);
-      this.#run.addTo('underWay', kind, change);
+      if (this.#isKept) this.#run.keep(kind, change);
+      else {
+        this.#run.add(kind, change);
+        this.#run.addTo('underWay', kind, change);
+      }
     }
     this.#expected = expected;
   }
@@ -36,7 +56,15 @@ export class RunCall {
   /** D3: a sub-agent runs in the call, and counts what it uses itself. */
   containsChild(): void {
     this.#hasChild = true;
-    this.#expect({ tokens: 0, cost: 0 });
+    this.expect(NONE);
+  }
+
+  /** D1: the child ends. Nothing is kept for another answer. */
+  leave(): void {
+    const expected = this.isUnderWay ? this.#expected : NONE;
+    this.expect(NONE);
+    this.#isKept = false;
+    this.expect(expected);
   }
 
   /**
@@ -46,7 +74,8 @@ export class RunCall {
   end(usage: Usage, succeeded: boolean): Spent {
     const run = this.#run;
     const expected = this.#expected;
-    this.#expect({ tokens: 0, cost: 0 });
+    this.expect(NONE);
+    this.isUnderWay = false;
     if (this.#hasChild) return NOTHING;
     const spent = { tokens: 0, cost: 0 };
     for (const kind of ['tokens', 'cost'] as const) {
@@ -57,6 +86,7 @@ export class RunCall {
     }
     if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
       run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });
+    if (this.#isKept) this.expect(run.expectedAnswer(this.#name, expected.tokens));
     return spent;
   }
 }

@@ -10,7 +10,7 @@ import {
   type LimitMode,
   type Limits,
 } from './limits.ts';
-import { RunCall } from './run-call.ts';
+import { type Expected, RunCall } from './run-call.ts';
 
 /** D2: the part of a limit from which on the model is advised to finish. */
 const ADVISED = 0.8;
@@ -78,12 +78,14 @@ export class Run {
   estimates: Estimates;
   /** Used by itself and by its children. */
   readonly used = noAmounts();
-  /** The same with what children that live have reserved, used or not. */
+  /** The same with what children that live have reserved, used or not, and with what is kept for answers. */
   readonly held = noAmounts();
-  /** The estimates of calls under way. */
-  readonly underWay = { tokens: 0, cost: 0 };
+  /** The estimates of calls under way, and the steps that have begun and not ended. */
+  readonly underWay = noAmounts();
+  /** D3: what is kept for the next answers of the models of sub-agents. */
+  readonly forAnswers = noAmounts();
   /** The part of `used` that is the estimate of calls that failed, and did not say what they used (D3). */
-  readonly estimated = { tokens: 0, cost: 0 };
+  readonly estimated = noAmounts();
   parent: Run | undefined;
   /** Those that live. */
   readonly children: Run[] = [];
@@ -96,6 +98,10 @@ export class Run {
   readonly #advised = new Map<Limit, number>();
   /** D2: a model has answered since a limit was reached. */
   hasLastAnswer = false;
+  /** D3: of a child, the latest answer of its model. What it was expected to use is kept for the next one. */
+  answer: RunCall | undefined;
+  /** D2: a step has begun: it counts already. */
+  #inStep = false;
   /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
   isObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
@@ -136,23 +142,28 @@ export class Run {
     return chain;
   }
 
-  /** D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first, then one that estimates reach (D3). */
-  limitObjection(ms: number): LimitObjection | undefined {
+  /**
+   * D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first, then one that estimates reach
+   * (D3). Calls and steps that are reserved stop no model.
+   */
+  limitObjection(ms: number, isModel = false): LimitObjection | undefined {
     let expected: LimitObjection | undefined;
     let reserved: LimitObjection | undefined;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
+      if (kind === 'steps' && this.payer.#inStep) continue; // It counts already.
       let isOwn = false; // A part that is reserved for this call.
       for (const run of chain) {
         const limit = run.limits[kind];
         if (limit === undefined) continue;
         if (limit.mode === 'pause') {
-          if (run.#usedOf(kind, ms) >= sizeOf(kind, limit)) {
+          if (run.#takenOf(kind, ms) >= sizeOf(kind, limit)) {
             const objection = { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms) } as const;
             if (objection.limit.level === 'reached') return objection;
             expected ??= objection;
           }
-          if (kind !== 'durationMs' && !isOwn && run.held[kind] >= limit.size)
+          const isOfModels = kind === 'tokens' || kind === 'cost';
+          if (kind !== 'durationMs' && (isOfModels || !isModel) && !isOwn && run.held[kind] >= limit.size)
             reserved ??= { reason: 'limit_reserved', limit: run.viewOf(kind, limit, ms) };
         }
         isOwn ||= limit.reserves;
@@ -162,19 +173,26 @@ export class Run {
   }
 
   /**
-   * D2: a model of this run is about to be asked. Once a limit pauses the run, it may answer once more, so that the run can report. Gives the
-   * limit if it has done so.
+   * D2, D3: a model of this run is about to be asked, and a step begins. If nothing is left, it may answer once more, so that the run can report:
+   * the root always, a child with what is kept for that. Gives the limit if it may not.
    */
   askModel(ms: number): LimitView | undefined {
-    const reached = this.reached(ms);
-    if (reached !== undefined && this.hasLastAnswer) return reached;
-    this.hasLastAnswer = reached !== undefined;
+    const limit = this.limitObjection(ms, true)?.limit;
+    if (limit?.mode !== 'pause') {
+      this.hasLastAnswer = false;
+      this.beginStep();
+      return undefined;
+    }
+    if (this.hasLastAnswer || !this.#hasAnswer) return limit;
+    this.hasLastAnswer = true;
     return undefined;
   }
 
-  /** D2: the limit that pauses the run by what is spent. The estimates of calls under way pause calls of tools for a moment, and nothing else. */
-  reached(ms: number): LimitView | undefined {
-    return this.view(ms).find(pausesRun);
+  get #hasAnswer(): boolean {
+    const { payer } = this;
+    if (payer.parent === undefined) return true;
+    const kept = payer.answer?.isUnderWay === false ? payer.answer.expected : undefined;
+    return this.room('tokens') + (kept?.tokens ?? 0) > 0 && this.room('cost') + (kept?.cost ?? 0) > 0;
   }
 
   /** The model that was asked last has not answered. */
@@ -196,6 +214,7 @@ export class Run {
     const tokens = expected.tokens === 0 ? 0 : Math.min(expected.tokens, this.room('tokens'));
     const cost = expected.cost === 0 ? 0 : Math.min(expected.cost, this.room('cost'));
     this.add('calls', 1);
+    this.beginStep();
     return new RunCall(this, name, { tokens, cost });
   }
 
@@ -204,12 +223,46 @@ export class Run {
    * that is less. A guess never takes the last of a limit, so that it pauses no run.
    */
   beginModel(name: string, maxOutputTokens = Number.POSITIVE_INFINITY): RunCall {
+    const { payer } = this;
+    const isKept = payer.parent !== undefined && payer.answer?.isUnderWay !== true && payer.#limitsUsage;
+    if (!isKept) return new RunCall(payer, name, payer.expectedAnswer(name, maxOutputTokens));
+    payer.answer?.leave();
+    payer.answer = new RunCall(payer, name, payer.expectedAnswer(name, maxOutputTokens), true);
+    return payer.answer;
+  }
+
+  /** D3: what the next answer of a model is expected to use. */
+  expectedAnswer(name: string, maxOutputTokens: number): Expected {
     const isKnown = this.estimates.has(name);
     const { tokens, cost } = this.estimates.of(name);
-    return new RunCall(this, name, {
+    return {
       tokens: isKnown ? Math.min(tokens, this.room('tokens')) : Math.min(this.#guess('tokens'), maxOutputTokens),
       cost: isKnown ? Math.min(cost, this.room('cost')) : this.#guess('cost'),
-    });
+    };
+  }
+
+  get #limitsUsage(): boolean {
+    return this.#limit('tokens') !== undefined || this.#limit('cost') !== undefined;
+  }
+
+  /**
+   * D2: a step begins, unless one has. It counts from its beginning, so that steps at the same time exceed no limit. Once none is left, the
+   * turns in which agents read so and answer count nothing.
+   */
+  beginStep(): void {
+    const { payer } = this;
+    if (payer.#inStep || payer.room('steps') < 1) return;
+    payer.#inStep = true;
+    payer.add('steps', 1);
+    payer.addTo('underWay', 'steps', 1);
+  }
+
+  /** D2: a step ends. One without a call begins now. */
+  endStep(): void {
+    const { payer } = this;
+    payer.beginStep();
+    if (payer.#inStep) payer.addTo('underWay', 'steps', -1);
+    payer.#inStep = false;
   }
 
   #guess(kind: 'tokens' | 'cost'): number {
@@ -240,10 +293,13 @@ export class Run {
   room(kind: CountedKind): number {
     let room = Number.POSITIVE_INFINITY;
     let isOwn = false;
-    for (const { limits, used, held } of this.#chain()) {
+    for (const { limits, used, forAnswers, held } of this.#chain()) {
       const limit = limits[kind];
       if (limit === undefined) continue;
-      if (limit.mode === 'pause') room = Math.min(room, sumOf(kind, limit.size, -(isOwn ? used : held)[kind]));
+      if (limit.mode === 'pause') {
+        const taken = isOwn ? sumOf(kind, used[kind], forAnswers[kind]) : held[kind];
+        room = Math.min(room, sumOf(kind, limit.size, -taken));
+      }
       isOwn ||= limit.reserves;
     }
     return Math.max(0, room);
@@ -258,8 +314,14 @@ export class Run {
     payer.hold(kind, amount);
   }
 
-  addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void {
+  addTo(sum: 'underWay' | 'estimated' | 'forAnswers', kind: CountedKind, amount: number): void {
     if (amount !== 0) for (const run of this.#chain()) run[sum][kind] = sumOf(kind, run[sum][kind], amount);
+  }
+
+  /** D3: keeps more, or less, for the next answer of its model. */
+  keep(kind: CountedKind, amount: number): void {
+    this.addTo('forAnswers', kind, amount);
+    this.payer.hold(kind, amount);
   }
 
   /** Holds more, or less, here and in the runs above: of those, what a reservation does not cover already. */
@@ -333,6 +395,11 @@ export class Run {
   end(): void {
     const { parent } = this;
     if (this.ended) return;
+    if (parent !== undefined) {
+      if (this.#inStep) this.endStep();
+      this.answer?.leave();
+      this.answer = undefined;
+    }
     this.ended = true;
     if (parent === undefined) return;
     parent.children.splice(parent.children.indexOf(this), 1);
@@ -396,7 +463,7 @@ export class Run {
     for (const run of this.#chain()) {
       for (const kind of LIMIT_KINDS) {
         const limit = run.limits[kind];
-        if (limit !== undefined && limit.mode !== 'observe' && run.#usedOf(kind, ms) >= sizeOf(kind, limit) * ADVISED)
+        if (limit !== undefined && limit.mode !== 'observe' && run.#takenOf(kind, ms) >= sizeOf(kind, limit) * ADVISED)
           near.push({ run, kind, limit });
       }
     }
@@ -407,10 +474,15 @@ export class Run {
     return kind === 'durationMs' ? Math.max(0, ms - this.beganMs) : this.used[kind];
   }
 
-  /** By what is spent, without the estimates of calls under way: those may be too high. */
+  /** What nothing else may use: what is used, and what is kept for answers (D3). */
+  #takenOf(kind: LimitKind, ms: number): number {
+    return kind === 'durationMs' ? this.#usedOf(kind, ms) : sumOf(kind, this.used[kind], this.forAnswers[kind]);
+  }
+
+  /** By what is spent and kept for answers, without the estimates of calls under way: those may be too high. */
   levelOf(kind: LimitKind, limit: Limit, ms: number): LimitView['level'] {
-    const isEstimated = kind === 'tokens' || kind === 'cost';
-    const used = isEstimated ? sumOf(kind, this.used[kind], -this.underWay[kind]) : this.#usedOf(kind, ms);
+    const taken = this.#takenOf(kind, ms);
+    const used = kind === 'durationMs' ? taken : sumOf(kind, taken, -this.underWay[kind]);
     const size = sizeOf(kind, limit);
     if (used >= size) return 'reached';
     return used >= size * ADVISED ? 'advised' : undefined;
@@ -428,8 +500,8 @@ export class Run {
       session: this.id,
       size: sizeOf(kind, limit),
       used: this.#usedOf(kind, ms),
-      estimated: kind === 'tokens' || kind === 'cost' ? this.estimated[kind] : 0,
-      underWay: kind === 'tokens' || kind === 'cost' ? this.underWay[kind] : 0,
+      estimated: kind === 'durationMs' ? 0 : this.estimated[kind],
+      underWay: kind === 'durationMs' ? 0 : this.underWay[kind],
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
       mode: this.modeOf(limit, isObserved),
       currency,

@@ -1,265 +1,373 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { checkRun, readRun, writeRun } from '../snapshot/run-format.ts';
-import type { RunSnapshot } from '../snapshot/session-snapshot.ts';
-import { childOf } from './children.ts';
-import { COUNTED_KINDS, type CountedKind, type Limits, limitsOf } from './limits.ts';
-import { Run } from './run.ts';
-import type { RunCall } from './run-call.ts';
+import type { Permit, Session } from '../index.ts';
+import * as tree from '../proof/model-tree.ts';
+import { inAnotherProcess } from '../rules/test-support.rules.ts';
+import { bench } from '../test-support.ts';
+import { askForAnswer, beginModelCall, type ModelCall } from './spending.ts';
 
 /**
- * D1, D3: random trees of runs. A second model adds everything up again from single facts after each thing that happens, and knows nothing of
- * how {@link Run} moves sums.
+ * D1 to D3: random trees of sessions, through the public API, beside a model of the rules that adds everything up again from single facts after
+ * each thing that happens.
  */
 
-interface Fact {
-  /** Who pays: found again each time. */
-  run: Run;
-  readonly kind: CountedKind;
-  readonly amount: number;
-  /** C11: the children that it belonged to when the tree was kept, and that may be taken again. */
-  kept: ReadonlySet<string>;
-}
-
 interface UnderWay {
-  readonly call: RunCall;
-  readonly facts: Fact[];
-  readonly expected: number;
+  readonly settle: (usage: { readonly tokens?: number | undefined }, succeeded: boolean) => void;
+  readonly name: string;
+  readonly node: tree.TreeNode;
+  /** Undefined if what the answer is expected to use is kept for its node. */
+  readonly fact: tree.Fact | undefined;
+  readonly answer: tree.TreeNode['answer'];
+  readonly permit: Permit | undefined;
+  hasChild: boolean;
 }
 
 interface World {
-  root: Run;
-  runs: Run[];
-  made: number;
-  /** Children that were taken again, and had used something. */
-  taken: number;
-  readonly facts: Fact[];
+  readonly model: tree.Tree;
+  readonly box: ReturnType<typeof bench>['box'];
+  sessions: { readonly session: Session; readonly node: tree.TreeNode }[];
   underWay: UnderWay[];
-  /** What calls have used more than they were expected to, together. */
+  made: number;
+  /** What calls have used more than they were expected to, together, and what was spent without a call. */
   over: number;
+  readonly reached: Record<string, number>;
 }
 
 const TREE = { maxChildren: 4, maxDepth: 4 };
 
+type Portion = 'all' | number | { calls?: number; steps?: number; tokens?: number };
+
 type Happening =
-  | {
-      readonly kind: 'child';
-      readonly of: number;
-      readonly portion: 'all' | number | { calls?: number; tokens?: number };
-    }
-  | { readonly kind: 'call' | 'step' | 'end' | 'take'; readonly of: number }
+  | { readonly kind: 'child'; readonly of: number; readonly portion: Portion; readonly within: number | undefined }
+  | { readonly kind: 'call' | 'ask'; readonly of: number; readonly name: string }
+  | { readonly kind: 'step' | 'end' | 'take'; readonly of: number }
   | { readonly kind: 'restore' }
+  | { readonly kind: 'spend'; readonly of: number; readonly tokens: number }
   | {
       readonly kind: 'settle';
       readonly which: number;
       readonly tokens: number | undefined;
       readonly succeeded: boolean;
     }
-  | { readonly kind: 'extend'; readonly of: number; readonly limit: 'calls' | 'tokens'; readonly by: number };
+  | { readonly kind: 'extend'; readonly of: number; readonly limit: tree.TreeKind; readonly by: number };
 
 const of = fc.nat(30);
+const weighted = (weight: number, arbitrary: fc.Arbitrary<Happening>) => ({ weight, arbitrary });
+const kinds = <Kind extends string>(...all: Kind[]) => fc.constantFrom(...all);
 const happening: fc.Arbitrary<Happening> = fc.oneof(
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      kind: fc.constant('child' as const),
+  weighted(
+    3,
+    fc.record({
+      kind: kinds('child'),
       of,
+      within: fc.option(fc.nat(20), { nil: undefined, freq: 2 }),
       portion: fc.oneof(
-        fc.constant('all' as const),
-        fc.constantFrom(0.1, 0.29, 0.5, 1),
-        fc.record({ calls: fc.constantFrom(1, 3, 50), tokens: fc.constantFrom(40, 500) }, { requiredKeys: [] }),
+        fc.constant<Portion>('all'),
+        fc.constantFrom<Portion>(0.1, 0.29, 0.5, 1),
+        fc.record(
+          { calls: fc.constantFrom(1, 3, 50), steps: fc.constantFrom(1, 9), tokens: fc.constantFrom(40, 500) },
+          { requiredKeys: [] },
+        ),
       ),
     }),
-  },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constantFrom('call' as const, 'call' as const, 'step' as const), of }) },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      kind: fc.constant('settle' as const),
+  ),
+  weighted(6, fc.record({ kind: kinds('call'), of, name: kinds('read', 'search') })),
+  weighted(5, fc.record({ kind: kinds('ask'), of, name: kinds('model:a/b', 'model:a/c') })),
+  weighted(
+    9,
+    fc.record({
+      kind: kinds('settle'),
       which: fc.nat(20),
       tokens: fc.option(fc.constantFrom(0, 1, 7, 40, 90), { nil: undefined }),
       succeeded: fc.boolean(),
     }),
-  },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('end' as const, 'take' as const), of }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'restore' as const }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      kind: fc.constant('extend' as const),
-      of,
-      limit: fc.constantFrom('calls' as const, 'tokens' as const),
-      by: fc.constantFrom(1, 5),
-    }),
-  },
+  ),
+  weighted(5, fc.record({ kind: kinds('step', 'step', 'step', 'end', 'take'), of })),
+  weighted(1, fc.constant({ kind: 'restore' })),
+  weighted(1, fc.record({ kind: kinds('spend'), of, tokens: fc.constantFrom(1, 30) })),
+  weighted(1, fc.record({ kind: kinds('extend'), of, limit: kinds(...tree.TREE_KINDS), by: fc.constantFrom(1, 5) })),
 );
 
 const at = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
 
 const happen = (world: World, what: Happening): void => {
+  if (what.kind === 'restore') restore(world);
+  else if (what.kind === 'settle') settle(world, what);
+  else happenTo(world, at(world.sessions, what.of), what);
+};
+
+type One = World['sessions'][number];
+
+const happenTo = (world: World, one: One, what: Extract<Happening, { of: number }>): void => {
+  const { model } = world;
+  const { session, node } = one;
   switch (what.kind) {
     case 'child':
-      begin(world, at(world.runs, what.of), what.portion);
+      begin(world, one, what);
       break;
-    case 'step': {
-      const run = at(world.runs, what.of);
-      if (run.limitObjection(0) !== undefined) break;
-      run.add('steps', 1);
-      world.facts.push({ run, kind: 'steps', amount: 1, kept: NONE });
-      break;
-    }
     case 'call':
-      call(world, at(world.runs, what.of));
+      call(world, one, what.name);
       break;
-    case 'settle':
-      settle(world, what);
+    case 'ask':
+      ask(world, one, what.name);
+      break;
+    case 'step':
+      session.step();
+      tree.endStep(model, node);
       break;
     case 'end':
-      at(world.runs, what.of).end();
+      if (node === model.root) break;
+      endAnswer(world, node);
+      session.end();
+      tree.endNode(model, node);
       break;
     case 'take':
-      take(world, at(world.runs, what.of).payer, what.of);
+      take(world, one, what.of);
       break;
-    case 'restore':
-      keep(world);
+    case 'spend':
+      session.spend({ tokens: what.tokens });
+      tree.use(model, node, 'tokens', what.tokens);
+      world.over += what.tokens;
       break;
     case 'extend':
-      at(world.runs, what.of).extend(what.limit, what.by);
+      session.extend(what.limit, what.by);
+      for (const { limits } of tree.chainOf(tree.payerOf(node))) {
+        const limit = limits[what.limit];
+        if (limit !== undefined) limit.size += what.by;
+      }
   }
 };
 
-const begin = (world: World, run: Run, portion: Extract<Happening, { kind: 'child' }>['portion']): void => {
+/** The same child, unless the tree is too large. */
+const childOrNone = (make: () => Session): Session | undefined => {
   try {
-    world.made += 1;
-    world.runs.push(childOf(run, { id: `run-${world.made}`, name: undefined, portion }, TREE, 0));
+    return make();
   } catch (error) {
     if ((error as Error).name !== 'ChildLimitError') throw error;
+    return undefined;
   }
 };
 
-const call = (world: World, run: Run): void => {
-  if (run.limitObjection(0) !== undefined) return;
-  const before = run.payer.used.tokens;
-  const one = run.begin('ask');
-  const expected = run.payer.used.tokens - before;
-  world.facts.push({ run, kind: 'calls', amount: 1, kept: NONE });
-  world.underWay.push({ call: one, facts: [{ run, kind: 'tokens', amount: expected, kept: NONE }], expected });
+const begin = (
+  world: World,
+  { session, node }: One,
+  { portion, within }: Extract<Happening, { kind: 'child' }>,
+): void => {
+  const { model } = world;
+  world.made += 1;
+  const id = `child-${world.made}`;
+  const calls = world.underWay.filter(({ permit }) => permit !== undefined);
+  const inside = within === undefined || calls.length === 0 ? undefined : at(calls, within);
+  const options = { id, portion, ...(inside?.permit && { call: inside.permit }) };
+  if (inside !== undefined) {
+    inside.hasChild = true;
+    if (inside.fact !== undefined) inside.fact.amount = 0;
+  }
+  const child = childOrNone(() => session.child(options));
+  if (child === undefined) return;
+  const parent = tree.payerOf(node);
+  const limits: tree.TreeNode['limits'] = {};
+  for (const kind of tree.TREE_KINDS) {
+    const above = tree.chainOf(parent).find((one) => one.limits[kind] !== undefined)?.limits[kind];
+    const wanted =
+      typeof portion === 'object' ? portion[kind] : Math.floor((above?.size ?? 0) * Number(portion) + 1e-9);
+    if (portion === 'all' || wanted === undefined) continue;
+    limits[kind] = { size: Math.min(wanted, tree.roomOf(model, parent, kind)), reserves: true };
+  }
+  const made = tree.newNode(id, limits, parent);
+  parent.children.push(made);
+  world.sessions.push({ session: child, node: made });
+};
+
+const count = ({ reached }: World, what: string): void => {
+  reached[what] = (reached[what] ?? 0) + 1;
+};
+
+const LIMIT_REASONS = ['limit_reached', 'limit_reserved'];
+
+const call = (world: World, { session, node }: One, name: string): void => {
+  const { model } = world;
+  const permit = session.acquire(name);
+  if (permit.reason === 'budget_exhausted') {
+    session.resume();
+    return;
+  }
+  const reason = LIMIT_REASONS.find((one) => one === permit.reason);
+  expect(reason).toBe(tree.objectionOf(model, node, false));
+  if (reason !== undefined) count(world, reason);
+  if (!permit.executes) return;
+  const expected = tree.expectedCall(model, node, name);
+  tree.use(model, node, 'calls', 1);
+  tree.beginStep(model, node);
+  const fact = tree.use(model, node, 'tokens', expected, true);
+  const end: UnderWay['settle'] = (usage, succeeded) =>
+    permit.settle(succeeded ? { outcome: 'success', ...usage } : { outcome: 'failure', category: 'network', ...usage });
+  world.underWay.push({ settle: end, name, node, fact, answer: undefined, permit, hasChild: false });
+};
+
+const ask = (world: World, { session, node }: One, name: string): void => {
+  const { model } = world;
+  const isPaused = tree.objectionOf(model, node, true) !== undefined;
+  const mayAsk = tree.mayAsk(model, node);
+  expect(askForAnswer(session)?.limit === undefined).toBe(mayAsk);
+  if (!mayAsk) {
+    count(world, 'no answer left');
+    return;
+  }
+  if (isPaused) count(world, node.parent === undefined ? 'last answer of the root' : 'last answer of a child');
+  const modelCall: ModelCall = beginModelCall(session, name, 30);
+  const payer = tree.payerOf(node);
+  const isKept = payer !== model.root && payer.answer?.isUnderWay !== true;
+  if (isKept) payer.answer = undefined;
+  const expected = tree.expectedAnswer(model, payer, name, 30);
+  if (isKept) payer.answer = { name, tokens: expected, isUnderWay: true };
+  const fact = isKept ? undefined : tree.use(model, payer, 'tokens', expected, true);
+  const end: UnderWay['settle'] = (usage, succeeded) => modelCall.end(usage, succeeded);
+  world.underWay.push({
+    settle: end,
+    name,
+    node: payer,
+    fact,
+    answer: isKept ? payer.answer : undefined,
+    permit: undefined,
+    hasChild: false,
+  });
+};
+
+/** The session ends while its model answers: a call as any other from then on. */
+const endAnswer = (world: World, node: tree.TreeNode): void => {
+  const answer = node.ended ? undefined : node.answer;
+  const index = world.underWay.findIndex((one) => answer !== undefined && one.answer === answer);
+  const one = world.underWay[index];
+  if (one === undefined || answer?.isUnderWay !== true) return;
+  node.answer = undefined;
+  const fact = tree.use(world.model, node, 'tokens', answer.tokens, true);
+  world.underWay[index] = { ...one, fact, answer: undefined };
 };
 
 const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, { kind: 'settle' }>): void => {
   if (world.underWay.length === 0) return;
+  const { model } = world;
   const one = at(world.underWay, which);
+  const { node, name, fact, answer } = one;
   world.underWay = world.underWay.filter((other) => other !== one);
-  one.call.end({ tokens }, succeeded);
-  const amount = tokens ?? (succeeded ? 0 : one.expected);
-  world.over += Math.max(0, amount - one.expected);
-  const run = one.facts[0]?.run ?? world.root;
-  world.facts.push({ run, kind: 'tokens', amount, kept: NONE });
+  one.settle({ tokens }, succeeded);
+  const expected = fact?.amount ?? answer?.tokens ?? 0;
+  model.facts = model.facts.filter((other) => other !== fact);
+  if (answer !== undefined) answer.tokens = 0;
+  if (one.hasChild) return;
+  // A permit leaves out what is no number above 0.
+  const said = one.permit !== undefined && tokens === 0 ? undefined : tokens;
+  const amount = said ?? (succeeded ? 0 : expected);
+  tree.use(model, node, 'tokens', amount);
+  world.over += Math.max(0, amount - expected);
+  if (succeeded || said !== undefined) tree.reportUsage(model, name, said ?? 0);
+  if (answer === undefined) return;
+  answer.isUnderWay = false;
+  answer.tokens = tree.expectedAnswer(model, node, name, expected);
 };
-
-const NONE: ReadonlySet<string> = new Set();
 
 /** C11: the tree goes on in another process. Its children count as ended, and calls that were under way as they were expected. */
-const keep = (world: World): void => {
-  world.facts.push(...world.underWay.flatMap(({ facts }) => facts));
-  world.underWay = [];
-  const known = new Set(idsIn(world.root));
-  for (const fact of world.facts) {
-    const ids = [...fact.kept].filter((id) => known.has(id));
-    for (let run: Run | undefined = fact.run.payer; run?.parent !== undefined; run = run.parent) ids.push(run.id);
-    fact.kept = new Set(ids);
+const restore = (world: World): void => {
+  const { model } = world;
+  const root = world.sessions[0] as One;
+  const lives = (node: tree.TreeNode): void => {
+    if (node.answer?.isUnderWay) tree.use(model, node, 'tokens', node.answer.tokens);
+    for (const child of node.children) lives(child);
+  };
+  lives(model.root);
+  const known = (node: tree.TreeNode): readonly string[] =>
+    [...node.children, ...node.kept].flatMap((child) => [child.id, ...known(child)]);
+  const ids = new Set(known(model.root));
+  for (const fact of model.facts) {
+    const above = tree.chainOf(tree.payerOf(fact.of)).filter(({ parent }) => parent !== undefined);
+    fact.kept = new Set([...fact.kept, ...above.map(({ id }) => id)].filter((id) => ids.has(id)));
   }
-  const kept: unknown = JSON.parse(JSON.stringify(writeRun(world.root, 0)));
-  expect(checkRun('run', kept)).toEqual([]);
-  world.root = readRun('root', kept as RunSnapshot, 0) ?? world.root;
-  world.runs = [world.root];
-  for (const fact of world.facts) fact.run = world.root;
+  const again = ({ id, limits, children, kept, hasLastAnswer }: tree.TreeNode): tree.TreeNode => ({
+    ...tree.newNode(id, limits),
+    hasLastAnswer,
+    kept: [...children, ...kept].map(again),
+  });
+  model.root = again(model.root);
+  model.reports = new Map();
+  for (const fact of model.facts) Object.assign(fact, { of: model.root, isUnderWay: false });
+  world.underWay = [];
+  world.sessions = [{ session: inAnotherProcess(root.session, world.box), node: model.root }];
 };
-
-/** Children that live, and those that may still be taken again. */
-const idsIn = (run: Run): readonly string[] =>
-  [...run.children, ...run.kept].flatMap((child) => [child.id, ...idsIn(child)]);
 
 /** D1: a child of another process is taken again. */
-const take = (world: World, parent: Run, which: number): void => {
+const take = (world: World, { session, node }: One, which: number): void => {
+  const { model } = world;
+  const parent = tree.payerOf(node);
   if (parent.kept.length === 0) return;
-  const { id } = at(parent.kept, which);
-  try {
-    const child = childOf(parent, { id, name: undefined, portion: 'all' }, TREE, 0);
-    world.runs.push(child);
-    if (child.used.calls > 0) world.taken += 1;
-    for (const fact of world.facts) if (fact.kept.has(id)) fact.run = child;
-  } catch (error) {
-    if ((error as Error).name !== 'ChildLimitError') throw error;
-  }
-};
-
-const isIn = (run: Run, tree: Run): boolean => {
-  for (let one: Run | undefined = run.payer; one !== undefined; one = one.parent) if (one === tree) return true;
-  return false;
-};
-
-/** Everything again, from the facts. */
-const usedOf = (world: World, tree: Run, kind: CountedKind): number =>
-  [...world.facts, ...world.underWay.flatMap(({ facts }) => facts)]
-    .filter((fact) => fact.kind === kind && isIn(fact.run, tree))
-    .reduce((sum, { amount }) => sum + amount, 0);
-
-/** What is used, with what living children hold beyond what they have used. */
-const heldOf = (world: World, run: Run, kind: CountedKind): number => {
-  const own = usedOf(world, run, kind) - run.children.reduce((sum, child) => sum + usedOf(world, child, kind), 0);
-  return run.children.reduce((sum, child) => {
-    const held = heldOf(world, child, kind);
+  const child = at(parent.kept, which);
+  const taken = childOrNone(() => session.child({ id: child.id }));
+  if (taken === undefined) return;
+  const mine = model.facts.filter((fact) => fact.kept.has(child.id));
+  for (const kind of tree.TREE_KINDS) {
     const limit = child.limits[kind];
-    return sum + (limit?.reserves === true ? Math.max(limit.size, held) : held);
-  }, own);
+    const used = mine.filter((fact) => fact.kind === kind).reduce((sum, { amount }) => sum + amount, 0);
+    if (limit !== undefined) limit.size = Math.min(limit.size, used + tree.roomOf(model, parent, kind));
+  }
+  if (mine.length > 0) count(world, 'taken');
+  parent.kept = parent.kept.filter((one) => one !== child);
+  parent.children.push(child);
+  child.parent = parent;
+  for (const fact of mine) fact.of = child;
+  world.sessions.push({ session: taken, node: child });
 };
 
-const check = (world: World): void => {
-  for (const run of world.runs) {
-    if (run.ended && run !== world.root) continue;
-    for (const kind of COUNTED_KINDS) {
-      const size = run.limits[kind]?.size ?? Number.POSITIVE_INFINITY;
+const check = ({ model, sessions, over }: World): void => {
+  for (const { session, node } of sessions) {
+    if (node.ended) continue;
+    const shown = session.view().limits?.filter((limit) => limit.session === node.id) ?? [];
+    const wanted = tree.TREE_KINDS.flatMap((limit) => {
+      const size = node.limits[limit]?.size;
+      if (size === undefined) return [];
+      const used = tree.usedOf(model, node, limit);
+      const reserved = tree.heldOf(model, node, limit) - used;
       // Calls and steps never overshoot, tokens by what calls used more than expected.
-      const isWithin = kind === 'tokens' ? run.used[kind] <= size + world.over : run.held[kind] <= size;
-      if (isWithin && run.used[kind] === usedOf(world, run, kind) && run.held[kind] === heldOf(world, run, kind))
-        continue;
-      expect.fail(`${run.id} ${kind}: used ${run.used[kind]}, held ${run.held[kind]} of ${size}, over ${world.over}`);
-    }
+      if (limit !== 'tokens') expect(used + reserved).toBeLessThanOrEqual(size);
+      else expect(used + tree.keptOf(node)).toBeLessThanOrEqual(size + over);
+      return [{ limit, size, used, reserved, underWay: tree.underWayOf(model, node, limit) }];
+    });
+    expect(shown).toMatchObject(wanted);
+    expect(shown).toHaveLength(wanted.length);
   }
 };
 
 const CASES = Number(process.env.BREAKERBOX_MODEL_CASES ?? 300);
 
-test('D1: in random trees, spent, reserved and under way are never more than a limit, and all comes back', () => {
+test('D1, D2, D3: in random trees, spent, reserved and under way are never more than a limit, and all comes back', () => {
   const limits = fc.record({
     calls: fc.constantFrom(1, 7, 30),
     steps: fc.constantFrom(3, 20),
     tokens: fc.constantFrom(50, 400),
   });
-  const reached = { limit_reached: 0, limit_reserved: 0, over: 0, taken: 0 };
+  const budget = fc.constantFrom<'strict' | false>('strict', false);
+  const reached: Record<string, number> = {};
   fc.assert(
-    fc.property(limits, fc.array(happening, { maxLength: 80, size: 'max' }), (options, all) => {
-      const root = new Run({ id: 'root', limits: limitsOf(options) as Limits, beganMs: 0 });
-      const world: World = { root, runs: [root], facts: [], underWay: [], over: 0, made: 0, taken: 0 };
+    fc.property(limits, budget, fc.array(happening, { maxLength: 80, size: 'max' }), (given, rule, all) => {
+      const tools = { read: { failureThreshold: 1_000 }, search: { failureThreshold: 1_000 } };
+      const { box, session } = bench({ ...TREE, tools, systemic: false, limits: given, budget: rule });
+      const own = (kind: tree.TreeKind) => ({ size: given[kind], reserves: false });
+      const root = tree.newNode(session.id, { calls: own('calls'), steps: own('steps'), tokens: own('tokens') });
+      const model: tree.Tree = { root, facts: [], reports: new Map() };
+      const world: World = { model, box, sessions: [{ session, node: root }], underWay: [], made: 0, over: 0, reached };
       for (const one of all) {
         happen(world, one);
         check(world);
-        for (const run of world.runs) {
-          const reason = run.limitObjection(0)?.reason;
-          if (reason !== undefined) reached[reason] += 1;
-        }
       }
-      if (world.over > 0) reached.over += 1;
-      reached.taken += world.taken;
-      for (const run of world.runs) run.end();
-      for (const one of world.underWay) one.call.end({ tokens: 0 }, true);
-      world.underWay = [];
+      if (world.over > 0) count(world, 'over');
+      for (let which = world.sessions.length - 1; which > 0; which -= 1) happen(world, { kind: 'end', of: which });
+      while (world.underWay.length > 0) happen(world, { kind: 'settle', which: 0, tokens: 0, succeeded: true });
+      happen(world, { kind: 'step', of: 0 });
       check(world);
-      expect(world.root.held).toEqual(world.root.used);
-      expect([world.root.underWay.tokens, world.root.children.length]).toEqual([0, 0]);
+      const last = world.sessions[0]?.session.view().limits ?? [];
+      expect(last.map(({ reserved, underWay }) => reserved + underWay)).toEqual([0, 0, 0]);
     }),
     { numRuns: CASES },
   );
-  for (const times of Object.values(reached)) expect(times).toBeGreaterThan(CASES / 50);
+  for (const what of [...LIMIT_REASONS, 'over', 'taken', 'no answer left', 'last answer of a child'])
+    expect([what, (reached[what] ?? 0) > CASES / 50]).toEqual([what, true]);
 });

@@ -6,7 +6,7 @@ import { close, reported } from './model-circuit.ts';
 import { calledCircuit } from './model-fleet.ts';
 import { circuitOf, isKnown, knownCircuit, sidesOf, startDryRun } from './model-home.ts';
 import { forgetKeys } from './model-keys.ts';
-import { flushLimits } from './model-limits.ts';
+import { endRunStep, flushLimits } from './model-limits.ts';
 import { closed } from './model-moves.ts';
 import { controlCovered } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -14,7 +14,7 @@ import { rulesOf } from './rules.ts';
 
 export const step = (model: Model, session: ModelSession): void => {
   arrive(model, session);
-  session.run.steps += 1; // D2
+  endRunStep(model, session);
   flushLimits(model, session);
   session.step += 1;
   session.stepMs = model.ms;

@@ -60,13 +60,15 @@ const limitsOf = ({ config, ms }: Model, { run }: ModelSession) =>
     const kept = limit === 'durationMs' ? Math.min(full / 4, Math.max(full / 10, 5_000)) : 0; // D4
     const size = full - kept;
     const used = limit === 'durationMs' ? ms - run.ms : sums(run)[limit];
-    const spent = limit === 'durationMs' ? used : run[limit];
+    const spent = limit === 'durationMs' ? used : run[limit] - (limit === 'steps' && run.inStep ? 1 : 0);
     const level = spent >= size ? 'reached' : spent >= size * 0.8 ? 'advised' : undefined;
     return [{ limit, size, used, spent, mode, level }];
   });
 
 export const isOver = (model: Model, session: ModelSession): boolean =>
-  limitsOf(model, session).some(({ used, size, mode }) => used >= size && mode === 'pause');
+  limitsOf(model, session).some(
+    ({ limit, used, size, mode }) => used >= size && mode === 'pause' && !(limit === 'steps' && session.run.inStep),
+  );
 
 export const isNear = (model: Model, session: ModelSession): boolean =>
   limitsOf(model, session).some(({ used, size, mode }) => used >= size * 0.8 && mode !== 'observe');
@@ -88,7 +90,25 @@ export const beginCall = (model: Model, session: ModelSession, id: number, tool:
   const limit = limitsOf(model, session).find((one) => one.limit === 'tokens' && one.mode === 'pause');
   const left = limit === undefined ? Infinity : Math.max(0, limit.size - limit.used);
   run.calls += 1;
+  beginRunStep(model, session);
   run.expected = [...run.expected, { id, tokens: Math.min(most, left) }];
+};
+
+/** D2: a step counts from its first call, if there is room for one. */
+const beginRunStep = (model: Model, session: ModelSession): void => {
+  const { run } = session;
+  const isFull = limitsOf(model, session).some(
+    ({ limit, used, size, mode }) => limit === 'steps' && mode === 'pause' && used >= size,
+  );
+  if (run.inStep || isFull) return;
+  run.inStep = true;
+  run.steps += 1;
+};
+
+/** D2: one without a call counts when it ends. */
+export const endRunStep = (model: Model, session: ModelSession): void => {
+  beginRunStep(model, session);
+  session.run.inStep = false;
 };
 
 const hasLimits = ({ config }: Model): boolean => Object.keys(config.limits ?? {}).length > 0;

@@ -4,6 +4,7 @@ export const newRun = (ms: number): ModelRun => ({
   ms,
   calls: 0,
   steps: 0,
+  inStep: false,
   tokens: 0,
   expected: [],
   reports: new Map(),

@@ -151,7 +151,10 @@ export interface ModelRun {
   /** When the session began. */
   readonly ms: number;
   calls: number;
+  /** With the one under way. */
   steps: number;
+  /** D2: a step has begun, by a call, and has not ended. */
+  inStep: boolean;
   /** Of calls that are over. */
   tokens: number;
   /** Of calls under way, by their permits. */

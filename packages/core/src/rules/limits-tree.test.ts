@@ -1,6 +1,7 @@
 import { diag, metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ChildLimitError, type Session } from '../index.ts';
+import { askForAnswer, beginModelCall } from '../limits/spending.ts';
 import { formatReport } from '../report/format.ts';
 import { report } from '../report/report.ts';
 import { planScope } from '../scope/scope.ts';
@@ -115,6 +116,59 @@ describe('D1: portions', () => {
     expect(permits.filter(({ decision }) => decision === 'call')).toHaveLength(100);
     expect(new Set(permits.slice(100).map(({ reason }) => reason))).toEqual(new Set(['limit_reached']));
     expect(session.acquire('a').reason).toBe('limit_reached');
+  });
+
+  test('D2: 30 sub-agents at a time begin no more steps than the limit has', () => {
+    const { session } = bench({ limits: { steps: 20 } });
+    const children = Array.from({ length: 30 }, () => session.child());
+    let worked = 0;
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (const child of children) if (succeedOnce(child, 'a') === 'call') worked += 1;
+      for (const child of children) child.step(); // The others have read that no step is left.
+    }
+    expect(worked).toBe(20);
+    expect(session.view().limits).toMatchObject([{ used: 20, underWay: 0, level: 'reached' }]);
+  });
+
+  test('D3: each of 30 sub-agents gives a last answer, and all stay within the limit of tokens', () => {
+    const { session } = bench({ limits: { tokens: 100_000 } });
+    const children = Array.from({ length: 30 }, () => session.child());
+    const answers = new Map<Session, number>();
+    for (let turn = 0; turn < 10; turn += 1) {
+      const asked = children.filter((child) => askForAnswer(child)?.limit === undefined);
+      for (const call of asked.map((child) => beginModelCall(child, 'model:a/b', 4_096)))
+        call.end({ tokens: 2_000 }, true);
+      for (const child of asked) answers.set(child, (answers.get(child) ?? 0) + 1);
+    }
+    const total = [...answers.values()].reduce((sum, times) => sum + times, 0);
+    expect([answers.size, total]).toEqual([30, 50]);
+    expect(session.view()).toMatchObject({ state: 'paused_limit', limits: [{ used: 100_000, level: 'reached' }] });
+  });
+
+  test('D3: what is kept for the last answer of a sub-agent pauses the tree, and comes back when it ends', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    const child = session.child();
+    beginModelCall(child, 'model:a/b').end({ tokens: 500 }, true);
+    expect(session.view().limits).toMatchObject([{ used: 500, reserved: 500, level: 'reached' }]);
+    const permit = child.acquire('a');
+    expect(permit.reason).toBe('limit_reached');
+    expect(permit.message).toContain(
+      'this run has used 500 of 1,000 tokens, and the rest is kept for the last answers of sub-agents.',
+    );
+    const late = session.child();
+    expect(askForAnswer(late)?.limit?.limit).toBe('tokens'); // Nothing is left that could be kept for it.
+    child.end();
+    expect([session.acquire('a').reason, session.view().limits?.[0]?.reserved]).toEqual(['closed', 0]);
+  });
+
+  test('D1, D3: a parent uses no step and no answer that is reserved for a sub-agent', () => {
+    const { session } = bench({ limits: { steps: 10, tokens: 1_000 } });
+    const child = session.child({ id: 'child', portion: 1 });
+    steps(session, 20);
+    expect(child.view().limits?.slice(2)).toMatchObject([{ used: 0, reserved: 10 }, { used: 0 }]);
+    expect([askForAnswer(session)?.limit, askForAnswer(session)?.limit?.reserved]).toEqual([undefined, 1_000]);
+    expect(session.acquire('a').reason).toBe('limit_reserved');
+    expect(child.acquire('a').reason).toBe('closed');
   });
 
   test('D1: a number reserves that part of the limit, which stops the parent alone', () => {
@@ -380,14 +434,14 @@ describe('D1: how large a tree may be', () => {
         session: 'one',
         name: 'researcher',
         ended: false,
-        used: { calls: 5, steps: 0, tokens: 1_234, cost: 0 },
+        used: { calls: 5, steps: 2, tokens: 1_234, cost: 0 },
         limits: [expect.objectContaining({ limit: 'calls', size: 5, level: 'reached' })],
-        children: [expect.objectContaining({ session: 'two', used: { calls: 4, steps: 0, tokens: 1_234, cost: 0 } })],
+        children: [expect.objectContaining({ session: 'two', used: { calls: 4, steps: 1, tokens: 1_234, cost: 0 } })],
       },
       expect.objectContaining({ session: 'three', ended: true, children: [] }),
     ]);
     const text = formatReport(found);
-    expect(text).toContain('researcher (one): 5 calls, 1,234 tokens, 5 of 5 tool calls (reached).');
+    expect(text).toContain('researcher (one): 5 calls, 2 steps, 1,234 tokens, 5 of 5 tool calls');
     expect(text).toContain('three: 0 calls, ended.');
   });
 

@@ -64,14 +64,19 @@ describe('D2: limits of a run', () => {
     expect(session.view().limits).toMatchObject([{ limit: 'calls', used: 5, size: 5, level: 'reached' }]);
   });
 
-  test('D2: steps count as they end', () => {
+  test('D2: a step counts from its first call, and is told when it ends', () => {
     const { session } = bench({ limits: { steps: 10 } });
-    steps(session, 7);
+    steps(session, 6);
     expect(session.acquire('a').caution).toBe(false);
-    steps(session, 1);
-    expect(session.acquire('a').note).toContain('8 of 10 turns');
     steps(session, 2);
+    expect(session.acquire('a').note).toContain('8 of 10 turns');
+    steps(session, 1);
+    for (let i = 0; i < 3; i += 1) expect(session.acquire('a').reason).toBe('closed'); // All in the tenth step.
+    expect(session.view().limits).toMatchObject([{ used: 10, underWay: 1, level: 'advised' }]);
+    steps(session, 1);
     expect(session.acquire('a').reason).toBe('limit_reached');
+    steps(session, 5); // Turns in which the model reads that, and answers.
+    expect(session.view().limits).toMatchObject([{ used: 10, underWay: 0, level: 'reached' }]);
   });
 
   test('D2: each limit has a mode', () => {
@@ -318,14 +323,17 @@ describe('D3: what a run spends', () => {
     expect(session.view()).toMatchObject({ state: 'active', limits: [{ level: undefined }, { level: undefined }] });
   });
 
-  test('D2, D3: calls under way keep no model from answering', () => {
+  test('D2, D3: while calls under way are expected to use the rest, a model answers once more', () => {
     const { session } = bench({ limits: { tokens: 1_000 } });
+    const asked = () => askForAnswer(session)?.limit?.limit;
     beginModelCall(session, 'model:a/b').end({ tokens: 600 }, true);
-    beginModelCall(session, 'model:a/b');
+    const call = beginModelCall(session, 'model:a/b');
     expect(session.acquire('a').reason).toBe('limit_reached');
-    for (let i = 0; i < 3; i += 1) expect(askForAnswer(session)?.limit).toBeUndefined();
-    session.spend({ tokens: 400 });
-    expect([askForAnswer(session)?.limit, askForAnswer(session)?.limit?.limit]).toEqual([undefined, 'tokens']);
+    expect([asked(), asked()]).toEqual([undefined, 'tokens']);
+    call.end({ tokens: 100 }, true);
+    expect([asked(), asked()]).toEqual([undefined, undefined]);
+    session.spend({ tokens: 300 });
+    expect([asked(), asked()]).toEqual([undefined, 'tokens']);
   });
 
   test('D3, E6: spend() says what is wrong', () => {

@@ -60,8 +60,16 @@ const MOST_KEPT = 50;
 /** Sums of fractions may be a trace below 0, and no amount is more than can be read back. */
 const sum = (one: number, other = 0): number => Math.min(MOST, Math.max(0, one + other));
 
+/** What the answers of models that are under way in a tree are expected to use, as far as it is kept for them (D3). */
+const answersUnderWay = ({ answer, children }: Run, kind: 'tokens' | 'cost'): number =>
+  children.reduce(
+    (all, child) => all + answersUnderWay(child, kind),
+    answer?.isUnderWay === true ? answer.expected[kind] : 0,
+  );
+
 export const writeRun = (run: Run, ms: number): RunSnapshot => {
   const { limits, used, estimated, underWay, beganMs } = run;
+  const answers = { tokens: answersUnderWay(run, 'tokens'), cost: answersUnderWay(run, 'cost') };
   const children = [...run.children, ...run.kept.slice(0, Math.max(0, MOST_KEPT - run.children.length))];
   return {
     ageMs: Math.max(0, ms - beganMs),
@@ -72,9 +80,17 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
       const origin = { ...(reserves && { reserves }), ...(boxSize !== undefined && { boxSize }) };
       return [{ limit, size: sum(size), mode, currency, ...origin }];
     }),
-    used: { calls: used.calls, steps: used.steps, tokens: sum(used.tokens), cost: sum(used.cost) },
+    used: {
+      calls: used.calls,
+      steps: used.steps,
+      tokens: sum(used.tokens, answers.tokens),
+      cost: sum(used.cost, answers.cost),
+    },
     // D1: a call that was under way counts its estimate.
-    estimated: { tokens: sum(estimated.tokens, underWay.tokens), cost: sum(estimated.cost, underWay.cost) },
+    estimated: {
+      tokens: sum(estimated.tokens, underWay.tokens + answers.tokens),
+      cost: sum(estimated.cost, underWay.cost + answers.cost),
+    },
     ...(run.hasLastAnswer && { answered: true }),
     ...(children.length > 0 && {
       children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),

@@ -1,5 +1,5 @@
 import type { ErrorCategory } from '@breakerbox/core';
-import { type LimitView, reachedText } from '@breakerbox/core/internal';
+import { type LimitView, unansweredText } from '@breakerbox/core/internal';
 
 /** A model that did not answer. */
 export interface UnansweredModel {
@@ -71,7 +71,8 @@ const sentence = ({ model, why, category, status, untilUnixMs, isForced, isOfTen
 };
 
 /**
- * No model was asked: the run has reached one of its limits, and a model has answered once since then, so that the run could report (D2).
+ * No model was asked: the run has reached one of its limits, and the model has no answer left (D2). The root of a tree has one more after that, so
+ * that the run can report, and a sub-agent has one if enough was kept for it (D3).
  * `session.extend()` lets the run go on. SDKs do not retry it.
  *
  * @example
@@ -88,7 +89,7 @@ export class RunLimitError extends Error {
 
   constructor(view: LimitView) {
     super(
-      `No model was asked: ${reachedText(view)}, and a model has answered once since then. Extend the limit by session.extend('${view.limit}', …), or end the run.`,
+      `No model was asked: ${unansweredText(view)}, and its model has no answer left. Extend the limit by session.extend('${view.limit}', …), or end the run.`,
     );
     this.limit = view.limit;
   }

@@ -34,7 +34,7 @@ test('D2: after the pause of a limit a model answers once more, then fails, and 
   expect(error).toBeInstanceOf(RunLimitError);
   expect(error).toMatchObject({ limit: 'calls', isRetryable: false, code: 'BREAKERBOX_RUN_LIMIT' });
   expect((error as Error).message).toBe(
-    "No model was asked: this run has used 1 of 1 tool calls, and a model has answered once since then. Extend the limit by session.extend('calls', …), or end the run.",
+    "No model was asked: this run has used 1 of 1 tool calls, and its model has no answer left. Extend the limit by session.extend('calls', …), or end the run.",
   );
   expect(model.call).toHaveBeenCalledTimes(4);
   session.extend('calls', 1);
