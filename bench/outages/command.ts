@@ -1,9 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { writeOutagePage } from './page/page.ts';
 import { expectationText, terminalTables } from './page/tables.ts';
 import { allCells, quickCells, RUNS } from './table/cells.ts';
-import { type OutageResults, RESULTS_FILE, resultsOf } from './table/results.ts';
+import { type OutageResults, PUBLISHED_FILE, RESULTS_FILE, resultsOf } from './table/results.ts';
 import { runCells } from './table/run-cells.ts';
 
 const USAGE = `pnpm bench -- outages [--quick] [--runs N] [--tasks CLONE] [--json FILE] [--write] [--render]
@@ -12,8 +13,9 @@ const USAGE = `pnpm bench -- outages [--quick] [--runs N] [--tasks CLONE] [--jso
   --runs N       runs for each cell of the AI SDK, and a quarter of them for the other cells (default ${RUNS})
   --tasks CLONE  plays tau2-bench's airline tasks, from the folder of a clone
   --json FILE    writes the results there
-  --write        writes bench/outages/results.json, and the tables and plots of docs/outage-bench.md; needs all cells of our own tasks
-  --render       plays nothing: draws the tables and plots again from bench/outages/results.json
+  --write        writes bench/outages/results.json, and the tables and plots of docs/outage-bench.md; needs all cells of our own tasks,
+                 or --quick and --tasks for bench/outages/results-tau2.json
+  --render       plays nothing: draws the tables and plots again from these two files
 `;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -33,20 +35,21 @@ export const runOutages = async (args: string[], print: (text: string) => void):
     },
   });
   if (values.help) return print(USAGE);
-  if (values.render) return writeOutagePage(JSON.parse(readFileSync(RESULTS_FILE, 'utf8')) as OutageResults);
+  if (values.render) return writeOutagePage();
   const runs = values.runs === undefined ? RUNS : Number(values.runs);
   if (!Number.isInteger(runs) || runs < 1)
     throw new Error(`--runs: give a number of runs from 1 on, not ${values.runs}.`);
-  if (values.write && (values.quick || values.tasks !== undefined))
-    throw new Error('--write needs all cells of our own tasks. Leave out --quick and --tasks.');
+  const isPublished = values.tasks !== undefined;
+  if (values.write && values.quick !== isPublished)
+    throw new Error('--write needs all cells of our own tasks, or --quick and --tasks. Give both of these, or none.');
   const results = await playAll(values.quick ? quickCells() : allCells(runs), values.tasks);
   print(terminalTables(results));
-  if (values.tasks === undefined) print(expectationText(results));
+  if (!isPublished) print(expectationText(results));
   const json = `${JSON.stringify(results)}\n`;
   if (values.json !== undefined) writeFileSync(values.json, json);
   if (!values.write) return;
-  writeFileSync(RESULTS_FILE, json);
-  await writeOutagePage(results);
+  writeFileSync(isPublished ? PUBLISHED_FILE : RESULTS_FILE, json);
+  await writeOutagePage();
 };
 
 const playAll = async (cells: ReturnType<typeof allCells>, clone: string | undefined): Promise<OutageResults> => {
@@ -61,7 +64,8 @@ const playAll = async (cells: ReturnType<typeof allCells>, clone: string | undef
   });
   return {
     date: new Date().toISOString().slice(0, 10),
-    minutes: Math.ceil((performance.now() - begun) / 60_000),
+    seconds: Math.round((performance.now() - begun) / 1_000),
+    cores: availableParallelism(),
     cells: resultsOf(played),
   };
 };

@@ -8,14 +8,15 @@ import { hasSucceeded, referenceOf } from './airline/task.ts';
 import { OWN_TASKS } from './airline/tasks.ts';
 import { readPublished } from './airline/tau2.ts';
 import { aiSdkLoop } from './frameworks/ai-sdk.ts';
-import { OUTAGE_PAGE, pageWith } from './page/page.ts';
+import { OUTAGE_PAGE, pageWith, readResults } from './page/page.ts';
 import { drawPlot, PLOTS } from './page/plots.ts';
-import { readmeSentence } from './page/tables.ts';
-import { playRun } from './play.ts';
+import { pageTables, readmeSentence } from './page/tables.ts';
+import { type Figures, playRun } from './play.ts';
 import { MODELS, WITH_MAP } from './protections/breakerbox.ts';
 import { NONE, OPOSSUM } from './protections/peers.ts';
 import { FRAMEWORKS, named, protectionOf } from './table/cells.ts';
-import { type OutageResults, RESULTS_FILE } from './table/results.ts';
+import { PUBLISHED_FILE, RESULTS_FILE, resultsOf } from './table/results.ts';
+import type { PlayedCell } from './table/run-cells.ts';
 import { callTool, type World } from './world/client.ts';
 import { FAULTS, type Fate, PROVIDER } from './world/faults.ts';
 import { startToolServer, type ToolServer } from './world/server.ts';
@@ -87,7 +88,7 @@ test('in each framework tasks succeed without an outage, and a capability map sa
 
 test('while the provider of the model is down, a second model does the tasks, and the first one is not asked each time', async () => {
   for (const { loop, ofModels } of FRAMEWORKS) {
-    if (ofModels === undefined) continue;
+    if (typeof ofModels === 'string') continue;
     const alone = await play(NONE, PROVIDER, loop);
     const guarded = await play(MODELS, PROVIDER, loop);
     expect(guarded.succeeded).toBeGreaterThan(alone.succeeded);
@@ -127,10 +128,34 @@ test('the scripted model does what messages say, and takes other texts for failu
   expect(readingOf('Breaker is open')).toBe('failure');
 });
 
+test('each figure of Breakerbox that is worse than that of the best other protection is marked, with its amount', () => {
+  const figures = (more: Partial<Figures>): Figures => ({
+    ...{ tasks: 12, succeeded: 6, calls: 0, deadCalls: 4, tokens: 0, dollars: 0.1, seconds: 0, secondsAfterFailure: 9 },
+    ...{ tokensAfterFailure: 0, wastedTokens: 500, rejected: 0, goodRejected: 0, pauses: 0 },
+    ...{ recoverySeconds: 10, recoveries: 1, ...more },
+  });
+  const cell = (framework: string, protection: string, all: readonly Figures[]): PlayedCell => ({
+    ...{ framework, protection, fault: 'flapping', habit: 'usual', runs: all.length, figures: all },
+  });
+  const results = resultsOf([
+    cell('mcp-relay', 'none', [figures({}), figures({})]),
+    cell('mcp-relay', 'opossum-fallback', [figures({ succeeded: 12 }), figures({ succeeded: 12, dollars: 0.2 })]),
+    cell('mcp-relay', 'breakerbox', [
+      figures({ succeeded: 8, dollars: 0.15, deadCalls: 2, recoverySeconds: 40, recoveries: 2, wastedTokens: 0 }),
+      figures({ succeeded: 8, dollars: 0.15, deadCalls: 8, recoverySeconds: 40, recoveries: 2, goodRejected: 0.01 }),
+    ]),
+  ]);
+  const rows = pageTables({ date: '', seconds: 0, cores: 1, cells: results }).split('\n');
+  const row = rows.find((one) => one.includes('Breakerbox, relay')) ?? '';
+  const marks = row.split(' | ').map((one) => one.split('▼')[1]?.trim());
+  const none = undefined;
+  expect(marks).toEqual([none, '33.3', none, none, none, none, none, none, '10', '5.0 |']);
+});
+
 test('the page, its plots and the README have the figures of results.json; `npm run bench -- outages --render` renews them', async () => {
-  const results = JSON.parse(readFileSync(RESULTS_FILE, 'utf8')) as OutageResults;
+  const results = readResults(RESULTS_FILE);
   const page = readFileSync(OUTAGE_PAGE, 'utf8');
-  expect(page).toBe(pageWith(page, results));
+  expect(page).toBe(pageWith(page, results, readResults(PUBLISHED_FILE)));
   expect(readFileSync(new URL('../../README.md', import.meta.url), 'utf8')).toContain(readmeSentence(results));
   for (const plot of PLOTS) {
     const picture = readFileSync(new URL(`../../docs/pictures/${plot.file}`, import.meta.url), 'utf8');

@@ -89,7 +89,7 @@ const processOf = (
       world.task = index;
       world.attempts = new Map();
       const agent = scriptedAgent(task, habit, seed);
-      const takeTurn = meteredTurns(agent, world, meter);
+      const takeTurn = meteredTurns(agent, world, meter, habit.turnMs);
       await loop(task.request, takeTurn, guarding).catch(async (error: unknown) => {
         if (fault.id !== PROVIDER) throw error;
         await time.sleep(NEXT_CUSTOMER_MS);

@@ -1,5 +1,4 @@
 import { askProvider, nextFate, type Provider, type World } from '../world/client.ts';
-import { TURN_MS } from './habits.ts';
 import type { ScriptedAgent, Turn } from './script.ts';
 
 /** What the turns of one run cost. A token is four characters of what the framework really sends. */
@@ -30,7 +29,7 @@ export type TakeTurn = (
   provider?: Provider,
 ) => Promise<Turn>;
 
-export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter): TakeTurn => {
+export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter, turnMs: number): TakeTurn => {
   let asked: { readonly tool: string; readonly calls: number } | undefined;
   return async (sent, result, system, provider = 'first') => {
     await askProvider(world, provider);
@@ -38,7 +37,7 @@ export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter): 
       meter.rejected += 1;
       if (nextFate(world, asked.tool) === undefined) meter.goodRejected += 1;
     }
-    await world.time.sleep(TURN_MS);
+    await world.time.sleep(turnMs);
     const turn = agent.next(result, system);
     asked = 'call' in turn ? { tool: turn.call.tool, calls: world.log.calls } : undefined;
     const tokensIn = JSON.stringify(sent).length / CHARACTERS_PER_TOKEN;

@@ -2,7 +2,7 @@ import type { ScriptedCall } from '@breakerbox/scripted-models/script';
 import { type Random, randomFrom, seedOf } from '../../src/defaults/random.ts';
 import type { Action, Task } from '../airline/task.ts';
 import { ALTERNATIVES } from '../airline/tools.ts';
-import { type Habit, MISTAKES } from './habits.ts';
+import type { Habit } from './habits.ts';
 
 /** A turn of the scripted model: a call, or its last words. */
 export type Turn = { readonly call: ScriptedCall } | { readonly text: string };
@@ -80,7 +80,7 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
     if (action === undefined) return end(DONE);
     random = randomFrom(seedOf(`${seed}/${task.id}`, step));
     tries = 0;
-    erring = random() < MISTAKES && withMistake(action.given) !== action.given;
+    erring = random() < habit.mistakes && withMistake(action.given) !== action.given;
     const note = noteAbout(system, action.tool);
     tool = action.tool;
     return note && random() < habit.follows ? moveTo(note.use ?? ownAlternative()) : call(action.tool);

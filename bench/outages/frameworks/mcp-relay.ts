@@ -60,8 +60,11 @@ export const mcpRelayLoop: Loop = async (request, takeTurn, { call, relay }) => 
     const turn = await takeTurn([INSTRUCTIONS, tools, messages], result, INSTRUCTIONS);
     if ('text' in turn) break;
     const { tool: name, input } = turn.call;
-    const { content } = await client.callTool({ name, arguments: input as Arguments });
-    result = (content as { readonly text: string }[]).map(({ text }) => text).join('\n');
+    // The client gives a call up after 60 s, which retries in the server can exceed. The model reads that error.
+    result = await client.callTool({ name, arguments: input as Arguments }).then(
+      ({ content }) => (content as { readonly text: string }[]).map(({ text }) => text).join('\n'),
+      (error: Error) => error.message,
+    );
     messages.push({ role: 'assistant', call: turn.call }, { role: 'tool', content: result });
   }
   await client.close();

@@ -1,4 +1,4 @@
-import { breakerSteps, guardToolFactory } from '@breakerbox/instrumentation/openai-agents';
+import { breakerSteps, guardModels, guardToolFactory } from '@breakerbox/instrumentation/openai-agents';
 import {
   Agent,
   type Model,
@@ -10,6 +10,7 @@ import {
 } from '@openai/agents';
 import type { TakeTurn } from '../agent/meter.ts';
 import type { Arguments } from '../airline/tools.ts';
+import type { Provider } from '../world/client.ts';
 import { ANY_OBJECT, eachTool, INSTRUCTIONS, type Loop, MOST_TURNS } from './loop.ts';
 
 /** The runner adds it up, and asks for no more than the numbers. */
@@ -26,7 +27,7 @@ const lastResult = ({ input }: ModelRequest): string | undefined => {
   return 'text' in output && typeof output.text === 'string' ? output.text : JSON.stringify(output);
 };
 
-const modelOf = (takeTurn: TakeTurn): Model => {
+const modelOf = (takeTurn: TakeTurn, provider: Provider = 'first'): Model => {
   let made = 0;
   return {
     getResponse: async (request) => {
@@ -34,6 +35,7 @@ const modelOf = (takeTurn: TakeTurn): Model => {
         [request.systemInstructions, request.input],
         lastResult(request),
         request.systemInstructions ?? '',
+        provider,
       );
       made += 1;
       const item =
@@ -61,7 +63,7 @@ const modelOf = (takeTurn: TakeTurn): Model => {
 
 setTracingDisabled(true);
 
-export const openAiAgentsLoop: Loop = async (request, takeTurn, { call, session, inPlace = [] }) => {
+export const openAiAgentsLoop: Loop = async (request, takeTurn, { call, session, inPlace = [], models }) => {
   const make = session ? guardToolFactory(tool, session, { inPlace }) : tool;
   const tools = eachTool((name) =>
     make({
@@ -72,7 +74,9 @@ export const openAiAgentsLoop: Loop = async (request, takeTurn, { call, session,
       execute: (given, _context, details) => call(name, given as Arguments, details?.signal),
     }),
   ).map(([, one]) => one);
-  const agent = new Agent({ name: 'airline', instructions: INSTRUCTIONS, model: modelOf(takeTurn), tools });
+  const entry = (provider: Provider) => ({ model: modelOf(takeTurn, provider), name: `${provider}/scripted` });
+  const model = models ? guardModels(models, { models: [entry('first'), entry('second')] }) : modelOf(takeTurn);
+  const agent = new Agent({ name: 'airline', instructions: INSTRUCTIONS, model, tools });
   const runner = new Runner({
     tracingDisabled: true,
     ...(session

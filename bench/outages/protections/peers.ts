@@ -64,7 +64,7 @@ const opossum = (id: string, text: string, fallsBack: boolean): Protection => ({
 });
 
 export const OPOSSUM = opossum('opossum', 'opossum', false);
-export const OPOSSUM_FALLBACK = opossum('opossum-fallback', 'opossum, fallback to the alternative', true);
+export const OPOSSUM_FALLBACK = opossum('opossum-fallback', 'opossum with a fallback', true);
 
 /** The first example in cockatiel's README. */
 const cockatielPolicy = (): IPolicy =>

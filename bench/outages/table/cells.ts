@@ -23,8 +23,8 @@ export interface Framework {
   readonly text: string;
   readonly loop: Loop;
   readonly protections: readonly Protection[];
-  /** Against an outage of the provider of the model. Default: that fault is not played. */
-  readonly ofModels?: readonly Protection[];
+  /** Against an outage of the provider of the model, or why that fault is not played. */
+  readonly ofModels: readonly Protection[] | string;
 }
 
 /** AI SDK and OpenAI Agents retry no tool, so they have no protection of their own. */
@@ -40,27 +40,29 @@ export const FRAMEWORKS: readonly Framework[] = [
     id: 'langchain',
     text: 'LangChain 1',
     loop: langChainLoop,
-    protections: [NONE, FRAMEWORK, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
+    protections: [NONE, FRAMEWORK, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP],
     ofModels: [NONE, FRAMEWORK, MODELS],
   },
   {
     id: 'openai-agents',
     text: 'OpenAI Agents',
     loop: openAiAgentsLoop,
-    protections: [NONE, OPOSSUM, COCKATIEL, DEFAULTS, WITH_MAP],
+    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP],
+    ofModels: [NONE, MODELS],
   },
   {
     id: 'mcp-relay',
     text: 'MCP through a relay',
     loop: mcpRelayLoop,
-    protections: [NONE, RELAY, RELAY_WITH_MAP],
+    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, RELAY, RELAY_WITH_MAP],
+    ofModels: 'Not played, because no request to a model passes through a relay.',
   },
 ];
 
 /** The protections of a framework, those of models included. */
 export const protectionOf = (framework: string, id: string): Protection => {
-  const { protections, ofModels = [] } = named(FRAMEWORKS, framework);
-  return named([...protections, ...ofModels], id);
+  const { protections, ofModels } = named(FRAMEWORKS, framework);
+  return named([...protections, ...(typeof ofModels === 'string' ? [] : ofModels)], id);
 };
 
 export const named = <One extends { readonly id: string }>(all: readonly One[], id: string): One => {
@@ -76,19 +78,23 @@ export const RUNS = 200;
 /** Elsewhere, and for other habits, a quarter of the runs. */
 const ELSEWHERE = 4;
 
+/** The protections of the headlines and of the sensitivity table: what a peer does alone, and what knows the alternative. */
+export const PEERS = [NONE, OPOSSUM, COCKATIEL, OPOSSUM_FALLBACK];
+export const HEADLINE_PROTECTIONS = [...PEERS, WITH_MAP];
+
 /** Habits but the usual one, which the main table has. */
 const sensitivity = (runs: number): readonly Cell[] =>
   HABITS.filter(({ id }) => id !== USUAL_HABIT.id).flatMap((habit: Habit) =>
-    [NONE, OPOSSUM, COCKATIEL, WITH_MAP].map(({ id: protection }) => ({
+    HEADLINE_PROTECTIONS.map(({ id: protection }) => ({
       ...{ framework: FIRST, protection, fault: HEADLINE_FAULT },
       ...{ habit: habit.id, runs },
     })),
   );
 
 export const allCells = (runs = RUNS): readonly Cell[] => [
-  ...FRAMEWORKS.flatMap(({ id: framework, protections, ofModels = [] }) =>
+  ...FRAMEWORKS.flatMap(({ id: framework, protections, ofModels }) =>
     FAULTS.flatMap(({ id: fault }) =>
-      (fault === PROVIDER ? ofModels : protections).map(({ id: protection }) => ({
+      (fault !== PROVIDER ? protections : typeof ofModels === 'string' ? [] : ofModels).map(({ id: protection }) => ({
         ...{ framework, protection, fault, habit: USUAL_HABIT.id },
         runs: framework === FIRST ? runs : Math.ceil(runs / ELSEWHERE),
       })),

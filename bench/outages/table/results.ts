@@ -1,67 +1,86 @@
 import type { Figures } from '../play.ts';
 import type { Cell } from './cells.ts';
+import { MEASURES, type MeasureKey } from './measures.ts';
 import type { PlayedCell } from './run-cells.ts';
-import { difference, type Estimate, estimate, ratioEstimate } from './statistics.ts';
+import { difference, type Estimate, estimate, ratios } from './statistics.ts';
+
+type Losses = Readonly<Partial<Record<MeasureKey, Estimate & { readonly than: string }>>>;
 
 /** What a cell came to, each with its interval. */
-export interface CellResult extends Cell {
-  readonly success: Estimate;
-  readonly deadCalls: Estimate;
-  readonly wastedTokens: Estimate;
-  readonly tokensAfterFailure: Estimate;
-  readonly secondsAfterFailure: Estimate;
-  readonly goodRejected: Estimate;
-  readonly pauses: Estimate;
-  readonly dollars: Estimate;
-  readonly recoverySeconds?: Estimate | undefined;
+export interface CellResult extends Cell, Readonly<Record<Exclude<MeasureKey, 'recoverySeconds'>, Estimate>> {
+  /** Undefined if no run noticed a recovery. */
+  readonly recoverySeconds?: Estimate;
   /** Success against no protection, run by run. */
   readonly gain?: Estimate;
-  /** Success against the best other protection that is not Breakerbox, run by run. */
-  readonly lead?: Estimate;
+  /** Of Breakerbox: how much worse it is than the best other protection, run by run; only where it is worse by more than the interval. */
+  readonly worse?: Losses;
 }
 
 export const RESULTS_FILE = new URL('../results.json', import.meta.url);
+/** Of a reduced run on tau²-bench's own tasks. */
+export const PUBLISHED_FILE = new URL('../results-tau2.json', import.meta.url);
 
 export interface OutageResults {
   readonly date: string;
-  readonly minutes: number;
+  readonly seconds: number;
+  readonly cores: number;
   readonly cells: readonly CellResult[];
 }
 
 const column = ({ figures }: PlayedCell, key: keyof Figures): readonly number[] => figures.map((one) => one[key]);
-const successOf = ({ figures }: PlayedCell): readonly number[] =>
-  figures.map(({ succeeded, tasks }) => succeeded / tasks);
+
+/** One value for each run. Undefined if there is nothing to measure. */
+const valuesOf = (cell: PlayedCell, key: MeasureKey): readonly number[] | undefined => {
+  if (key === 'success') return cell.figures.map(({ succeeded, tasks }) => succeeded / tasks);
+  if (key === 'recoverySeconds') return ratios(column(cell, key), column(cell, 'recoveries'));
+  return column(cell, key);
+};
+
+/** Sums of the same numbers in another order differ by less. */
+const ROUNDING = 1e-9;
+
 const isOurs = ({ protection }: Cell): boolean => protection.startsWith('breakerbox');
 
-const besides = (cell: PlayedCell, all: readonly PlayedCell[]): Pick<CellResult, 'gain' | 'lead'> => {
+const worseOf = (cell: PlayedCell, others: readonly PlayedCell[]): Losses =>
+  Object.fromEntries(
+    MEASURES.flatMap(({ key, moreIsBetter }) => {
+      const sign = moreIsBetter ? -1 : 1;
+      const ours = valuesOf(cell, key);
+      const [best] = others
+        .flatMap((other) => ({ than: other.protection, values: valuesOf(other, key) ?? [] }))
+        .filter(({ values }) => values.length > 0)
+        .sort((one, other) => sign * (estimate(one.values).mean - estimate(other.values).mean));
+      if (ours === undefined || best === undefined) return [];
+      const { mean, half } = difference(ours, best.values);
+      return sign * mean > half + ROUNDING ? [[key, { mean: sign * mean, half, than: best.than }]] : [];
+    }),
+  );
+
+const besides = (cell: PlayedCell, all: readonly PlayedCell[]): Pick<CellResult, 'gain' | 'worse'> => {
   const same = all.filter((one) => (['framework', 'fault', 'habit'] as const).every((key) => one[key] === cell[key]));
-  const none = same.find(({ protection }) => protection === 'none');
-  const mean = (one: PlayedCell) => estimate(successOf(one)).mean;
-  const best = same.filter((one) => !isOurs(one)).sort((one, other) => mean(other) - mean(one))[0];
+  const [ours, none] = [cell, same.find(({ protection }) => protection === 'none')].map(
+    (one) => one && valuesOf(one, 'success'),
+  );
   return {
-    ...(none && { gain: difference(successOf(cell), successOf(none)) }),
-    ...(best && isOurs(cell) && { lead: difference(successOf(cell), successOf(best)) }),
+    ...(ours && none && { gain: difference(ours, none) }),
+    ...(isOurs(cell) && {
+      worse: worseOf(
+        cell,
+        same.filter((one) => !isOurs(one)),
+      ),
+    }),
   };
 };
 
 export const resultsOf = (played: readonly PlayedCell[]): readonly CellResult[] =>
   played.map((cell) => {
     const { figures: _, ...rest } = cell;
-    const of = (key: keyof Figures) => estimate(column(cell, key));
-    const recoverySeconds = ratioEstimate(column(cell, 'recoverySeconds'), column(cell, 'recoveries'));
-    return {
-      ...rest,
-      success: estimate(successOf(cell)),
-      ...{ deadCalls: of('deadCalls'), wastedTokens: of('wastedTokens'), tokensAfterFailure: of('tokensAfterFailure') },
-      ...{ secondsAfterFailure: of('secondsAfterFailure'), goodRejected: of('goodRejected'), pauses: of('pauses') },
-      dollars: of('dollars'),
-      ...(recoverySeconds && { recoverySeconds }),
-      ...besides(cell, played),
-    };
+    const estimates = MEASURES.flatMap(({ key }) => {
+      const values = valuesOf(cell, key);
+      return values ? [[key, estimate(values)] as const] : [];
+    });
+    return { ...rest, ...Object.fromEntries(estimates), ...besides(cell, played) } as CellResult;
   });
-
-/** Breakerbox completes fewer tasks than the best other protection, by more than the interval. */
-export const isWorse = ({ lead }: CellResult): boolean => lead !== undefined && lead.mean + lead.half < 0;
 
 export const cellOf = (results: readonly CellResult[], wanted: Partial<Cell>): CellResult => {
   const given = { framework: 'ai-sdk', habit: 'usual', ...wanted };

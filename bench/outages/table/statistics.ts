@@ -19,13 +19,15 @@ export const estimate = (values: readonly number[]): Estimate => ({
   half: (Z * deviationOf(values)) / Math.sqrt(values.length),
 });
 
-/** Of a sum over another sum, such as seconds for each recovery: by the residuals of the runs. Undefined if there is nothing to divide by. */
-export const ratioEstimate = (above: readonly number[], below: readonly number[]): Estimate | undefined => {
+/**
+ * Of a sum over another sum, such as seconds for each recovery: one value for each run, by its residual, whose estimate is that of the ratio.
+ * Undefined if there is nothing to divide by.
+ */
+export const ratios = (above: readonly number[], below: readonly number[]): readonly number[] | undefined => {
   const divisor = meanOf(below);
   if (divisor === 0) return undefined;
-  const mean = meanOf(above) / divisor;
-  const residuals = above.map((value, run) => value - mean * (below[run] ?? 0));
-  return { mean, half: (Z * deviationOf(residuals)) / (divisor * Math.sqrt(above.length)) };
+  const ratio = meanOf(above) / divisor;
+  return above.map((value, run) => ratio + (value - ratio * (below[run] ?? 0)) / divisor);
 };
 
 /** Of one set of runs against another of the same seeds, run by run. */
