@@ -1,9 +1,10 @@
+import { GROUP_PREFIX, MODEL_PREFIX } from '@breakerbox/core';
 import type { AlertDefinition } from './alert.ts';
 import { noAnswerSince } from './began.ts';
-import { inWords } from './duration.ts';
+import { durationOf, inWords, seconds } from './duration.ts';
 import { failingWith, otherModel } from './failing.ts';
 import { gained } from './gained.ts';
-import { AGENT, ATTR, BY_TOOL, bracketed, indented, joined, METRIC, PRIMARY, TOOL } from './promql.ts';
+import { AGENT, ATTR, aggregated, BY_TOOL, bracketed, indented, joined, METRIC, PRIMARY, TOOL } from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -27,21 +28,42 @@ const answers = (ground: Ground, window: string, position?: 'primary' | 'fallbac
 const inEither = (recent: string, condition: (window: string) => string): string =>
   joined('or', ...[recent, WINDOW.hour].map((window) => bracketed(condition(window))));
 
+/** With the provider as the label of the first model, by which models find the circuit of their provider. */
+const withProvider = (expr: string, prefix: string): string =>
+  `label_replace(${expr}, "${PRIMARY}", "$1", "${TOOL}", "${prefix}([^/]+).*")`;
+
+/**
+ * Lists with a fallback whose first model is skipped, by its own circuit or that of its provider. A circuit stays open until a call probes it,
+ * so this sees a dead key after one request. The state is known a gap late at most.
+ */
+const skipped = ({ series, read, settings: { onFallbackFor, gap } }: Ground): string => {
+  const window = durationOf(seconds(onFallbackFor) - seconds(gap));
+  const out = `min_over_time(${read.over('notClosed', window)}) > 0`;
+  const listed = ofPrimary(
+    aggregated('sum', BY_PRIMARY, `${series(METRIC.modelAnswers, { [ATTR.position]: ['fallback'] })} > 0`),
+  );
+  const byGroup = `${withProvider(listed, MODEL_PREFIX)}\nand on (${BY_PRIMARY}) ${withProvider(out, `${GROUP_PREFIX}${MODEL_PREFIX}`)}`;
+  return joined('or', `${listed}\nand on (${BY_TOOL}) (${out})`, aggregated('sum', BY_TOOL, byGroup));
+};
+
 const onFallback: AlertDefinition = {
   ...common,
   name: 'BreakerboxModelOnFallback',
   severity: 'warning',
   says: ({ onFallbackFor, onFallbackLeastAnswers }) =>
-    `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour`,
+    `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour; or its circuit, or that of its provider, stays open and other models have answered`,
   comment:
-    'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool.',
-  expr: (ground) =>
-    inEither(ground.settings.onFallbackFor, (window) =>
-      [
-        `${ofPrimary(answers(ground, window, 'fallback'))} >= ${ground.settings.onFallbackLeastAnswers}`,
-        `unless ${ofPrimary(answers(ground, window, 'primary'))} > 0`,
-      ].join('\n'),
-    ),
+    'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool. The state of its circuit tells it of agents that ask rarely.',
+  expr: (ground) => {
+    const unlessAnswered = (window: string): string => `unless ${ofPrimary(answers(ground, window, 'primary'))} > 0`;
+    const counted = inEither(
+      ground.settings.onFallbackFor,
+      (window) =>
+        `${ofPrimary(answers(ground, window, 'fallback'))} >= ${ground.settings.onFallbackLeastAnswers}\n${unlessAnswered(window)}`,
+    );
+    const byState = `${bracketed(skipped(ground))}\n${unlessAnswered(ground.settings.onFallbackFor)}`;
+    return joined('or', counted, bracketed(byState));
+  },
   keepFiringFor: ({ onFallbackKeep }) => onFallbackKeep,
   began: (ground) => noAnswerSince(ground, 'first'),
   summary: ({ dialect, andSelector }) =>

@@ -24,6 +24,32 @@ describe.concurrent.each(INTERVALS)('BreakerboxModelOnFallback, every %i s', (in
     });
   });
 
+  it.each(['group:model:anthropic', CLAUDE])(
+    'L7: fires after one request, if it has opened %s, and resolves when the first model answers',
+    (circuit) => {
+      const firing = [{ alert, after: 600, by: 600 + 360, until: 2100, gone: 2100 + 300 + 3 * interval }];
+      const processes = instances(['1'], { tools: ['t', GPT, CLAUDE, 'group:model:anthropic'] });
+      return run({ interval, of, lasts: 2700, processes, firing }, (now, one) => {
+        if (now === 300) one.answer(CLAUDE, CLAUDE);
+        if (now === 600) one.open(now, circuit, 'permission');
+        if (now === 600) one.answer(GPT, CLAUDE);
+        if (now === 2100) one.move(circuit, 'open', 'closed');
+        if (now === 2100) one.answer(CLAUDE, CLAUDE);
+      });
+    },
+  );
+
+  it('L7: is silent about a circuit that opens for a moment, and about one that opens for other lists only', () => {
+    const processes = instances(['1'], { tools: ['t', GPT, CLAUDE, 'group:model:google'] });
+    return run({ interval, of, lasts: 1800, processes }, (now, one) => {
+      if (now === 300) one.answer(GPT, CLAUDE);
+      if (now === 600) one.open(now, 'group:model:google', 'permission');
+      if (now === 600) one.open(now, CLAUDE, 'server');
+      if (now === 660) one.move(CLAUDE, 'open', 'closed');
+      if (now === 660) one.answer(CLAUDE, CLAUDE);
+    });
+  });
+
   it('L7: is silent while both answer, about one bad answer, and about a list with another first model', () =>
     run({ interval, of, lasts: 1800, processes: withModels() }, (now, one) => {
       if (now % 60 === 0) one.answer(CLAUDE, CLAUDE);
