@@ -41,6 +41,15 @@ test('L9: a stored conversation goes to the key that knows it, or fails', async 
   expect((await runner.run(agent, 'Hi')).finalOutput).toBe(TEXT);
 });
 
+test('L9: the result of a hosted tool is left out for a model that has no word for it', async () => {
+  const { model, primary, fallback } = await pairFor(agentsFrame, 'responses', { second: 'chat' });
+  primary.behave(overloaded('responses'));
+  const hosted = { type: 'hosted_tool_call' as const, name: 'web_search_call', id: 'ws_1', status: 'completed' };
+  const input = [{ role: 'user' as const, content: 'Weather?' }, hosted, { role: 'user' as const, content: 'And?' }];
+  expect((await runner.run(new Agent({ name: 'agent', model }), input)).finalOutput).toBe(TEXT);
+  expect(fallback.calls[0]?.body.messages).toMatchObject([{ content: 'Weather?' }, { content: 'And?' }]);
+});
+
 test('L1: settings for a provider go to models of the first provider only', async () => {
   const [one, two] = await Promise.all([loopbackProvider(), loopbackProvider()]);
   const model = guardModels(newBox(), {

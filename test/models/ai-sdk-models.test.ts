@@ -85,6 +85,27 @@ test('L5: a probe that fails costs its user time and no answer', async () => {
   expect(performance.now() - began).toBeLessThan(1_500); // A third of the limit, because another model can answer.
 });
 
+test('L1, L2: a name makes another provider, and neither it nor another key gets the headers of a call', async () => {
+  const [first, second, third] = await Promise.all([loopbackProvider(), loopbackProvider(), loopbackProvider()]);
+  const box = newBox();
+  const model = guardModels(box, {
+    models: [
+      modelOf('chat', first),
+      { model: modelOf('chat', second, 'other'), key: 'second' },
+      { model: modelOf('chat', third, 'theirs'), name: 'acme/theirs' },
+    ],
+  });
+  first.behave(refuses(401, errorBody('chat', 401, 'invalid_api_key', 'Incorrect API key provided')));
+  second.behave(refuses(503, errorBody('chat', 503, 'server_error', 'down')));
+  const options = { headers: { 'x-secret': 's' }, providerOptions: { openai: { user: 'u' } } };
+  await generateText({ model, prompt: 'Hi', maxRetries: 0, ...options });
+  const calls = [first, second, third].map((one) => one.calls[0]);
+  expect(calls.map((call) => call?.headers['x-secret'])).toEqual(['s', undefined, undefined]);
+  expect(calls.map((call) => call?.body.user)).toEqual(['u', 'u', undefined]);
+  const groups = ['openai', 'openai/second', 'acme'].map((name) => boxModels(box).session.peek(`group:model:${name}`));
+  expect(groups.map((group) => group?.state)).toEqual(['open', 'closed', 'closed']);
+});
+
 test('L1: headers and provider options of the call go to models of the first provider only', async () => {
   const [first, second, third] = await Promise.all([loopbackProvider(), loopbackProvider(), loopbackProvider()]);
   const model = guardModels(newBox(), {

@@ -5,6 +5,7 @@ import { modelContract, overloaded, pairFor } from './frames.ts';
 import { loopbackProvider, refuses, sends } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
 import { EVENTS, errorBody, HEAD, TEXT } from './recordings.ts';
+import { strict } from './strict-provider.ts';
 
 describe("Anthropic's SDK", () => modelContract(anthropicFrame));
 
@@ -67,6 +68,44 @@ test('L1: a request for a model that is not the first is refused, and all else g
   expect(await client.messages.countTokens({ model, messages })).toEqual({ input_tokens: 5 });
   const box = newBox();
   expect(() => guardModels(box, { models: [{ client: {}, model: 'm' }] as never })).toThrow(/has no valid model at 0/);
+});
+
+test.each([false, true])(
+  'L9: a fallback that misses the thinking of the history answers without (stream: %s)',
+  async (stream) => {
+    const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages');
+    primary.behave(overloaded('messages'));
+    fallback.behave(strict());
+    const call = { type: 'tool_use' as const, id: 'toolu:1', name: 'weather', input: {} };
+    const messages = [
+      ...REQUEST.messages,
+      { role: 'assistant' as const, content: [{ type: 'thinking' as const, thinking: 'Hm.', signature: 's' }, call] },
+      { role: 'user' as const, content: [{ type: 'tool_result' as const, tool_use_id: call.id, content: 'sunny' }] },
+    ];
+    const thinking = { type: 'enabled' as const, budget_tokens: 1_024 };
+    const request = { ...REQUEST, max_tokens: 2_048, messages, thinking };
+    const text = stream
+      ? await client.messages.stream(request).finalText()
+      : (await client.messages.create(request)).content.map((one) => (one.type === 'text' ? one.text : '')).join('');
+    expect(text).toBe(TEXT);
+    expect(fallback.calls.map(({ body }) => body.thinking)).toEqual([thinking, undefined]);
+    expect(JSON.stringify(fallback.calls[1]?.body)).toMatch(/"id":"toolu_1".*"tool_use_id":"toolu_1".*sunny/);
+  },
+);
+
+test('L9: a thread of the server goes to the key that knows it, or fails', async () => {
+  const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages');
+  primary.behave(overloaded('messages'));
+  const thread = { type: 'continue', previous_message_id: 'msg_0' };
+  await expect(client.beta.messages.create({ ...REQUEST, thread } as never)).rejects.toThrow(/fallback was skipped/);
+  expect(fallback.calls).toEqual([]);
+});
+
+test('L1: a client with another key gets no header of the call', async () => {
+  const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages');
+  primary.behave(overloaded('messages'));
+  await client.messages.create(REQUEST, { headers: { 'x-secret': 's' } });
+  expect([primary, fallback].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
 });
 
 test('L4: a reader that leaves stops the provider, and the stream ends', async () => {

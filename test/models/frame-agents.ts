@@ -23,11 +23,11 @@ const weather = tool({
 /** OpenAI Agents with the models of its own package. */
 export const agentsFrame: Frame<Model> = {
   formats: ['chat', 'responses'],
-  guard: async (box, format, [one, two], options) =>
+  guard: async (box, format, [one, two], options, second) =>
     guardModels(box, {
       models: [
         { model: await agentsModel(one, 'primary', format === 'responses'), name: 'openai/primary' },
-        { model: await agentsModel(two, 'fallback', format === 'responses'), name: 'openai/fallback', key: 'second' },
+        { model: await agentsModel(two, 'fallback', second === 'responses'), name: 'openai/fallback', key: 'second' },
       ],
       ...options,
     }),

@@ -21,11 +21,11 @@ const weather = tool(async () => 'sunny', {
 /** LangChain with OpenAI's models. */
 export const langchainFrame: Frame<BaseChatModel> = {
   formats: ['chat', 'responses'],
-  guard: (box, format, [one, two], options) =>
+  guard: (box, format, [one, two], options, second) =>
     guardModels(box, {
       models: [
         chatModel(one, 'primary', format === 'responses'),
-        { model: chatModel(two, 'fallback', format === 'responses'), key: 'second' },
+        { model: chatModel(two, 'fallback', second === 'responses'), key: 'second' },
       ],
       ...options,
     }),

@@ -27,9 +27,9 @@ const weather = createTool({
 /** Mastra on models of the AI SDK 7. */
 export const mastraFrame: Frame<MastraModelConfig> = {
   formats: FORMATS,
-  guard: (box, format, [one, two], options) =>
+  guard: (box, format, [one, two], options, second) =>
     guardModels(box, {
-      models: [modelOf(format, { url: one }), { model: modelOf(format, { url: two }, 'fallback'), key: 'second' }],
+      models: [modelOf(format, { url: one }), { model: modelOf(second, { url: two }, 'fallback'), key: 'second' }],
       ...options,
     }) as MastraModelConfig,
   ask: async (model, isStream, abortSignal) => {

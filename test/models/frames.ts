@@ -16,6 +16,7 @@ import {
 } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
 import { EVENTS, errorBody, TEXT, toolCall, type WireFormat } from './recordings.ts';
+import { foreign, strict } from './strict-provider.ts';
 
 /** What a caller gets: the text that it saw, and the error that it was told. */
 export interface Seen {
@@ -26,12 +27,13 @@ export interface Seen {
 /** How the models of a framework are guarded and asked. */
 export interface Frame<Model> {
   readonly formats: readonly WireFormat[];
-  /** Two models of one provider that speak a format; the second has the key `second`. */
+  /** Two models of one provider that speak a format; the second has the key `second`, and may speak another format. */
   guard(
     box: Breakerbox,
     format: WireFormat,
     urls: readonly [string, string],
     options: GuardModelsOptions,
+    second: WireFormat,
   ): Model | Promise<Model>;
   ask(model: Model, isStream: boolean, signal?: AbortSignal): Promise<Seen>;
   /** Runs an agent with the tool `weather`, which answers `sunny`. Gives its last text. */
@@ -52,10 +54,15 @@ interface Pair<Model> {
 export const pairFor = async <Model>(
   frame: Frame<Model>,
   format: WireFormat,
-  { box = newBox(), ...options }: GuardModelsOptions & { readonly box?: Breakerbox } = {},
+  {
+    box = newBox(),
+    second = format,
+    ...options
+  }: GuardModelsOptions & { readonly box?: Breakerbox; readonly second?: WireFormat } = {},
 ): Promise<Pair<Model>> => {
   const [primary, fallback] = await Promise.all([loopbackProvider(), loopbackProvider()]);
-  return { box, primary, fallback, model: await frame.guard(box, format, [primary.url, fallback.url], options) };
+  const model = await frame.guard(box, format, [primary.url, fallback.url], options, second);
+  return { box, primary, fallback, model };
 };
 
 /** What every framework's models must do. */
@@ -104,6 +111,25 @@ export const modelContract = <Model>(frame: Frame<Model>): void => {
       expect(primary.calls.length).toBe(2);
       expect(JSON.stringify(fallback.calls[0]?.body)).toContain('sunny');
     });
+
+    test.each(frame.formats)(
+      'L9: a loop of tools goes to a model of %s that refuses what others made',
+      async (second) => {
+        const { model, box, primary, fallback } = await pairFor(frame, format, { second });
+        let asked = 0;
+        primary.behave((call) => {
+          asked += 1;
+          if (asked > 1) return overloaded(format)(call);
+          const { whole } = toolCall(format, 'weather', { city: 'Bern' });
+          refuses(200, foreign(format, whole))(call);
+        });
+        fallback.behave(strict());
+        expect(await frame.loop(model)).toBe(TEXT);
+        expect(JSON.stringify(fallback.calls.at(-1)?.body)).toContain('sunny');
+        expect(fallback.calls.length).toBeLessThanOrEqual(2); // One cleaned attempt.
+        expect(failuresOf(box, ({ tool }) => /fallback|second/.test(tool))).toBe(0);
+      },
+    );
 
     test('L5, L6: without a model left, the call fails once, and says why', async () => {
       const { model, primary, fallback } = await pairFor(frame, format);
@@ -154,10 +180,14 @@ export const costOf = (box: Breakerbox) => {
 };
 
 /** The failures that circuits of models count now. */
-export const failuresOf = (box: Breakerbox): number =>
+export const failuresOf = (
+  box: Breakerbox,
+  isMeant: (circuit: { readonly tool: string }) => boolean = () => true,
+): number =>
   boxModels(box)
     .session.view()
-    .circuits.reduce((sum, one) => sum + one.failures, 0);
+    .circuits.filter(isMeant)
+    .reduce((sum, one) => sum + one.failures, 0);
 
 /** Short enough for a test, and long enough for the other model to answer on a busy machine. */
 export const LIMITS = { firstByteMs: 1_000, firstChunkMs: 1_000, stallMs: 1_000, attemptMs: 1_000 };

@@ -94,6 +94,13 @@ test('L1: headers of the call go to the first provider only, and a tool of a pro
   expect((error as ModelsUnavailableError).models.map(({ why }) => why)).toEqual(['failed', 'unsupported']);
 });
 
+test('L1: a model with another key gets no headers of the call', async () => {
+  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+  primary.behave(overloaded('chat'));
+  await model.invoke('Hi', { options: { headers: { 'x-secret': 's' } } } as object);
+  expect([primary, fallback].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
+});
+
 test('L1, L3: models that never say why an answer ended are asked too', async () => {
   const models = [new FakeListChatModel({ responses: ['whole'] })];
   const model = guardModels(newBox(), { models: [{ model: models[0] as never, name: 'fake/one' }] });

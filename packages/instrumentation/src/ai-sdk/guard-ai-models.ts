@@ -4,22 +4,22 @@ import {
   type AnswerFacts,
   type Candidate,
   type GuardModelsOptions,
-  groupOf,
   listModels,
-  type ModelList,
   type NamedModel,
   providerOf,
 } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
+import { askWithHistory } from '../models/model-history.ts';
 import { openStream, readableOf } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
+import { namedModel } from '../models/named-model.ts';
 import { checkOptions, functionGiven, type OptionCheck, show, text } from '../options.ts';
 import { checkVersion, type Framework } from '../versions.ts';
-import { isAboutHistory, isKeptByProvider, withoutMarks, withSoundIds } from './model-history.ts';
 import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
 import { type AiUrls, commonUrls } from './model-urls.ts';
+import { isKeptByProvider, PROMPT, withoutThinking } from './prompt-history.ts';
 
 /** A language model of the AI SDK 5, 6 or 7. */
 export interface AiModel {
@@ -34,11 +34,14 @@ export interface AiModel {
 /** A model with settings of its own. */
 export interface ModelEntry<Model extends AiModel> {
   readonly model: Model;
-  /** `PROVIDER/MODEL`. Needed where two models would have the same name. Default: the model's provider and id. */
+  /**
+   * `PROVIDER/MODEL`. Needed where two models would have the same name, and where a client has another address than that of its provider.
+   * Default: the model's provider and id.
+   */
   readonly name?: string;
   /** The name of its API key, if models of one provider use several. Models with one key share a circuit. Default: one key. */
   readonly key?: string;
-  /** Headers of its calls. Those of the call go to models of the first provider only, because they may have its secrets. */
+  /** Headers of its calls. Those of the call go to models of the first provider and key only, because they may have its secrets. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Provider options of its calls, over those of the call. */
   readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -107,8 +110,9 @@ export const aiModelOf = <Model extends AiModel>(
   );
   checkVersion(framework, `guardModels() of @breakerbox/instrumentation/${entry}`);
   const entries = options.models.map((one) => (isModel(one) ? { model: one as Model } : (one as ModelEntry<Model>)));
-  const list = listModels(box, entries.map(namedModel), options, 'guardModels()');
+  const list = listModels(box, entries.map(namedOf), options, 'guardModels()');
   const [primary] = list.candidates as readonly [Candidate<ModelEntry<Model>>];
+  const isAlone = list.candidates.length === 1;
   const { specificationVersion } = primary.given.model;
   const other = list.candidates.find(({ given }) => given.model.specificationVersion !== specificationVersion);
   if (other !== undefined) throw mixedVersions(primary, other);
@@ -120,14 +124,12 @@ export const aiModelOf = <Model extends AiModel>(
       signal: call.abortSignal,
       tenant: options.tenant?.(call),
       maxOutputTokens: call.maxOutputTokens,
-      canCarry: (candidate) => carries(candidate, primary, call),
-      call: async (candidate, attempt) => {
-        const own = optionsFor(candidate, list, call, attempt);
-        return run(candidate, own, attempt).catch((error: unknown) => {
-          // L9: one more attempt, without what another model or key made.
-          const prompt = isAboutHistory(error) ? withoutMarks(own.prompt) : undefined;
-          if (prompt === undefined) throw error;
-          return run(candidate, { ...own, prompt }, attempt);
+      canCarry: (candidate) => carries(candidate, call),
+      call: (candidate, attempt) => {
+        const own = optionsFor(candidate, call, attempt);
+        return askWithHistory(call.prompt, PROMPT, isAlone, (prompt, isCleaned) => {
+          const providerOptions = isCleaned ? withoutThinking(own.providerOptions) : own.providerOptions;
+          return run(candidate, { ...own, prompt, providerOptions }, attempt);
         });
       },
     });
@@ -142,16 +144,9 @@ export const aiModelOf = <Model extends AiModel>(
   return guarded as Model;
 };
 
-const namedModel = <Model extends AiModel>(entry: ModelEntry<Model>): NamedModel<ModelEntry<Model>> => {
-  const { model, key } = entry;
-  const provider = providerOf(model.provider);
-  return {
-    model: entry,
-    name: entry.name ?? `${provider}/${model.modelId}`,
-    group: groupOf(provider, model.modelId, key),
-    provider,
-    modelId: model.modelId,
-  };
+const namedOf = <Model extends AiModel>(entry: ModelEntry<Model>): NamedModel<ModelEntry<Model>> => {
+  const { modelId, provider } = entry.model;
+  return { ...namedModel(entry, entry.name ?? `${providerOf(provider)}/${modelId}`, entry.key), modelId };
 };
 
 const mixedVersions = (one: Candidate<ModelEntry<AiModel>>, other: Candidate<ModelEntry<AiModel>>) =>
@@ -167,28 +162,25 @@ const mixedVersions = (one: Candidate<ModelEntry<AiModel>>, other: Candidate<Mod
 
 /** A provider's own tool, such as `openai.web_search`, is unknown to others, and so is a conversation that it keeps (L9). */
 const carries = (
-  { provider, group }: Candidate<unknown>,
-  primary: Candidate<unknown>,
+  { given, hasFirstKey }: Candidate<ModelEntry<AiModel>>,
   { tools = [], providerOptions }: AiOptions,
 ): boolean =>
-  (group === primary.group || !isKeptByProvider(providerOptions)) &&
-  tools.every(({ type, id = '' }) => type === 'function' || type === undefined || providerOf(id) === provider);
+  (hasFirstKey || !isKeptByProvider(providerOptions)) &&
+  tools.every(
+    ({ type, id = '' }) =>
+      type === 'function' || type === undefined || providerOf(id) === providerOf(given.model.provider),
+  );
 
 const optionsFor = (
-  { given, provider }: Candidate<ModelEntry<AiModel>>,
-  { candidates }: ModelList<unknown>,
+  { given, isOfFirst, hasFirstKey }: Candidate<ModelEntry<AiModel>>,
   { headers, providerOptions, ...call }: AiOptions,
   attempt: ModelAttempt,
-): AiOptions => {
-  const [primary] = candidates as readonly [Candidate<unknown>];
-  const isFirst = provider === primary.provider;
-  // One model alone made all of the history.
+) => {
   return {
     ...call,
-    prompt: candidates.length === 1 ? call.prompt : withSoundIds(call.prompt),
     abortSignal: attempt.signal,
-    headers: { ...(isFirst && headers), ...given.headers },
-    providerOptions: { ...(isFirst && providerOptions), ...given.providerOptions },
+    headers: { ...(hasFirstKey && headers), ...given.headers },
+    providerOptions: { ...(isOfFirst && providerOptions), ...given.providerOptions },
   };
 };
 

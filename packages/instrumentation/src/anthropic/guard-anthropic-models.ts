@@ -4,11 +4,13 @@ import { askModels } from '../models/ask-models.ts';
 import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
+import { askWithHistory } from '../models/model-history.ts';
 import { ModelsUnavailableError, RunLimitError } from '../models/models-unavailable.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
 import { answeredStream, answeredWhole } from './message-answer.ts';
+import { MESSAGES } from './message-history.ts';
 
 /** A client of `@anthropic-ai/sdk`. */
 export interface AnthropicClient {
@@ -46,6 +48,9 @@ interface MessageRequest {
   readonly model?: string;
   readonly stream?: boolean;
   readonly max_tokens?: number;
+  readonly messages?: unknown;
+  readonly thinking?: unknown;
+  readonly thread?: unknown;
   readonly tools?: readonly { readonly type?: string }[];
 }
 
@@ -91,17 +96,23 @@ export const guardAnthropicModels = <Client extends AnthropicClient>(
     return askModels(list, {
       signal,
       maxOutputTokens: body.max_tokens,
-      canCarry: ({ provider }) => provider === primary.provider || !hasProvidersTool(body),
-      call: async (candidate, attempt) => {
-        const response = await attempt.wait(
-          send(candidate, primary, path, body, init, attempt),
-          limitOf(attempt, body),
-        );
-        return body.stream === true ? answeredStream(response, attempt, signal) : answeredWhole(response, attempt);
-      },
+      canCarry: ({ isOfFirst, hasFirstKey }) =>
+        (isOfFirst || !hasProvidersTool(body)) && (hasFirstKey || read(body.thread, 'type') !== 'continue'),
+      call: (candidate, attempt) =>
+        askWithHistory(body.messages, MESSAGES, list.candidates.length === 1, async (messages, isCleaned) => {
+          const { thinking, ...rest } = body;
+          const own = { ...rest, ...(thinking !== undefined && !isCleaned && { thinking }), messages };
+          const response = await attempt.wait(
+            send(candidate, primary, path, own, init, attempt),
+            limitOf(attempt, body),
+          );
+          return body.stream === true ? answeredStream(response, attempt, signal) : answeredWhole(response, attempt);
+        }),
     }).catch(asResponse);
   };
-  return client.withOptions({ fetch, maxRetries: 0 } as never) as Client;
+  const guarded = client.withOptions({ fetch, maxRetries: 0 } as never) as Client;
+  // L9: with a thread, the SDK leaves out what the provider keeps of it, which other models do not have.
+  return list.candidates.length === 1 ? guarded : Object.assign(guarded, { _supportsMessageThreads: false });
 };
 
 const hostOf = ({ baseURL }: AnthropicClient): string => {
@@ -125,16 +136,16 @@ const hasProvidersTool = ({ tools = [] }: MessageRequest): boolean =>
 /** Each client sends its own. */
 const SECRETS: ReadonlySet<string> = new Set(['x-api-key', 'authorization']);
 
-/** The headers of the call may have its secrets, so other providers get only what the format needs. */
+/** The headers of the call may have its secrets, so other providers and keys get only what the format needs. */
 const headersFor = (
-  { given, provider }: Candidate<AnthropicModelEntry<AnthropicClient>>,
+  { given, hasFirstKey }: Candidate<AnthropicModelEntry<AnthropicClient>>,
   primary: Candidate<AnthropicModelEntry<AnthropicClient>>,
   headers: Headers,
 ): Record<string, string> =>
   Object.fromEntries(
     [...headers].filter(([name]) => {
       if (name === 'content-length') return false;
-      if (provider !== primary.provider) return name.startsWith('anthropic-');
+      if (!hasFirstKey) return name.startsWith('anthropic-');
       return given.client === primary.given.client || !SECRETS.has(name);
     }),
   );

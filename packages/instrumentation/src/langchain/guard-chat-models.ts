@@ -69,10 +69,10 @@ export const guardChatModels = (box: Breakerbox, options: GuardChatModelsOptions
   });
   const list = listModels(box, named, options, 'guardModels()');
   for (const { model, given } of list.candidates)
-    if (!SAID.test(model)) warnOfRetries(model, retriesOf(given.model), FIX);
+    if (!SAID.test(nameOf(given.model))) warnOfRetries(model, retriesOf(given.model), FIX);
   const [primary] = list.candidates as readonly [Asked];
   const Guarded = guardedClass(primary.given.model);
-  return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list, primary) });
+  return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list) });
 };
 
 const FIX = 'Make the model with maxRetries: 0.';
@@ -88,13 +88,13 @@ const nameOf = (model: ChatModel): string => {
 };
 
 const asking =
-  (list: ModelList<ChatModelEntry>, primary: Asked): Ask =>
+  (list: ModelList<ChatModelEntry>): Ask =>
   (options, tools, prepare, run) =>
     askModels(list, {
       signal: options.signal,
-      canCarry: ({ provider }) => provider === primary.provider || !tools.some(isProvidersTool),
+      canCarry: ({ isOfFirst }) => isOfFirst || !tools.some(isProvidersTool),
       call: (candidate, attempt) =>
-        run(prepare(candidate.given.model), optionsFor(candidate, primary, options, attempt), attempt),
+        run(prepare(candidate.given.model), optionsFor(candidate, options, attempt), attempt),
     });
 
 /** A tool of a provider is a plain object such as `{ type: 'web_search_preview' }`. */
@@ -105,13 +105,12 @@ const isProvidersTool = (tool: unknown): boolean => {
 
 /** Inner models report to no callback, because the guard does; and do not retry, where a call can say so (L6). */
 const optionsFor = (
-  { provider }: Asked,
-  primary: Asked,
+  { hasFirstKey }: Asked,
   { headers, options, promptIndex: _, ...call }: CallOptions,
   { signal }: ModelAttempt,
 ): object => ({
   ...call,
-  ...(provider === primary.provider && {
+  ...(hasFirstKey && {
     ...(headers !== undefined && { headers }),
     ...(options !== undefined && { options }),
   }),

@@ -3,9 +3,11 @@ import type { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { withAnswerer } from '../ai-sdk/model-parts.ts';
 import { sourceOf } from '../models/guard-models.ts';
 import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
+import { askWithHistory } from '../models/model-history.ts';
 import { openStream } from '../models/model-stream.ts';
 import { CUT } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
+import { CHAT } from './chat-history.ts';
 import type { Ask, CallOptions, ChatModel, ChatRunnable } from './chat-model.ts';
 import {
   type ChatMessage,
@@ -102,12 +104,18 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
       }) as never;
     }
 
+    get #isAlone(): boolean {
+      return this.#guarded.models.length === 1;
+    }
+
     async _generate(messages: unknown, options: CallOptions): Promise<never> {
       const { ask, tools = [], prepare = plain } = this.#guarded;
-      const message = await ask(options, tools, prepare, async (one, own, attempt) => {
-        const answer = await attempt.wait(one.invoke(messages, own), attempt.limits.attemptMs);
-        return wholeOf(answer, this.#guarded, attempt);
-      });
+      const message = await ask(options, tools, prepare, (one, own, attempt) =>
+        askWithHistory(messages, CHAT, this.#isAlone, async (history) => {
+          const answer = await attempt.wait(one.invoke(history, own), attempt.limits.attemptMs);
+          return wholeOf(answer, this.#guarded, attempt);
+        }),
+      );
       return { generations: [{ text: textOf(message), message }], llmOutput: {} } as never;
     }
 
@@ -118,12 +126,14 @@ export const guardedClass = (model: ChatModel): (new (guarded: Guarded) => BaseC
     ): AsyncGenerator<never> {
       const { ask, tools = [], prepare = plain } = this.#guarded;
       let answerer: ModelAttempt | undefined;
-      const opened = await ask(options, tools, prepare, async (one, own, attempt) => {
+      const opened = await ask(options, tools, prepare, (one, own, attempt) => {
         answerer = attempt;
         const { firstByteMs, firstChunkMs = firstByteMs } = attempt.limits;
-        const stream = await attempt.wait(one.stream(messages, own), Math.min(firstByteMs, firstChunkMs));
-        const parts = withEnd(stream as AsyncIterable<ChatMessage>, modelOf(this.#guarded, attempt));
-        return openStream(sourceOf(parts), messageFormat(), attempt, attempt.ranMs);
+        return askWithHistory(messages, CHAT, this.#isAlone, async (history) => {
+          const stream = await attempt.wait(one.stream(history, own), Math.min(firstByteMs, firstChunkMs));
+          const parts = withEnd(stream as AsyncIterable<ChatMessage>, modelOf(this.#guarded, attempt));
+          return openStream(sourceOf(parts), messageFormat(), attempt, attempt.ranMs);
+        });
       });
       try {
         for (let next = await opened.next(); next.done !== true; next = await opened.next()) {

@@ -12,6 +12,8 @@ export interface NamedModel<Model> {
   readonly group: string;
   readonly provider: string;
   readonly modelId: string;
+  /** The name of its API key. Default: the only one of its provider. */
+  readonly key: string | undefined;
 }
 
 /** A model of a list. */
@@ -21,8 +23,10 @@ export interface Candidate<Model> {
   readonly model: string;
   readonly provider: string;
   readonly modelId: string;
-  /** The circuit of its provider and key. */
-  readonly group: string;
+  /** Whether it has the provider of the first model: what a call tells a provider is for these only (L1). */
+  readonly isOfFirst: boolean;
+  /** Whether it has the key as well: secrets of a call, and conversations that a provider keeps, are for these only. */
+  readonly hasFirstKey: boolean;
   /** Its place in the list. 0: the primary. */
   readonly index: number;
   readonly handle: ModelHandle;
@@ -119,12 +123,13 @@ export const listModels = <Model>(
     limitsUsage,
     limits: limitsOf(options),
     options,
-    candidates: models.map(({ model, name, provider, modelId, group }, index) => ({
+    candidates: models.map(({ model, name, provider, modelId, key }, index) => ({
       given: model,
       model: name,
       provider,
       modelId,
-      group,
+      isOfFirst: provider === models[0]?.provider,
+      hasFirstKey: provider === models[0]?.provider && key === models[0].key,
       index,
       handle: handles[index] as ModelHandle,
       primary,

@@ -6,7 +6,7 @@ export const namedModel = <Model>(model: Model, name: string, key: string | unde
   const [first = name, ...rest] = name.split('/');
   const provider = providerOf(first);
   const modelId = rest.length === 0 ? name : rest.join('/');
-  return { model, name, provider, modelId, group: groupOf(provider, modelId, key) };
+  return { model, name, provider, modelId, group: groupOf(provider, modelId, key), key };
 };
 
 type Entry = Readonly<Record<string, unknown>>;

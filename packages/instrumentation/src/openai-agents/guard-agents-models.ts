@@ -3,10 +3,12 @@ import { askModels } from '../models/ask-models.ts';
 import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
 import { iterableOf, MODEL_CHECKS, sourceOf } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
+import { askWithHistory } from '../models/model-history.ts';
 import { type OpenedStream, openStream } from '../models/model-stream.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
+import { ITEMS, withoutForeignIds } from './item-history.ts';
 import { type AgentsEvent, eventFormat, judgedError, judgedEvents, responseFacts } from './model-events.ts';
 
 /** A model of `@openai/agents`. */
@@ -32,6 +34,7 @@ export interface GuardAgentsModelsOptions<Model extends AgentsModel> extends Gua
 
 /** The part of a request that is read or changed. */
 interface AgentsRequest {
+  readonly input?: unknown;
   readonly signal?: AbortSignal;
   readonly tools?: readonly { readonly type?: string }[];
   readonly previousResponseId?: string;
@@ -78,7 +81,7 @@ export const guardAgentsModels = <Model extends AgentsModel>(
   checkVersion('@openai/agents', 'guardModels() of @breakerbox/instrumentation/openai-agents');
   const named = options.models.map((one) => namedModel<AgentsModelEntry<AgentsModel>>(one, one.name, one.key));
   const list = listModels(box, named, options, 'guardModels()');
-  const [primary] = list.candidates as readonly [Asked];
+  const isAlone = list.candidates.length === 1;
   const ask = <Answer>(
     request: AgentsRequest,
     run: (candidate: Asked, own: never, attempt: ModelAttempt) => Promise<Answer>,
@@ -86,8 +89,14 @@ export const guardAgentsModels = <Model extends AgentsModel>(
     askModels(list, {
       signal: request.signal,
       maxOutputTokens: maxTokensOf(request),
-      canCarry: (candidate) => carries(candidate, primary, request),
-      call: (candidate, attempt) => run(candidate, requestFor(candidate, primary, request, attempt), attempt),
+      canCarry: (candidate) => carries(candidate, request),
+      call: (candidate, attempt) => {
+        const own = requestFor(candidate, request, attempt);
+        const input = isAlone ? request.input : withoutForeignIds(request.input);
+        return askWithHistory(input, ITEMS, isAlone, (history) =>
+          run(candidate, { ...own, input: history } as never, attempt),
+        );
+      },
     });
   const guarded = {
     getResponse: (request: AgentsRequest) => ask(request, whole),
@@ -106,27 +115,25 @@ const maxTokensOf = ({ modelSettings }: AgentsRequest): number | undefined => {
 };
 
 /** L9: a stored conversation is known to one key only. L1: so are the tools that a provider runs. */
-const carries = ({ given, provider }: Asked, primary: Asked, request: AgentsRequest): boolean => {
+const carries = ({ isOfFirst, hasFirstKey }: Asked, request: AgentsRequest): boolean => {
   const { previousResponseId, conversationId, tools = [] } = request;
-  const isSame = provider === primary.provider;
-  if (previousResponseId ?? conversationId) return isSame && given.key === primary.given.key;
-  return isSame || tools.every(({ type = 'function' }) => type === 'function');
+  if (previousResponseId ?? conversationId) return hasFirstKey;
+  return isOfFirst || tools.every(({ type = 'function' }) => type === 'function');
 };
 
 /** The settings for a provider may hold its secrets. `runnerManagedRetry` keeps OpenAI's client from calls of its own (L6). */
 const requestFor = (
-  { provider }: Asked,
-  primary: Asked,
+  { isOfFirst }: Asked,
   { modelSettings = {}, ...request }: AgentsRequest,
   { signal }: ModelAttempt,
-): never => {
+): object => {
   const { providerData, ...settings } = modelSettings;
   return {
     ...request,
-    modelSettings: provider === primary.provider ? modelSettings : settings,
+    modelSettings: isOfFirst ? modelSettings : settings,
     signal,
     _internal: { ...request._internal, runnerManagedRetry: true },
-  } as never;
+  };
 };
 
 const whole = async ({ given, model }: Asked, own: never, attempt: ModelAttempt): Promise<unknown> => {
