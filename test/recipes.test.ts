@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { startOpenAiApi } from '@breakerbox/scripted-models/openai-api';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { fencesOf } from '../docs/snippets/fences.ts';
 import { startReceiver } from '../docs/snippets/receiver.ts';
@@ -141,6 +142,34 @@ Breakers satisfies Plugin;
       lines: [...Array(3).fill('fetch failed'), expect.stringMatching(/^Tool 'fetch_page' is unavailable/)],
     });
   }
+}, 300_000);
+
+test('OpenCode itself runs no fourth call of a dead tool, and its other tools work', async () => {
+  const fetched = [{ tool: 'webfetch', input: { url: `${DOWN}page`, format: 'text' } }];
+  const read = [{ tool: 'read', input: { filePath: 'opencode.json' } }];
+  const api = await startOpenAiApi([fetched, fetched, fetched, fetched, read, 'Done.']);
+  onTestFinished(() => api.stop());
+  const home = await project('opencode', ['opencode-ai@1.18.33', '@opentelemetry/api'], {
+    '.opencode/plugin/breakers.ts': recipe('OpenCode', 'import {'),
+    'opencode.json': JSON.stringify({
+      model: 'scripted/model',
+      provider: {
+        scripted: {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: api.url, apiKey: 'none' },
+          models: { model: {} },
+        },
+      },
+      permission: { webfetch: 'allow', read: 'allow' },
+    }),
+  });
+  await runCommand(process.execPath, ['postinstall.mjs'], join(home, 'node_modules/opencode-ai'));
+  const own = { HOME: home, PWD: home, OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' };
+  await runCommand(join(home, 'node_modules/.bin/opencode'), ['run', '--title', 'test', 'Read it.'], home, own);
+  const [first, second, third, fourth, file] = api.heard();
+  expect([first, second, third]).toEqual(Array(3).fill(expect.stringContaining('Transport error')));
+  expect(fourth).toMatch(/^Tool 'webfetch' is unavailable/);
+  expect(file).toContain('@ai-sdk/openai-compatible');
 }, 300_000);
 
 test('Next.js sends its telemetry after the answer, and steps of Vercel Workflow share a circuit', async () => {

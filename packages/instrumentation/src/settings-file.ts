@@ -204,8 +204,11 @@ const lineOf = (document: Document.Parsed, lineCounter: LineCounter, path: strin
 /** The issue with its line in front of its path, if the document has that path. */
 export const placed = ({ path, message }: ConfigIssue, lineOf: Parsed['lineOf']): ConfigIssue => {
   const line = lineOf(path);
-  return { path: line === undefined ? path : `${line}, ${path}`, message };
+  return { path: line === undefined ? path : `${line}, ${path}`, message: /(?:^|\.)<<$/.test(path) ? MERGE : message };
 };
+
+const MERGE =
+  'is a merge key, which YAML 1.2 does not have, so it is not read. Put the shared settings into defaults, or write them out.';
 
 interface Step {
   readonly node: unknown;

@@ -52,6 +52,11 @@ describe('objects for Kubernetes', () => {
       });
       expect(text.length).toBeLessThan(1_000_000);
     }
+    // Without the flag, kubectl copies each object into an annotation, which may have 256 KiB.
+    expect(Math.max(...maps.map(({ text }) => text.length))).toBeGreaterThan(262_144);
+    expect(files.find(({ path }) => path === 'README.md')?.text).toContain(
+      'kubectl apply --server-side -f kubernetes/',
+    );
   });
 
   it('have an AlertmanagerConfig with the labels to group by, and all inhibition rules with the levels', () => {

@@ -170,7 +170,7 @@ outage of several tools fires. ${
 const kubernetesSection = ({ options }: BundleFacts): string => `## Kubernetes: \`kubernetes/\`
 
 \`\`\`sh
-kubectl apply${options.ruleObject.namespace === undefined ? ' -n NAMESPACE' : ''} -f kubernetes/
+kubectl apply --server-side${options.ruleObject.namespace === undefined ? ' -n NAMESPACE' : ''} -f kubernetes/
 \`\`\`
 
 - A ConfigMap for each dashboard, which the sidecar of Grafana's Helm chart loads. A \`GrafanaDashboard\` of the Grafana operator can refer to it.

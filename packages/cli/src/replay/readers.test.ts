@@ -491,6 +491,14 @@ describe('T2: the documented rows', () => {
     );
   });
 
+  test('T2: a required field with another name: the report names what is missing and what was not read', async () => {
+    const named = ['rows without at', 'field time, which is not read'];
+    const lines = await readText('calls.jsonl', json({ session: 's', time: '2026-01-01T00:00:00Z', tool: 'a' }));
+    const cells = await readText('calls.csv', 'session,time,tool\ns,2026-01-01T00:00:00Z,a\n');
+    for (const { events, skipped } of [lines, cells])
+      expect({ events, skipped: skipped.toSorted() }).toEqual({ events: [], skipped: named.toSorted() });
+  });
+
   test('T2: CSV has the same fields, and cells may have commas and line ends', async () => {
     const text =
       'session,at,tool,durationMs,error\ns,2026-01-01T00:00:00Z,a,5,"timed out,\nafter 5 s"\ns,2026-01-01T00:00:01Z,b,,\n';

@@ -89,8 +89,8 @@ export interface CircuitConfig {
   /** Longest Retry-After that is accepted. Milliseconds ≥ 0. Default 3,600,000 (an hour). */
   readonly maxRetryAfterMs?: number;
   /**
-   * Calls that may be under way at once (C17): of one session, or of all sessions in scope `process`. A further call is skipped with the
-   * reason `busy`. A call that does not settle within `probeLeaseMs` counts as over. Whole number ≥ 1. Default: any number.
+   * Calls that may be under way at once (C17): of one session with its sub-agents, or of all sessions in scope `process`. A further call
+   * is skipped with the reason `busy`. A call that does not settle within `probeLeaseMs` counts as over. Whole number ≥ 1. Default: any number.
    */
   readonly maxInFlight?: number;
 }

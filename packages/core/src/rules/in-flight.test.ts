@@ -74,6 +74,15 @@ describe('C17: calls that may be under way at once', () => {
     expect(box.session().acquire('db').reason).toBe('closed');
   });
 
+  test('C17: sub-agents share the places of the root, because its circuits are theirs', () => {
+    const { session } = bench({ tools: { db: { maxInFlight: 1 } } });
+    const permit = session.child({ id: 'one' }).acquire('db');
+    const other = session.child({ id: 'two' });
+    expect([session.acquire('db').reason, other.acquire('db').reason]).toEqual(['busy', 'busy']);
+    permit.settle(OK);
+    expect(other.acquire('db').reason).toBe('closed');
+  });
+
   test('C17: a call that never settles gives its place back after probeLeaseMs', () => {
     const { session, clock } = bench({ tools: { db: { maxInFlight: 1, probeLeaseMs: 5_000 } } });
     session.acquire('db');

@@ -122,6 +122,21 @@ describe('settings for a name that is never called', () => {
     expect(seen(configured, called)).toEqual(['BREAKERBOX_TOOL_NAME']);
   });
 
+  test('C18: settings of a session for a tool that does not exist: a slip at once, another name at the end', () => {
+    const run = (own: string, calls: number) =>
+      codesOf(() => {
+        const { box } = bench({ tools: { web_search: {} } });
+        const tenant = box.session({ tools: { [own]: { mode: 'forced_open' } } });
+        times(calls, () => succeedOnce(tenant, 'web_search'));
+        if (calls === 1) tenant.end();
+      });
+    expect(run('web_serach', 3)).toEqual(['BREAKERBOX_TOOL_NAME']);
+    expect(run('fetch', 3)).toEqual([]);
+    expect(run('fetch', 20)).toEqual(['BREAKERBOX_TOOL_NAME']);
+    expect(run('fetch', 1)).toEqual(['BREAKERBOX_TOOL_NAME']);
+    expect(run('web_search', 20)).toEqual([]);
+  });
+
   test('no warning for a tool that was wrapped before there was a session', () => {
     noticeWrapped(['list_contacts']);
     expect(seen('list_contacts', 'list_contracts')).toEqual([]);

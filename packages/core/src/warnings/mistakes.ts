@@ -70,6 +70,8 @@ export interface UsageContext {
   readonly configured: ReadonlySet<string>;
   /** Configured tools that were neither called nor declared by an adapter yet. */
   readonly unused: Set<string>;
+  /** C18: the settings of tools that the session has of its own. */
+  readonly ownTools?: object | undefined;
   /** What may show a mistake in the program. */
   readonly evidence: UsageEvidence;
   /** Names of the declared tools. */
@@ -121,6 +123,7 @@ export const lookForMistakes = (box: UsageContext, look: Look): void => {
     findStepless(box, look, used);
     if (look.isOver) findMisnamed(box, used);
   }
+  if (box.ownTools !== undefined) findStray(box, box.ownTools, look);
   if (look.isOver || look.decided >= LATER_LOOK) warnIfUnread();
 };
 
@@ -203,6 +206,21 @@ const findMisnamed = ({ agent, configured, unused }: UsageContext, { tool, spec 
     () =>
       `Agent '${agent}' has settings for tool '${name}', but never calls it. It calls '${tool}', which has no settings. The settings have no effect. If they are for '${tool}', use that name in createBreakerbox({ tools }).`,
   );
+};
+
+/** C18: settings of the session for a tool that does not exist. Until there were many calls, an adapter may still declare it. */
+const findStray = ({ agent, tools }: UsageContext, own: object, { isOver, decided }: Look): void => {
+  const names = new Set(tools());
+  const stray = Object.keys(own).filter((name) => !names.has(name));
+  const known = [...names];
+  const isLate = isOver || decided >= LATER_LOOK;
+  const found = stray.find((name) => known.some((one) => isSlip(name, one))) ?? (isLate ? stray[0] : undefined);
+  if (found === undefined) return;
+  warnOnce('BREAKERBOX_TOOL_NAME', `${agent}/${found}`, () => {
+    const similar = meant(found, known);
+    const fix = similar === undefined ? 'Correct the name, or remove it' : `If '${similar}' is meant, use that name`;
+    return `A session of agent '${agent}' has settings for tool '${found}', which was never declared. They have no effect. ${fix} in box.session({ tools }). box.tools lists the names.`;
+  });
 };
 
 /** Warns if the budget runs out before enough failures to open a circuit: then it never opens. */

@@ -152,6 +152,12 @@ tools:
   test.each([
     ['broken YAML', 'tools: [', undefined, /^line 1, column \d+: is not valid YAML: .+ Correct the text\.$/],
     ['a duplicate key', 'budget: strict\nbudget: strict\n', undefined, /^line 2, column 1: is a duplicate key/],
+    [
+      'a merge key',
+      'tools:\n  a: &a { cooldownMs: 1 }\n  b:\n    <<: *a\n',
+      undefined,
+      /^line 4, tools\.b\.<<: is a merge key.*defaults/,
+    ],
     ['a duplicate key in JSON', '{"scope": "none",\n"scope": "none"}', 'a.json', /^line 2, column 1: is a duplicate/],
     ['broken JSON', '{\n"scope": "none",}', 'b.json', /^line 2, column \d+: is not valid JSON/],
     ['an empty file', '# nothing yet\n', undefined, /^file: is empty\. Write settings such as/],

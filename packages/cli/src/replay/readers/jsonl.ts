@@ -36,7 +36,7 @@ export interface Row {
 export const jsonlReader: RecordingReader = {
   name: 'jsonl',
   description: 'one JSON object per line, as the page "Replay" describes',
-  recognizes: (head) => /^[ \t]{0,8}\{/m.test(head) && /"session"\s*:/.test(head) && /"at"\s*:/.test(head),
+  recognizes: (head) => /^[ \t]{0,8}\{/m.test(head) && /"session"\s*:/.test(head) && /"(?:at|tool)"\s*:/.test(head),
   async *read(file, notes) {
     const order = inOrder();
     let number = 0;
@@ -70,13 +70,14 @@ export const eventsOf = (row: Row, number: number, notes: ReadNotes): readonly R
   const kind = row.kind ?? 'call';
   const session = textOf(row.session);
   const atMs = timeOf(row.at);
+  noteUnknown(row, notes); // First: a field that is missing may be there under another name.
   if (session === undefined) return skip(notes, 'rows without session');
+  if (isEmpty(row.at)) return skip(notes, 'rows without at');
   if (atMs === undefined) return skip(notes, 'rows whose at is neither an ISO date nor Unix milliseconds');
   if (kind !== 'call' && kind !== 'start' && kind !== 'end' && kind !== 'step') {
     return skip(notes, 'rows of another kind than call, start, end or step');
   }
   if (isInSeconds(atMs)) return skip(notes, 'rows whose at is in seconds; give milliseconds');
-  noteUnknown(row, notes);
   if (kind === 'step') {
     const used = usedOf(row);
     const spend = Object.keys(used).length === 0 ? [] : [{ kind: 'spend' as const, session, atMs, ...used }];
