@@ -166,7 +166,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     }
     const wait = sane(read(settlement, 'retryAfterMs'));
     const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
-    return outcome === 'failure' ? blaming(told, read(settlement, 'blames')) : told;
+    return outcome === 'failure' ? blaming(told, read(settlement, 'blames'), settings) : told;
   }
   if (!says) {
     return unclear(
@@ -189,7 +189,8 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   const outcome = isFailure ? 'failure' : settings.outcomes[category];
   const blames = blamed(read(settlement, 'blames')) ?? found.blames; // The end of a transport blames the group, even if its text names a key.
   const answered = found.answered === true && (category === 'tool_error' || category === 'invalid_input');
-  const unexplained = blames === 'key' || blames === 'group' ? undefined : found.unexplained;
+  const isOfTool = blames !== 'group' && (blames !== 'key' || settings.key === false);
+  const unexplained = isOfTool ? found.unexplained : undefined;
   const judged: Judged = {
     outcome,
     category,
@@ -197,11 +198,12 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     ...(answered && { answered }),
     ...(unexplained !== undefined && { unexplained }),
   };
-  return blaming(judged, blames);
+  return blaming(judged, blames, settings);
 };
 
-const blaming = (judged: Judged, blames: unknown): Judged => {
-  if (blames === 'key') return ofKey(judged);
+/** C14: a tool that was set to have no keys has one circuit for all calls. */
+const blaming = (judged: Judged, blames: unknown, { key }: ToolSettings): Judged => {
+  if (blames === 'key' && key !== false) return ofKey(judged);
   return blames === 'group' && judged.outcome === 'failure' ? { ...judged, blames } : judged;
 };
 

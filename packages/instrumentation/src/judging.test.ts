@@ -93,6 +93,12 @@ describe('C14: key', () => {
     expect(keyOf({ url: 'https://a.example' }, { key: false })).toBeUndefined();
     expect(keyOf({ url: 'https://a.example' }, { key: () => undefined })).toBeUndefined();
   });
+
+  test('C14: false: a refused connection blames the tool', () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED 10.0.0.1:80'), { code: 'ECONNREFUSED' });
+    const blamed = (options: object) => judgeOf(options).thrown(refused, { url: 'http://10.0.0.1/' }).blames;
+    expect([blamed({}), blamed({ key: false })]).toEqual(['key', 'tool']);
+  });
 });
 
 test('C14: a call without arguments chose no host, so its failure blames the tool', () => {

@@ -33,8 +33,8 @@ export interface JudgingOptions<Result = unknown, Input = unknown> {
   ) => ErrorCategory | Classification | undefined;
   /**
    * The key of a call (C14), such as the host or the account that its input names. A failure that blames the key skips later calls with
-   * that key only. Keys are kept as hashes. `undefined` and an empty string: no key. `false`: no call has one. Default: the host of the
-   * first URL in the input, or its `host`.
+   * that key only. Keys are kept as hashes. `undefined` and an empty string: no key. `false`: no call has one, and all failures count for
+   * the tool. Default: the host of the first URL in the input, or its `host`.
    *
    * @example
    * ```ts
@@ -140,7 +140,7 @@ class ToolJudge implements Judge {
     if (classified !== undefined) return classified;
     const found = readReturned(evidence, { input, kind: this.#kind, tool: this.#name });
     if (found === undefined) return null;
-    const verdict = verdictOn(found, input);
+    const verdict = this.#blaming(found, input);
     // The call was not aborted, because its signal would have shown that before.
     return verdict.category === 'cancelled' ? { ...verdict, category: 'tool_error' } : verdict;
   }
@@ -149,7 +149,7 @@ class ToolJudge implements Judge {
     const classified = this.byOption(error);
     if (classified !== undefined) return classified;
     const stopped = signal && { signal, ...(ranMs !== undefined && { ranMs }) };
-    return verdictOn(readThrown(error, { input, kind: this.#kind, tool: this.#name, ...stopped }), input);
+    return this.#blaming(readThrown(error, { input, kind: this.#kind, tool: this.#name, ...stopped }), input);
   }
 
   byOption(error: unknown): Classification | undefined {
@@ -160,6 +160,13 @@ class ToolJudge implements Judge {
     const { classify } = this.#options;
     const tool = this.#tool;
     return classify && this.#ask('classify', () => classify(value, { returned, tool }), asClassification);
+  }
+
+  /** C14: a call without arguments chooses no host, file or account. Without keys, the tool has one circuit for all of them. */
+  #blaming(found: Verdict, input: unknown): Classification {
+    const isKeyless = this.#options.key === false && found.blames === 'key';
+    const isEmpty = input === undefined || (isObject(input) && readKeys(input).length === 0);
+    return isKeyless || isEmpty ? { ...found, blames: 'tool' } : found;
   }
 
   #readKind({ name = this.#tool, title }: KnownTool): ToolKind | false | undefined {
@@ -182,10 +189,6 @@ class ToolJudge implements Judge {
     });
   }
 }
-
-/** C14: a call without arguments chooses no host, file or account. */
-const verdictOn = (found: Verdict, input: unknown): Classification =>
-  input === undefined || (isObject(input) && readKeys(input).length === 0) ? { ...found, blames: 'tool' } : found;
 
 const asKey = (answer: unknown): string | undefined =>
   typeof answer === 'string' && answer !== '' ? answer : undefined;

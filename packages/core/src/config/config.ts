@@ -57,8 +57,8 @@ export interface ToolConfig extends CircuitConfig, Capability {
   readonly isFailure?: ResultJudge;
   /**
    * The one host, account or file that a call is about, such as {@link byHost} (C14). Failures that blame the key open a circuit
-   * for calls with that key alone. `false` means no keys, even if an adapter names them. Default: the key that the adapter names.
-   * Not allowed in `defaults`.
+   * for calls with that key alone. `false` means no keys, even if an adapter names them: then all failures count for the tool. Default:
+   * the key that the adapter names. Not allowed in `defaults`.
    */
   readonly key?: KeyOf | false;
   /**

@@ -106,7 +106,7 @@ const extendBoth = ({ ofModels }: World, { permit, model, handle }: Pair, forMs:
 
 const settleBoth = (world: World, pair: Pair, how: How): void => {
   settleReal(pair.permit, how);
-  settle(pair.of, pair.model, judged(pair.of, pair.model.tool, how));
+  settle(pair.of, pair.model, judged(pair.of, pair.model, how));
   const { note, wouldDecide } = pair.permit;
   same({ circle: note.includes('made 3 times over') }, { circle: pair.model.circle && wouldDecide === undefined }); // D5, C1
   // A fleet's latest orders are taken up at the next use, so there the next decision may differ.

@@ -9,7 +9,7 @@ import { type Answer, decide, type Question } from './model-decide.ts';
 import { calledCircuit, obeyFleet } from './model-fleet.ts';
 import { afterHistory } from './model-history.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
-import { keyCircuit, keyNamed } from './model-keys.ts';
+import { keyCircuit, keyNamed, keySetting } from './model-keys.ts';
 import { beginCall, flushLimits } from './model-limits.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
@@ -78,6 +78,7 @@ export const acquire = (
     circuit,
     series,
     keyName,
+    isKeyless: session.box.tools.has(tool) && keySetting(model, session, tool) === false,
     ...layersOf(model, session, { reason, decision, slots }, { tool, circuit, groupName, input, key }),
     groupName,
     settled: !goes,

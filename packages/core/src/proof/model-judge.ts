@@ -1,5 +1,5 @@
 import type { Classification, ErrorCategory } from '../index.ts';
-import type { Ended, Model } from './model.ts';
+import type { Ended, Model, ModelPermit } from './model.ts';
 
 /** What a tool returned (O7). */
 export interface Returned {
@@ -17,13 +17,18 @@ export type How = Ended | Returned;
 const IGNORED: readonly ErrorCategory[] = ['invalid_input', 'denied', 'cancelled', 'tool_error'];
 
 /** O1, O7, C14: what a settlement comes to. */
-export const judged = ({ config }: Model, tool: string, how: How): Ended => {
-  if (!('says' in how)) return how.blames === 'key' ? ofKey(how) : { ...how, result: `${how.tokens}` };
+export const judged = ({ config }: Model, { tool, isKeyless }: ModelPermit, how: How): Ended => {
+  if (!('says' in how)) {
+    const isOfKey = how.blames === 'key';
+    if (isOfKey && !isKeyless) return ofKey(how);
+    const { blames: _, ...rest } = how;
+    return { ...(isOfKey ? rest : how), result: `${how.tokens}` };
+  }
   const says = config.tools?.[tool]?.isFailure === undefined ? undefined : how.says;
   const { category, blames, answered, unexplained } = saidBy(says) ?? how.verdict ?? {};
   if (says === false || category === undefined)
     return { outcome: 'success', result: JSON.stringify({ says: how.says }) };
-  if (blames === 'key' && how.blames !== 'group')
+  if (blames === 'key' && how.blames !== 'group' && !isKeyless)
     return ofKey({ outcome: 'failure', category, blames, ...(answered && { answered }) });
   const outcome = IGNORED.includes(category) && saidBy(says) === undefined ? 'ignored' : 'failure';
   const told = { outcome, category, ...(answered && { answered }) } as const;

@@ -1,16 +1,19 @@
 import type { Model, ModelHome, ModelSession } from './model.ts';
 import { type ModelCircuit, newCircuit } from './model-circuit.ts';
 
+/** What the settings of the session (C18) or of the box say of the key. */
+export const keySetting = ({ config }: Model, { tools, box }: ModelSession, tool: string) =>
+  (box.tools.has(tool) ? tools[tool]?.key : undefined) ?? config.tools?.[tool]?.key;
+
 /** C14: the key of a call: what the tool's configuration says, or else the adapter. */
 export const keyNamed = (
-  { config }: Model,
-  { tools, box }: ModelSession,
+  model: Model,
+  session: ModelSession,
   tool: string,
   input: string | undefined,
   hint: string | undefined,
 ): string | undefined => {
-  const ofSession = box.tools.has(tool) ? tools[tool]?.key : undefined; // C18
-  const own = ofSession ?? config.tools?.[tool]?.key;
+  const own = keySetting(model, session, tool);
   if (own === false) return undefined;
   if (own === undefined) return hint;
   return input === undefined ? undefined : own(input);

@@ -206,6 +206,8 @@ export interface ModelPermit {
   /** The circuit of its key (C14). */
   readonly key: Layer | undefined;
   readonly keyName: string | undefined;
+  /** C14: its tool was set to have no keys. */
+  readonly isKeyless: boolean;
   /** S5: the circuit around an event, if the call is its probe. */
   readonly gate: Layer | undefined;
   /** C9; undefined unless the call holds a slot. */

@@ -140,7 +140,7 @@ describe('C14: source of the key', () => {
     expect(reasonOf('own', { input: {}, key: 'k' })).toBe('closed');
     expect(reasonOf('adapter', { input })).toBe('closed');
     expect(reasonOf('adapter', { key: 'k' })).toBe('key_open');
-    expect(reasonOf('none', { input, key: 'k' })).toBe('closed');
+    expect(reasonOf('none', { input, key: 'k' })).toBe('open'); // One circuit for all calls.
   });
 
   test('C14, E5: a key function that throws, returns a promise or returns no string gives no key, and is reported', () => {
