@@ -331,8 +331,9 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     scope,
     config,
     put,
-    continueSession: (id, memory, run, options) => {
+    continueSession: (id, memory, kept, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
+      const run = kept ?? (config.limits && new Run({ id, limits: {}, beganMs: clock.now() }));
       if (run !== undefined) growWithBox(run.limits, config.limits);
       return createSession(seenWith(options.tools), {
         id,

@@ -4,6 +4,7 @@ import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/t
 import type { Clock } from './clock.ts';
 import type { ResultJudge } from './config/config.ts';
 import { someNames } from './config/names.ts';
+import { warnOfAmount } from './limits/amounts.ts';
 import { atOnce, isObject, read, readKeys, reportThrown, safely } from './safely.ts';
 import type { ToolSettings } from './tool.ts';
 import { warnOnce } from './warnings/warnings.ts';
@@ -128,6 +129,9 @@ export const judge = (
 const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged => {
   try {
     const { tokens, cost, durationMs } = settlement;
+    const what = `What a call of tool '${tool}' used`;
+    warnOfAmount(what, 'tokens', tokens);
+    warnOfAmount(what, 'cost', cost);
     return {
       ...judged,
       ...bounded('tokens', tokens),

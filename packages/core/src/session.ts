@@ -16,6 +16,7 @@ import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barr
 import { Decider } from './engine/decide.ts';
 import { Reports } from './engine/reports.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
+import { warnOfUsage } from './limits/amounts.ts';
 import { checkUsage, extendRun } from './limits/extend.ts';
 import { isPausedByLimit, limitChanges } from './limits/limit-changes.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';
@@ -387,6 +388,7 @@ class Session implements TreeRoot {
 
   spendFor(run: Run | undefined, usage: Usage): void {
     checkUsage(usage);
+    warnOfUsage(this.agent, usage);
     this.countSpent({ ...soundUsage(usage), currency: run?.currency });
     if (run === undefined) return;
     run.spend(usage);

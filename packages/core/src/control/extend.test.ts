@@ -86,7 +86,7 @@ describe('A2, D1: an operator sees the tree', () => {
     for (const one of [session, writer, helper]) succeedOnce(one, 'a');
     session.child({ id: 'gone' }).end();
     const [one] = operator.sessions();
-    expect(one?.used).toEqual({ calls: 3, steps: 0, tokens: 0, cost: 0 });
+    expect(one?.used).toEqual({ calls: 3, steps: 3, tokens: 0, cost: 0 });
     expect(one?.tree).toMatchObject({
       leftOut: 0,
       children: [

@@ -92,11 +92,15 @@ export const limitsOfSession = (ofBox: LimitsOptions, own: LimitsOptions): Limit
   return limits;
 };
 
-/** C11: a limit that a restored run has from its box grows if that of the box has grown. What was extended stays. */
+/**
+ * C11: a limit that a restored run has from its box grows if that of the box has grown, and one that the box has got since holds from now on.
+ * What was extended stays.
+ */
 export const growWithBox = (limits: Limits, ofBox: LimitsOptions | undefined): void => {
   const now = limitsOf(ofBox);
   for (const kind of LIMIT_KINDS) {
     const [limit, size] = [limits[kind], now?.[kind]?.size];
+    if (limit === undefined && now?.[kind] !== undefined) limits[kind] = { ...now[kind], boxSize: size };
     if (limit?.boxSize === undefined || size === undefined || size <= limit.boxSize) continue;
     if (limit.currency !== now?.[kind]?.currency) continue;
     limit.size += size - limit.boxSize;

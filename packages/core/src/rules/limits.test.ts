@@ -359,6 +359,21 @@ describe('D3: what a run spends', () => {
     ]);
   });
 
+  test('D3, E6: amounts that are no numbers are told once, by their field', () => {
+    const warned = watchWarnings();
+    const { session } = bench({ limits: { tokens: 1_000, cost: { amount: 1, currency: 'USD' } } });
+    for (let i = 0; i < 2; i += 1) {
+      session.acquire('priced').settle({ ...OK, cost: { amount: 5 } as unknown as number });
+      session.spend({ tokens: '50' as unknown as number });
+      session.spend({ total: 50 } as object);
+    }
+    expect(warned()).toEqual([
+      "BREAKERBOX_SETTLEMENT: What a call of tool 'priced' used: cost is of type object, so it counts nothing. Give a number that is 0 or more, or leave it out.",
+      "BREAKERBOX_SETTLEMENT: session.spend() of agent 'tester': tokens is of type string, so it counts nothing. Give a number that is 0 or more, or leave it out.",
+      "BREAKERBOX_SETTLEMENT: session.spend() of agent 'tester': it has neither tokens nor cost, so it counts nothing. Give at least one of them, such as session.spend({ tokens: 500 }).",
+    ]);
+  });
+
   test('D3: what is no number uses nothing', () => {
     const { session } = bench({ limits: { tokens: 1_000, cost: { amount: 1, currency: 'USD' } } });
     for (const bad of [Number.NaN, Number.POSITIVE_INFINITY, -5, '7' as unknown as number]) {
@@ -461,10 +476,16 @@ describe('C11, Q1: limits in snapshots and reports', () => {
     ]);
   });
 
-  test('C11, D2: a snapshot of an older version has no limits, and a wrong one is refused', () => {
+  test('C11, D2: limits that a box has got since hold for restored sessions, and a wrong run is refused', () => {
     const { session, box } = bench({ limits: { calls: 5 } });
     const { run, ...older } = snapshot(session);
-    expect(restore(box, older).view()).not.toHaveProperty('limits');
+    const restored = restore(box, older);
+    expect(callTimes(restored, 9)).toBe(5);
+    const later = bench({ limits: { calls: 5, tokens: 100 } }).box;
+    expect(inAnotherProcess(restored, later).view().limits).toMatchObject([
+      { limit: 'calls', used: 5, size: 5 },
+      { limit: 'tokens', used: 0, size: 100 },
+    ]);
     expect(() => restore(box, { ...older, run: { ...run, used: { calls: -1 } } })).toThrow('snapshot.run.used');
   });
 
