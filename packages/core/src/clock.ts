@@ -29,10 +29,11 @@ export interface Clock {
  */
 export const systemClock: Clock = {
   now: () => {
-    const read = performance.now();
+    const clock = performance; // Read once, because it is an accessor of Node's.
+    const read = clock.now();
     if (!Number.isFinite(read)) return latest; // Such a value comes from a broken fake clock, which would stop this clock for good.
-    const given = performance.now;
-    if (given !== source && given === performance.now) {
+    const given = clock.now;
+    if (given !== source && given === clock.now) {
       source = given;
       lead = latest - read;
     }
