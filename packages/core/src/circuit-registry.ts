@@ -15,7 +15,7 @@ import {
 import { type Asking, dueStep, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, circuitMoment, putCircuit } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import type { Reports } from './engine/reports.ts';
+import type { PendingChanges } from './engine/pending-changes.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
@@ -31,7 +31,7 @@ interface RegistryParts {
   readonly box: BoxContext;
   readonly store: CircuitStore;
   readonly ledgers: FailureLedgers;
-  readonly reports: Reports;
+  readonly changes: PendingChanges;
   readonly recovery: RecoveryWatch | undefined;
   readonly session: Session;
 }
@@ -100,7 +100,7 @@ export class CircuitRegistry implements CircuitChanges {
     const tracked = putCircuit(this.store, spec, this.box.clock);
     const { overrides } = this.box;
     applyOverrides(overrides, this.#parts.session, [tracked], undefined, at);
-    this.#parts.reports.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
+    this.#parts.changes.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
     if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is (C1).
     // A fleet may open it (G1).
     if (at !== undefined && applyOverrides(overrides, this.#parts.session, [tracked], this, at) > 0)
@@ -175,7 +175,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
     const moved = { tool: tracked.tool, from: before, to: after, category: category ?? categoryOf(circuit) };
-    this.#parts.reports.add({ is: 'moved', ...moved, isObserved: false });
+    this.#parts.changes.add({ is: 'moved', ...moved, isObserved: false });
   }
 
   /** M7, C13: the server of a group has come back. */
@@ -211,7 +211,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.resolve(mode);
     if (event === undefined || mode === 'observe_only') return;
     this.box.prechecks.forget();
-    this.#parts.reports.add({ is: 'resolved', event, by });
+    this.#parts.changes.add({ is: 'resolved', event, by });
   }
 
   /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
@@ -249,15 +249,15 @@ export class CircuitRegistry implements CircuitChanges {
         { tool: name, category: next.outage.category, at, unixMs: this.box.clock.unixNow() },
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );
-    this.#report(tracked, before, next);
+    this.#moved(tracked, before, next);
     if (isEvent && this.ledgers.event !== undefined)
-      this.#parts.reports.add({ is: 'detected', event: this.ledgers.event });
+      this.#parts.changes.add({ is: 'detected', event: this.ledgers.event });
   }
 
-  #report(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
+  #moved(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
     const category = categoryOf(next) ?? categoryOf(before);
     const isObserved = tracked.mode === 'observe_only';
-    this.#parts.reports.add({
+    this.#parts.changes.add({
       is: 'moved',
       tool: tracked.tool,
       from: before.state,
@@ -279,8 +279,8 @@ export class CircuitRegistry implements CircuitChanges {
       const before = tracked.circuit;
       tracked.circuit = closedCircuit(before.generation + 1);
       tracked.openedBy = undefined;
-      if (tracked.mode !== 'observe_only') this.#parts.reports.add({ is: 'absorbed', tool: tracked.tool });
-      if (before.state !== 'closed') this.#report(tracked, before, tracked.circuit);
+      if (tracked.mode !== 'observe_only') this.#parts.changes.add({ is: 'absorbed', tool: tracked.tool });
+      if (before.state !== 'closed') this.#moved(tracked, before, tracked.circuit);
     }
   }
 }

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { isAffected as isPart, NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
 import { gatePolicy } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
-import { Reports } from './engine/reports.ts';
+import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { at, policy, sliding } from './test-support.ledger.ts';
 
@@ -21,7 +21,7 @@ const shared = () => {
   };
   const memory = { circuits: new Map(), correlation: NO_CORRELATION, dryRunCorrelation: undefined };
   const store = circuitStore(memory, { step: 0, stepMs: 0 });
-  const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, new Reports());
+  const ledgers = new FailureLedgers({ real: sliding.ledger, dryRun: undefined }, store, rules, new PendingChanges());
   const open = (tool: string, ms: number) =>
     ledgers.opened('automatic', { tool, category: 'network', at: at(ms), unixMs: 0 }, { fromClosed: true });
   const isAffected = (tool: string) => isPart(rules, ledgers.event, tool);

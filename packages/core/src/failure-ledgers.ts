@@ -36,7 +36,7 @@ import {
 import type { CircuitMode } from './circuit/circuit.ts';
 import { type CircuitStore, correlationMoment, startDryRun } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import type { Reports } from './engine/reports.ts';
+import type { PendingChanges } from './engine/pending-changes.ts';
 import { LedgerSide } from './ledger-side.ts';
 
 /** What an opening changes in the ledgers, beside being listed. */
@@ -55,7 +55,7 @@ export interface OpeningFacts {
 export class FailureLedgers {
   readonly #store: CircuitStore;
   readonly #rules: SystemicRules | undefined;
-  readonly #reports: Reports;
+  readonly #changes: PendingChanges;
   readonly #within: Within | undefined;
   /** Its ledger pauses the session. */
   readonly real: LedgerSide<Ledger>;
@@ -71,12 +71,12 @@ export class FailureLedgers {
   /** The ledger that they were given with it. */
   #reported: Ledger;
 
-  constructor(ledgerPair: LedgerPair, store: CircuitStore, rules: SystemicRules | undefined, reports: Reports) {
+  constructor(ledgerPair: LedgerPair, store: CircuitStore, rules: SystemicRules | undefined, changes: PendingChanges) {
     this.real = new LedgerSide(ledgerPair.real, store, 'real');
     this.#dryRun = new LedgerSide<Ledger | undefined>(ledgerPair.dryRun, store, 'dryRun');
     this.#store = store;
     this.#rules = rules;
-    this.#reports = reports;
+    this.#changes = changes;
     this.#within = rules && ((from, to) => isTogether(rules, from, correlationMoment(store, to)));
     this.#isUncharged = this.#hasNoCharge();
     this.#published = this.state;
@@ -160,7 +160,7 @@ export class FailureLedgers {
     if (!hasCircuit || isProbe || ofKeys) return;
     const entry = { tool, category, at: correlationMoment(this.#store, at), unixMs };
     const isEvent = this.#correlate(mode, (correlation) => correlateFailure(correlation, entry, this.#rules));
-    if (isEvent && this.event !== undefined) this.#reports.add({ is: 'detected', event: this.event });
+    if (isEvent && this.event !== undefined) this.#changes.add({ is: 'detected', event: this.event });
   }
 
   /** S3: in scope `process` unaffected tools go on, and their failures are charged as usual. */
@@ -216,7 +216,7 @@ export class FailureLedgers {
     const { exhausted } = this.real.ledger;
     this.#enter(BOTH, recordExhaustion);
     this.#publish();
-    if (!exhausted && this.real.ledger.exhausted) this.#reports.add({ is: 'exhausted' });
+    if (!exhausted && this.real.ledger.exhausted) this.#changes.add({ is: 'exhausted' });
   }
 
   /** M5: ends a pause of the budget whose time is over. Gives when it ends; undefined without one. */
@@ -224,7 +224,7 @@ export class FailureLedgers {
     const { exhausted } = this.real.ledger;
     this.#enter(BOTH, (ledger) => endPauseByTime(ledger, at));
     this.#publish();
-    if (exhausted && !this.real.ledger.exhausted) this.#reports.add({ is: 'resumed', isChange: true });
+    if (exhausted && !this.real.ledger.exhausted) this.#changes.add({ is: 'resumed', isChange: true });
     return pauseEndMs(this.real.ledger);
   }
 
@@ -233,7 +233,7 @@ export class FailureLedgers {
     const { budget } = this.real.ledger;
     this.#enter(BOTH, renewBudget);
     this.#publish();
-    this.#reports.add({ is: 'resumed', isChange: remaining(budget) < budget.limit });
+    this.#changes.add({ is: 'resumed', isChange: remaining(budget) < budget.limit });
   }
 
   /** S5: ends the real event and that of the dry run, or that of the dry run alone. */
@@ -299,7 +299,7 @@ export class FailureLedgers {
     if (state === this.#published && this.real.ledger === this.#reported) return;
     this.#published = state;
     this.#reported = this.real.ledger;
-    this.#reports.add({ is: 'wrote', ledger: this.real.ledger, state });
+    this.#changes.add({ is: 'wrote', ledger: this.real.ledger, state });
   }
 }
 

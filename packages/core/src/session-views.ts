@@ -6,9 +6,9 @@ import type { CircuitRegistry } from './circuit-registry.ts';
 import { type CircuitStore, circuitMoment, copyStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import { type Engine, NO_CALL } from './engine/barrier.ts';
-import { answer, lapseOf, returned } from './engine/barriers.ts';
+import { answer, lapseOf, returned } from './engine/barrier-lists.ts';
 import { Decider } from './engine/decide.ts';
-import { Reports } from './engine/reports.ts';
+import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { adviceOf } from './limits/limit-text.ts';
 import { pausesRun, type Run } from './limits/run.ts';
@@ -144,9 +144,9 @@ export class SessionViews {
     const box: BoxContext = { ...this.#box, prechecks: { ...prechecks, forget: () => {} } };
     const store = copyStore(engine.circuits.store);
     const copyOf = (pair: LedgerPair): Copy => {
-      const reports = new Reports(); // They are dropped.
-      const ledgers = new FailureLedgers(pair, store, box.systemic, reports);
-      return { ledgers, circuits: engine.circuits.copy({ box, store, ledgers, reports }) };
+      const changes = new PendingChanges(); // They are dropped.
+      const ledgers = new FailureLedgers(pair, store, box.systemic, changes);
+      return { ledgers, circuits: engine.circuits.copy({ box, store, ledgers, changes }) };
     };
     const own = copyOf(engine.circuits.ledgers.ledgerPair);
     let others: Copy | undefined;

@@ -12,9 +12,9 @@ import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, type Engine, NO_CALL } from './engine/barrier.ts';
-import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barriers.ts';
+import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barrier-lists.ts';
 import { Decider } from './engine/decide.ts';
-import { Reports } from './engine/reports.ts';
+import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { warnOfUsage } from './limits/amounts.ts';
 import { checkUsage, extendRun } from './limits/extend.ts';
@@ -75,8 +75,8 @@ class Session implements TreeRoot {
   readonly agent: string;
   readonly #box: BoxContext;
   readonly #telemetry: SessionTelemetry;
-  /** Changes that are not reported yet. Between two calls of the session it is empty. */
-  readonly #reports = new Reports();
+  /** Changes that telemetry was not told yet. Between two calls of the session it is empty. */
+  readonly #changes = new PendingChanges();
   readonly #ledgers: FailureLedgers;
   readonly #circuits: CircuitRegistry;
   readonly #entries: SessionTools;
@@ -110,12 +110,12 @@ class Session implements TreeRoot {
     this.#step = step;
     this.#stepMs = stepMs;
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
-    this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#reports);
+    this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#changes);
     this.#circuits = new CircuitRegistry({
       box,
       store,
       ledgers: this.#ledgers,
-      reports: this.#reports,
+      changes: this.#changes,
       recovery: box.recoveryWatch(),
       session: this,
     });
@@ -134,7 +134,7 @@ class Session implements TreeRoot {
       limitChanges(run, this.#beganMs); // C11: another process has told what a restored run had reached.
       this.#telemetry.limited(isPausedByLimit(run));
     }
-    this.#report();
+    this.#announce();
   }
 
   get context(): Context {
@@ -155,7 +155,7 @@ class Session implements TreeRoot {
     if (decided.rejection !== undefined && entry.tracked !== undefined && asksForProbe(permit.reason)) {
       entry.tracked.rejectedMs = at.ms;
     }
-    if (this.#reports.pending !== undefined) this.#report();
+    if (this.#changes.list !== undefined) this.#announce();
     this.#telemetry.decided(permit, options, at.step);
     return permit;
   }
@@ -166,19 +166,19 @@ class Session implements TreeRoot {
     this.#telemetry.used(at.ms, decides);
     const { run } = this.#engine;
     if (run?.limits.durationMs !== undefined) this.#lookAtLimits(run, at.ms); // D4: time has passed. Nothing else uses limits meanwhile.
-    if (this.#reports.pending !== undefined) this.#report();
+    if (this.#changes.list !== undefined) this.#announce();
     this.#circuits.catchUp(at, (permit, onLapse) => onLapse(permit, permit.leaseUntilMs, this));
-    if (this.#reports.pending !== undefined) this.#report();
+    if (this.#changes.list !== undefined) this.#announce();
     return at;
   }
 
   /** Tells what has changed, in the order in which it did. Before a call's own report, and before listeners get their events. */
-  #report(): void {
-    for (const change of this.#reports.take()) this.#telemetry.changed(change);
+  #announce(): void {
+    for (const change of this.#changes.take()) this.#telemetry.changed(change);
   }
 
   #flush(): void {
-    this.#report();
+    this.#announce();
     this.#telemetry.flush();
   }
 
@@ -294,7 +294,7 @@ class Session implements TreeRoot {
     if (late)
       this.#ledgers.conclude(); // A lease that ends may be the first that the session hears of an event (C12).
     else if (!isUntouched) answer(this.#circuits, permit, judged, at);
-    if (this.#reports.pending !== undefined) this.#report();
+    if (this.#changes.list !== undefined) this.#announce();
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
   }
@@ -401,7 +401,7 @@ class Session implements TreeRoot {
 
   extendFor(run: Run | undefined, limit: LimitKind, by: number): readonly ExtendedLimit[] {
     const all = extendRun(run, limit, by);
-    for (const extended of all) this.#reports.add({ is: 'extended', limit, extended });
+    for (const extended of all) this.#changes.add({ is: 'extended', limit, extended });
     if (run !== undefined) this.runChanged(run);
     return all;
   }
@@ -419,7 +419,7 @@ class Session implements TreeRoot {
   #lookAtLimits(run: Run, ms: number): void {
     for (const change of limitChanges(run, ms)) {
       const { run: root = run } = this.#engine;
-      this.#reports.add({ is: 'limit', limitChange: change, isOver: isPausedByLimit(root) });
+      this.#changes.add({ is: 'limit', limitChange: change, isOver: isPausedByLimit(root) });
     }
   }
 

@@ -1,9 +1,9 @@
 import { type AcquireOptions, BreakerboxUsageError, type Permit, type Session } from '@breakerbox/core';
 import { noticeCopy, noticeExecutor, noticeWrapped, watchEnd } from '@breakerbox/core/internal';
-import { calls, followCalls, noteCall, sessionHere, sessionOfAgent } from './call-scope.ts';
 import type { GroupOf } from './groups.ts';
 import { notePause } from './last-turn.ts';
 import { aValue } from './options.ts';
+import { calls, followCalls, noteCall, sessionHere, sessionOfAgent } from './running-calls.ts';
 import { hasMethod } from './untrusted.ts';
 
 /** A session, or a function that finds the current one. With a function, a server wraps its tools once for all conversations. */
@@ -40,7 +40,7 @@ export const acquire = (
   const known = input === undefined ? NO_ARGUMENTS : input;
   const permit = session.acquire(tool, { callId, key, type, attributes, input: known });
   if (permit.decision === 'pause') notePause(session);
-  return calls.scopes === undefined ? permit : noteCall(session, permit);
+  return calls.running === undefined ? permit : noteCall(session, permit);
 };
 
 /** The type of a tool: one of an MCP server, or a function of the agent's own. */

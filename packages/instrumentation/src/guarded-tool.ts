@@ -10,12 +10,12 @@ import {
   sessionOf,
   type ToolCall,
 } from './acquire.ts';
-import { calls } from './call-scope.ts';
 import { type Answer, type DirectCall, fallbackFor, orAlternative } from './fallback.ts';
 import { type Guarded, mark, markOf, throwIfGuarded } from './guard-mark.ts';
 import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { type OptionCheck, show } from './options.ts';
 import { Run } from './run.ts';
+import { calls } from './running-calls.ts';
 import type { CallEnd, Reading } from './settlement.ts';
 import { annotateResult, followStream } from './stream.ts';
 import { ToolUnavailableError } from './unavailable.ts';
@@ -168,7 +168,7 @@ class GuardedTool<Input, Output> implements Guard {
   #acquire(input: Input, { signal, callId }: ToolCall): Permit {
     if (signal?.aborted) throw signal.reason;
     const source = this.session;
-    const isAsked = typeof source === 'function' || calls.scopes !== undefined;
+    const isAsked = typeof source === 'function' || calls.running !== undefined;
     const session = isAsked ? sessionOf(source, this.#where) : source;
     if (session !== source) declareTool(session, this.tool, this.#options.group);
     return acquire(session, this.tool, input, { callId, key: this.#judge.keyOf(input) });

@@ -3,8 +3,8 @@ import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/in
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
 import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
-import { type CallScope, calls, endScope, inScope, scopeOf } from './call-scope.ts';
 import { type Judge, plainJudge } from './judging.ts';
+import { calls, endCall, type RunningCall, runningCall, withinCall } from './running-calls.ts';
 import { costOf, type Reading, readResult, settlementOf } from './settlement.ts';
 import { hasMethod, orUndefined } from './untrusted.ts';
 
@@ -21,7 +21,7 @@ export class Run {
   readonly #reading: Reading;
   readonly #judge: Judge;
   /** Undefined if no agent can run in the tool. */
-  readonly #scope: CallScope | undefined;
+  readonly #running: RunningCall | undefined;
   /** Clears the timer and the listener. Undefined if nothing can stop the call from outside. */
   readonly #unwatch: (() => void) | undefined;
   #listener: ((reason: unknown) => void) | undefined;
@@ -41,7 +41,7 @@ export class Run {
     this.#start = start;
     this.#reading = reading;
     this.#judge = judge;
-    this.#scope = calls.scopes && scopeOf(permit);
+    this.#running = calls.running && runningCall(permit);
     const isCut = start.canStop !== false && callDeadline(permit) !== undefined;
     if (isCut || start.timeoutMs !== undefined || start.signal !== undefined) this.#unwatch = this.#watch(isCut);
   }
@@ -63,7 +63,7 @@ export class Run {
     followStream?: (run: Run, stream: Output) => Output,
   ): Promise<Output> {
     try {
-      const end = this.#scope === undefined ? runInContext(this.#permit, tool) : this.enter(tool);
+      const end = this.#running === undefined ? runInContext(this.#permit, tool) : this.enter(tool);
       const result = await (this.#unwatch ? this.#unlessStopped(end) : end);
       return followStream && typeof result === 'object' && hasMethod(result, Symbol.asyncIterator)
         ? followStream(this, result)
@@ -90,8 +90,8 @@ export class Run {
 
   /** Runs a part of the tool in the permit's context, or in the one that it had. */
   enter<Value>(part: () => Value, within: Pick<Permit, 'context'> = this.#permit): Value {
-    const scope = this.#scope;
-    return scope === undefined ? runInContext(within, part) : inScope(scope, () => runInContext(within, part));
+    const call = this.#running;
+    return call === undefined ? runInContext(within, part) : withinCall(call, () => runInContext(within, part));
   }
 
   /**
@@ -252,9 +252,9 @@ export class Run {
 
   #settle(settlement: Settlement): void {
     // D1: the tool reports that its sub-agent may not begin. A verdict is about an error.
-    const isDenied = this.#scope?.isDenied && 'verdict' in settlement && settlement.verdict !== undefined;
+    const isDenied = this.#running?.isDenied && 'verdict' in settlement && settlement.verdict !== undefined;
     this.#permit.settle(isDenied ? { outcome: 'ignored', category: 'denied' } : settlement);
-    if (this.#scope !== undefined) endScope(this.#scope);
+    if (this.#running !== undefined) endCall(this.#running);
   }
 
   #cost(error: unknown): number | undefined {

@@ -11,7 +11,7 @@ import { isForNow, type RejectionCauses, type RejectionFacts } from '../routing/
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
 import { type Asked, type AskedCall, type Engine, NO_CALL } from './barrier.ts';
-import { objectionTo } from './barriers.ts';
+import { objectionTo } from './barrier-lists.ts';
 
 /**
  * F2: reasons for which a last good result may answer: the tool is unavailable. Not if the call itself is rejected, or the tool is

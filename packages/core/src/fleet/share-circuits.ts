@@ -5,8 +5,8 @@ import { watchChanges } from './changes.ts';
 import { OrderBook } from './order-book.ts';
 import { modeReporter, reportHeard, reportIgnored } from './report-mode.ts';
 import { EVENT_CIRCUIT, type SharedCircuit, type SharedCircuits } from './seam.ts';
+import { circuitView, digestOf, eventDigest, eventView, sharedPolicy } from './shared-views.ts';
 import { followGrants, takeOrders } from './take-orders.ts';
-import { circuitView, digestOf, eventDigest, eventView, sharedPolicy } from './views.ts';
 
 /** One for each box, because two fleets would give it contrary orders. */
 const shared = new WeakMap<object, SharedCircuits>();

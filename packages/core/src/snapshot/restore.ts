@@ -12,7 +12,7 @@ import type { Session } from '../session-api.ts';
 import { type BoxInternals, boxInternals } from '../session-internals.ts';
 import type { SessionMemory } from '../session-memory.ts';
 import { noteSuccess } from '../warnings/mistakes.ts';
-import { circuit, type KeptLedger, ledger } from './formats.ts';
+import { circuit, type KeptLedger, ledger } from './circuit-format.ts';
 import { readRun } from './run-format.ts';
 import { type CircuitSnapshot, type LedgerSnapshot, MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
 import { checkSnapshot } from './snapshot-checks.ts';

@@ -17,7 +17,7 @@ import {
   writtenCount,
 } from '../config/checks.ts';
 import { ownTools } from '../config/validation.ts';
-import { circuit, ledger, unixMs } from './formats.ts';
+import { circuit, ledger, unixMs } from './circuit-format.ts';
 import { checkRun } from './run-format.ts';
 import {
   type CircuitSnapshot,

@@ -2,7 +2,7 @@ import { ownMemory } from '../circuit-store.ts';
 import type { SessionOptions } from '../config/config.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
-import { circuit, ledger, unixMs } from './formats.ts';
+import { circuit, ledger, unixMs } from './circuit-format.ts';
 import { writeRun } from './run-format.ts';
 import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
 

@@ -6,7 +6,7 @@ import { type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { type Clock, isFailing } from '../clock.ts';
-import type { Change } from '../engine/reports.ts';
+import type { Change } from '../engine/pending-changes.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
 import { isPausedByLimit, type LimitChange } from '../limits/limit-changes.ts';
 import type { Spent } from '../limits/limit-view.ts';

@@ -1,7 +1,7 @@
 import type { Session } from '@breakerbox/core';
-import { inTurn } from '../call-scope.ts';
 import { processWide } from '../process-wide.ts';
 import type { Run } from '../run.ts';
+import { inTurn } from '../running-calls.ts';
 
 /** One run of an agent, as its events describe it. */
 export interface AgentRun {

@@ -3,12 +3,12 @@ import { safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { acquire, declareTool, isRejected, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
 import { activeSession, inSession, isCurrentSession } from '../active-session.ts';
-import { followCalls, noteCall, subAgentOf } from '../call-scope.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { guardedBy } from '../guard-mark.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { checkOptions } from '../options.ts';
 import { Run } from '../run.ts';
+import { followCalls, noteCall, subAgentOf } from '../running-calls.ts';
 import { spendStep } from '../spend-answer.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 import {

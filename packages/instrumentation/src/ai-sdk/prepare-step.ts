@@ -1,10 +1,10 @@
 import type { Session } from '@breakerbox/core';
 import type { PrepareStepFunction, Tool } from 'ai';
 import { agentFinder, type SessionSource } from '../acquire.ts';
-import { inTurn } from '../call-scope.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
 import { isLastTurn } from '../last-turn.ts';
 import { checkOptions, flag, functionGiven, type OptionCheck } from '../options.ts';
+import { inTurn } from '../running-calls.ts';
 import { spendStep } from '../spend-answer.ts';
 import { type Instructions, steadyNote, withNote, withoutNote } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';

@@ -1,7 +1,6 @@
 import { callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
-import { inTurn } from '../call-scope.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -16,6 +15,7 @@ import {
   type ToolExecutor,
   type ToolRequest,
 } from '../run-tool.ts';
+import { inTurn } from '../running-calls.ts';
 import type { CallEnd, Reading } from '../settlement.ts';
 import { spendAnswer } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';

@@ -1,6 +1,6 @@
 import { agentFinder, type SessionSource } from '../acquire.ts';
-import { inTurn } from '../call-scope.ts';
 import { checkOptions, flag } from '../options.ts';
+import { inTurn } from '../running-calls.ts';
 import { noteBlock } from '../system-note.ts';
 import { checkVersion } from '../versions.ts';
 

@@ -38,20 +38,20 @@ export type Change =
   /** A limit was made larger. */
   | { readonly is: 'extended'; readonly limit: LimitKind; readonly extended: ExtendedLimit };
 
-/** What a session has to report, first to last. A look ahead drops it. */
-export class Reports {
+/** What a session has to tell telemetry, first to last. A look ahead drops it. */
+export class PendingChanges {
   /** Undefined while there is nothing to report: nearly always. */
-  pending: Change[] | undefined;
+  list: Change[] | undefined;
 
   add(change: Change): void {
-    this.pending ??= [];
-    this.pending.push(change);
+    this.list ??= [];
+    this.list.push(change);
   }
 
   /** Takes out all of them. */
   take(): readonly Change[] {
-    const { pending = [] } = this;
-    this.pending = undefined;
-    return pending;
+    const { list = [] } = this;
+    this.list = undefined;
+    return list;
   }
 }

@@ -7,11 +7,11 @@ import { hasMethod } from './untrusted.ts';
  * A guarded call under way, as the code that it runs sees it. The first turn of an agent in it begins the session of a sub-agent (D1). All
  * agents of one call share that session, which ends with the call.
  */
-export interface CallScope {
+export interface RunningCall {
   readonly session: Session;
   readonly permit: Permit;
   /** The call that this one is made in. */
-  readonly outer: CallScope | undefined;
+  readonly outer: RunningCall | undefined;
   child: Session | undefined;
   /** A sub-agent could not begin in it. Frameworks wrap the error, or turn it into text. */
   isDenied: boolean;
@@ -19,11 +19,11 @@ export interface CallScope {
   isOver: boolean;
 }
 
-interface Scopes {
+interface RunningCalls {
   /** The part of `AsyncLocalStorage` that is used. */
   readonly storage: {
-    run<Value>(scope: CallScope, run: () => Value): Value;
-    getStore(): CallScope | undefined;
+    run<Value>(call: RunningCall, run: () => Value): Value;
+    getStore(): RunningCall | undefined;
   };
   /** The sessions of permits. */
   readonly sessions: WeakMap<Permit, Session>;
@@ -32,47 +32,47 @@ interface Scopes {
 }
 
 /**
- * The scopes of all copies of the package. They exist as soon as a function counts the turns of agents. Before that no sub-agent can begin,
- * and a call asks for nothing else here.
+ * The running calls of all copies of the package. They are followed once a function counts the turns of agents. Before that no sub-agent
+ * can begin, and a call asks for nothing else here.
  */
-export const calls = processWide('calls', (): { scopes: Scopes | undefined } => ({ scopes: undefined }));
+export const calls = processWide('calls', (): { running: RunningCalls | undefined } => ({ running: undefined }));
 
 /** Follows calls from now on. Adapters import no Node modules. Without them, sub-agents share the session of their agent. */
 export const followCalls = (): void => {
   const { AsyncLocalStorage } = globalThis.process?.getBuiltinModule?.('node:async_hooks') ?? {};
   if (AsyncLocalStorage === undefined) return;
-  calls.scopes ??= { storage: new AsyncLocalStorage(), sessions: new WeakMap(), parents: new WeakMap() };
+  calls.running ??= { storage: new AsyncLocalStorage(), sessions: new WeakMap(), parents: new WeakMap() };
 };
 
 /** A call was decided. */
 export const noteCall = (session: Session, permit: Permit): Permit => {
-  calls.scopes?.sessions.set(permit, session);
+  calls.running?.sessions.set(permit, session);
   return permit;
 };
 
-/** The scope of a call that begins. */
-export const scopeOf = (permit: Permit): CallScope | undefined => {
-  const session = calls.scopes?.sessions.get(permit);
+/** A call that begins, if calls are followed. */
+export const runningCall = (permit: Permit): RunningCall | undefined => {
+  const session = calls.running?.sessions.get(permit);
   return session && { session, permit, outer: innermost(), child: undefined, isDenied: false, isOver: false };
 };
 
 /** Runs a part of the tool of a call. */
-export const inScope = <Value>(scope: CallScope, part: () => Value): Value => {
-  const { scopes } = calls;
-  return scopes === undefined ? part() : scopes.storage.run(scope, part);
+export const withinCall = <Value>(call: RunningCall, part: () => Value): Value => {
+  const { running } = calls;
+  return running === undefined ? part() : running.storage.run(call, part);
 };
 
 /** The call is settled, and so is its sub-agent. */
-export const endScope = (scope: CallScope): void => {
-  if (scope.isOver) return;
-  scope.isOver = true;
-  scope.child?.end();
+export const endCall = (call: RunningCall): void => {
+  if (call.isOver) return;
+  call.isOver = true;
+  call.child?.end();
 };
 
-const innermost = (): CallScope | undefined => liveOne(calls.scopes?.storage.getStore());
+const innermost = (): RunningCall | undefined => liveOne(calls.running?.storage.getStore());
 
-const liveOne = (scope: CallScope | undefined): CallScope | undefined => {
-  let one = scope;
+const liveOne = (call: RunningCall | undefined): RunningCall | undefined => {
+  let one = call;
   while (one?.isOver) one = one.outer;
   return one;
 };
@@ -82,14 +82,14 @@ const liveOne = (scope: CallScope | undefined): CallScope | undefined => {
  * of the sub-agent, once one has begun.
  */
 export const sessionHere = (session: Session): Session => {
-  for (let scope = innermost(); scope !== undefined; scope = liveOne(scope.outer))
-    if (isWithin(scope.session, session)) return scope.child ?? scope.session;
+  for (let call = innermost(); call !== undefined; call = liveOne(call.outer))
+    if (isWithin(call.session, session)) return call.child ?? call.session;
   return session;
 };
 
 const isWithin = (session: Session, above: Session): boolean => {
   let one: Session | undefined = session;
-  while (one !== undefined && one !== above) one = calls.scopes?.parents.get(one);
+  while (one !== undefined && one !== above) one = calls.running?.parents.get(one);
   return one === above;
 };
 
@@ -107,22 +107,22 @@ export const sessionOfAgent = (session: Session): Session => subAgentOf(session)
  * @param session A result of `sessionHere`. Default: the session of the innermost call.
  */
 export const subAgentOf = (session?: Session): (() => Session) | undefined => {
-  for (let scope = innermost(); scope !== undefined; scope = liveOne(scope.outer)) {
-    const found = scope;
+  for (let call = innermost(); call !== undefined; call = liveOne(call.outer)) {
+    const found = call;
     if (session === undefined || found.session === session || found.child === session) return () => childIn(found);
   }
   return undefined;
 };
 
-const childIn = (scope: CallScope): Session => {
-  const { session, permit } = scope;
-  if (scope.isOver || !hasMethod(session, 'child')) return scope.child ?? session; // No method: a copy of core before there were children.
-  if (scope.child !== undefined) return scope.child;
-  scope.isDenied = true;
+const childIn = (call: RunningCall): Session => {
+  const { session, permit } = call;
+  if (call.isOver || !hasMethod(session, 'child')) return call.child ?? session; // No method: a copy of core before there were children.
+  if (call.child !== undefined) return call.child;
+  call.isDenied = true;
   const child = session.child({ name: permit.tool, call: permit });
-  scope.isDenied = false;
-  scope.child = child;
-  calls.scopes?.parents.set(child, session);
+  call.isDenied = false;
+  call.child = child;
+  calls.running?.parents.set(child, session);
   return child;
 };
 
