@@ -117,6 +117,7 @@ export const PARTS_OF_OTHERS: readonly string[] = [
 /** What functions and methods take that is no choice of the user's: what a package gave before. */
 export const NO_OPTIONS: readonly string[] = [
   'ConfigIssue',
+  'CountedAction',
   'ExpectedLimit',
   'FileSettings',
   'FleetOrder',
@@ -126,7 +127,6 @@ export const NO_OPTIONS: readonly string[] = [
   'Position',
   'ProbeResult',
   'Report',
-  'ReportedAction',
   'Role',
   'SessionReport',
   'SessionSource',

@@ -72,8 +72,8 @@ export const CORE_ENTRIES: Readonly<Record<string, (value: unknown) => unknown>>
   'Operator.leftMs': (value) => operate(box()).leftMs(value as Outside),
   'Operator.knows': (value) => operate(box()).knows(value as Outside),
   'Operator.session': (value) => operate(box()).session(value as Outside),
-  'Operator.report': (value) =>
-    operate(box()).report({ action: 'resume', result: 'refused', tool: value as Outside, session: value as Outside }),
+  'Operator.count': (value) =>
+    operate(box()).count({ action: 'resume', result: 'refused', tool: value as Outside, session: value as Outside }),
   'Operator.resume': (value) => operate(box()).resume(value as Outside, value as Outside),
   'Operator.confirmRecovered': (value) => operate(box()).confirmRecovered(value as Outside, value as Outside),
   'Operator.extend': (value) => {

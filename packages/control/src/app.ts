@@ -208,7 +208,7 @@ const count = (endpoint: Endpoint, request: ActionRequest, result: OperatorResul
   const boxes = endpoint.boxes.list(request.agent);
   const concerned =
     tool === undefined && session !== undefined ? havingSession(boxes, session) : having(boxes, tool ?? '');
-  (concerned[0] ?? boxes[0])?.operator.report({ action, result, tool, session });
+  (concerned[0] ?? boxes[0])?.operator.count({ action, result, tool, session });
 };
 
 /** A header has ASCII alone, so that other letters of a name are percent-encoded. */

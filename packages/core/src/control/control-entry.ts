@@ -7,13 +7,13 @@ export type { ForcedMode } from './forced-modes.ts';
 export { onNewBox, operate } from './operator.ts';
 export type {
   ActionResult,
+  CountedAction,
   ExpectedLimit,
   ExtendResult,
   ForcedModeView,
   ForceOptions,
   Operator,
   ReleaseOptions,
-  ReportedAction,
 } from './operator-api.ts';
 export { type ReconfigureOptions, reconfigure } from './reconfigure.ts';
 export type { ChargedFailures, OperatedSession } from './roster.ts';

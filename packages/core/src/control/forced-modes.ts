@@ -69,7 +69,7 @@ export const modeFor = (all: ForcedModes, tool: string, session: string): Forced
 
 /**
  * A4: puts an operator's mode over a circuit, or replaces it, or (`undefined`) takes it away. What it covers is kept, and comes back
- * as it was. Results of calls under way are late each time (C7).
+ * as it was. Results of calls under way are late each time.
  */
 export const cover = (tracked: TrackedCircuit, mode: ForcedMode | undefined): void => {
   const { covered } = tracked;

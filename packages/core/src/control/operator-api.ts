@@ -6,7 +6,7 @@ import type { OperatedSession } from './roster.ts';
 
 /** Of an action: whether it is counted. */
 export interface Counted {
-  /** False: the caller counts it, with `report`. Default true. */
+  /** False: the caller counts it, with `count`. Default true. */
   readonly isCounted?: boolean | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface ForcedModeView {
 }
 
 /** An action that was asked for, and what became of it. */
-export interface ReportedAction {
+export interface CountedAction {
   readonly action: OperatorAction;
   readonly result: OperatorResult;
   /** The tool or group that it was about. */
@@ -85,7 +85,7 @@ export interface ExpectedLimit extends Counted {
   readonly size?: number | undefined;
 }
 
-/** What an operator can see and do (A2, A3). Each action is counted and is an `operator.action` event (A6). */
+/** What an operator can see and do (A2). Each action is counted and is an `operator.action` event (A6). */
 export interface Operator {
   /**
    * Forces a mode on a tool, or on a group (`group:NAME`), from the next use of each session. Of several owners' modes `forced_open`
@@ -109,7 +109,7 @@ export interface Operator {
    * Counts an action, such as one that could not be recorded, or one on several boxes. Without `isCounted: false`, actions that this
    * object carries out are counted by themselves, stale ones too.
    */
-  report(action: ReportedAction): void;
+  count(action: CountedAction): void;
   /** The modes that are forced now, the oldest first. */
   modes(): readonly ForcedModeView[];
   /** Milliseconds until a mode ends; 0 if it is not forced any more. The clock of the box may differ from that of the caller. */

@@ -285,7 +285,7 @@ describe('A6: what operators do is counted, and is an event', () => {
     session.acquire('a');
     operator.resume('run-1', { cycle: 7 });
     operator.resume('run-2');
-    operator.report({ action: 'disable', result: 'refused', tool: 'b', session: 'run-1' });
+    operator.count({ action: 'disable', result: 'refused', tool: 'b', session: 'run-1' });
     expect(events).toEqual([
       { action: 'force_open', result: 'done', tool: 'a', session: undefined },
       { action: 'release', result: 'unknown', tool: 'a', session: undefined },

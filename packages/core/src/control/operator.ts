@@ -23,7 +23,7 @@ import {
   withMode,
   withoutMode,
 } from './forced-modes.ts';
-import type { ActionResult, ForcedModeView, ForceOptions, Operator, ReportedAction } from './operator-api.ts';
+import type { ActionResult, CountedAction, ForcedModeView, ForceOptions, Operator } from './operator-api.ts';
 import { createRoster, operatedSession, runNamed } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
@@ -92,8 +92,8 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     untilUnixMs: Math.round(rest.sinceUnixMs + untilMs - sinceMs),
   });
 
-  const reported = (action: ReportedAction, isCounted = true): void => {
-    if (isCounted) reportAction(context, action);
+  const counted = (action: CountedAction, isCounted = true): void => {
+    if (isCounted) countAction(context, action);
   };
 
   const onSession = (
@@ -105,7 +105,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     const session = roster.find(id);
     if (session === undefined) return { result: 'unknown_session', session: undefined };
     const result = run(session) ? 'done' : 'stale';
-    reported({ action, result, session: id }, isCounted);
+    counted({ action, result, session: id }, isCounted);
     return { result, session: operatedSession(session) };
   };
 
@@ -119,7 +119,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
           `operate(box).force(${show(given)}, …): the tool has ${most} forced modes${made.isRemote ? ' of other processes' : ''} already, which is the most. Release some, or force one mode for all sessions.`,
         );
       change(withMode(current(), made));
-      reported({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session }, options.isCounted);
+      counted({ action: ACTIONS[made.mode], result: 'done', tool, session: made.session }, options.isCounted);
       return view(made);
     },
     release: (given, options) => {
@@ -129,7 +129,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const before = current();
       change(withoutMode(before, { tool, owner, session }));
       const result = forced === before ? 'unknown' : 'done';
-      reported({ action: 'release', result, tool, session }, options.isCounted);
+      counted({ action: 'release', result, tool, session }, options.isCounted);
       return result === 'done';
     },
     get version() {
@@ -148,7 +148,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const session = roster.find(id);
       return session && operatedSession(session, id);
     },
-    report: (action) => reported(action),
+    count: (action) => counted(action),
     resume: (id, { cycle, isCounted } = {}) =>
       onSession('resume', id, isCounted, (session) => {
         if (cycle !== undefined && session.view().budget.cycle !== cycle) return false;
@@ -163,7 +163,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const seen = run?.view(clock.now()).find((one) => one.limit === limit);
       const result = extending(seen, size);
       const extended = result === 'done' ? root.extendFor(run, limit, by) : [];
-      reported({ action: 'extend', result: result === 'unknown_limit' ? 'unknown' : result, session: id }, isCounted);
+      counted({ action: 'extend', result: result === 'unknown_limit' ? 'unknown' : result, session: id }, isCounted);
       return { result, session: operatedSession(session, id), extended };
     },
     confirmRecovered: (id, { event, isCounted } = {}) =>
@@ -236,9 +236,9 @@ const ACTIONS: Readonly<Record<ForcedMode, OperatorAction>> = {
 };
 
 /** A6: counts an action, and sends it to listeners and log. Who acted is in neither: it is the caller's to record. */
-const reportAction = (
+const countAction = (
   { agent, clock, series, emitter }: BoxContext,
-  { action, result, tool, session }: ReportedAction,
+  { action, result, tool, session }: CountedAction,
 ): void => {
   seriesOf(series, 'operatorActions', action, result).value += 1;
   const event: OperatorActionEvent = { agent, session, unixMs: clock.unixNow(), action, result, tool };
