@@ -11,7 +11,7 @@ import { read, safely } from './safely.ts';
 import type { AcquireOptions } from './session-api.ts';
 import type { ToolSettings } from './tool.ts';
 
-/** What a session remembers of its calls: repeated calls (O5) and their last results (F1, F2). */
+/** What a session remembers of its calls: repeated calls (O5) and their last results. */
 export class CallHistory {
   readonly #clock: Clock;
   readonly #session: string;

@@ -64,7 +64,7 @@ export class CircuitRegistry implements CircuitChanges {
     return copy;
   }
 
-  /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it (C11). */
+  /** The circuit of a declared tool or of a group; closed on its first use (C2), unless one was kept for it. */
   track(name: string, at?: Moment): TrackedCircuit | undefined {
     const found = this.store.circuits.get(name);
     if (found !== undefined || !this.box.keepsCircuits) return found;
@@ -117,7 +117,7 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   /**
-   * Settles what time and other sessions have changed. `lapse` is told of each probe whose lease has ended (C9), with the handler of
+   * Catches up with the time and other sessions. `lapse` is told of each probe whose lease has ended (C9), with the handler of
    * the session that asked for it.
    */
   catchUp(at: Moment, lapse: (permit: SessionPermit, onLapse: LapseHandler) => void): void {
@@ -164,7 +164,7 @@ export class CircuitRegistry implements CircuitChanges {
     return { capMs: this.box.capMs(tracked.tool.name), freeFrom };
   }
 
-  /** C1, A4: `change` sets the mode by hand. The circuit starts again, and results of calls under way are late. */
+  /** C1: `change` sets the mode by hand. The circuit starts again, and results of calls under way are late. */
   changeMode(tracked: TrackedCircuit, change: () => void): void {
     const before = reportedState(tracked.mode, tracked.circuit);
     const category = categoryOf(tracked.circuit);
@@ -178,14 +178,14 @@ export class CircuitRegistry implements CircuitChanges {
     this.#parts.changes.add({ is: 'moved', ...moved, isObserved: false });
   }
 
-  /** M7, C13: the server of a group has come back. */
+  /** C13: the server of a group has come back. */
   groupReturned(group: string, at: Moment): void {
     const tracked = this.store.circuits.get(group);
     if (tracked === undefined) return;
     tracked.circuit = dueNow(tracked.circuit, tracked.tool.policy, circuitMoment(this.store, at));
   }
 
-  /** S5: a systemic event is over, and probing begins again (P3). `mode`: of the tool whose probe shows it. One that is only observed ends the
+  /** S5: a systemic event is over, and probing begins again. `mode`: of the tool whose probe shows it. One that is only observed ends the
    * event of the dry run alone. */
   recovered(by: RecoveredBy, at: Moment, mode: CircuitMode = 'automatic'): void {
     const now = circuitMoment(this.store, at);
@@ -214,7 +214,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.#parts.changes.add({ is: 'resolved', event, by });
   }
 
-  /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide (C1). */
+  /** P3: the steps on which none of these circuits probes. Observed tools take no step from tools that decide. */
   #freeSteps(counts: (one: TrackedCircuit) => boolean, of: CircuitMode) {
     const taken: number[] = [];
     for (const one of this.store.circuits.values()) {

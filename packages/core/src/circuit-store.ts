@@ -13,11 +13,11 @@ export interface CircuitStore {
   readonly probing: Probing;
   /** Restored circuits whose tools are not declared yet (C11). No more are added. */
   readonly kept: Map<string, KeptCircuit>;
-  /** The failures that may have one cause (S1): of tools that decide, and of tools that are only observed (C1). */
+  /** The failures that may have one cause (S1): of tools that decide, and of tools that are only observed. */
   readonly correlations: {
     real: CorrelationState;
     dryRun: CorrelationState | undefined;
-    /** When a fleet's latest event ended, in monotonic ms (G8). What opened before that is no evidence for another one (S5). */
+    /** When a fleet's latest event ended, in monotonic ms. What opened before that is no evidence for another one (G8). */
     fleetEndedMs: number;
   };
   /** The steps of all sessions together; undefined if there is one session. */
@@ -84,7 +84,7 @@ export const startDryRun = (store: CircuitStore): CorrelationState => {
   return store.correlations.dryRun;
 };
 
-/** The circuit of a tool or group that has none yet: restored from what was kept (C11), otherwise closed (C2). */
+/** The circuit of a tool or group that has none yet: restored from what was kept (C11), otherwise closed. */
 export const putCircuit = (store: CircuitStore, tool: CircuitSpec, clock: Clock): TrackedCircuit => {
   const kept = store.kept.get(tool.name);
   const tracked = kept === undefined ? newCircuit(tool) : recalledCircuit(tool, kept, clock.now());
@@ -114,8 +114,7 @@ export const copyStore = (store: CircuitStore): CircuitStore => ({
 });
 
 /**
- * The part of a session's memory that is its own (C11). Shared circuits stay with their box (C12), and so do the modes of operators
- * (A4).
+ * The part of a session's memory that is its own (C11). Shared circuits stay with their box, and so do the modes of operators.
  */
 export const ownMemory = ({ circuits, kept, correlations, steps }: CircuitStore): CircuitMemory => {
   if (steps !== undefined) return NO_CIRCUITS;

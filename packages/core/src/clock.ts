@@ -75,7 +75,7 @@ export interface SafeClock extends Clock {
 }
 
 /**
- * The application's clock, made safe for the engine (E5, C10). `now()` never throws, never goes back, and always returns a finite
+ * The application's clock, made safe for the engine (E5). `now()` never throws, never goes back, and always returns a finite
  * number of 0 or more. `unixNow()` never throws and always returns such a number; it may go back, as system clocks do. For a bad
  * reading, each returns its last good one. The first bad reading of each method is reported to OpenTelemetry's `diag`.
  *

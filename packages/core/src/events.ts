@@ -64,7 +64,7 @@ export interface SystemicDetectedEvent extends EventBase {
 
 /**
  * How a systemic event ended: a person confirmed it, a probe succeeded (scope `process`), in a configured way, or in another process
- * of the fleet (S5, G8).
+ * of the fleet (S5).
  */
 export type RecoveredBy = 'operator' | 'probe' | 'fleet' | RecoveryCause;
 

@@ -147,8 +147,8 @@ export class FailureLedgers {
   }
 
   /**
-   * B1, S1, S3: a counted failure. O8: that a tool is unusable is its own fault, so it costs nothing, and is no evidence of a common
-   * cause. `ofKeys`: of keys, which are compared with other tools only by the opening of theirs (C14).
+   * B1: a counted failure. That a tool is unusable is its own fault, so it costs nothing, and is no evidence of a common
+   * cause. `ofKeys`: of keys, which are compared with other tools only by the opening of theirs.
    */
   failed(mode: CircuitMode, failure: Omit<LedgerFailure, 'isPartOfEvent'>, unixMs: number, ofKeys = false): void {
     const { tool, category, at, hasCircuit, isProbe } = failure;
@@ -175,13 +175,13 @@ export class FailureLedgers {
     this.#enter(mode, (ledger) => recordSuccess(ledger, tool, group));
   }
 
-  /** S1, B3, C15: a circuit opened. Returns whether this began the real event. */
+  /** S1: a circuit opened. Returns whether this began the real event. */
   opened(mode: CircuitMode, opening: Opening, { fromClosed, isMember }: OpeningFacts): boolean {
     const { tool } = opening;
     const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
     if (isMember !== undefined) this.#correlate(mode, (one) => absorbMembers(one, tool, isMember));
     const listing = [this.real, this.#dryRun].filter(({ failures }) => isListed(failures.correlation, tool));
-    const isEvidence = own.category !== 'unusable' && own.at.ms >= this.#store.correlations.fleetEndedMs; // O8, G8
+    const isEvidence = own.category !== 'unusable' && own.at.ms >= this.#store.correlations.fleetEndedMs; // O8
     return this.#correlate(
       mode,
       isEvidence ? (one) => correlateOpening(one, own, this.#rules) : same,
@@ -199,7 +199,7 @@ export class FailureLedgers {
     this.#enter(mode, (ledger) => recordClosing(ledger, tool));
   }
 
-  /** B1, S3, C12: time has passed, and other sessions may have detected an event. */
+  /** B1: time has passed, and other sessions may have detected an event. */
   advance(given: Moment): void {
     this.#byCalls = given.byCalls;
     const at = given.byCalls ? { ...given, step: 0 } : given; // D1: charges leave by calls and time.
@@ -239,7 +239,7 @@ export class FailureLedgers {
   /** S5: ends the real event and that of the dry run, or that of the dry run alone. */
   resolve(mode: CircuitMode = BOTH): void {
     this.#correlate(mode, resolveEvent);
-    this.#steadyUntil = NOT_LONG; // Charges have aged during the pause: the next use of the session settles that.
+    this.#steadyUntil = NOT_LONG; // Charges have aged during the pause: the next use of the session catches up.
     this.#publish();
   }
 

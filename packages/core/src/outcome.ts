@@ -106,7 +106,7 @@ export const isWithoutVerdict = ({ outcome, category, blames }: Judged): boolean
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
-/** O1, O2: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool (E5). */
+/** O1: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool. */
 export const judge = (
   settlement: Settlement,
   tool: string,
@@ -242,7 +242,7 @@ const categoryOf = (settlement: object, tool: string): ErrorCategory => {
   return category ?? 'unknown';
 };
 
-/** O7, O2: the tool's own settings first, then the executor's classification, then codes and statuses. Undefined: a success. */
+/** O7: the tool's own settings first, then the executor's classification, then codes and statuses. Undefined: a success. */
 const classifiedResult = (
   { result, verdict }: { readonly result?: unknown; readonly verdict?: Classification | null | undefined },
   tool: string,

@@ -237,7 +237,7 @@ export class SessionPermit implements Permit, Ticket {
     this.#contexts = { parent, within: undefined };
   }
 
-  /** C9: when its slots count as failed, in monotonic ms. The leases of all of them end at the same time (C15). */
+  /** C9: when its slots count as failed, in monotonic ms. The leases of all of them end at the same time. */
   get leaseUntilMs(): number {
     const lease = this.lease ?? this.passes.find((one) => one.lease !== undefined)?.lease;
     return lease?.untilMs ?? Number.POSITIVE_INFINITY;
@@ -291,7 +291,7 @@ const messageOf = ({ rejection, advice }: SessionPermit, relayed?: Relayed): str
   return adviceText(relayed === undefined ? advice : { ...advice, relayed });
 };
 
-/** M5, M7: the message of a permit, as the relay of an MCP server tells it. */
+/** M7: the message of a permit, as the relay of an MCP server tells it. */
 export const relayedMessage = (permit: Permit, relayed: Relayed): string =>
   permit instanceof SessionPermit ? messageOf(permit, relayed) : permit.message;
 

@@ -119,7 +119,7 @@ export const createPrecheckCache = ({ maxAgeMs, timeoutMs, onScore }: PrecheckCa
     run !== undefined && ms - run.startMs >= limitMs ? run : undefined;
 
   const scoreOf = (entry: Entry | undefined, ms: number): Availability => {
-    // K2, K3: there is no score, or none that arrived in time.
+    // K2: there is no score, or none that arrived in time.
     if (entry?.score === undefined || lateRun(entry, ms) !== undefined || ms - entry.score.ms >= 2 * maxAgeMs)
       return 'available';
     return entry.score.availability;

@@ -40,11 +40,11 @@ export interface SessionInternals {
   readonly root: TreeRoot;
   /** The latest plan, for reports (W2). */
   readonly plan: ScopePlan | undefined;
-  /** Settles what time has changed, asks `make` for a plan, and counts and reports it (W1, W2). */
+  /** Catches up with the time, asks `make` for a plan, and counts and reports it (W1). */
   makePlan(make: PlanMaker, run?: Run | undefined): ScopePlan;
   /** M5: ends a pause of the budget whose time is over. Gives when it ends, in monotonic ms; undefined without one. */
   endPause(): number | undefined;
-  /** M7, C13: the next call of a tool of the group is its probe, if the group's circuit is open. */
+  /** C13: the next call of a tool of the group is its probe, if the group's circuit is open. */
   groupReturned(group: string): void;
   /** A snapshot was taken: the session may go on in another process. */
   wasKept(): void;
@@ -147,7 +147,7 @@ export const endPause = (session: Session): number | undefined => sessionInterna
 
 /**
  * The server of a group has come back: it was started again, or has begun another session. If the group's circuit is open, the next call of
- * one of its tools is the probe (C13, M7). A `Retry-After` and a fleet's order still hold.
+ * one of its tools is the probe (C13). A `Retry-After` and a fleet's order still hold.
  */
 export const groupReturned = (session: Session, group: string): void =>
   sessionInternals(session, 'groupReturned()').groupReturned(group);

@@ -11,7 +11,7 @@ import type { TrackedCircuit } from './tracked-circuit.ts';
 
 type IgnoredBy = Partial<Record<ErrorCategory | 'key', number>>;
 
-/** The results of a tool's calls in one session, for reports (Q1, W2). Its size grows with reasons, not with calls. */
+/** The results of a tool's calls in one session, for reports (Q1). Its size grows with reasons, not with calls. */
 export interface ToolTally {
   /** Decisions by reason. */
   readonly decisions: Partial<Record<Reason, number>>;

@@ -46,7 +46,7 @@ interface Shown {
   readonly lapse: LapseHandler;
 }
 
-/** What a session says about itself: notes, explanations and views, of a run of its tree (D1). Changes nothing (C11). */
+/** What a session says about itself: notes, explanations and views, of a run of its tree. Changes nothing (C11). */
 export class SessionViews {
   readonly #shown: Shown;
 
@@ -133,8 +133,8 @@ export class SessionViews {
   }
 
   /**
-   * C11: what the next decision would find, worked out on copies. The copies settle what time has changed. Nothing is reported or
-   * counted, except the answer of a pre-call check that the look starts (K3).
+   * C11: what the next decision would find, worked out on copies. The copies catch up with the time. Nothing is reported or
+   * counted, except the answer of a pre-call check that the look starts.
    */
   lookAhead(): LookAhead {
     const { engine, lapse: ownLapse, now } = this.#shown;

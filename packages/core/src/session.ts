@@ -160,7 +160,7 @@ class Session implements TreeRoot {
     return permit;
   }
 
-  /** The start of every public call that changes something: it first settles what time and other sessions have changed. */
+  /** The start of every public call that changes something: it first catches up with the time and other sessions. */
   #arrive(decides = false): Moment {
     const at = this.#now();
     this.#telemetry.used(at.ms, decides);
@@ -306,7 +306,7 @@ class Session implements TreeRoot {
     this.#lookAtLimits(run, this.#box.clock.now()); // A lease that has ended comes late.
   }
 
-  /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice (C12). */
+  /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice. */
   readonly #lapse: LapseHandler = (permit, atMs, noticedBy) => {
     if (permit.close()) this.#conclude(permit, lapseOf(permit), undefined, this.#now(atMs));
     if (noticedBy !== this) this.#telemetry.flush();

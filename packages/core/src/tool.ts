@@ -31,7 +31,7 @@ export interface ToolSettings extends Optional {
   readonly lastResort: Route;
   /** Whether results that may not be current get a label (F1). */
   readonly labelFreshness: boolean;
-  /** Whether results are remembered for labels (F1) or as last good results (F2). */
+  /** Whether results are remembered for labels or as last good results (F2). */
   readonly keepsResults: boolean;
 }
 

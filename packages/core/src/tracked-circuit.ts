@@ -40,7 +40,7 @@ export interface KeptCircuit {
   readonly keys?: KeyCircuits | undefined;
 }
 
-/** Changes who decides for a circuit. The circuit starts again, and results of calls under way are late (C1, C7). */
+/** Changes who decides for a circuit. The circuit starts again, and results of calls under way are late (C1). */
 export const takeOver = (tracked: TrackedCircuit, mode: CircuitMode): void => {
   tracked.mode = mode;
   tracked.circuit = closedCircuit(tracked.circuit.generation + 1);

@@ -53,11 +53,11 @@ export const remaining = (budget: Budget): number =>
 export const tokensRemaining = (budget: Budget): number | undefined =>
   budget.rule === 'strict' ? strict.strictTokensRemaining(budget) : sliding.windowTokensRemaining(budget);
 
-/** B2, B4: one more failure may be the last. */
+/** B2: one more failure may be the last. */
 export const isCautious = (budget: Budget): boolean =>
   budget.rule === 'strict' ? strict.isStrictCautious(budget) : sliding.isWindowCautious(budget);
 
-/** B1, B4: no failure is left, or no token. */
+/** B1: no failure is left, or no token. */
 export const isSpent = (budget: Budget): boolean =>
   budget.rule === 'strict' ? strict.isStrictSpent(budget) : sliding.isWindowSpent(budget);
 

@@ -78,7 +78,7 @@ export const createLedger = (budget: Budget): Ledger => ({ budget, event: undefi
 const withBudget = (ledger: Ledger, budget: Budget): Ledger =>
   budget === ledger.budget ? ledger : { ...ledger, budget };
 
-/** B1, B3, B4, S3: charges a failure. */
+/** B1: charges a failure. */
 export const recordFailure = (ledger: Ledger, failure: LedgerFailure, { correlation, within }: Around): Ledger => {
   const { budget } = ledger;
   const { tool, category, at, hasCircuit, isProbe, isPartOfEvent, mayWait, group } = failure;
@@ -99,7 +99,7 @@ export const recordFailure = (ledger: Ledger, failure: LedgerFailure, { correlat
 const sane = (tokens: number): number => (Number.isFinite(tokens) ? Math.max(0, tokens) : 0);
 
 /**
- * B3: a circuit has opened. The charges of its tool since it last closed become one charge. C15: a group (`isMember`) absorbs the charges
+ * B3: a circuit has opened. The charges of its tool since it last closed become one charge. A group (`isMember`) absorbs the charges
  * of its members since their last success.
  */
 export const recordOpening = (
@@ -154,7 +154,7 @@ const partOf = (event: SystemicEvent, within: Within) => {
   };
 };
 
-/** B1, S3: time has passed in a session that is not paused. */
+/** B1: time has passed in a session that is not paused. */
 export const recordTime = (ledger: Ledger, at: Moment, { correlation, within }: Around): Ledger => {
   const { budget } = ledger;
   if (budget.rule === 'window') {
@@ -186,7 +186,7 @@ export const steadyUntil = ({ budget }: Ledger, now: Moment, alikeWithinMs: numb
 
 /**
  * M5: when the pause of a session that has no steps may end, because its oldest charge leaves the window. Undefined without such a pause.
- * In code, a pause ends only when the session is resumed (B1).
+ * In code, a pause ends only when the session is resumed.
  */
 export const pauseEndMs = ({ budget, exhausted }: Ledger): number | undefined => {
   if (!exhausted || budget.rule !== 'window') return undefined;
@@ -203,7 +203,7 @@ export const endPauseByTime = (ledger: Ledger, at: Moment): Ledger => {
   return { ...ledger, budget: { ...passTime(budget, at, () => true), cycle: budget.cycle + 1 }, exhausted: false };
 };
 
-/** B1, B4: checked once everything from one call has been merged. */
+/** B1: checked once everything from one call has been merged. */
 export const recordExhaustion = (ledger: Ledger): Ledger =>
   !ledger.exhausted && isSpent(ledger.budget) ? { ...ledger, exhausted: true } : ledger;
 
@@ -211,5 +211,5 @@ export const recordExhaustion = (ledger: Ledger): Ledger =>
 const merged = (ledger: Ledger, budget: Budget): Ledger =>
   budget === ledger.budget ? ledger : { ...ledger, budget, exhausted: ledger.exhausted && isSpent(budget) };
 
-/** B1, B4: the budget is full again. */
+/** B1: the budget is full again. */
 export const renewBudget = (ledger: Ledger): Ledger => ({ ...ledger, budget: renew(ledger.budget), exhausted: false });

@@ -81,11 +81,11 @@ export const strictRemaining = ({ granted, consumed }: StrictBudget): number => 
 export const strictTokensRemaining = (budget: StrictBudget): number | undefined =>
   budget.tokenLimit === undefined ? undefined : Math.max(0, budget.tokenLimit - chargedOf(budget).tokens);
 
-/** B1, B4: no failure is left, or no token. */
+/** B1: no failure is left, or no token. */
 export const isStrictSpent = (budget: StrictBudget): boolean =>
   strictRemaining(budget) === 0 || strictTokensRemaining(budget) === 0;
 
-/** B2, B4: one more failure may be the last. For tokens, if it costs the average of this cycle's failures with a known cost. */
+/** B2: one more failure may be the last. For tokens, if it costs the average of this cycle's failures with a known cost. */
 export const isStrictCautious = (budget: StrictBudget): boolean => {
   if (strictRemaining(budget) === 1) return true;
   const left = strictTokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
@@ -184,7 +184,7 @@ export const mergeIntoOne = (
   };
 };
 
-/** B1, B4: a new cycle with its full budget. Provisional charges belong to the old cycle and count there. */
+/** B1: a new cycle with its full budget. Provisional charges belong to the old cycle and count there. */
 export const nextCycle = (budget: StrictBudget): StrictBudget => {
   const settled = mature(budget, () => true);
   return {
@@ -203,7 +203,7 @@ export interface StrictFailure extends Charge {
   readonly group?: string | undefined;
 }
 
-/** B1, S3: charges a failure. The charge is provisional if the failure shares the category of another tool that has just opened. */
+/** B1: charges a failure. The charge is provisional if the failure shares the category of another tool that has just opened. */
 export const chargeStrictly = (
   budget: StrictBudget,
   { mayWait, group, ...failure }: StrictFailure,

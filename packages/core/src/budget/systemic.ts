@@ -161,7 +161,7 @@ export interface FailureEntry {
 }
 
 /**
- * What is known about failures of several tools (S1): in one session, or in a box whose sessions share circuits (C12). Pure: every
+ * What is known about failures of several tools (S1): in one session, or in a box whose sessions share circuits. Pure: every
  * function returns the next value, or the same object if nothing changed.
  */
 export interface Correlation {
@@ -183,7 +183,7 @@ export interface SharedBy {
   readonly sharedGroup?: ((tools: readonly string[]) => string | undefined) | undefined;
 }
 
-/** When failures count as one event, and what tools have in common (S1, S4). */
+/** When failures count as one event, and what tools have in common (S1). */
 export interface CorrelationPolicy extends SystemicPolicy, SharedBy {
   /** Whether the configuration names `tool` as an alternative of one of these circuits. It looks through all tools. */
   readonly isAlternative?: ((tool: string, circuits: readonly string[]) => boolean) | undefined;
@@ -197,7 +197,7 @@ export interface CorrelationPolicy extends SystemicPolicy, SharedBy {
 /** Shared by all that have no opening. */
 const NONE: readonly never[] = [];
 
-/** When failures of several tools count as one event, and what follows from it (S1, S2, S5). */
+/** When failures of several tools count as one event, and what follows from it (S1). */
 export interface SystemicRules extends CorrelationPolicy {
   /** `pause`: each decision. `skip`: those of affected tools. */
   readonly decision: SystemicDecision;

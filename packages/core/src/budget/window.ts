@@ -3,7 +3,7 @@ import type { Moment } from '../clock.ts';
 import type { Opening } from './systemic.ts';
 
 /**
- * The failure budget in a sliding window (B1 to B4, S3). Pure: every function returns the next budget, or the same object if
+ * The failure budget in a sliding window (B1 to B4). Pure: every function returns the next budget, or the same object if
  * nothing changed.
  *
  * A charge is provisional while it may still turn out to be part of a correlated event. It reduces what remains, but it pauses the
@@ -66,14 +66,14 @@ export const withCharges = (budget: Omit<WindowBudget, 'remaining'>): WindowBudg
 export const windowTokensRemaining = ({ tokenLimit, spent }: WindowBudget): number | undefined =>
   tokenLimit === undefined ? undefined : Math.max(0, tokenLimit - sumTokens(spent));
 
-/** B2, B4: the next failure may exhaust the budget, or its tokens may if they cost what the entries cost on average. */
+/** B2: the next failure may exhaust the budget, or its tokens may if they cost what the entries cost on average. */
 export const isWindowCautious = (budget: WindowBudget): boolean => {
   if (budget.remaining <= 1) return true;
   const left = windowTokensRemaining(budget) ?? Number.POSITIVE_INFINITY;
   return left <= sumTokens(budget.spent) / budget.spent.length; // Without entries NaN: not cautious.
 };
 
-/** B1, B4, S3: the session has to pause. Charges after the last final one are provisional, and do not pause it yet. */
+/** B1: the session has to pause. Charges after the last final one are provisional, and do not pause it yet. */
 export const isWindowSpent = (budget: WindowBudget): boolean => {
   if (windowTokensRemaining(budget) === 0) return true;
   const { charges, limit, remaining } = budget;
@@ -97,7 +97,7 @@ export interface WindowFailure {
   readonly mayBeShared: boolean;
 }
 
-/** B1, B4, S3: charges a failure, and its tokens. */
+/** B1: charges a failure, and its tokens. */
 export const chargeFailure = (budget: WindowBudget, failure: WindowFailure): WindowBudget => {
   const { tool, category, at, hasCircuit } = failure;
   const spent = addTokens(budget.spent, failure);
@@ -166,7 +166,7 @@ export const mergeEvent = (
 export const markClosed = (budget: WindowBudget, tool: string): WindowBudget => markSince(budget, tool, 'closing');
 
 /**
- * C15, S3: a tool succeeded. Its earlier failures are not part of the opening of its group. If the tool or its group was suspected
+ * C15: a tool succeeded. Its earlier failures are not part of the opening of its group. If the tool or its group was suspected
  * of a correlated event, all provisional charges become final.
  */
 export const markSucceeded = (budget: WindowBudget, tool: string, group: string | undefined): WindowBudget => {
@@ -202,7 +202,7 @@ const isMarkedBy = (charge: WindowCharge, tool: string, since: 'success' | 'clos
   isSingle(charge);
 
 /**
- * B1, S3: makes charges final that can no longer be shared, and deletes those that have left the window. In this order, so that a charge
+ * B1: makes charges final that can no longer be shared, and deletes those that have left the window. In this order, so that a charge
  * counts as consumed also in a session that nothing has used in between. Only for an active session: while it is paused, charges stay.
  */
 export const passTime = (

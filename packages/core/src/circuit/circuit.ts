@@ -110,7 +110,7 @@ export type Admission =
 
 const NO_SURROUNDINGS: Surroundings = {};
 
-/** Whether a call may pass now: C5, C6, P1, G4. `asking` is the tool that calls, if several share the circuit (C15). */
+/** C6: whether a call may pass now. `asking` is the tool that calls, if several share the circuit. */
 export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): boolean => {
   switch (circuit.state) {
     case 'closed':
@@ -125,14 +125,11 @@ export const admits = (circuit: Circuit, policy: CircuitPolicy, at: Moment, aski
   }
 };
 
-/**
- * Whether calls wait for a probe, and none is under way. A half-open circuit does so only if the fleet's probe was given back (C8,
- * G4).
- */
+/** Whether calls wait for a probe, and none is under way. A half-open circuit does so only if the fleet's probe was given back (C8). */
 export const isWaiting = (circuit: Circuit): circuit is Open | HalfOpen =>
   circuit.state === 'open' || (circuit.state === 'half_open' && circuit.leases.length === 0);
 
-/** The same, with the circuit after the call has taken its slot. A probe's lease is that of the tool that asks (C9, C15). */
+/** The same, with the circuit after the call has taken its slot. A probe's lease is that of the tool that asks (C9). */
 export const admit = (circuit: Circuit, policy: CircuitPolicy, at: Moment, asking?: Asking): Admission => {
   if (!admits(circuit, policy, at, asking)) return { verdict: 'reject', circuit };
   if (circuit.state === 'closed') return { verdict: 'call', circuit };
@@ -166,7 +163,7 @@ export const isLate = (circuit: Circuit, ticket: Ticket): boolean => circuit.gen
 export const isUntouched = (circuit: Circuit, policy: CircuitPolicy): boolean =>
   circuit.state === 'closed' && circuit.counts === undefined && !policy.countsSuccesses;
 
-/** A call succeeded. A closed circuit may still find that too many calls failed or were slow. C3, C6, C7. */
+/** C3: a call succeeded. A closed circuit may still find that too many calls failed or were slow. */
 export const succeed = (
   circuit: Circuit,
   ticket: Ticket,
@@ -196,7 +193,7 @@ export const succeed = (
   }
 };
 
-/** A call failed. C3, C6, C7, C13, C14, K1, O3, O6, P2, P3, P4. */
+/** C3: a call failed. */
 export const fail = (
   circuit: Circuit,
   ticket: Ticket,
@@ -304,7 +301,7 @@ export const restage = (
   }
 };
 
-/** M7, C13: what was out has come back, so that the next call is the probe. A Retry-After and a fleet's order still hold (O3, G4). */
+/** C13: what was out has come back, so that the next call is the probe. A Retry-After and a fleet's order still hold. */
 export const dueNow = (circuit: Circuit, policy: CircuitPolicy, at: Moment): Circuit =>
   circuit.state === 'open' ? { ...circuit, outage: dueOutage(circuit.outage, policy, at) } : circuit;
 

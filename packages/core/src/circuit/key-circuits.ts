@@ -87,7 +87,7 @@ export const enterKey = (tracked: Keyed, key: string, at: Moment): Pass => {
 };
 
 /**
- * C14, C15: a call of this key has ended. A failure counts here if it blames the key. A failure that blames the tool fails a probe
+ * C14: a call of this key has ended. A failure counts here if it blames the key. A failure that blames the tool fails a probe
  * of the key, and does not count for a key that is closed.
  */
 export const answerKey = (tracked: Keyed, pass: Pass, judged: Judged, at: Moment, degraded: boolean): void => {

@@ -140,7 +140,7 @@ export const resolveKeyPolicy = ({ failureThreshold, ...config }: CircuitConfig)
   return resolvePolicy({ ...Object.fromEntries(others), ...(failureThreshold && { failureThreshold }) });
 };
 
-/** C13, C15: the same for the circuit of a group. */
+/** C13: the same for the circuit of a group. */
 export const resolveGroupPolicy = ({ groupThreshold = 2, ...config }: GroupPolicyConfig): CircuitPolicy => ({
   ...resolvePolicy(config),
   distinctTools: groupThreshold,

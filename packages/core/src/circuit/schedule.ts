@@ -62,7 +62,7 @@ export interface ProbeWait {
 }
 
 /**
- * P1, P2, P3: the wait until a probe is due. All numbers are 0 or less once it is due. With `asking`, for a probe of that tool
+ * P1: the wait until a probe is due. All numbers are 0 or less once it is due. With `asking`, for a probe of that tool
  * (C15).
  */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): ProbeWait => {
@@ -133,7 +133,7 @@ export const dueOutage = (outage: Outage, policy: CircuitPolicy, at: Moment): Ou
   ...(outage.ladder && { ladder: { ...outage.ladder, dueStep: at.step } }),
 });
 
-/** P1: how many steps this round waits. A rung may come from a longer list, by a snapshot (C11) or before a change (A10). */
+/** P1: how many steps this round waits. A rung may come from a longer list, by a snapshot or before a change of the settings. */
 const stepsOf = ({ rung = 0 }: Outage, { probeAfterSteps }: CircuitPolicy): number =>
   probeAfterSteps[Math.min(rung, probeAfterSteps.length - 1)] ?? probeAfterSteps[0];
 

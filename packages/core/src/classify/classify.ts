@@ -46,7 +46,7 @@ export interface ClassifyContext {
 }
 
 /**
- * Classifies a thrown error (E1, O2), by codes alone. Evidence is used in this order: the signal, if it has fired; `TimeoutError`
+ * Classifies a thrown error (E1), by codes alone. Evidence is used in this order: the signal, if it has fired; `TimeoutError`
  * and `AbortError`; error codes; HTTP status; schema validation. `classifyError` of `@breakerbox/instrumentation` reads the text
  * too. Never throws. An error with `{ status: 429, retryAfter: 30 }` is `{ category: 'rate_limit', retryAfterMs: 30000 }`.
  */

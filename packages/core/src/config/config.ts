@@ -168,7 +168,7 @@ export interface BreakerboxConfig {
         readonly recovery?: RecoveryPolicy;
       });
   /**
-   * Who owns the circuits (C12, B5): each session (`session`), or all sessions of the box together (`process`). With `none` there
+   * Who owns the circuits (C12): each session (`session`), or all sessions of the box together (`process`). With `none` there
    * are no circuits, and only the budget counts. Default `session`.
    */
   readonly scope?: 'session' | 'process' | 'none';

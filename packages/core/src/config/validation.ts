@@ -263,7 +263,7 @@ const sharing = ({ defaults, tools, groups = {}, models }: Partial<BreakerboxCon
   };
 };
 
-/** Checks the settings that only make sense if sessions share their circuits (S2, S5, G1). */
+/** Checks the settings that only make sense if sessions share their circuits (S2). */
 const checkScope = (config: BreakerboxConfig): readonly ConfigIssue[] => {
   const { scope = 'session', systemic, fleet } = config;
   if (scope === 'process') return checkShare(fleet, scope, config);
@@ -313,7 +313,7 @@ const checkConfig: Check = (path, value) => {
   ];
 };
 
-/** Names that begin with `group:` or `model:` are reserved (C13, L2). */
+/** Names that begin with `group:` or `model:` are reserved (C13). */
 const notReserved: Check = (path, value) => {
   const prefix = reservedPrefix(value);
   return prefix === undefined

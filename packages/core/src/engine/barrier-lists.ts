@@ -60,7 +60,7 @@ const OBJECTIONS: readonly Question[] = [
  * The circuits that a call passes. If several are due, one call probes them all (C15), and the first gives the reason. In this order
  * they also lend their slots and get the result. It is not the order of asking:
  * - The group comes before the tool, because a group that opens absorbs the tool. The result is late then.
- * - The tool comes before the event. A success ends the event, and then the waits of all open circuits begin again (S5, P3): the tool's
+ * - The tool comes before the event. A success ends the event, and then the waits of all open circuits begin again (S5): the tool's
  *   has to be closed by then.
  * - The key is last. It knows the least about the others, and changes nothing but itself.
  */
@@ -135,7 +135,7 @@ const worthAsking = (
   return worth;
 };
 
-/** C6, C15: a call passes its circuits. The decision has checked that each that is not closed has a free slot. */
+/** C6: a call passes its circuits. The decision has checked that each that is not closed has a free slot. */
 export const enter = (
   circuits: CircuitRegistry,
   asked: Asked,
@@ -206,8 +206,7 @@ export const answer = (circuits: CircuitRegistry, permit: SessionPermit, judged:
 const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
 
 /**
- * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else
- * (C14).
+ * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else.
  */
 export const lapseOf = (permit: SessionPermit): Judged => (probesMoreThanKey(permit) ? LAPSED : LAPSED_KEY);
 const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };

@@ -18,7 +18,7 @@ export interface Engine {
   readonly history: CallHistory;
   /** K2: undefined if all tools may be called. */
   readonly allowed: ReadonlySet<string> | undefined;
-  /** What the run uses, if it has limits or children (D2, D1). */
+  /** What the run uses, if it has limits or children (D2). */
   run: Run | undefined;
 }
 

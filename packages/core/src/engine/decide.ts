@@ -53,7 +53,7 @@ export class Decider {
   }
 
   /**
-   * Why a call with these arguments (O5) would be let through, skipped or paused. A call of a tool that is only observed is let
+   * Why a call with these arguments would be let through, skipped or paused. A call of a tool that is only observed is let
    * through, for the reason that it would not be (C1).
    */
   #reason(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason {
@@ -67,7 +67,7 @@ export class Decider {
     return decision === 'pause' ? 'would_pause' : 'would_skip';
   }
 
-  /** The fallback of a call that is skipped or paused for this reason (R2, F2); undefined if the call is made. */
+  /** The fallback of a call that is skipped or paused for this reason (R2); undefined if the call is made. */
   #route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
     if (FOR_NOW.has(reason)) return { kind: 'defer' }; // The tool itself works, a little later.

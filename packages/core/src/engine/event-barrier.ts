@@ -8,7 +8,7 @@ import type { Pass } from '../passes.ts';
 import type { Asked, Barrier } from './barrier.ts';
 import { runLimits } from './limit-barrier.ts';
 
-/** S2, S5: a systemic event, and with it the budget of the session (B1). The gate of an event moves silently, by the session's own clock. */
+/** S2: a systemic event, and with it the budget of the session. The gate of an event moves silently, by the session's own clock. */
 export const eventBarrier: Barrier = {
   of: 'event',
 

@@ -7,7 +7,7 @@ import { spanContextOf } from '../telemetry/spans.ts';
 import type { Barrier } from './barrier.ts';
 import { afterIgnored } from './tool-barrier.ts';
 
-/** C13, C15: the circuit of the tool's group. It has modes of its own: some reject calls, and some get their results. */
+/** C13: the circuit of the tool's group. It has modes of its own: some reject calls, and some get their results. */
 export const groupBarrier: Barrier = {
   of: 'group',
 

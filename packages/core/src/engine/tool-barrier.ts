@@ -73,7 +73,7 @@ export const toolBarrier: Barrier = {
   giveBack: () => {},
 };
 
-/** B1: a failure costs one. C14: those of keys cost nothing, but the opening of their tool does. */
+/** B1: a failure costs one. Those of keys cost nothing, but the opening of their tool does. */
 export const chargeCall = (
   circuits: CircuitRegistry,
   { entry }: SessionPermit,
@@ -127,7 +127,7 @@ const nextOf = (
   return fail(circuit, permit, failure, policy, at, surroundings);
 };
 
-/** C14, C8: what is ignored by the tool may count for its keys. */
+/** C14: what is ignored by the tool may count for its keys. */
 const afterIgnoredByTool = (
   circuits: CircuitRegistry,
   tracked: TrackedCircuit,

@@ -27,7 +27,7 @@ export class OrderBook {
     return this.#orders.size === 0;
   }
 
-  /** Whether the tool, group or model has `share: 'fleet'` (G2). The models of a box have an order book of their own (L2). */
+  /** Whether the tool, group or model has `share: 'fleet'` (G2). The models of a box have an order book of their own. */
   isShared(name: string): boolean {
     const { scope, config, modelsOf } = this.#box;
     const group = groupNameOf(name);

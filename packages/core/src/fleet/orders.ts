@@ -40,7 +40,7 @@ export const wantedAfter = (before: Wanted | undefined, order: FleetOrder, nowMs
 
 const dueFrom = (fromMs: number): Held => ({ fromMs, untilMs: Number.POSITIVE_INFINITY });
 
-/** Whether it is the fleet's permission to send one probe (G4), and not that its circuit is closed (G5). */
+/** Whether it is the fleet's permission to send one probe (G4), and not that its circuit is closed. */
 export const isGrant = (held: Held | undefined): held is Held =>
   held !== undefined && held !== NEVER && held.untilMs < Number.POSITIVE_INFINITY;
 

@@ -61,7 +61,7 @@ const take = (
   changes.move(tracked, next, { ...at, ms });
 };
 
-/** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over (G8). */
+/** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over. */
 const takeEvent = (book: OrderBook, changes: CircuitChanges, at: Moment): void => {
   const wanted = book.wanted(EVENT_CIRCUIT);
   const { gate, correlation } = changes.store.correlations.real;
@@ -79,7 +79,7 @@ const takeEvent = (book: OrderBook, changes: CircuitChanges, at: Moment): void =
 };
 
 /**
- * C15, S5: a call that may probe a group or an event takes the slots of its tool's circuit too. No other process can, because it has
+ * C15: a call that may probe a group or an event takes the slots of its tool's circuit too. No other process can, because it has
  * not been granted the outer probe.
  */
 export const followGrants = (

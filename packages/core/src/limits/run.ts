@@ -67,7 +67,7 @@ export interface RunStart {
 }
 
 /**
- * What a run uses, and its limits (D2): a node in a tree of runs (D1). Calls and steps count when they begin; tokens and money by an estimate
+ * What a run uses, and its limits (D2): a node in a tree of runs. Calls and steps count when they begin; tokens and money by an estimate
  * until they are known. What a child uses counts in each run above it.
  */
 export class Run {
@@ -143,8 +143,8 @@ export class Run {
   }
 
   /**
-   * D2, D1: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first, then one that estimates reach
-   * (D3). Calls and steps that are reserved stop no model.
+   * D2: why a call may not begin now; undefined if nothing stops it. A limit that is used up comes first, then one that estimates
+   * reach. Calls and steps that are reserved stop no model.
    */
   limitObjection(ms: number, isModel = false): LimitObjection | undefined {
     let expected: LimitObjection | undefined;
@@ -354,7 +354,7 @@ export class Run {
     this.add('cost', cost);
   }
 
-  /** C11, D1: a child that was restored lives again, as far as there is room for what it had reserved. Undefined without such a child. */
+  /** C11: a child that was restored lives again, as far as there is room for what it had reserved. Undefined without such a child. */
   take(id: string): Run | undefined {
     const index = this.kept.findIndex((one) => one.id === id);
     const [child] = index < 0 ? [] : this.kept.splice(index, 1);
@@ -376,7 +376,7 @@ export class Run {
     return sizes.length === 0 ? undefined : Math.max(...sizes);
   }
 
-  /** D2, D1: makes a limit larger, here and in each run above that has it. Empty if there is no such limit. */
+  /** D2: makes a limit larger, here and in each run above that has it. Empty if there is no such limit. */
   extend(kind: LimitKind, by: number): readonly ExtendedLimit[] {
     const extended: ExtendedLimit[] = [];
     for (const run of this.#chain()) {
@@ -437,7 +437,7 @@ export class Run {
     });
   }
 
-  /** D2: the limits that are near, with the estimates of calls under way (D3). Empty nearly always. */
+  /** D2: the limits that are near, with the estimates of calls under way. Empty nearly always. */
   near(ms: number): readonly LimitView[] {
     return this.#near(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }

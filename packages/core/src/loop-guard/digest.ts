@@ -1,5 +1,5 @@
 /**
- * Digests of arguments and results, so that the engine can recognise equal ones without keeping them (O5, F1, F2, Q2). The hash is
+ * Digests of arguments and results, so that the engine can recognise equal ones without keeping them (O5). The hash is
  * not cryptographic. A digest reveals nothing because the seed is secret and the digest never leaves the process.
  */
 
@@ -272,7 +272,7 @@ const sizeOf = (prototype: object, value: object): number => Reflect.get(prototy
 let unequalled = 0;
 
 /**
- * The arguments of one call, for as long as their digest may be needed (O5, F1, F2). Small ones are hashed at once. Large ones are
+ * The arguments of one call, for as long as their digest may be needed (O5). Small ones are hashed at once. Large ones are
  * kept until their digest is needed, because hashing a megabyte takes milliseconds and most calls succeed without a digest. If a
  * tool changes large arguments during its call, a digest that is taken later is of the changed ones.
  *

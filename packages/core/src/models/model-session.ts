@@ -219,7 +219,7 @@ const SECOND_REFUSAL: CustomTripPolicy<number> = {
 const modelGroupSettings = (config: BreakerboxConfig, name: string) =>
   groupSettings({ agent: config.agent, groups: config.groups ?? {} }, groupNameOf(name) ?? '', 'process');
 
-/** Changed settings (A10) and the modes that operators force hold for models too. The fleet's orders for models are apart from those for tools (G2). */
+/** Changed settings and the modes that operators force hold for models too. The fleet's orders for models are apart from those for tools (G2). */
 const overridesOf = (all: Overrides): Overrides => ({
   get version() {
     return all.version;

@@ -96,7 +96,7 @@ const causeOf = ({ category, trip }: Pick<ToolReport, 'category' | 'trip'>): str
 
 /** The circuits that reject calls: groups with their tools beneath them, then tools that are unavailable by themselves. */
 const unavailableRows = ({ tools, groups, systemic, state }: SessionReport): readonly UnavailableRow[] => {
-  // A paused session does not probe (S2, B1). While an event lasts, its circuits are not probed one by one (S5).
+  // A paused session does not probe. While an event lasts, its circuits are not probed one by one (S5).
   const ofEvent = new Set(systemic?.tools.map(({ tool }) => tool));
   const probeOf = (name: string, probe: ProbeReport | null) => (state !== 'active' || ofEvent.has(name) ? null : probe);
   const rowOf = (one: ToolReport, more: Partial<UnavailableRow> = {}): UnavailableRow => ({
@@ -188,7 +188,7 @@ const CHARGE_COLUMNS: readonly Column<BudgetReport['charges'][number]>[] = [
   { head: 'leaves in', cell: ({ leavesIn }) => (leavesIn === null ? '' : span(leavesIn)), align: 'right' },
 ];
 
-/** The failure budget, how it refills (B1, B6), and the failures charged. */
+/** The failure budget, how it refills (B1), and the failures charged. */
 const budgetSection: Section = ({ budget, state, tools }) => {
   if (nounOf(tools) === 'model') return ['', []]; // They have none (L2).
   const { limit, remaining, tokens, charges, earlier, window, cycle } = budget;

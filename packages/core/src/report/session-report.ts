@@ -44,7 +44,7 @@ export interface SessionReport {
   readonly children?: readonly ChildReport[];
   /** The circles in which the agent went (D5), the latest 50; left out without any. */
   readonly circles?: readonly CircleReport[];
-  /** The event that is not over, which pauses the session or skips the tools that it affects (S2, S4). */
+  /** The event that is not over, which pauses the session or skips the tools that it affects (S2). */
   readonly systemic: SystemicReport | null;
   /** The last plan of `planScope`; null without a plan. */
   readonly plan: PlanReport | null;

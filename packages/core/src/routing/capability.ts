@@ -94,7 +94,7 @@ export const capabilityChecks = checksWith(
 export const capabilityFileChecks = checksWith(notInAFile);
 
 /**
- * R1, E6: faults across the tools. Takes any value and checks its well-formed parts, so that all faults are reported at once.
+ * R1: faults across the tools. Takes any value and checks its well-formed parts, so that all faults are reported at once.
  * {@link capabilityChecks} reports the malformed parts.
  */
 export const checkCapabilityMap = (tools: unknown): readonly ConfigIssue[] => {

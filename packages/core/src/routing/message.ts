@@ -279,7 +279,7 @@ const STOP = 'Do not call any tools, including ones that still work.';
 /** D3: the pause lifts once the calls under way have used less than expected. */
 const LATER = 'Try again in your next turn, or finish with what you have.';
 
-/** Why the session is paused: its budget has run out (B1, B4), several tools failed as one event (S2), or a limit is reached (D2). */
+/** Why the session is paused: its budget has run out, several tools failed as one event, or a limit is reached. */
 const pauseText = ({ reason, ledger, event, limit, relayed }: RejectionFacts): string => {
   const paused = relayed?.paused ?? 'Tool calls are paused';
   switch (reason as PauseReason) {

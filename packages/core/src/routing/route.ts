@@ -38,7 +38,7 @@ export interface DeferRoute {
 
 /**
  * R2: the usable alternative of least degradation (low, high, unknown last; among equals the first), otherwise the manual fallback,
- * otherwise `defer`. The tool's settings decide whether a last good result comes before them (F2).
+ * otherwise `defer`. The tool's settings decide whether a last good result comes before them.
  */
 export const routeOf = (
   { alternatives = [], fallback }: Capability,

@@ -71,7 +71,7 @@ const inform = (message: string): void => safely('the logger', () => diag.info(`
 
 /**
  * The state in a checked snapshot, on the clock of this process. Time since the snapshot counts as passed; steps do not (C11).
- * `ownsCircuits`: the circuits belong to the session, not to its box (C12).
+ * `ownsCircuits`: the circuits belong to the session, not to its box.
  */
 const recall = (
   kept: Omit<SessionSnapshot, 'id' | 'succeeded' | 'run' | 'tools'>,

@@ -13,7 +13,7 @@ import { LIMIT_KINDS, LIMIT_MODES, type Limits } from '../limits/limits.ts';
 import { Run } from '../limits/run.ts';
 import type { ChildSnapshot, LimitSnapshot, RunSnapshot } from './session-snapshot.ts';
 
-/** How what a run uses is written into a snapshot, checked, and read back (C11, D1, D2). */
+/** How what a run uses is written into a snapshot, checked, and read back (C11). */
 
 const MOST = Number.MAX_SAFE_INTEGER;
 const amount = number(0, AS_WRITTEN, { most: MOST });
@@ -98,7 +98,7 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
   };
 };
 
-/** C11: the time since the snapshot counts as passed. D1: children count as ended until they are taken again. */
+/** C11: the time since the snapshot counts as passed. Children count as ended until they are taken again. */
 export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): Run | undefined => {
   if (kept === undefined) return undefined;
   const run = recalled(kept, { id, name: null }, ms);

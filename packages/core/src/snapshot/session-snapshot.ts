@@ -191,7 +191,7 @@ export interface WindowChargeSnapshot {
   readonly provisional: boolean;
   /** Whether it is the one charge of a systemic event. */
   readonly event: boolean;
-  /** The last thing that its tool did since then; null: nothing that matters (B3, C15). */
+  /** The last thing that its tool did since then; null: nothing that matters (B3). */
   readonly since: 'success' | 'closing' | null;
   /** The tool has no circuit (B5). */
   readonly uncapped: boolean;

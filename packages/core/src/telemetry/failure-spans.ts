@@ -7,7 +7,7 @@ import { spanContextOf } from './spans.ts';
 
 /**
  * The spans of the latest failures of a tool: its own, and those of its keys (C14). Decisions link to them if no circuit of the tool is open: a
- * systemic event may begin with failures alone (S1), and the circuits of keys keep no span.
+ * systemic event may begin with failures alone and the circuits of keys keep no span.
  */
 const latest = new WeakMap<TrackedCircuit, Map<string, SpanContext>>();
 

@@ -3,7 +3,7 @@ import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './r
 import type { TripPolicy } from './trip-policy.ts';
 
 /**
- * Opens when failed calls have cost too many tokens (C3, O4).
+ * Opens when failed calls have cost too many tokens (C3).
  *
  * @example 20,000 tokens within ten minutes
  * ```ts
