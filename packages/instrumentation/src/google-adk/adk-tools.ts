@@ -31,7 +31,8 @@ const ours = new WeakSet<object>();
 /**
  * Lets a guard run the work of one call. The tool itself is changed to ask the guard, because ADK's plugins are not enough. They are
  * called outside of the call's span, do not see an error that a FunctionTool caught or one that is not an Error, and cannot give
- * ADK another tool. A tool that runs in a context without a guard works as before.
+ * ADK another tool: calls that go on after a confirmation or a sign-in, and those of a workflow, do not read the tools of the request. A
+ * tool that runs in a context without a guard works as before.
  *
  * @param isRejected Asked before the tool asks a person. If it says so, the guard runs at once, and must reject the call.
  * @throws TypeError for a frozen tool.
