@@ -12,26 +12,30 @@ interface Waiting {
 }
 
 const queue: Waiting[] = [];
-let spentMs = 0;
+/** When the first piece of this turn was handed over. */
+let began: number | undefined;
 let isPlanned = false;
 
+/** What a piece causes counts too, such as the answer to a request, which is often made after other microtasks. */
+const isOver = (): boolean => began !== undefined && performance.now() - began >= TURN_MS;
+
 const handOver = (one: Waiting): boolean => {
-  const began = performance.now();
-  const hasMore = one.next();
-  spentMs += performance.now() - began;
-  return hasMore;
+  began ??= performance.now();
+  return one.next();
+};
+
+const turn = (): void => {
+  isPlanned = false;
+  began = undefined;
+  step();
 };
 
 /** Each connection has one piece after the other, so that a short request waits for one piece of each. */
-const turn = (): void => {
-  isPlanned = false;
-  spentMs = 0;
-  while (spentMs < TURN_MS) {
-    const one = queue.shift();
-    if (one === undefined) break;
-    if (handOver(one)) queue.push(one);
-  }
-  if (spentMs > 0) plan();
+const step = (): void => {
+  const one = queue.shift();
+  if (one !== undefined && handOver(one)) queue.push(one);
+  if (queue.length > 0 && !isOver()) queueMicrotask(step);
+  else if (began !== undefined) plan();
 };
 
 const plan = (): void => {
@@ -92,7 +96,7 @@ export const inPieces = (socket: Socket): void => {
 
   socket.push = (chunk: Buffer | null): boolean => {
     chunks.push(chunk);
-    while (!isQueued && spentMs < TURN_MS && first() !== undefined) handOver(waiting);
+    if (!isQueued && !isOver() && first() !== undefined) handOver(waiting);
     if (first() !== undefined && !isQueued) {
       isQueued = true;
       isAsked = true;
