@@ -62,6 +62,14 @@ test.each<readonly [string, Fit, boolean]>([
   ['+OK\r\n-ERR x\r\n%1\r\n$6\r\nserver\r\n$5\r\nredis\r\n', 'messages', true],
   ['*3\r\n:1\r\n*0\r\n_\r\n$-1\r\n', 'answers', true],
   ['>2\r\n+MOVING\r\n*1\r\n_\r\n', 'answers', true],
+  ['*1\r\n*3\r\n:0\r\n:16383\r\n*4\r\n+h\r\n:1\r\n+id\r\n*2\r\n+a\r\n+b\r\n', 'any', true],
+  ['*1\r\n*2\r\n:0\r\n:100001\r\n', 'any', false],
+  ['*1\r\n*2\r\n_\r\n:100001\r\n', 'any', false],
+  ['*2\r\n*2\r\n:0\r\n:60000\r\n*2\r\n:0\r\n:60000\r\n', 'any', false],
+  ['*1\r\n*2\r\n+0\r\n+999999\r\n', 'any', false],
+  ['~1\r\n~2\r\n:0\r\n$6\r\n999999\r\n', 'any', false],
+  ['*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n%0\r\n:1\r\n', 'any', false],
+  ['*3\r\n+x\r\n*4\r\n$1\r\nc\r\n:20000\r\n$1\r\nd\r\n:20000\r\n:90000\r\n', 'any', true],
 ])('G7: %j as %s is read: %s', (text, fit, isRead) => {
   for (const length of LENGTHS) {
     const read = expect(() => found(text, length, fit));

@@ -16,6 +16,9 @@ const LINE = /^(?:[+-].*|[:$=!*%~>]([+-]?\d{1,20})\r|_\r|#[tf]\r)$/s;
 const KIND = /^[sp]?(?:message|(?:un)?subscribe)$/;
 const LONGEST_KIND = 12;
 
+/** In all ranges of slots together. A client of a cluster counts from the first to the last one, which may take for ever. A cluster has 16,384. */
+const MOST_SLOTS = 100_000;
+
 /**
  * What a client may get. `ioredis` throws where no other code can catch it, which ends the process, if a message has no name, or comes on
  * a connection that has no subscription (`answers`), or if an answer on one that subscribes is neither a text nor a list that begins with
@@ -29,6 +32,8 @@ export interface Frames {
   readonly parts: number;
   /** Whole answers, without messages. */
   readonly answers: number;
+  /** Whether an answer or a message became whole. */
+  readonly isWhole: boolean;
 }
 
 const unfit = (what: string): Error => new Error(`Redis sent ${what}.`);
@@ -50,6 +55,27 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
   let word: string | undefined;
   let parts = 0;
   let answers = 0;
+  let isWhole = false;
+  /** Of the slots of a cluster: the index in a range, its first one, the number in all ranges, and the index in a node. */
+  let place = 0;
+  let from = 0;
+  let slots = 0;
+  let node = 0;
+
+  /** The second part of a list in a list is the last slot of a range, or how many processes listen on a channel. A node begins with host and port. */
+  const checkSlots = (sign: string, number: number, isList: boolean): void => {
+    if (open.length === 3) {
+      node += 1;
+      if (node < 3 && isList && number >= 0) throw unfit('a node of a cluster without an address');
+    }
+    if (open.length !== 2) return;
+    place += 1;
+    if (place === 1) from = sign === ':' ? number : 0; // Null counts as 0 too.
+    if (place !== 2) return;
+    if (sign !== ':') throw unfit('a range of slots that is no number');
+    slots += Math.max(0, number - from);
+    if (slots > MOST_SLOTS) throw unfit('more slots than a cluster has');
+  };
 
   const begins = (text: string): void => {
     word = undefined;
@@ -75,6 +101,7 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
     for (let left = open.pop(); left !== undefined; left = open.pop()) {
       if (left > 1) return void open.push(left - 1);
     }
+    isWhole = true;
     if (outer !== '>' && !isMessage) answers += 1;
   };
 
@@ -93,7 +120,11 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
       size = given;
       index = 0;
       isMessage = false;
+      slots = 0;
     }
+    if (open.length === 1) place = 0;
+    if (open.length === 2) node = 0;
+    if (open.length > 1 && '*~'.includes(outer)) checkSlots(sign, given, isList);
     check(sign, isList, given, isString);
     const isFirst = open.length === 1 && index === 0 && isString && '*>'.includes(outer);
     if (open.length === 1) index += 1;
@@ -108,6 +139,7 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
   return (bytes) => {
     parts = 0;
     answers = 0;
+    isWhole = false;
     let at = 0;
     while (at < bytes.length) {
       const skipped = Math.min(content, bytes.length - at);
@@ -127,6 +159,6 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
       head = '';
       length = 0;
     }
-    return { parts, answers };
+    return { parts, answers, isWhole };
   };
 };

@@ -10,63 +10,117 @@ import {
   unreferenced,
 } from './connection.ts';
 import type { Fit } from './frames.ts';
-import { limitedReading, type Reading, watchReads } from './reading.ts';
+import { type Expected, watchReads } from './reading.ts';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (...args: unknown[]) => IoredisClient;
+
+type Connect = (...given: unknown[]) => Promise<Socket>;
+type Connector = new (...given: never[]) => { readonly connect: Connect };
+type Callback = (error: unknown, answer?: unknown) => void;
 
 interface Internals {
   readonly isCluster?: boolean;
   readonly stream?: Socket;
   readonly commandQueue?: { readonly length: number };
-  /** With sentinels, it makes clients to ask them. */
-  readonly connector?: { connectToSentinel?: (...given: unknown[]) => IoredisClient };
-  readonly options?: { readonly keyPrefix?: unknown; readonly redisOptions?: object };
+  readonly connector?: {
+    readonly constructor: Connector;
+    /** With sentinels, it makes clients to ask them. */
+    connectToSentinel?: (...given: unknown[]) => IoredisClient;
+    check?: (info: unknown) => boolean;
+  };
+  readonly options?: {
+    readonly keyPrefix?: unknown;
+    readonly redisOptions?: object;
+    /** Undefined: its own. */
+    Connector?: Connector | undefined;
+  };
+  duplicate?: unknown;
+  cluster?: unknown;
 }
 
 /** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
 const TIMES = { connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
 const OWN = { ...TIMES, lazyConnect: true, retryStrategy: null, replyMapping: 'legacy' };
 
-const ownOf = (client: IoredisClient, reading: Reading, fit: Fit, more: object = {}): IoredisClient => {
+const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClient => {
   const duplicate = client.duplicate.bind(client) as unknown as Duplicate;
   const { isCluster, options } = client as Internals;
-  if (!isCluster) return watched(duplicate({ ...OWN, ...more }), reading, fit);
+  if (!isCluster) return watched(duplicate({ ...OWN, ...more }), fit);
   const redisOptions = { ...options?.redisOptions, ...TIMES, replyMapping: 'legacy' };
   const own = duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
-  own.on('+node', (node) => void watched(node as IoredisClient, reading, 'answers'));
+  const subscribers = new Set<Socket>();
+  own.on('+node', (node) => watchNode(node as IoredisClient, subscribers));
+  own.on('nodeError', (error) => {
+    if (isUnasked(error)) for (const stream of subscribers) stream.destroy();
+  });
   return own;
 };
 
 /** ioredis makes an error of each confirmation without a question. For a thousand of them it takes 40 ms. */
-const UNASKED = /^Command queue state error/;
+const isUnasked = (error: unknown): boolean =>
+  error instanceof Error && /^Command queue state error/.test(error.message);
+
+const watchStream = (stream: Socket, expected: Expected): void => {
+  watchReads(stream, expected);
+  stream.on('data', ignore); // ioredis adds its listener with prependListener, after which Node reads ahead without turns.
+};
+
+const isSlots = (answer: unknown): boolean =>
+  Array.isArray(answer) && answer.every((range) => Array.isArray(range) && range.slice(2).every(Array.isArray));
+
+/** A cluster asks each node for its slots over a copy, and throws where no other code can catch it if they do not fit. */
+const watchSlots = (copy: IoredisClient): IoredisClient => {
+  const internals = watched(copy, 'answers') as Internals;
+  const cluster = (internals.cluster as Call).bind(copy);
+  internals.cluster = (command: string, callback: Callback) =>
+    cluster(command, (error: unknown, answer: unknown) => {
+      callback(error ?? (isSlots(answer) ? null : new Error('The slots of the cluster do not fit.')), answer);
+    });
+  return copy;
+};
+
+/** A node, and the connections that a cluster makes to it without showing them: copies, and subscribers, which take its options. */
+const watchNode = (node: IoredisClient, subscribers: Set<Socket>): void => {
+  const internals = watched(node, 'answers') as Internals;
+  const { connector, options } = internals;
+  if (connector === undefined || options === undefined) return;
+  const duplicate = node.duplicate.bind(node) as unknown as Duplicate;
+  const own = options.Connector;
+  internals.duplicate = (overrides: object) => watchSlots(duplicate({ ...overrides, Connector: own }));
+  const { constructor: Base } = connector;
+  options.Connector = class extends Base {
+    override connect: Connect = async (...given) => {
+      const stream = await Base.prototype.connect.apply(this, given);
+      watchStream(stream, { fit: 'messages' });
+      subscribers.add(stream);
+      stream.once('close', () => subscribers.delete(stream));
+      return stream;
+    };
+  };
+};
 
 /** Those that listen for a new master have options of their own. */
 const watchSentinels = (connector: NonNullable<Internals['connector']>): void => {
   const connect = connector.connectToSentinel?.bind(connector);
-  if (connect === undefined) return;
-  connector.connectToSentinel = (endpoint, listening) => {
-    const [reading, fit] = [limitedReading(), listening === undefined ? 'answers' : 'messages'] as const;
-    const sentinel = watched(connect(endpoint, listening), reading, fit);
-    sentinel.on('message', reading.answered);
-    return sentinel;
-  };
+  const check = connector.check?.bind(connector);
+  if (connect === undefined || check === undefined) return;
+  connector.connectToSentinel = (endpoint, listening) =>
+    watched(connect(endpoint, listening), listening === undefined ? 'answers' : 'messages');
+  connector.check = (info) => check(info ?? {}); // It throws where no other code can catch it.
 };
 
-const watched = (client: IoredisClient, reading: Reading, fit: Fit): IoredisClient => {
+const watched = (client: IoredisClient, fit: Fit): IoredisClient => {
   const { connector } = client as Internals;
   if (connector !== undefined) watchSentinels(connector);
   const commands = (): number => (client as Internals).commandQueue?.length ?? Number.POSITIVE_INFINITY;
   const streamOf = (): Socket | undefined => (client as Internals).stream;
   client.on('error', (error) => {
-    if (error instanceof Error && UNASKED.test(error.message)) streamOf()?.destroy();
+    if (isUnasked(error)) streamOf()?.destroy();
   });
   client.on('connect', () => {
     const stream = streamOf();
-    reading.answered();
-    if (stream === undefined) return;
-    watchReads(stream, reading, { fit, commands });
-    stream.on('data', ignore); // ioredis adds its listener with prependListener, after which Node reads ahead without turns.
+    if (stream !== undefined) watchStream(stream, { fit, commands });
   });
   return client;
 };
@@ -88,8 +142,7 @@ const keepOpen = (client: IoredisClient, onTry: () => void = ignore, onError = i
 /** Adapts a client or a cluster of `ioredis`. */
 export const ioredisConnection = (given: IoredisClient): RedisConnection => {
   const { isCluster, options } = given as Internals;
-  const reading = limitedReading();
-  const client = ownOf(given, reading, 'answers');
+  const client = ownOf(given, 'answers');
   const last = lastError();
   const close = keepOpen(client, ignore, last.note);
   const call: Call = (client.call as unknown as Call).bind(client);
@@ -99,12 +152,11 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
     send: async ([name, ...args]) => {
       if (client.status !== 'ready') throw last.error();
       last.forget();
-      return call(name, args).finally(reading.answered);
+      return call(name, args);
     },
     subscribe: (listener) => {
       // The scripts see keys with the client's prefix, and so publish to that name.
-      const heard = limitedReading();
-      const subscriber = ownOf(given, heard, 'messages', {
+      const subscriber = ownOf(given, 'messages', {
         keyPrefix: '',
         ...(isCluster && { shardedSubscribers: true }),
       });
@@ -116,10 +168,7 @@ export const ioredisConnection = (given: IoredisClient): RedisConnection => {
         async (channel) => ssubscribe?.(prefix + channel),
         async (channel) => sunsubscribe?.(prefix + channel),
       );
-      subscriber.on('smessage', () => {
-        heard.answered();
-        listener();
-      });
+      subscriber.on('smessage', () => listener());
       subscriber.on('ready', channels.update);
       for (const event of ['end', 'close']) subscriber.on(event, channels.lost);
       return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, channels.update) };

@@ -8,7 +8,7 @@ import {
   repeat,
   unreferenced,
 } from './connection.ts';
-import { limitedReading, type Reading, watchedSocket } from './reading.ts';
+import { watchedSocket } from './reading.ts';
 
 type Send = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (overrides?: object) => NodeRedisClient;
@@ -31,28 +31,22 @@ interface Options {
  * A connection of the fleet's own, with the options of the client. The fleet itself connects it again, because the timers of the client
  * would keep the process alive while Redis is away. A cluster finds its nodes by its own rules.
  */
-const ownOf = (client: NodeRedisClient, reading: Reading): NodeRedisClient => {
+const ownOf = (client: NodeRedisClient): NodeRedisClient => {
   const duplicate = client.duplicate.bind(client) as Duplicate;
   const { options = {}, _options = options } = client as { readonly options?: Options; readonly _options?: Options };
   if (isCluster(client)) {
     const { defaults } = _options;
-    const socket = { ...defaults?.socket, ...watchedSocket(reading) };
+    const socket = { ...defaults?.socket, ...watchedSocket() };
     return duplicate({ ...STAY, defaults: { ...defaults, ...STAY, socket } });
   }
-  const own = { reconnectStrategy: false, connectTimeout: CONNECT_MS, ...watchedSocket(reading) };
+  const own = { reconnectStrategy: false, connectTimeout: CONNECT_MS, ...watchedSocket() };
   const socket = { ...options.socket, ...own };
   return duplicate({ ...STAY, socket });
 };
 
 /** Connects without waiting, and again whenever the connection is lost. Returns a function that closes it. */
-const keepOpen = (
-  client: NodeRedisClient,
-  reading: Reading,
-  onTry: () => void = ignore,
-  onError = ignore,
-): (() => void) => {
+const keepOpen = (client: NodeRedisClient, onTry: () => void = ignore, onError = ignore): (() => void) => {
   client.on('error', onError);
-  client.on('connect', reading.answered);
   if (isCluster(client)) {
     const { masters } = client;
     client.on('node-error', onError);
@@ -77,10 +71,9 @@ const keepOpen = (
 
 /** Adapts a client or a cluster of `redis`. */
 export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => {
-  const reading = limitedReading();
-  const client = ownOf(given, reading);
+  const client = ownOf(given);
   const last = lastError();
-  const close = keepOpen(client, reading, ignore, last.note);
+  const close = keepOpen(client, ignore, last.note);
   const send: Send = (client.sendCommand as unknown as Send).bind(client);
   return {
     closesAll: !isCluster(given),
@@ -88,25 +81,19 @@ export const nodeRedisConnection = (given: NodeRedisClient): RedisConnection => 
       if (!client.isReady) throw last.error();
       last.forget();
       const options = { timeout, typeMapping: {} };
-      const sent = isCluster(client) ? send(key, false, command, options) : send(command, options);
-      return sent.finally(reading.answered);
+      return isCluster(client) ? send(key, false, command, options) : send(command, options);
     },
     subscribe: (listener) => {
-      const heard = limitedReading();
-      const subscriber = ownOf(given, heard);
-      const onMessage = () => {
-        heard.answered();
-        listener();
-      };
+      const subscriber = ownOf(given);
       const channels = channelsOf(
         () => subscriber.isReady,
-        (channel) => subscriber.sSubscribe(channel, onMessage),
+        (channel) => subscriber.sSubscribe(channel, () => listener()),
         (channel) => subscriber.sUnsubscribe(channel),
       );
       subscriber.on(isCluster(subscriber) ? 'connect' : 'ready', channels.update);
       if (!isCluster(subscriber))
         for (const event of ['end', 'error', 'terminated']) subscriber.on(event, channels.lost);
-      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, heard, channels.update) };
+      return { to: channels.to, hears: channels.hears, close: keepOpen(subscriber, channels.update) };
     },
     close,
   };

@@ -1,8 +1,12 @@
 /** Servers in the place of Redis that send what no client expects. An error that is thrown or rejected without a listener fails the test. */
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { createBreakerbox } from '@breakerbox/core';
-import { Redis } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createFleet } from '../fleet.ts';
@@ -16,22 +20,30 @@ beforeAll(async () => {
 });
 afterAll(() => redis.stop());
 
+type Lie = (socket: Socket, asked: string) => void;
+
 /** A way to Redis. While it lies, each connection gets something else. */
-const liar = async (port = 0, upstreamPort = redis.port) => {
-  let lie: ((socket: Socket) => void) | undefined;
+const liar = async (port = 0, upstreamPort = redis.port, tls?: TlsOptions) => {
+  let lie: Lie | undefined;
+  let falsify: ((asked: string) => string | undefined) | undefined;
   const open = new Set<Socket>();
-  const server = createServer((client) => {
+  const pass = (client: Socket): void => {
     const upstream = connect(upstreamPort, '127.0.0.1');
     for (const socket of [client, upstream])
       socket.on('error', () => {}).on('close', () => [client, upstream].forEach((one) => void one.destroy()));
     open.add(client);
     client.on('close', () => open.delete(client));
-    client.on('data', (data) => upstream.write(data));
-    upstream.on('data', (data) => {
-      client.write(data);
-      lie?.(client);
+    let asked = '';
+    client.on('data', (data) => {
+      asked = String(data).toLowerCase();
+      upstream.write(data);
     });
-  });
+    upstream.on('data', (data) => {
+      client.write(falsify?.(asked) ?? data);
+      lie?.(client, asked);
+    });
+  };
+  const server = tls === undefined ? createServer(pass) : createTlsServer(tls, pass);
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.close();
@@ -41,6 +53,10 @@ const liar = async (port = 0, upstreamPort = redis.port) => {
     port: (server.address() as AddressInfo).port,
     lies: (what: typeof lie) => {
       lie = what;
+    },
+    /** Gives other answers. */
+    falsifies: (what: typeof falsify) => {
+      falsify = what;
     },
     drop: () => {
       for (const socket of open) socket.destroy();
@@ -75,7 +91,7 @@ const joining = (client: IoredisClient | NodeRedisClient) => {
   return fleet;
 };
 
-const joined = async (make: (typeof CLIENTS)[number][1], port: number) => {
+const joined = async (make: (port: number) => IoredisClient | NodeRedisClient, port: number) => {
   const fleet = joining(make(port));
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 10_000 });
   return fleet;
@@ -128,26 +144,91 @@ test.each(LIARS)('G7: of %s without an end, a client keeps little', { timeout: 4
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
 });
 
-test('G7: a cluster of redis is checked on connections that it makes later', { timeout: 60_000 }, async () => {
+/** A cluster of one node, behind a liar. */
+const clusterLiar = async () => {
   const port = await freePort();
+  const announced = ['--cluster-announce-ip', '127.0.0.1', '--cluster-announce-port', String(port)];
   const bus = ['--cluster-port', String(await freePort())];
-  const node = await startRedis(['--cluster-enabled', 'yes', ...bus, '--cluster-announce-port', String(port)]);
+  const node = await startRedis(['--cluster-enabled', 'yes', ...bus, ...announced]);
   onTestFinished(() => node.stop());
   execFileSync('redis-cli', ['-p', String(node.port), 'cluster', 'addslotsrange', '0', '16383'], { stdio: 'pipe' });
-  const { lies, drop } = await liar(port, node.port);
-  const fleet = joining(createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] }));
-  await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
-  drop();
-  const sent = await new Promise<number>((closed) => {
-    lies((socket) => {
-      lies(undefined);
-      endless('$500000000\r\n', Buffer.alloc(65_536, 'x'), closed)(socket);
-    });
-  });
-  expect(sent).toBeLessThan(40_000_000);
-});
+  return liar(port, node.port);
+};
 
-test('G7: a sentinel that lies to ioredis does not end the process, nor fill the memory', {
+const CLUSTERS = [
+  ['redis', (port: number) => createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] })],
+  ['ioredis', (port: number) => new Cluster([{ host: '127.0.0.1', port }], { lazyConnect: true })],
+] as const;
+
+const KINDS = [
+  ['commands', 'evalsha'],
+  ['subscriptions', 'ssubscribe'],
+] as const;
+const CLUSTER_KINDS = CLUSTERS.flatMap(([name, make]) => KINDS.map((kind) => [...kind, name, make] as const));
+
+test.each(CLUSTER_KINDS)(
+  'G7: the connections for %s (%s) of a cluster of %s are checked, whenever they are made',
+  {
+    timeout: 60_000,
+  },
+  async (_, command, __, make) => {
+    const { port, lies, drop } = await clusterLiar();
+    const fleet = await joined(make, port);
+    const oftenLied = async (lie: Lie, times: number): Promise<void> => {
+      let left = times;
+      lies((socket, asked) => {
+        if (!asked.includes(command)) return;
+        left -= 1;
+        if (left <= 0) lies(undefined);
+        lie(socket, asked);
+      });
+      drop();
+      await vi.waitUntil(() => left <= 0, { timeout: 30_000 });
+    };
+    for (const text of [...MORE_LIES, ...MOVES]) await oftenLied((socket) => void socket.write(text), 1);
+    const sent = await new Promise<number>((closed) => {
+      void oftenLied(endless('$500000000\r\n', Buffer.alloc(65_536, 'x'), closed), 1);
+    });
+    expect(sent).toBeLessThan(40_000_000);
+    await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+  },
+);
+
+const MOST = Number.MAX_SAFE_INTEGER;
+const SLOTS = [
+  '$-1\r\n',
+  '*1\r\n$-1\r\n',
+  '*1\r\n*3\r\n:0\r\n:16383\r\n$-1\r\n',
+  `*1\r\n*3\r\n:0\r\n:${MOST}\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n`,
+  `*1\r\n*3\r\n$1\r\n0\r\n$16\r\n${MOST}\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n`,
+  `*2\r\n${'*3\r\n:0\r\n:1\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n'}${'*3\r\n:2\r\n:3\r\n*2\r\n%1\r\n+a\r\n+b\r\n:1\r\n'}`,
+  `*20\r\n${'*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:1\r\n'.repeat(20)}`,
+];
+
+test.each(CLUSTERS)(
+  'G7: slots of a cluster that do not fit neither end the process of %s nor keep it',
+  {
+    timeout: 60_000,
+  },
+  async (_, make) => {
+    const { port, falsifies } = await clusterLiar();
+    for (const slots of SLOTS) {
+      let told = 0;
+      falsifies((asked) => {
+        if (!/\nslots\r/.test(asked)) return undefined;
+        told += 1;
+        return slots;
+      });
+      const fleet = joining(make(port));
+      await vi.waitUntil(() => told > 0, { timeout: 15_000 });
+      falsifies(undefined);
+      await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+      await fleet.close();
+    }
+  },
+);
+
+test('G7: a sentinel or master that lies to ioredis does not end the process, nor fill the memory', {
   timeout: 40_000,
 }, async () => {
   const asked: ((socket: Socket) => void)[] = [];
@@ -179,6 +260,41 @@ test('G7: a sentinel that lies to ioredis does not end the process, nor fill the
   expect(await sent).toBeLessThan(40_000_000);
   await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
 });
+
+const certificate = (): TlsOptions => {
+  const folder = mkdtempSync(join(tmpdir(), 'breakerbox-tls-'));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+  execFileSync('openssl', [...made, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+  const texts = { cert: readFileSync(cert), key: readFileSync(key) };
+  rmSync(folder, { recursive: true });
+  return texts;
+};
+
+const TLS = { rejectUnauthorized: false };
+const OVER_TLS = [
+  ['redis', (port: number) => createClient({ url: `rediss://127.0.0.1:${port}`, socket: { tls: true, ...TLS } })],
+  ['ioredis', (port: number) => new Redis(port, '127.0.0.1', { lazyConnect: true, tls: TLS })],
+] as const;
+
+test.each(OVER_TLS)(
+  'G7: of a string without an end, %s keeps little over TLS',
+  { timeout: 40_000 },
+  async (_, make) => {
+    const { port, lies } = await liar(0, redis.port, certificate());
+    const fleet = await joined(make, port);
+    for (const _try of [1, 2]) {
+      const sent = await new Promise<number>((closed) => {
+        lies((socket) => {
+          lies(undefined);
+          endless('$500000000\r\n', Buffer.alloc(65_536, 'x'), closed)(socket);
+        });
+      });
+      expect(sent).toBeLessThan(40_000_000);
+      await vi.waitUntil(() => fleet.status().mode === 'up', { timeout: 15_000 });
+    }
+  },
+);
 
 const MESSAGE = '>3\r\n$8\r\nsmessage\r\n$1\r\nc\r\n$1\r\nx\r\n';
 const MESSAGES = 200_000;

@@ -1,59 +1,48 @@
+import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { inPieces } from '@breakerbox/listen';
 import { type Fit, frameChecker } from './frames.ts';
 
-/** Bytes that may come between two whole answers. The scripts give 9 MB at most. */
+/** Bytes that may come before an answer is whole. The scripts give 9 MB at most. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Parts that may come between two whole answers. A client makes a value of each. The scripts give a few thousand, and a large cluster lists its nodes. */
-const MOST_PARTS = 20_000;
-
-/** What one connection of the fleet's own may receive: a client keeps an answer that has no end, and fills the memory. */
-export interface Reading {
-  /** @throws Error if so many bytes or parts more are too many. */
-  take(bytes: number, parts: number): void;
-  /** An answer or a message was whole. */
-  answered(): void;
-}
-
-export const limitedReading = (): Reading => {
-  let left = { bytes: MOST_BYTES, parts: MOST_PARTS };
-  return {
-    take: (bytes, parts) => {
-      left = { bytes: left.bytes - bytes, parts: left.parts - parts };
-      if (left.bytes < 0) throw new Error(`Redis sent more than ${MOST_BYTES} bytes without the end of an answer.`);
-      if (left.parts < 0) throw new Error(`Redis sent more than ${MOST_PARTS} parts without the end of an answer.`);
-    },
-    answered: () => {
-      left = { bytes: MOST_BYTES, parts: MOST_PARTS };
-    },
-  };
-};
+/** Parts that may come before an answer is whole. A client makes a value of each. The scripts give a few thousand, and a large cluster lists its slots. */
+const MOST_PARTS = 100_000;
 
 /** What a client expects of its connection. */
 export interface Expected {
   readonly fit: Fit;
-  /** Commands without an answer. */
-  commands(): number;
+  /** Commands without an answer. Default: any number. */
+  commands?(): number;
 }
-
-const ANYTHING: Expected = { fit: 'any', commands: () => Number.POSITIVE_INFINITY };
 
 const watched = new WeakSet<Socket>();
 
-/** Reads from a socket in turns, checks what comes before the client sees it, and ends the socket if that cannot be read. */
-export const watchReads = (socket: Socket, reading: Reading, expected = ANYTHING): void => {
+/**
+ * Reads from a socket in turns, checks what comes before the client sees it, and ends the socket if that cannot be read, or has no end: a
+ * client keeps such an answer, and fills the memory.
+ */
+export const watchReads = (socket: Socket, { fit, commands }: Expected): void => {
   if (watched.has(socket)) return;
   watched.add(socket);
   inPieces(socket);
   const emit = socket.emit.bind(socket) as (event: string | symbol, ...given: unknown[]) => boolean;
-  const framesIn = frameChecker(expected.fit);
+  const framesIn = frameChecker(fit);
+  let bytesLeft = MOST_BYTES;
+  let partsLeft = MOST_PARTS;
+  const take = (bytes: Buffer): void => {
+    const { parts, answers, isWhole } = framesIn(bytes);
+    if (isWhole) [bytesLeft, partsLeft] = [MOST_BYTES, MOST_PARTS];
+    bytesLeft -= bytes.length;
+    partsLeft -= parts;
+    if (bytesLeft < 0) throw new Error(`Redis sent more than ${MOST_BYTES} bytes without the end of an answer.`);
+    if (partsLeft < 0) throw new Error(`Redis sent more than ${MOST_PARTS} parts without the end of an answer.`);
+    if (commands !== undefined && answers > commands()) throw new Error('Redis sent an answer without a command.');
+  };
   socket.emit = (event: string | symbol, ...given: unknown[]): boolean => {
     if (event !== 'data') return emit(event, ...given);
     const [bytes] = given as [Buffer];
     try {
-      const { parts, answers } = framesIn(bytes);
-      reading.take(bytes.length, parts);
-      if (answers > expected.commands()) throw new Error('Redis sent an answer without a command.');
+      take(bytes);
       emit(event, bytes);
     } catch (cause) {
       socket.destroy(new Error('Redis sent what its client cannot read.', { cause }));
@@ -62,13 +51,30 @@ export const watchReads = (socket: Socket, reading: Reading, expected = ANYTHING
   };
 };
 
-/**
- * Options of each socket that a client makes which does not show its sockets: Node calls `construct` of a new stream. Sockets of TLS do
- * not have it: there, the certificate of the server was checked.
- */
-export const watchedSocket = (reading: Reading): object => ({
-  construct(this: Socket, made: () => void): void {
-    watchReads(this, reading);
-    made();
-  },
-});
+const OURS = Symbol('breakerbox.fleet');
+
+/** Options of a socket of TLS. Node keeps them in the socket, and shows them nowhere else. */
+const connectOptionsOf = (socket: object): object => {
+  const place = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'connect-options');
+  return (place && (socket as { readonly [key: symbol]: object | undefined })[place]) ?? {};
+};
+
+let isListening = false;
+
+/** Options of each socket that a client makes which does not show its sockets: over TCP Node calls `construct` of a new one, and over TLS it announces it. */
+export const watchedSocket = (): object => {
+  if (!isListening) {
+    subscribe('net.client.socket', (message) => {
+      const { socket } = message as { readonly socket: Socket };
+      if (OURS in connectOptionsOf(socket)) watchReads(socket, { fit: 'any' });
+    });
+  }
+  isListening = true;
+  return {
+    [OURS]: true,
+    construct(this: Socket, made: () => void): void {
+      watchReads(this, { fit: 'any' });
+      made();
+    },
+  };
+};
