@@ -48,7 +48,7 @@ const modelOf = (takeTurn: TakeTurn, provider: Provider = 'first'): Model => {
             }
           : {
               type: 'function_call' as const,
-              callId: `call-${made}`,
+              callId: `${provider}-${made}`, // Two models of one conversation share no id.
               name: turn.call.tool,
               status: 'completed' as const,
               arguments: JSON.stringify(turn.call.input),
