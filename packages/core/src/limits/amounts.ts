@@ -12,7 +12,7 @@ export const warnOfAmount = (what: string, field: string, value: unknown): void 
 };
 
 /** The same for `session.spend(usage)`. */
-export const warnOfUsage = (agent: string, usage: object): void => {
+export const warnOfUsage = (agent: string, usage: { readonly tokens?: unknown; readonly cost?: unknown }): void => {
   const what = `session.spend() of agent '${agent}'`;
   for (const field of ['tokens', 'cost'] as const) if (field in usage) warnOfAmount(what, field, usage[field]);
   if ('tokens' in usage || 'cost' in usage) return;
