@@ -55,7 +55,7 @@ function expectKnownNames(expression: string, recorded: ReadonlySet<string> = re
 /** The queries inside a template (printf `…` args | query), which promtool does not check. */
 function queriesOf(template: string): string[] {
   return [...template.matchAll(/printf\s+`([^`]+)`[^}]*\|\s*query/g)].map((match) =>
-    (match[1] ?? '').replaceAll('%q', '"x"').replaceAll('%%', '%'),
+    (match[1] ?? '').replaceAll('%q', '"x"').replaceAll('%.0f', '9').replaceAll('%%', '%'),
   );
 }
 const annotationQueries = (of: readonly PrometheusRule[]): string[] =>

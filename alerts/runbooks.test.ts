@@ -166,8 +166,9 @@ describe('links of the rules', () => {
     const link = new URL(url.replaceAll(/\{\{.*?\}\}/g, ''), 'http://grafana');
     const dashboard = dashboards.find(({ uid }) => link.pathname === `/d/${uid}`);
     const variables = dashboard?.templating.list.map(({ name }) => `var-${name}`);
-    expect(variables, link.pathname).toEqual(expect.arrayContaining([...link.searchParams.keys()]));
-    expect(link.searchParams.size).toBeGreaterThan(0);
+    const asked = [...link.searchParams.keys()].filter((name) => !['from', 'to'].includes(name));
+    expect(variables, link.pathname).toEqual(expect.arrayContaining(asked));
+    expect(asked).not.toEqual([]);
     const { head } = runbookOf(runbook.replace(blob, ''));
     expect(head).toContain(`**Dashboard** ${dashboard && nameOf(dashboard)}.`);
   });

@@ -46,7 +46,7 @@ const open = (agent: string, tool: string, endsAt?: string): PostedAlert =>
     onAgent(agent, tool),
     {
       summary: `${agent}: ${tool} is out of use (server)`,
-      description: `${tool} of agent ${agent} (job breakerbox) has been out of use since Nov 20 17:54 UTC: 1 circuit. Its calls are skipped. Check the service & co behind it.`,
+      description: `${tool} of agent ${agent} (job breakerbox) has been out of use for more than 5 minutes. Affected within the last 2 minutes: 1 circuit. Its calls are skipped. Check the service & co behind it.`,
       began: 'Nov 20 17:54 UTC',
       dashboard_url: `http://localhost:3000/d/breakerbox-tool-detail?var-job=breakerbox&var-agent=${agent}&var-tool=${tool}`,
     },
@@ -60,7 +60,7 @@ const systemic = (agent: string, endsAt?: string): PostedAlert =>
     onAgent(agent),
     {
       summary: `${agent}: get_weather, web_search fail together (network)`,
-      description: `Agent ${agent} (job breakerbox) has recognised failures of several tools as one event. Failed within the last 15 minutes: get_weather (network), web_search (network). 1 session is paused for every tool (at Nov 20 18:00 UTC).`,
+      description: `Agent ${agent} (job breakerbox) has recognised failures of several tools as one event. Tools that failed: get_weather (network), web_search (network). 1 session is paused for every tool (at Nov 20 18:00 UTC).`,
       dashboard_url: `http://localhost:3000/d/breakerbox-correlated-failures?var-job=breakerbox&var-agent=${agent}`,
       console_url: `http://localhost:9480/#agent=${agent}`,
     },

@@ -80,7 +80,9 @@ const writeFiles = (folder: string, alertmanager: string, options: ServerOptions
   const rules = join(folder, 'rules');
   mkdirSync(rules);
   for (const name of readdirSync(RULES).filter((one) => one.endsWith('.yml'))) {
-    writeFileSync(join(rules, name), stringify(scaleFile(read('alerts', 'rules', name), scale)));
+    const scaled = stringify(scaleFile(read('alerts', 'rules', name), scale));
+    // A minute is too long for a text about a run of seconds.
+    writeFileSync(join(rules, name), scaled.replaceAll('15:04 MST', '15:04:05 MST'));
   }
   const stack = read('stack', 'prometheus', 'prometheus.yml');
   const interval = `${intervalMs}ms`;

@@ -177,9 +177,9 @@ const telemetryAbsent: AlertDefinition = {
     ].join('\n');
   },
   for: ({ absentFor, gap }) => durationOf(seconds(absentFor) - seconds(gap)),
-  began: ({ dialect, andSelector }) => {
+  began: ({ andSelector }) => {
     const sessions = `${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q${andSelector}}`;
-    return dialect.time('', { query: `max(max_over_time(timestamp(${sessions})[1h:1m]))`, args: ['job', 'agent'] }, '');
+    return { query: `max(max_over_time(timestamp(${sessions})[1h:1m]))`, args: ['job', 'agent'] };
   },
   summary: ({ dialect }) => `${dialect.label('agent')} has stopped reporting`,
   description: ({ dialect, settings }) =>
@@ -207,10 +207,10 @@ const fleetDegraded: AlertDefinition = {
   },
   summary: ({ dialect }) =>
     `${dialect.label('agent')}: ${dialect.counted('process cannot reach the store of its', 'processes cannot reach the store of their')} shared circuits`,
-  began: ({ dialect, andSelector }) => {
+  began: ({ andSelector }) => {
     const of = `{job=%q, ${AGENT}=%q${andSelector}}`;
     const query = `min(${METRIC.fleetReadTime.prometheus}${of} and ${METRIC.fleetUp.prometheus}${of} == 0)`;
-    return dialect.time('', { query, args: ['job', 'agent', 'job', 'agent'] }, '');
+    return { query, args: ['job', 'agent', 'job', 'agent'] };
   },
   description: ({ dialect, settings }) =>
     `The store (Redis) has not answered ${dialect.counted('process', 'processes')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) for ${inWords(settings.degradedFor)}. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it. Check the store and the way to it. For the reason, on the machine of the agent: breakerbox ctl list.`,

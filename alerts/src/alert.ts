@@ -1,4 +1,4 @@
-import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
+import type { AlertLabel, DashboardUid, Dialect, TextQuery } from './dialect.ts';
 import type { Ground } from './record.ts';
 import type { RuleSettings } from './settings.ts';
 
@@ -46,6 +46,6 @@ export interface AlertDefinition {
   summary(ground: TextGround): string;
   /** What, who, since when and whether it lasts. Then what to do. The messages contain at most 900 characters of it. */
   description(ground: TextGround): string;
-  /** When the trouble began, for an alert that fires minutes later; empty if that is not known. */
-  began?(ground: TextGround): string;
+  /** When the trouble began, which may be minutes before the alert fires: a Unix time, or no result if that is not known. */
+  began?(ground: TextGround): TextQuery;
 }

@@ -1,6 +1,6 @@
 import type { SessionState } from '@breakerbox/core';
 import type { TextGround } from './alert.ts';
-import type { AlertLabel } from './dialect.ts';
+import type { AlertLabel, TextQuery } from './dialect.ts';
 import { durationOf, seconds } from './duration.ts';
 import { AGENT, ATTR, BY_TOOL, label, METRIC, PRIMARY, TOOL } from './promql.ts';
 import { RECORDED, type RecordKey } from './record.ts';
@@ -37,35 +37,30 @@ const times = (args: readonly AlertLabel[], count: number): readonly AlertLabel[
  * When a condition on recorded series of the tool began.
  * @param of a series that the tool has whenever it has calls
  */
-export const toolTroubleSince = (
-  { dialect }: TextGround,
-  of: RecordKey,
-  condition: RecordKey,
-  compared = '',
-): string => {
+export const toolTroubleSince = (of: RecordKey, condition: RecordKey, compared = ''): TextQuery => {
   const [all, bad] = [of, condition].map((key) => `${RECORDED[key]}{${MATCH_TOOL}}`);
   const query = `${lastWithout(`${all} unless ${bad}${compared}`)} or ${firstOf(`${all} > 0`)}`;
-  return dialect.time('', { query, args: times(OF_TOOL, 3) }, '');
+  return { query, args: times(OF_TOOL, 3) };
 };
 
 /**
  * Since when the tool is unavailable, by the recorded series. For an outage of keys: nearly all calls were skipped over a window, and it began
  * neither before that window nor before the first skip.
  */
-export const unavailableSince = ({ dialect }: TextGround, before = '', otherwise = ''): string => {
+export const unavailableSince = (): TextQuery => {
   const of = (key: RecordKey, more = ''): string => `${RECORDED[key]}{${MATCH_TOOL}${more}}`;
   const window = lastWithout(`${of('circuits')} unless ${of('keysOutOfUse')}`, ` - ${asSeconds(WINDOW.short)}`);
   const skips = of('decisions5m', `, ${label(ATTR.reason)}="key_open"`);
   const first = lastWithout(`${of('circuits')} unless on (${BY_TOOL}) ${skips}`);
   const query = `${of('unavailableSince')} or max by (${BY_TOOL}) (label_replace(${window}, "of", "window", "", "") or ${first})`;
-  return dialect.time(before, { query, args: times(OF_TOOL, 5) }, '', otherwise);
+  return { query, args: times(OF_TOOL, 5) };
 };
 
 /** Since when sessions of the agent fall low, with less than half an hour in between. */
-export const fallingLowSince = ({ dialect }: TextGround): string => {
+export const fallingLowSince = (): TextQuery => {
   const low = `${RECORDED.low30m}{${MATCH_AGENT}}`;
   const query = `${lastWithout(`${low} == 0`)} or ${firstOf(`${low} > 0`)}`;
-  return dialect.time('', { query, args: times(OF_AGENT, 2) }, '');
+  return { query, args: times(OF_AGENT, 2) };
 };
 
 /**
@@ -74,13 +69,9 @@ export const fallingLowSince = ({ dialect }: TextGround): string => {
  * @param event a counter that also has what began and ended between two scrapes: as it grew in `kept`
  * @param selectors how many selectors `event` has
  */
-const stateSince = ({ dialect, andSelector }: TextGround, now: string, event: string, selectors = 1): string => {
+const stateSince = ({ andSelector }: TextGround, now: string, event: string, selectors = 1): TextQuery => {
   const any = `sum(${METRIC.sessions.prometheus}{${MATCH_AGENT}${andSelector}})`;
-  return dialect.time(
-    '',
-    { query: lastWithout(`${any} unless ${now} > 0 unless ${event} > 0`), args: times(OF_AGENT, 2 + selectors) },
-    '',
-  );
+  return { query: lastWithout(`${any} unless ${now} > 0 unless ${event} > 0`), args: times(OF_AGENT, 2 + selectors) };
 };
 
 const sessionsIn = ({ andSelector }: TextGround, state: SessionState): string =>
@@ -90,11 +81,11 @@ const grewIn = (event: RecordKey, kept: string): string =>
   `sum(sum_over_time(${RECORDED[event]}{${MATCH_AGENT}}[${kept}]))`;
 
 /** Since when sessions of the agent are out of budget, or run out again and again. */
-export const outOfBudgetSince = (ground: TextGround): string =>
+export const outOfBudgetSince = (ground: TextGround): TextQuery =>
   stateSince(ground, sessionsIn(ground, 'paused_budget'), grewIn('ranOut', ground.settings.exhaustedKeep));
 
 /** Since when systemic events of the agent last, or follow each other. */
-export const failTogetherSince = (ground: TextGround): string =>
+export const failTogetherSince = (ground: TextGround): TextQuery =>
   stateSince(
     ground,
     `sum(${METRIC.systemicActive.prometheus}{${MATCH_AGENT}${ground.andSelector}})`,
@@ -102,7 +93,7 @@ export const failTogetherSince = (ground: TextGround): string =>
   );
 
 /** Since when limits pause runs of the agent, or runs reach them again and again. */
-export const limitedSince = (ground: TextGround): string => {
+export const limitedSince = (ground: TextGround): TextQuery => {
   const reached = `${METRIC.limits.prometheus}{${MATCH_AGENT}, ${label(ATTR.limitLevel)}="reached"${ground.andSelector}}`;
   // Not `increase()`, which ignores the first value of a series.
   const grew = `sum(${reached} - ${reached} offset ${ground.settings.limitKeep} >= 0 or ${reached})`;
@@ -110,13 +101,10 @@ export const limitedSince = (ground: TextGround): string => {
 };
 
 /** When the models of a list, or its first one, last answered: after that, calls of the agent found no answer of theirs. */
-export const noAnswerSince = (
-  { dialect, andSelector, settings: { gap } }: TextGround,
-  which: 'all' | 'first',
-): string => {
+export const noAnswerSince = ({ andSelector, settings: { gap } }: TextGround, which: 'all' | 'first'): TextQuery => {
   const position = which === 'all' ? '' : `, ${label(ATTR.position)}="primary"`;
   const answers = `${METRIC.modelAnswers.prometheus}{${MATCH_AGENT}, ${PRIMARY}=%q${position}${andSelector}}`;
   // The window has seen the last answer for as long as it lasts, less one scrape.
   const query = lastWithout(`sum(increase(${answers}[${gap}])) > 0`, ` - ${asSeconds(durationOf(seconds(gap) * 0.6))}`);
-  return dialect.time('', { query, args: OF_TOOL }, '');
+  return { query, args: OF_TOOL };
 };

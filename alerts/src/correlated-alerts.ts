@@ -1,5 +1,5 @@
 import { type AlertDefinition, LOOK, type TextGround } from './alert.ts';
-import type { AlertLabel, Dialect, InText } from './dialect.ts';
+import type { AlertLabel, Dialect, InText, TextQuery } from './dialect.ts';
 import { inWords } from './duration.ts';
 import { MOST_IN_TITLE } from './failing.ts';
 import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
@@ -33,10 +33,9 @@ const openings = (matchers: string, andSelector: string): { readonly recent: str
 /** The first of those openings. */
 const beganWith =
   (matchers: string, args: readonly AlertLabel[]) =>
-  ({ dialect, andSelector }: TextGround): string => {
+  ({ andSelector }: TextGround): TextQuery => {
     const { recent, lasting } = openings(matchers, andSelector);
-    const query = `min(${recent}) or min(${lasting})`;
-    return dialect.time('', { query, args: [...args, 'error', ...args, 'error'] }, '');
+    return { query: `min(${recent}) or min(${lasting})`, args: [...args, 'error', ...args, 'error'] };
   };
 
 /** The names of the tools or agents that opened recently or are still not closed. */

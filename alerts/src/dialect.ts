@@ -27,7 +27,8 @@ const LABEL: Readonly<Record<ListedLabel, string>> = {
 export interface TextQuery {
   /** PromQL in which each `%q` is replaced by one of `args`, in order. */
   readonly query: string;
-  readonly args: readonly AlertLabel[];
+  /** `from` replaces a `%.0f`: some minutes before the trouble began, or 0 if that is not known. */
+  readonly args: readonly (AlertLabel | 'from')[];
 }
 
 /** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
@@ -66,8 +67,10 @@ export interface Dialect {
   query(text: InText): string;
   /** A number that a query gives at the time of the alert; `unknown` if the templates cannot query. */
   count(text: CountInText, unknown: string): string;
-  /** A Unix time that a query gives, such as `since Nov 27 18:16 UTC`; `otherwise` without a result, and if the templates cannot query. */
-  time(before: string, query: TextQuery, after: string, otherwise?: string): string;
+  /** A Unix time that a query gives, such as `since Nov 27 18:16 UTC`; empty without a result, and if the templates cannot query. */
+  time(before: string, query: TextQuery, after: string): string;
+  /** A text whose queries and link may read `from`, some minutes before the time that `began` gives. */
+  withFrom(text: string, began: TextQuery | undefined): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
   /** The operators' console at the agent and the tool (A9); undefined if its address is not known. */
   consoleUrl(labels: readonly AlertLabel[]): string | undefined;
@@ -89,8 +92,11 @@ const search = (dialectLabel: (name: string) => string, labels: readonly AlertLa
     )
     .join('&');
 
-const path = (uid: DashboardUid, labels: readonly AlertLabel[]): string =>
-  `/d/${uid}?${search((name) => `$labels.${name}`, labels)}`;
+/** The time range of a link, if it is not known when the trouble began. */
+const LAST_HOURS = 'from=now-6h';
+
+const path = (uid: DashboardUid, labels: readonly AlertLabel[], from: string): string =>
+  `/d/${uid}?${search((name) => `$labels.${name}`, labels)}&${from}&to=now`;
 
 /** The console at an agent and a tool. Templates of Prometheus and Grafana both have `urlquery`. */
 const consolePath = (labels: readonly AlertLabel[]): string => {
@@ -106,8 +112,21 @@ const formatted = (value: string, as: 'count' | 'percentage' | 'duration'): stri
 /** Most names in a list. */
 const MOST_LISTED = 5;
 
+/** A variable of the template: a Unix time in seconds. */
+const FROM = '$from';
+
 const asked = ({ query, args }: TextQuery): string =>
-  `printf \`${query}\` ${args.map((name) => `$labels.${LABEL[name]}`).join(' ')} | query`.replace('  |', ' |');
+  `printf \`${query}\` ${args.map((name) => (name === 'from' ? FROM : `$labels.${LABEL[name]}`)).join(' ')} | query`.replace(
+    '  |',
+    ' |',
+  );
+
+/**
+ * A quarter of an hour before the minute in which the trouble began: what led to it is in there. A text says and a link shows what happened
+ * since then, for as long as the alert fires.
+ */
+const fromOf = ({ query, args }: TextQuery): string =>
+  `{{ ${FROM} := 0.0 }}{{ with ${asked({ query: `floor((${query}) / 60) * 60 - 15 * 60`, args })} }}{{ ${FROM} = . | first | value }}{{ end }}`;
 
 /** `a, b (network), and 2 more`. Label names have no dots in templates. */
 const listed = ({ list, detail, most = MOST_LISTED, isSorted }: Omit<InText, keyof TextQuery>): string =>
@@ -135,10 +154,16 @@ export const prometheusDialect = ({
   count: ({ one, many, none, ...text }) =>
     `{{ with ${asked(text)} }}{{ with . | first | value }}{{ if eq . 1.0 }}${one}{{ else }}{{ printf "${many}" . }}{{ end }}{{ end }}` +
     `{{ else }}${none}{{ end }}`,
-  time: (before, text, after, otherwise = '') =>
-    `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime).Format "Jan 2 15:04 MST" }}${after}` +
-    `${otherwise === '' ? '' : `{{ else }}${otherwise}`}{{ end }}`,
-  dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
+  time: (before, text, after) =>
+    `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime).Format "Jan 2 15:04 MST" }}${after}{{ end }}`,
+  withFrom: (text, began) => {
+    const first = text.lastIndexOf('{{', text.indexOf(FROM));
+    if (first === -1 || !text.includes(FROM)) return text;
+    const from = began === undefined ? `{{ ${FROM} := 0.0 }}` : fromOf(began);
+    return text.slice(0, first) + from + text.slice(first);
+  },
+  dashboardUrl: (uid, labels) =>
+    `${grafanaUrl}${path(uid, labels, `{{ if ${FROM} }}from={{ printf "%.0f" ${FROM} }}000{{ else }}${LAST_HOURS}{{ end }}`)}`,
   // Without the external label the text is empty, and messages have no link.
   consoleUrl: (labels) =>
     consoleUrl === undefined
@@ -162,7 +187,8 @@ export const grafanaDialect = ({
   ofGroup,
   query: ({ otherwise = '' }) => otherwise,
   count: (_, unknown) => unknown,
-  time: (_, __, ___, otherwise = '') => otherwise,
-  dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels)}`,
+  time: () => '',
+  withFrom: (text) => text,
+  dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, LAST_HOURS)}`,
   consoleUrl: (labels) => (consoleUrl === undefined ? undefined : `${consoleUrl}${consolePath(labels)}`),
 });

@@ -1,4 +1,4 @@
-import type { Dialect } from './dialect.ts';
+import type { AlertLabel, Dialect, TextQuery } from './dialect.ts';
 import { AGENT, ATTR, ERROR, LIMIT, label, METRIC, ONLY_TOOLS, PRIMARY, SUSPECT, TOOL } from './promql.ts';
 import { WINDOW } from './settings.ts';
 
@@ -7,99 +7,95 @@ import { WINDOW } from './settings.ts';
  * the first failures of a category are often all of it.
  */
 
-const { quarter } = WINDOW;
+const OF_AGENT = `job=%q, ${AGENT}=%q`;
+const AGENT_LABELS = ['job', 'agent'] as const;
+const TOOL_LABELS = ['job', 'agent', 'tool'] as const;
 
-/** How much a counter grew in the last 15 minutes, with series that are new. */
-const grewBy = (by: string, counter: string): string =>
-  `sum by (${by}) (${counter} - ${counter} offset ${quarter} >= 0 or ${counter}) > 0`;
+/**
+ * How much a counter has grown since shortly before the trouble began, with series that are new: a session that is paused fails no more, and
+ * the text must still name what failed. Processes that ended in the last minutes count. Before that time, the last value in an hour counts, so
+ * that a gap in the scrapes does not make old failures new ones.
+ */
+const grewBy = (by: string, counter: string, of: readonly AlertLabel[]): TextQuery => {
+  const now = `last_over_time(${counter}[${WINDOW.quarter}])`;
+  return {
+    query: `sum by (${by}) (${now} - last_over_time(${counter}[${WINDOW.hour}] @ %.0f) >= 0 or ${now}) > 0`,
+    args: [...of, ...of, 'from', ...of],
+  };
+};
 
 const failures = (of: string, andSelector: string): string =>
   `${METRIC.errors.prometheus}{${of}, ${label(ATTR.outcome)}="failure"${andSelector}}`;
 
-const OF_AGENT = `job=%q, ${AGENT}=%q`;
-
 /** Names in a title. A phone shows little more. */
 export const MOST_IN_TITLE = 3;
 
-/** The tools of the agent that failed in the last 15 minutes, those with the most failures first: `a (network), b (server)`. */
-const failed = (andSelector: string) =>
-  ({
-    query: `sort_desc(${grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector))})`,
-    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
-    list: 'tool',
-    detail: 'error',
-    isSorted: true,
-  }) as const;
+const failuresOfTools = (andSelector: string): TextQuery =>
+  grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector), AGENT_LABELS);
 
-/** ` Failed within the last 15 minutes: a (network), b (server).` */
+/** The tools of the agent that failed, those with the most failures first: `a (network), b (server)`. */
+const failed = (andSelector: string) => {
+  const { query, args } = failuresOfTools(andSelector);
+  return { query: `sort_desc(${query})`, args, list: 'tool', detail: 'error', isSorted: true } as const;
+};
+
+/** ` Tools that failed: a (network), b (server).` */
 export const failingTools = (dialect: Dialect, andSelector: string): string =>
-  dialect.query({ ...failed(andSelector), before: ' Failed within the last 15 minutes: ', after: '.' });
+  dialect.query({ ...failed(andSelector), before: ' Tools that failed: ', after: '.' });
 
 /** The same for a title: `: a (network), b (server)`. */
 export const failingInTitle = (dialect: Dialect, andSelector: string): string =>
   dialect.query({ ...failed(andSelector), before: ': ', most: MOST_IN_TITLE, after: '' });
 
-/** The category with which a tool failed most in the last 15 minutes: ` (network)`. */
-export const failingWith = (dialect: Dialect, andSelector: string): string => {
-  const args = ['job', 'agent', 'tool'] as const;
-  return dialect.query({
+const mostOf = ({ query, args }: TextQuery): TextQuery => ({ query: `topk(1, ${query})`, args });
+
+/** The category with which a tool failed most: ` (network)`. */
+export const failingWith = (dialect: Dialect, andSelector: string): string =>
+  dialect.query({
+    ...mostOf(grewBy(ERROR, failures(`${OF_AGENT}, ${TOOL}=%q`, andSelector), TOOL_LABELS)),
     before: ' (',
-    query: `topk(1, ${grewBy(ERROR, failures(`${OF_AGENT}, ${TOOL}=%q`, andSelector))})`,
-    args: [...args, ...args, ...args],
     list: 'error',
     after: ')',
   });
-};
 
 /** The model that has answered most instead of the first one of a list: `model:openai/gpt-5`. */
 export const otherModel = (dialect: Dialect, andSelector: string): string => {
-  const args = ['job', 'agent', 'tool'] as const;
   const of = `${OF_AGENT}, ${PRIMARY}=%q, ${label(ATTR.position)}="fallback"${andSelector}`;
   return dialect.query({
+    ...mostOf(grewBy(TOOL, `${METRIC.modelAnswers.prometheus}{${of}}`, TOOL_LABELS)),
     before: '',
-    query: `topk(1, ${grewBy(TOOL, `${METRIC.modelAnswers.prometheus}{${of}}`)})`,
-    args: [...args, ...args, ...args],
     list: 'tool',
     after: '',
     otherwise: 'another model',
   });
 };
 
-/** The limits that runs of the agent reached in the last 15 minutes: ` (calls, tokens)`. */
+/** The limits that runs of the agent reached: ` (calls, tokens)`. */
 export const limitsReached = (dialect: Dialect, andSelector: string): string => {
   const reached = `${METRIC.limits.prometheus}{${OF_AGENT}, ${label(ATTR.limitLevel)}="reached"${andSelector}}`;
-  return dialect.query({
-    before: ' (',
-    query: grewBy(LIMIT, reached),
-    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
-    list: 'limit',
-    after: ')',
-  });
+  return dialect.query({ ...grewBy(LIMIT, reached, AGENT_LABELS), before: ' (', list: 'limit', after: ')' });
 };
 
-/** Failures of the last 15 minutes that blame a key, by category. */
-export const failuresOfKeys = (andSelector: string): string =>
-  grewBy(ERROR, `${METRIC.errors.prometheus}{${OF_AGENT}, ${TOOL}=%q, ${label(ATTR.blames)}="key"${andSelector}}`);
+/** Failures that blame a key, by category. */
+export const failuresOfKeys = (andSelector: string): TextQuery =>
+  grewBy(
+    ERROR,
+    `${METRIC.errors.prometheus}{${OF_AGENT}, ${TOOL}=%q, ${label(ATTR.blames)}="key"${andSelector}}`,
+    TOOL_LABELS,
+  );
 
-const events = (andSelector: string, by = ERROR, matchers = ''): string =>
-  grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`);
+const events = (andSelector: string, by = ERROR, matchers = ''): TextQuery =>
+  grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`, AGENT_LABELS);
 
-/** The categories of the systemic events that began in the last 15 minutes: ` (network)`. */
+/** The categories of the systemic events: ` (network)`. */
 export const categoryOfEvents = (dialect: Dialect, andSelector: string): string =>
-  dialect.query({
-    before: ' (',
-    query: events(andSelector),
-    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
-    list: 'error',
-    after: ')',
-  });
+  dialect.query({ ...events(andSelector), before: ' (', list: 'error', after: ')' });
 
 /** What the agent suspects behind those events: ` Suspected: dependency proxy.` */
 export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =>
   dialect.query({
+    ...events(andSelector, SUSPECT, `, ${SUSPECT}!~"|unknown"`),
     before: ' Suspected: ',
-    query: events(andSelector, SUSPECT, `, ${SUSPECT}!~"|unknown"`),
-    args: ['job', 'agent', 'job', 'agent', 'job', 'agent'],
     list: 'suspect',
     after: '.',
   });
@@ -108,12 +104,12 @@ export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =
  * The tools that failed with the category of an event. Events of several categories have no common one: then all tools that failed.
  */
 export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
-  const all = grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector));
-  const args = ['job', 'agent', 'job', 'agent', 'job', 'agent'] as const;
+  const all = failuresOfTools(andSelector);
+  const event = events(andSelector);
   return dialect.query({
     before: '',
-    query: `sort_desc(sum by (${TOOL}) ((${all} and on (${ERROR}) ${events(andSelector)}) or on () ${all}))`,
-    args: [...args, ...args, ...args],
+    query: `sort_desc(sum by (${TOOL}) ((${all.query} and on (${ERROR}) ${event.query}) or on () ${all.query}))`,
+    args: [...all.args, ...event.args, ...all.args],
     list: 'tool',
     isSorted: true,
     most: MOST_IN_TITLE,

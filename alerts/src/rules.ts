@@ -113,15 +113,16 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
   const andSelector = options.selector === '' ? '' : `, ${inTemplate(options.selector)}`;
   const ground: TextGround = { settings: options.settings, dialect, andSelector };
   const consoleUrl = dialect.consoleUrl(alert.labels);
-  const began = alert.began?.(ground);
-  const own = (text: string): string => textWithLevels(text, options.levels);
+  const since = alert.began?.(ground);
+  const began = since === undefined ? '' : dialect.time('', since, '');
+  const own = (text: string): string => textWithLevels(dialect.withFrom(text, since), options.levels);
   return {
     summary: own(alert.summary(ground)),
     description: own(alert.description(ground)),
     runbook_url: `${options.runbookUrl}/${alert.name}.md`,
     dashboard_url: own(dialect.dashboardUrl(alert.dashboard, alert.labels)),
     ...(consoleUrl !== undefined && { console_url: consoleUrl }),
-    ...(began !== undefined && began !== '' && { began: own(began) }),
+    ...(began !== '' && { began: own(began) }),
   };
 };
 

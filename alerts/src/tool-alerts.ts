@@ -76,10 +76,11 @@ const circuitOpen: AlertDefinition = {
   keepFiringFor: ({ openKeep }) => openKeep,
   summary: ({ dialect, andSelector }) => {
     const of = `${MATCH_TOOL}${andSelector}`;
+    const ofKeys = failuresOfKeys(andSelector);
     const openedBy = dialect.query({
       before: ' (',
-      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0) or ${failuresOfKeys(andSelector)})`,
-      args: [...OF_TOOL, ...OF_TOOL, ...OF_TOOL, ...OF_TOOL],
+      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0) or ${ofKeys.query})`,
+      args: [...OF_TOOL, ...ofKeys.args],
       list: 'error',
       after: ')',
     });
@@ -106,7 +107,7 @@ const circuitOpen: AlertDefinition = {
       ' (Retry-After), so no probe is made before that.',
     );
     const skipped = dialect.ofGroup('Calls of all tools of the group are skipped.', 'Its calls are skipped.');
-    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use${unavailableSince(ground, ' since ', ` for ${inWords(settings.openFor)}`)}. Affected within the last ${inWords(settings.openKeep)}: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
+    return `${dialect.label('tool')} of agent ${dialect.label('agent')} (job ${dialect.label('job')}) has been out of use for more than ${inWords(settings.openFor)}. Affected within the last ${inWords(settings.openKeep)}: ${circuits}. ${skipped}${wait} Check the service behind it. A probe closes the circuit once it works. ${LOOK}`;
   },
 };
 
@@ -121,7 +122,7 @@ const circuitFlapping: AlertDefinition = {
   expr: (ground) =>
     `${ground.read.now('openingsPerCircuit')} >= ${ground.settings.flappingOpenings}\n${unlessOpen(ground)}`,
   keepFiringFor: ({ flappingKeep }) => flappingKeep,
-  began: (ground) => toolTroubleSince(ground, 'circuits', 'openingsPerCircuit'),
+  began: () => toolTroubleSince('circuits', 'openingsPerCircuit'),
   summary: title('opens again and again'),
   description: (ground) =>
     `Circuits of tool ${SUBJECT(ground)} have opened ${ground.dialect.value('count')} times each on average within 15 minutes. Either the tool fails and recovers again and again, or it is down and the circuit of each new session opens again. ${LOOK}`,
@@ -175,7 +176,7 @@ const probeStarved: AlertDefinition = {
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
   began: unavailableSince,
   description: (ground) =>
-    `Tool ${SUBJECT(ground)}: ${ground.dialect.counted('circuit has', 'circuits have')} been open for ${inWords(ground.settings.starvedFor)}${unavailableSince(ground, ', and out of use since ')}. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
+    `Tool ${SUBJECT(ground)}: ${ground.dialect.counted('circuit has', 'circuits have')} been open for ${inWords(ground.settings.starvedFor)}. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
 };
 
 const toolErrorRateHigh: AlertDefinition = {
@@ -198,7 +199,7 @@ const toolErrorRateHigh: AlertDefinition = {
     ].join('\n');
   },
   for: ({ errorFor }) => errorFor,
-  began: (ground) => toolTroubleSince(ground, 'executions5m', 'errorRatio5m', ` > ${ground.settings.errorRatio}`),
+  began: ({ settings }) => toolTroubleSince('executions5m', 'errorRatio5m', ` > ${settings.errorRatio}`),
   summary: title('fails too often'),
   description: (ground) =>
     `${ground.dialect.value('percentage')} of the calls to tool ${SUBJECT(ground)} have failed over the last 5 minutes, and more than ${ground.settings.errorRatio * 100} % over the last hour. Too few fail in a row to keep a circuit open, so the agent continues, and each failure costs it time and budget. Check the service behind it. ${SWITCH_OFF}`,
@@ -214,7 +215,7 @@ const toolSlow: AlertDefinition = {
     'Compared with the tool’s own week, because slow for a calculator is fast for a search. The 15 minutes say how slow, the 5 minutes that it continues. Without them, a few slow minutes would stay in the window for as long as `for`. The histogram ends at 81.92 s, so a tool that usually takes more than a third of that cannot become three times slower.',
   expr: (ground) => `${ground.read.now('slow')}\n${unlessOpen(ground)}`,
   for: ({ slowFor }) => slowFor,
-  began: (ground) => toolTroubleSince(ground, 'p95', 'slow'),
+  began: () => toolTroubleSince('p95', 'slow'),
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is much slower than usual`,
   description: (ground) =>
     `The p95 of the calls to tool ${SUBJECT(ground)} is ${ground.dialect.value('duration')} over 15 minutes: one call in twenty takes longer. That is more than ${ground.settings.slowFactor} times its usual p95 of the last week. Check the service behind it. ${SWITCH_OFF}`,

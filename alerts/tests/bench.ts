@@ -67,7 +67,7 @@ export interface Text {
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;
   readonly description: string;
-  /** The link to the dashboard. */
+  /** The link to the dashboard, without its time range: `began` says it. */
   readonly dashboard: string;
   /** When the trouble began, for alerts that say it. */
   readonly began?: string;
@@ -209,8 +209,14 @@ const ORDERS = [
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
+/** Tests begin in 1970. The link begins a quarter of an hour before the trouble did. */
+const rangeFrom = (began = ''): string => {
+  const from = began === '' ? 0 : Date.parse(began.replace(' UTC', ' 1970 UTC')) / 1000 - 900;
+  return `${from === 0 ? 'from=now-6h' : `from=${from}000`}&to=now`;
+};
+
 const saying = ({ at, alert, labels, summary, description, dashboard, began }: Text) => {
-  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: dashboard };
+  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: `${dashboard}&${rangeFrom(began)}` };
   const annotations = { summary, description, ...links, console_url: '', ...(began !== undefined && { began }) };
   return {
     eval_time: `${at}s`,

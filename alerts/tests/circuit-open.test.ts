@@ -80,7 +80,7 @@ const open = (
   alert: 'CircuitOpen',
   labels: { job: 'fleet', gen_ai_agent_name: agent, gen_ai_tool_name: tool, severity: 'warning' },
   summary: `${agent}: ${tool} is out of use${category === '' ? '' : ` (${category})`}`,
-  description: `${tool} of agent ${agent} (job fleet) has been out of use ${began === '' ? 'for 5 minutes' : `since ${began}`}. Affected within the last 2 minutes: ${circuits}. ${tool.startsWith('group:') ? 'Calls of all tools of the group are skipped.' : 'Its calls are skipped.'}${wait} Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: breakerbox ctl list.`,
+  description: `${tool} of agent ${agent} (job fleet) has been out of use for more than 5 minutes. Affected within the last 2 minutes: ${circuits}. ${tool.startsWith('group:') ? 'Calls of all tools of the group are skipped.' : 'Its calls are skipped.'}${wait} Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.`,
   began,
   dashboard: `${grafana}/d/breakerbox-tool-detail?${new URLSearchParams({ 'var-job': 'fleet', 'var-agent': agent, 'var-tool': tool })}`,
 });

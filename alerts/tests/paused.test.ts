@@ -73,7 +73,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -104,7 +104,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: t, u fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Failed within the last 15 minutes: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -123,6 +123,31 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
         one.probe('t', 'success');
         one.event(-1);
       }
+    });
+  });
+
+  it('B1: names the tools, the category and the cause for as long as sessions are paused, although nothing fails any more', () => {
+    const says = {
+      at: 2460,
+      alert,
+      labels,
+      summary: 'a: fetch_page, web_search fail together (network)',
+      description:
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 1 session is paused for every tool (at Jan 1 00:41 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+      dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
+      began: 'Jan 1 00:20 UTC',
+    };
+    const firing = [{ alert, after: 1201, by: 1201 + 2 * interval }];
+    const processes = [new SimulatedProcess({ tools: ['web_search', 'fetch_page', 'notes'] })];
+    // No scrape at the moment from which on failures count.
+    const missed = (now: number) => now > 240 && now < 360;
+    const scenario = { interval, of: [alert], lasts: 2500, processes, sessions: 2, missed, firing, says: [says] };
+    return run(scenario, (now, one) => {
+      if (now === 60) one.call('notes', 'server', 9);
+      if (now !== 1201) return;
+      one.call('web_search', 'network');
+      one.call('fetch_page', 'network', 2);
+      one.pause('paused_systemic', 1, 'dependency proxy');
     });
   });
 
@@ -150,7 +175,7 @@ it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, count
       .reverse()
       .map((tool) => `${tool} (server)`)
       .join(', ');
-  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Failed within the last 15 minutes: ${named(5)} and 6 more. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
+  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Tools that failed: ${named(5)} and 6 more. Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
   const templates = readFileSync(
     new URL('../../stack/alertmanager/templates/breakerbox.tmpl', import.meta.url),
     'utf8',

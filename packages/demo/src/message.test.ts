@@ -4,7 +4,7 @@ import { formatMessage, parseMessage, plainMarkup } from './message.ts';
 const text = [
   '1 firing, 1 resolved, job breakerbox · <https://example.org/a-runbook-whose-address-is-longer-than-a-line.md|Runbook>',
   '• 1 circuit of tool a_b_c is open &amp; skipped, which takes more than a line of this width',
-  '  _since Nov 20 18:00 UTC_ · <http://localhost:3000/d/x?a=1&amp;b=2|Dashboard> · <https://example.org/x.md|Runbook>',
+  '  _BreakerboxCircuitOpen_ · <http://localhost:3000/d/x?a=1&amp;b=2|Dashboard> · <https://example.org/x.md|Runbook>',
   '*No longer:*',
   '• lookup: Nov 20 18:00 to 18:07 UTC',
 ].join('\n');
@@ -38,7 +38,7 @@ test('puts each link on a line of its own on a terminal', () => {
       '  Runbook https://example.org/a-runbook-whose-address-is-longer-than-a-line.md',
       '  • 1 circuit of tool a_b_c is open & skipped, which takes',
       '    more than a line of this width',
-      '    since Nov 20 18:00 UTC',
+      '    BreakerboxCircuitOpen',
       '    Dashboard http://localhost:3000/d/x?a=1&b=2',
       '    Runbook https://example.org/x.md',
       '  No longer:',
