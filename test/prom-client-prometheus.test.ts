@@ -174,13 +174,16 @@ describe('exemplars', () => {
       .flatMap(({ targets }) => targets as readonly { readonly exemplar?: boolean; readonly expr: string }[])
       .filter(({ exemplar }) => exemplar);
     expect(asked).toHaveLength(1);
-    const variables = { job: 'openmetrics' };
-    const query = substitute(asked[0]?.expr ?? '', { rateInterval: '4s', range: '1m', variables });
-    await eventually(async () => {
-      const found = (await run.exemplars(query)).flatMap(({ exemplars }) => exemplars);
-      expect(found.length).toBeGreaterThan(0);
-      for (const { labels } of found) expect(run.traceIds).toContain(labels.trace_id);
-    });
+    // B4: with rules, percentiles of all agents are those of recorded series.
+    const recorded = { rules: 'job_agent:breakerbox_sessions:sum', fleet: 'job_status:breakerbox_sessions:sum' };
+    for (const variables of [{ job: 'openmetrics' }, { job: 'openmetrics', ...recorded }]) {
+      const query = substitute(asked[0]?.expr ?? '', { rateInterval: '4s', range: '1m', variables });
+      await eventually(async () => {
+        const found = (await run.exemplars(query)).flatMap(({ exemplars }) => exemplars);
+        expect(found.length).toBeGreaterThan(0);
+        for (const { labels } of found) expect(run.traceIds).toContain(labels.trace_id);
+      });
+    }
   });
 
   test('are only on failures among errors', async () => {

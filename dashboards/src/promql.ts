@@ -170,6 +170,13 @@ export const trouble = (by: readonly GroupKey[]): string =>
 export const buckets = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
   `sum by (${grouping(['le', ...by.map(label)])}) (rate(${series(metric, {}, '_bucket')}[${window}]))`;
 
+/**
+ * No value, but the exemplars of a histogram. Prometheus looks for the exemplars of all selectors of a query, whatever its times, and no
+ * series has a sample at the time 0. So the series of a large fleet are not read.
+ */
+export const exemplarsOf = (metric: MetricDefinition): string =>
+  `sum(${series(metric, {}, '_bucket')} @ 0 or ${series(metric)} @ 0)`;
+
 /** Observations per second in a native histogram: Prometheus can convert classic ones, and OTLP sends exponential ones as such. */
 export const native = (metric: MetricDefinition, by: readonly GroupKey[], window: Window): string =>
   sumBy(by, rate(metric, window));

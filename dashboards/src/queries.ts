@@ -104,6 +104,12 @@ export const QUIET_QUERIES: readonly QuietQuery[] = [
   { ...FLEET, panel: 'Firing alerts', refId: 'B', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts of a shared cause', refId: 'A', why: ALERTS_TAKE_TIME },
   { ...CORRELATED, panel: 'Alerts over time', refId: 'A', why: ALERTS_TAKE_TIME },
+  {
+    dashboard: UID.toolDetail,
+    panel: 'Latency percentiles',
+    refId: 'D',
+    why: 'it asks only for exemplars, and has no value',
+  },
   ...MODEL_PANELS.map(([panel, refId]) => ({ ...FLEET, panel, refId, why: 'only some agents guard their models' })),
   ...FLEET_PANELS.map(([panel, refId]) => ({
     ...CORRELATED,

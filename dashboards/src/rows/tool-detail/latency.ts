@@ -3,7 +3,7 @@ import { dashboardLinks, tracesLink } from '../../links.ts';
 import { METRIC } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { coloured, lines, type Row } from '../../panels.ts';
-import { buckets, native } from '../../promql.ts';
+import { buckets, exemplarsOf, native } from '../../promql.ts';
 import { either, recorded } from '../../recorded.ts';
 import { durationQuantile } from '../../recorded-forms.ts';
 import { orZero } from '../../zeros.ts';
@@ -14,7 +14,6 @@ const NAMES = { p50: COLOUR.sky, p95: COLOUR.blue, p99: COLOUR.purple } as const
 const percentile = (percent: 50 | 95 | 99) => ({
   expr: orZero(durationQuantile(percent / 100, '$__rate_interval')),
   legend: `p${percent}`,
-  ...(percent === 95 && ({ exemplars: true } as const)),
 });
 
 const percentiles = () =>
@@ -29,6 +28,8 @@ const percentiles = () =>
       percentile(50),
       percentile(95),
       percentile(99),
+      // Also of all agents, whose percentiles are recorded series without exemplars.
+      { expr: exemplarsOf(METRIC.duration), legend: 'call', exemplars: true },
     ),
     NAMES,
   ).links(dashboardLinks([tracesLink('Traces of calls', 'duration > 1s')]));
