@@ -2,6 +2,7 @@
  * An incident with a trouble for each alert that can fire within minutes, in a real Prometheus and a real Alertmanager with the repository's
  * rules, inhibition and templates. The events of the engine say who must be paged, and what the pages say is read word by word.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createBreakerbox, type ErrorCategory, METRIC } from '@breakerbox/core';
 import { createFleet, memoryStore } from '@breakerbox/fleet';
@@ -15,13 +16,14 @@ import { type Counts, type EventCounts, followEvents, seriesName } from './event
 import { type Answers, type IncidentAgent, startIncidentAgent, TROUBLES } from './incident-agents.ts';
 import { type Limited, startLimited } from './limited.ts';
 import { type PrometheusClient, prometheusClient } from './prometheus.ts';
-import { type Servers, startServers } from './servers.ts';
+import { type Servers, scaleRule, startServers } from './servers.ts';
 import { type Speaker, startSpeaker } from './speaker.ts';
 import { BUDGET, type Spender, startSpender } from './spender.ts';
 
 /** A minute of the rules, in milliseconds. */
 const MINUTE_MS = 1500;
 const INTERVAL_MS = 500;
+const SCALE = { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS };
 const JOB = 'incident';
 
 /** What the engine told. */
@@ -118,7 +120,7 @@ beforeAll(async () => {
   servers = await startServers({
     webhookUrl: watch.webhookUrl,
     messageUrl: watch.messageUrl,
-    scale: { factor: MINUTE_MS / 60_000, leastRangeMs: 4 * INTERVAL_MS },
+    scale: SCALE,
     intervalMs: INTERVAL_MS,
     jobs: [
       { job: JOB, targets: [new URL(telemetry.metricsUrl ?? '').host] },
@@ -302,6 +304,26 @@ const due = (): { readonly pages: readonly string[]; readonly muted: readonly st
   return { pages: pages.sort(), muted: muted.sort() };
 };
 
+/** The queries of a runbook's first look, with the values of the alert; without those about labels that it does not have. */
+const firstLook = (labels: Labels): readonly string[] => {
+  const text = readFileSync(new URL(`../alerts/runbooks/${labels.alertname}.md`, import.meta.url), 'utf8');
+  const section = /^## First look$([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
+  const values = {
+    JOB: labels.job,
+    AGENT: labels.gen_ai_agent_name,
+    TOOL: labels.gen_ai_tool_name,
+    CATEGORY: labels.error_type,
+  };
+  return [...section.matchAll(/^ *```promql\n([\s\S]*?)```/gm)]
+    .map(([, query = '']) =>
+      Object.entries(values).reduce(
+        (asked, [name, value]) => (value === undefined ? asked : asked.replaceAll(`"${name}"`, `"${value}"`)),
+        query,
+      ),
+    )
+    .filter((query) => !/"(?:JOB|AGENT|TOOL|CATEGORY)"/.test(query));
+};
+
 describe('the pages of an incident', () => {
   test('M6, M7: each trouble that the engine told has one page; a healthy agent, a forced mode and what another page explains have none', () => {
     const { pages, muted } = due();
@@ -326,6 +348,18 @@ describe('the pages of an incident', () => {
       );
       expect(seen).toEqual(Object.fromEntries(Object.entries(all).filter(([key]) => key.startsWith(`${name}{`))));
     }
+  });
+
+  test('B5: each query of a runbook shows the incident that its alert is about', async () => {
+    const firing = new Map(watch.delivered.map(({ labels }) => [who(labels), labels]));
+    const empty: string[] = [];
+    for (const [alert, labels] of firing) {
+      for (const query of firstLook(labels)) {
+        const found = await prometheus.instant(scaleRule(query, SCALE));
+        if (found.length === 0) empty.push(`${alert}: ${query}`);
+      }
+    }
+    expect(empty).toEqual([]);
   });
 
   test('several tools that fail as one event: the tools, the category, the suspected cause, and what to do', () => {
