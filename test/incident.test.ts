@@ -237,8 +237,12 @@ const who = (labels: Labels): string =>
 const distinct = (all: readonly { readonly labels: Labels }[]) =>
   [...new Set(all.map(({ labels }) => who(labels)))].sort();
 
-/** A tool that flaps may be open at the end, but not for as long as the alert requires. */
-const isOutage = ({ closed, atMs }: Opening): boolean => !closed && endedMs - atMs > 8 * MINUTE_MS;
+/**
+ * A tool that flaps may be open at the end, but not for as long as the alert requires. A service asked for the wait of the only tool with a
+ * rate limit.
+ */
+const isOutage = ({ closed, category, atMs }: Opening): boolean =>
+  !closed && category !== 'rate_limit' && endedMs - atMs > 8 * MINUTE_MS;
 
 /** The least part of a tool's circuits that is an outage. */
 const SHARE = 0.05;
@@ -285,9 +289,7 @@ const due = (): { readonly pages: readonly string[]; readonly muted: readonly st
         );
       const isFew = lasting.filter((one) => one.tool === tool).length < SHARE * sessionsWith(agent, tool);
       if (!isFew) (isShared ? muted : pages).push(`BreakerboxCircuitOpen ${agent} ${tool}`);
-      // A service asked for the wait of the only tool with a rate limit.
-      const isStarved = skipped && !probed && category !== 'rate_limit';
-      if (isStarved) (isFew ? pages : muted).push(`BreakerboxProbeStarved ${agent} ${tool}`);
+      if (skipped && !probed) (isFew ? pages : muted).push(`BreakerboxProbeStarved ${agent} ${tool}`);
     }
   }
   // These are in no event of these boxes: a share of calls or of sessions, models, the circuits of keys, and what a process cannot tell itself.
@@ -325,14 +327,14 @@ const firstLook = (labels: Labels): readonly string[] => {
 };
 
 describe('the pages of an incident', () => {
-  test('M6, M7: each trouble that the engine told has one page; a healthy agent, a forced mode and what another page explains have none', () => {
+  test('M6, M7: each trouble that the engine told has one page; a healthy agent, a forced mode, a wait that a service asked for and what another page explains have none', () => {
     const { pages, muted } = due();
     expect(distinct(watch.delivered)).toEqual(pages);
     expect(distinct(watch.inhibited)).toEqual(muted);
     // Its session has ended, so its alert is only kept.
     const stays = ({ labels }: { readonly labels: Labels }) => labels.gen_ai_agent_name !== 'leaving-agent';
     expect(watch.delivered.filter((one) => one.status === 'resolved' && stays(one))).toEqual([]);
-    for (const agent of ['quiet-agent', 'forced-agent']) expect(paged(agent)).toEqual([]);
+    for (const agent of ['quiet-agent', 'forced-agent', 'waiting-agent']) expect(paged(agent)).toEqual([]);
   });
 
   test('the counters agree with the events', async () => {
@@ -413,14 +415,6 @@ describe('the pages of an incident', () => {
       `Warning: starved-agent: render is open and not probed
 1 firing, job incident · Runbook
 • Since THEN: Tool render of agent starved-agent (job incident): 1 circuit has been open for 15 seconds. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.`,
-    ]);
-  });
-
-  test('M6: a wait that the service asked for', () => {
-    expect(pagedSince('waiting-agent', openingOf('waiting-agent'))).toEqual([
-      `Warning: waiting-agent: quotes is out of use (rate_limit)
-1 firing, job incident · Runbook
-• Since THEN: quotes of agent waiting-agent (job incident) has been out of use for more than 8 seconds. Affected within the last 3 seconds: 1 circuit. Its calls are skipped. The service asked to wait until LATER (Retry-After), so no probe is made before that. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.`,
     ]);
   });
 

@@ -114,7 +114,7 @@ export const CORRELATION: readonly Recording[] = [
   },
   {
     key: 'lastOpenings',
-    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
+    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Neither does it contain tools whose service asked to wait (Retry-After). Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
     expr: (ground) => {
       const { read } = ground;
       const chance = `${read.now('crowd')}\nunless ${read.now('openings5m')} >= ${read.now('crowd')}`;
@@ -122,6 +122,7 @@ export const CORRELATION: readonly Recording[] = [
         `unless on (${BY_TOOL})`,
         aggregated('max', `${BY_TOOL}, ${ERROR}`, remembered(ground)),
         bracketed(chance),
+        read.now('askedToWait'),
       );
     },
   },

@@ -68,7 +68,7 @@ const circuitOpen: AlertDefinition = {
   ...common,
   name: 'BreakerboxCircuitOpen',
   says: ({ openFor, openShare, keyOpenShare }) =>
-    `a tool has been out of use (open or half open, not forced open by an operator) for ${inWords(openFor)}, short gaps aside, in at least ${openShare * 100} % of its circuits, or at least ${keyOpenShare * 100} % of its calls are skipped for their keys`,
+    `a tool has been out of use (open or half open, neither forced open by an operator nor in a wait that its service asked for) for ${inWords(openFor)}, short gaps aside, in at least ${openShare * 100} % of its circuits, or at least ${keyOpenShare * 100} % of its calls are skipped for their keys`,
   comment:
     'The comment above the recorded series defines out of use and the gaps that are bridged. This rule requires that it has lasted. The alert keeps firing, because otherwise a tool that works for a minute between two outages would cause a new alert each time.',
   expr: ({ read }) => `${read.now('outOfUse')} > 0`,

@@ -145,19 +145,14 @@ describe.concurrent.each(wanted(15, 60))('BreakerboxCircuitOpen in a fleet, ever
 });
 
 it.concurrent.each([
-  ['says which tool, with the newest error, since when, and where to look', 'fails', ''],
-  [
-    'O3: says until when the service asked to wait',
-    'asks to wait',
-    ' The service asked to wait until Jan 1 00:20 UTC (Retry-After), so no probe is made before that.',
-  ],
-  ['is silent about a tool that an operator forced open', 'forced', ''],
-] as const)('BreakerboxCircuitOpen %s', (_, how, wait) => {
+  ['says which tool, with the newest error, since when, and where to look', 'fails'],
+  ['is silent about a tool that an operator forced open', 'forced'],
+] as const)('BreakerboxCircuitOpen %s', (_, how) => {
   const processes = [new SimulatedProcess({ agent: 'research agent', tools: ['web_search'] })];
   const isForced = how === 'forced';
   const firing = isForced ? [] : [{ alert: 'CircuitOpen', after: 375, by: 480 }];
   const grafana_url = 'http://grafana.example';
-  const texts = { category: 'network', began: 'Jan 1 00:00 UTC', wait, agent: 'research agent', grafana: grafana_url };
+  const texts = { category: 'network', began: 'Jan 1 00:00 UTC', agent: 'research agent', grafana: grafana_url };
   const says = isForced ? [] : [open(600, '1 circuit', 'web_search', texts)];
   const scenario = { interval: 15, of: ['CircuitOpen'], lasts: 600, processes, firing, says };
   return run({ ...scenario, externalLabels: { grafana_url } }, (now, one) => {
@@ -166,7 +161,32 @@ it.concurrent.each([
     if (now !== 75) return;
     if (isForced) one.move('web_search', 'closed', 'forced_open');
     else one.open(now, 'web_search', 'network');
-    if (how === 'asks to wait') one.asksToWait('web_search', 1200);
+  });
+});
+
+describe.concurrent.each(wanted(15, 60))('O3: a service that asked to wait, every %i s', (interval) => {
+  const of = ['CircuitOpen', 'CorrelatedOpenings'];
+  const tools = ['t', 'u', 'v'];
+  const processes = () => [new SimulatedProcess({ tools })];
+
+  it('has no page while it waits, nor when it works again', () =>
+    run({ interval, of, lasts: 1500, processes: processes() }, (now, one) => {
+      if (now === 75) for (const tool of tools) one.open(now, tool, 'rate_limit');
+      if (now === 75) for (const tool of tools) one.asksToWait(tool, 1100);
+      if (now === 1101) for (const tool of tools) one.probe(tool, 'success');
+    }));
+
+  it('has one once the wait is over and a probe has failed, and the text says that it asked again', () => {
+    const wait = ' The service asked to wait until Jan 1 00:50 UTC (Retry-After), so no probe is made before that.';
+    const firing = [{ alert: 'CircuitOpen', after: 1380, by: 1401 + 3 * interval }];
+    const says = [open(1620, '1 circuit', 't', { category: 'rate_limit', began: 'Jan 1 00:01 UTC', wait })];
+    return run({ interval, of, lasts: 1700, processes: processes(), firing, says }, (now, one) => {
+      if (now === 75) one.open(now, 't', 'rate_limit');
+      if (now === 75) one.asksToWait('t', 1100);
+      if (now !== 1101) return;
+      one.probe('t', 'rate_limit');
+      one.asksToWait('t', 3000);
+    });
   });
 });
 
