@@ -174,7 +174,11 @@ const probeStarved: AlertDefinition = {
     ].join('\n');
   },
   summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
-  began: unavailableSince,
+  // Few circuits are no outage of the tool.
+  began: ({ andSelector }) => ({
+    query: `min(${METRIC.unavailableTime.prometheus}{${MATCH_TOOL}${andSelector}} > 0)`,
+    args: OF_TOOL,
+  }),
   description: (ground) =>
     `Tool ${SUBJECT(ground)}: ${ground.dialect.counted('circuit has', 'circuits have')} been open for ${inWords(ground.settings.starvedFor)}. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. ${LOOK}`,
 };

@@ -80,7 +80,7 @@ const open = (
   alert: 'CircuitOpen',
   labels: { job: 'fleet', gen_ai_agent_name: agent, gen_ai_tool_name: tool, severity: 'warning' },
   summary: `${agent}: ${tool} is out of use${category === '' ? '' : ` (${category})`}`,
-  description: `${tool} of agent ${agent} (job fleet) has been out of use for more than 5 minutes. Affected within the last 2 minutes: ${circuits}. ${tool.startsWith('group:') ? 'Calls of all tools of the group are skipped.' : 'Its calls are skipped.'}${wait} Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.`,
+  description: `${tool} of agent ${agent} (job fleet) has been out of use for more than 5 minutes. Affected within the last 2 minutes: ${circuits}. ${tool.startsWith('group:') ? 'Calls of all tools of the group are skipped.' : 'Its calls are skipped.'}${wait} Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: breakerbox ctl list.`,
   began,
   dashboard: `${grafana}/d/breakerbox-tool-detail?${new URLSearchParams({ 'var-job': 'fleet', 'var-agent': agent, 'var-tool': tool })}`,
 });
@@ -171,7 +171,7 @@ describe.concurrent.each(wanted(15, 60))('O3: a service that asked to wait, ever
 
   it('has no page while it waits, nor when it works again', () =>
     run({ interval, of, lasts: 1500, processes: processes() }, (now, one) => {
-      if (now === 75) for (const tool of tools) one.open(now, tool, 'rate_limit');
+      if (now === 75) for (const tool of tools) one.open(now, tool, 'server');
       if (now === 75) for (const tool of tools) one.asksToWait(tool, 1100);
       if (now === 1101) for (const tool of tools) one.probe(tool, 'success');
     }));
@@ -179,12 +179,12 @@ describe.concurrent.each(wanted(15, 60))('O3: a service that asked to wait, ever
   it('has one once the wait is over and a probe has failed, and the text says that it asked again', () => {
     const wait = ' The service asked to wait until Jan 1 00:50 UTC (Retry-After), so no probe is made before that.';
     const firing = [{ alert: 'CircuitOpen', after: 1380, by: 1401 + 3 * interval }];
-    const says = [open(1620, '1 circuit', 't', { category: 'rate_limit', began: 'Jan 1 00:01 UTC', wait })];
+    const says = [open(1620, '1 circuit', 't', { category: 'server', began: 'Jan 1 00:01 UTC', wait })];
     return run({ interval, of, lasts: 1700, processes: processes(), firing, says }, (now, one) => {
-      if (now === 75) one.open(now, 't', 'rate_limit');
+      if (now === 75) one.open(now, 't', 'server');
       if (now === 75) one.asksToWait('t', 1100);
       if (now !== 1101) return;
-      one.probe('t', 'rate_limit');
+      one.probe('t', 'server');
       one.asksToWait('t', 3000);
     });
   });

@@ -14,7 +14,7 @@ const PROD = inNamespace('prod');
 const STAGING = Array.from({ length: 25 }, (_, index) => inNamespace('staging', index));
 
 const describing =
-  't of agent a (job fleet, namespace prod) has been out of use for more than 5 minutes. Affected within the last 2 minutes: 1 circuit. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: npx breakerbox ctl list.';
+  't of agent a (job fleet, namespace prod) has been out of use for more than 5 minutes. Affected within the last 2 minutes: 1 circuit. Its calls are skipped. Check the service behind it. A probe closes the circuit once it works. To see which sessions it affects and when the next probe is due: breakerbox ctl list.';
 
 it.concurrent.each([
   ['fires for the one namespace of 26 processes in which the tool is open', ['namespace'] as const],

@@ -73,7 +73,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 2 sessions are paused for every tool (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -104,7 +104,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: t, u fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -133,7 +133,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 1 session is paused for every tool (at Jan 1 00:41 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, npx breakerbox ctl list, and npx breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 1 session is paused for every tool (at Jan 1 00:41 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:20 UTC',
     };
@@ -175,7 +175,7 @@ it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, count
       .reverse()
       .map((tool) => `${tool} (server)`)
       .join(', ');
-  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Tools that failed: ${named(5)} and 6 more. Repair the tools that fail, then: npx breakerbox ctl list, and npx breakerbox ctl resume SESSION.`;
+  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Tools that failed: ${named(5)} and 6 more. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
   const templates = readFileSync(
     new URL('../../stack/alertmanager/templates/breakerbox.tmpl', import.meta.url),
     'utf8',
