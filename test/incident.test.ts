@@ -326,7 +326,7 @@ const firstLook = (labels: Labels): readonly string[] => {
     .filter((query) => !/"(?:JOB|AGENT|TOOL|CATEGORY)"/.test(query));
 };
 
-/** Queries whose answer may be that there is not, or there is no: whether a group, another agent or a circuit has a part in it. */
+/** Queries that may have no result: they ask whether a group, another agent or a circuit has a part in it. */
 const MAY_BE_EMPTY = [/group_open/, /breakerbox_outcome="success"/, /breakerbox_circuits\{/];
 /** Keys have no circuit of their own in metrics, and groups no calls. */
 const isOfKeysOrGroup = ({ gen_ai_agent_name, gen_ai_tool_name }: Labels): boolean =>
