@@ -195,7 +195,7 @@ const call = (world: World, { session, node }: One, name: string): void => {
   const reason = LIMIT_REASONS.find((one) => one === permit.reason);
   expect(reason).toBe(tree.objectionOf(model, node, false));
   if (reason !== undefined) count(world, reason);
-  if (!permit.executes) return;
+  if (permit.decision === 'skip' || permit.decision === 'pause') return;
   const expected = tree.expectedCall(model, node, name);
   tree.use(model, node, 'calls', 1);
   tree.beginStep(model, node);
