@@ -61,11 +61,20 @@ export function scriptedModel(
         { type: 'text-delta' as const, id: 'text', delta: text },
         { type: 'text-end' as const, id: 'text' },
       ];
+      const streamed = parts.flatMap((part) => {
+        const { toolCallId: id, toolName, input } = part;
+        return [
+          { type: 'tool-input-start' as const, id, toolName },
+          { type: 'tool-input-delta' as const, id, delta: input },
+          { type: 'tool-input-end' as const, id },
+          part,
+        ];
+      });
       return {
         stream: simulateReadableStream({
           chunks: [
             { type: 'stream-start' as const, warnings: [] },
-            ...(parts.length > 0 ? parts : words),
+            ...(parts.length > 0 ? streamed : words),
             { type: 'finish' as const, finishReason, usage },
           ],
         }),

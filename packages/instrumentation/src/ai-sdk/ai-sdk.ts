@@ -42,7 +42,7 @@ export {
 } from './prepare-step.ts';
 
 import { checkVersion } from '../versions.ts';
-import { ownLimit } from './own-limit.ts';
+import { noteRun, ownLimit } from './own-limit.ts';
 
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
@@ -180,6 +180,7 @@ const mayBeAsked = (toolApproval: object | undefined, name: string): boolean => 
 type Execute = NonNullable<Tool<unknown, unknown>['execute']>;
 type ExecuteOptions = Parameters<Execute>[1];
 type ApprovalOptions = Parameters<Extract<Tool<unknown, unknown>['needsApproval'], (...given: never[]) => unknown>>[1];
+type OnInputAvailable = NonNullable<Tool<unknown, unknown>['onInputAvailable']>;
 type Executable = ToolSet[string] & { readonly execute: Execute };
 
 const isExecutable = (tool: ToolSet[string] | undefined): tool is Executable => typeof tool?.execute === 'function';
@@ -217,7 +218,14 @@ const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolS
     );
   };
   markGuarded(execute, adapter.session);
-  const members = new Map<PropertyKey, unknown>([['execute', execute]]);
+  const onInputAvailable: OnInputAvailable = (call) => {
+    noteRun(orUndefined(adapter.findSession), call.input, call.abortSignal);
+    return tool.onInputAvailable?.(call);
+  };
+  const members = new Map<PropertyKey, unknown>([
+    ['execute', execute],
+    ['onInputAvailable', onInputAvailable],
+  ]);
   if (asked) members.set('needsApproval', approvalOf(tool, asked, adapter));
   const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
   if (toModelOutput) members.set('toModelOutput', labelledModelOutput(toModelOutput));
@@ -293,11 +301,11 @@ const start = (
   tool: Executable,
   input: unknown,
   options: ExecuteOptions | undefined,
-  { timeoutMs, tokens, judgeOf, findSession }: AiSdkContext,
+  { timeoutMs, tokens, judgeOf }: AiSdkContext,
 ): Run => {
   const reading = { label: labelOf(tool), tokens, advise: {} };
   const signal = options?.abortSignal;
-  const limits = { signal, timeoutMs, isOwnLimit: signal && ownLimit(findSession(), signal) };
+  const limits = { signal, timeoutMs, isOwnLimit: ownLimit(input) };
   return new Run(permit, { input, ...limits }, reading, judgeOf(permit.tool));
 };
 

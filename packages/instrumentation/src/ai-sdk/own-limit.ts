@@ -1,40 +1,46 @@
 import type { Session } from '@breakerbox/core';
 
-/** The signals of the calls of one run, and the number of calls that got each. */
-interface RunSignals {
+/** The latest run of a session, and whether one of its calls is known. */
+interface LatestRun {
   readonly startMs: number;
-  readonly calls: Map<AbortSignal, number>;
+  isKnown: boolean;
 }
 
-const bySession = new WeakMap<Session, RunSignals>();
+const latest = new WeakMap<Session, LatestRun>();
 
-/** A run of the session begins. */
+/** A run of the session begins. One before it that has called no tool yet may still last, so its start counts. */
 export const beginRun = (session: Session): void => {
-  bySession.set(session, { startMs: performance.now(), calls: new Map() });
+  const before = latest.get(session);
+  const startMs = before?.isKnown === false ? before.startMs : performance.now();
+  latest.set(session, { startMs, isKnown: false });
+};
+
+/** The signal of the run for the input of a call, and the start of the run for its signal. */
+const signals = new WeakMap<object, AbortSignal | undefined>();
+const starts = new WeakMap<AbortSignal, number>();
+
+/** AI SDK gives `onInputAvailable` the signal of the run. It gives `execute` the same one, or with `toolMs` another that follows it. */
+export const noteRun = (session: Session | undefined, input: unknown, signal: AbortSignal | undefined): void => {
+  if (typeof input === 'object' && input !== null) signals.set(input, signal);
+  const run = session && latest.get(session);
+  if (run === undefined || signal === undefined || starts.has(signal)) return;
+  starts.set(signal, run.startMs);
+  run.isKnown = true;
 };
 
 /** What AI SDK says of its `stepMs`. */
 const OF_STEP = /^\w+ timeout of \d+ms exceeded$/;
 
-/** Every provider takes longer. */
-const NO_MODEL_MS = 100;
-
 /**
- * Whether a time-out of a call's signal is the tool's (`toolMs`) or the run's (O10). AI SDK gives the tool one signal for both. That of
- * the run is the same in all calls, and one with `toolMs` is made for each call. If the run has made no other call, it counts as the tool's
- * from 5 s on, if the tool has used most of the run's time. Sooner only if no model has been asked, as far as the time tells.
+ * Whether a time-out of a call's signal is the tool's (O10). It is if the signal of the run has not fired, which leaves `toolMs`. Otherwise
+ * from 5 s on, if the call had run for half of the time since the run began.
  */
-export const ownLimit = (
-  session: Session,
-  signal: AbortSignal | undefined,
-): ((ranMs: number, reason: unknown) => boolean) => {
-  const run = bySession.get(session);
-  if (run === undefined || signal === undefined) return () => false;
-  const { calls, startMs } = run;
-  calls.set(signal, (calls.get(signal) ?? 0) + 1);
-  return (ranMs, reason) => {
-    if ((calls.get(signal) ?? 0) > 1 || OF_STEP.test(`${(reason as Error | undefined)?.message}`)) return false;
-    const elsewhereMs = performance.now() - startMs - ranMs;
-    return calls.size > 1 || elsewhereMs < (ranMs >= 5_000 ? ranMs : NO_MODEL_MS);
+export const ownLimit =
+  (input: unknown) =>
+  (ranMs: number, reason: unknown): boolean => {
+    if (!signals.has(input as object)) return false;
+    const signal = signals.get(input as object);
+    if (signal?.aborted !== true) return true;
+    if (OF_STEP.test(`${(reason as Error | undefined)?.message}`)) return false;
+    return ranMs >= Math.max(5_000, (performance.now() - (starts.get(signal) ?? Number.NEGATIVE_INFINITY)) / 2);
   };
-};
