@@ -1,4 +1,5 @@
 import type { Session } from '@breakerbox/core';
+import { isObject } from '@breakerbox/core/internal';
 import type { PrepareStepFunction, Tool } from 'ai';
 import { agentFinder, type SessionSource } from '../acquire.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
@@ -10,6 +11,7 @@ import { type Instructions, steadyNote, withNote, withoutNote } from '../system-
 import { checkVersion } from '../versions.ts';
 import { areTurnsCounted } from './agent-runs.ts';
 import { beginRun } from './own-limit.ts';
+import { withoutCalls } from './without-calls.ts';
 
 /** The arguments of a call of `generateText`, `streamText` or an agent. The AI SDK does not pass them to `prepareStep`. */
 export interface CallTools<Name extends string = string> {
@@ -40,6 +42,7 @@ export type BreakerPrepareStep<Name extends string = never> = (step: {
 /** The step in the AI SDK 6 and 7. Version 6 does not give the instructions. */
 interface Step {
   readonly stepNumber?: number;
+  readonly model?: unknown;
   readonly instructions?: Instructions | undefined;
   readonly initialInstructions?: unknown;
   readonly messages?: Messages | undefined;
@@ -55,12 +58,13 @@ interface Prepared {
   readonly messages?: Messages | undefined;
   readonly activeTools?: readonly string[] | undefined;
   readonly toolChoice?: CallTools['toolChoice'];
+  readonly model?: unknown;
 }
 
 /**
  * The `prepareStep` of a guarded run. It counts the turns of the model, which probes wait for. It tells the model in the system
  * prompt which tools are unavailable and what to use instead. It hides those tools if you set `hide`. Once the model has read that
- * the run is paused, it answers without tools, which ends the run (D6), unless your own `prepareStep` sets `toolChoice`.
+ * the run is paused, it answers without tools, which ends the run (D6), unless your own `prepareStep` sets `toolChoice`. Tool calls in that answer are left out.
  *
  * The note comes after your own system prompt, and its words stay the same while the same tools are unavailable. Without an
  * unavailable tool your prompt is unchanged, so a cached prefix stays valid until the note changes. AI SDK 6 does not give the
@@ -119,8 +123,8 @@ export function breakerPrepareStep(
     // A note before these messages would make the prompt cache after it useless.
     const isWithin = (own?.messages ?? step.messages)?.some(({ role }) => role === 'system');
     return {
-      ...(isLastTurn(current) && { toolChoice: 'none' }),
       ...own,
+      ...(isLastTurn(current) && own?.toolChoice === undefined && lastTurn(own?.model ?? step.model)),
       ...instructed(step, plain, own, current, note && !isWithin ? steadyNote(current) : ''),
       ...(hide && visible(current, hide, own)),
     };
@@ -147,6 +151,11 @@ export const breakerStepEnd = (session: SessionSource): ((step: object) => void)
     if (current !== undefined && !areTurnsCounted(current)) spendStep(current, step);
   };
 };
+
+const lastTurn = (model: unknown): Prepared => ({
+  toolChoice: 'none',
+  ...(isObject(model) && { model: withoutCalls(model) }),
+});
 
 type OwnPrepareStep = (step: Step) => PromiseLike<Prepared | undefined> | Prepared | undefined;
 
