@@ -231,9 +231,12 @@ describe('O2d: a runner is known by its input', () => {
     [{ command: 'make -j' }, 'runner'],
     [{ command: 'switch on --every' }, undefined],
     [{ command: 'print the letter' }, undefined],
-    [{ command: 'cat food' }, undefined],
-    [{ command: 'make tea' }, undefined],
-    [{ command: 'return home' }, undefined],
+    [{ command: 'cat food' }, 'runner'],
+    [{ source: 'cat food' }, undefined],
+    [{ command: 'make tea' }, 'runner'],
+    [{ source: 'make tea' }, undefined],
+    [{ command: 'return home' }, 'runner'],
+    [{ source: 'return home' }, undefined],
     [{ command: 'import the list' }, undefined],
     [{ source: 'from the cellar' }, undefined],
     [{ source: 'class of 1999' }, undefined],
@@ -243,11 +246,11 @@ describe('O2d: a runner is known by its input', () => {
     [{ command: 'grep x y' }, 'runner'],
     [{ command: 'apt update' }, 'runner'],
     [{ code: 'fine; \n' }, 'runner'],
-    [{ command: [...Array(16).fill('x'), '--all'] }, undefined],
+    [{ script: [...Array(16).fill('x'), '--all'] }, undefined],
     [{ command: ['turn', 'on'] }, undefined],
     [{ command: 'lsof the day' }, undefined],
     [{ command: 'my ls' }, undefined],
-    [{ command: 'pay $20 - now' }, undefined],
+    [{ script: 'pay $20 - now' }, undefined],
     [{ command: 'a well-known thing' }, undefined],
     [{ code: 'box(es) and item(s)' }, undefined],
     [{ code: 'a; b' }, undefined],
@@ -266,9 +269,28 @@ describe('O2d: a runner is known by its input', () => {
     [{ code: '4/P7q7W91a-oMsCeLvIaQm6bTrgtp7==' }, undefined],
     [{ source: 'New York', destination: 'Graz' }, undefined],
     [{ source: 'Two lines\nof item(s) to translate' }, undefined],
+    [{ command: 'terraform apply' }, 'runner'],
+    [{ cmd: 'psql mydb' }, 'runner'],
+    [{ command: 'terraform' }, undefined],
     [{ command: 5 }, undefined],
     [{ query: 'npm test' }, undefined],
   ])('O2d: %j: %s', (input, wanted) => expect(callOf({ tool: 'do_it', input }).kind).toBe(wanted));
+
+  it.each([
+    ['run_in_terminal', 'psql'],
+    ['shell_exec', './deploy.sh'],
+    ['start_process', 'htop'],
+    ['ssh_exec', 'pg_isready'],
+    ['exec', 'put the file on a disk'],
+  ])('O2d: %s runs commands by its name: %s', (tool, command) => {
+    expect(callOf({ tool, input: { command } }).kind).toBe('runner');
+    expect(callOf({ tool, input: { command: ' ' } }).kind).toBeUndefined();
+    expect(callOf({ tool, input: { text: command } }).kind).toBeUndefined();
+  });
+
+  it.each(['redis_exec', 'valkey', 'mongosh', 'redis_command'])('O2d: %s reads commands, and runs no program', (tool) =>
+    expect(callOf({ tool, input: { command: 'GET user:1' } }).kind).toBeUndefined(),
+  );
 
   it('O2d: its output is not evidence, and kind: false overrides it', () => {
     const input = { command: 'curl https://a.example' };

@@ -72,13 +72,22 @@ const isUnserved = (value: string, opens: boolean): boolean =>
 
 /** A program begins with a known command, or has the syntax of one: options, operators, calls, assignments, ends of statements. */
 const PROGRAM =
-  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|tsc|git|docker|kubectl|cargo|ls|pwd|cd|echo|env|e?grep|sed|awk|curl|wget|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?|(?:cat|make)(?=\s+(?:-|\S*[./])))(?:\s|$)|^\s*\S+\s+--?[a-z]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import [\w.]+(?:\s*$| as )|from [\w.]+ import\s|class \w+[:(])/m;
+  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|tsc|git|docker|kubectl|cargo|ls|pwd|cd|echo|env|e?grep|sed|awk|curl|wget|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?)(?:\s|$)|^\s*\S+\s+--?[a-z]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import [\w.]+(?:\s*$| as )|from [\w.]+ import\s|class \w+[:(])/m;
 const SQL = /^\s*(?:select|insert|update|delete|create|alter|drop|explain)\b/i;
-const hasProgram = (input: unknown): boolean =>
+/** Tools that run commands, by their name. */
+const SHELL = /\b(?:shell|bash|terminal|console|ssh|exec(?:ute)?|(?:start|run|spawn|create) process)\b/;
+/** What is said to an assistant, and what only databases read. */
+const SPOKEN = /(?<!\S)(?:the|an?|my|please|on|off|of)(?!\S)/i;
+const STORE = /\b(?:redis|valkey|mongo\w*)\b/;
+const isCommand = (text: string, name: string): boolean =>
+  !STORE.test(name) && (SHELL.test(name) ? /\S/.test(text) : /\S\s+\S/.test(text) && !SPOKEN.test(text));
+const hasProgram = (input: unknown, name: string): boolean =>
   ['command', 'cmd', 'script', 'code', 'source'].some((key) => {
     const value = read(input, key);
     const text = Array.isArray(value) ? value.slice(0, 16).join(' ') : value;
-    return typeof text === 'string' && PROGRAM.test(text.slice(0, TEXT_LIMIT)) && !SQL.test(text);
+    if (typeof text !== 'string' || SQL.test(text)) return false;
+    const start = text.slice(0, TEXT_LIMIT);
+    return PROGRAM.test(start) || ((key === 'command' || key === 'cmd') && isCommand(start, name));
   });
 
 /** Whether credentials are right is the question. */
@@ -112,7 +121,7 @@ export const callOf = (context: ReadContext | undefined) => {
   const given = read(context, 'kind') as ToolKind | false | undefined;
   const name = spaced(tool);
   const handlesCode = CODE_BY_NAME.test(name);
-  const kind = (given ?? kindOf(tool) ?? (hasProgram(input) && !handlesCode ? 'runner' : undefined)) || undefined;
+  const kind = (given ?? kindOf(tool) ?? (hasProgram(input, name) && !handlesCode ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
   const target = targetIn(input, values);
