@@ -84,6 +84,27 @@ describe('runs with no key, ends by itself, and says what was unavailable and wh
   });
 });
 
+/** Where a framework has agents that run agents. */
+const nested = readdirSync(join(FOLDER, 'sub-agents'));
+
+test('the list of sub-agents in README.md names each', () => {
+  const listed = readFileSync(join(FOLDER, 'README.md'), 'utf8').matchAll(/\]\(sub-agents\/(.+?)\)/g);
+  expect([...listed].map(([, file]) => file).sort()).toEqual(nested);
+});
+
+describe('D1: a sub-agent is in the tree of the report, and in one trace', () => {
+  test.concurrent.each(nested)('%s', async (example) => {
+    const { code, stdout, stderr } = await run(`sub-agents/${example}`, { OTEL_TRACES_EXPORTER: 'console' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('The article: breakers are back.');
+    expect(stdout).toMatch(/^Sub-agents\n {2}- [\w-]*research\w* \(.+\): 2 calls, [23] steps,[^.]* ended\.$/m);
+    const traces = new Set(stdout.match(/(?<=traceId: ')\w+/g));
+    expect(stdout.match(/^ {2}name: 'invoke_agent [\w-]*'/gm)).toHaveLength(2);
+    expect(stdout.match(/^ {2}parentSpanContext: undefined/gm)).toHaveLength(1);
+    expect(traces.size).toBe(1);
+  });
+});
+
 describe('a server runs with no key, calls itself, and ends', () => {
   test.concurrent.each(SERVERS)('%s', async (server) => {
     const { stdout, ...ended } = await run(server);

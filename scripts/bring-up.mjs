@@ -168,7 +168,9 @@ const giveUp = (text) => {
 /** The program of an example, by its name. */
 const example = (name = '') => {
   const folder = join(root, 'examples');
-  const programs = readdirSync(folder).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
+  const programs = ['', 'sub-agents/']
+    .flatMap((part) => readdirSync(join(folder, part)).map((file) => part + file))
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   if (programs.includes(`${name}.ts`)) return join(folder, `${name}.ts`);
   const known = programs.map((file) => file.slice(0, -3)).join(', ');
   return giveUp(`there is no example '${name}'. Name one: npm run example -- NAME. The examples are ${known}.`);
