@@ -305,7 +305,7 @@ const start = (
 ): Run => {
   const reading = { label: labelOf(tool), tokens, advise: {} };
   const signal = options?.abortSignal;
-  const limits = { signal, timeoutMs, isOwnLimit: ownLimit(input) };
+  const limits = { signal, timeoutMs, isOwnLimit: ownLimit(input, signal) };
   return new Run(permit, { input, ...limits }, reading, judgeOf(permit.tool));
 };
 

@@ -104,9 +104,9 @@ test.each([
     noteRun(session, input, ended);
     now.mockReturnValue(ranMs + elsewhereMs);
     const late = new DOMException('late', 'TimeoutError');
-    expect(ownLimit(input)(ranMs, late)).toBe(own);
+    expect(ownLimit(input, AbortSignal.abort())(ranMs, late)).toBe(own);
     const step = new DOMException('Step timeout of 9000ms exceeded', 'TimeoutError');
-    expect(ownLimit(input)(ranMs, step)).toBe(false);
+    expect(ownLimit(input, AbortSignal.abort())(ranMs, step)).toBe(false);
     now.mockRestore();
   },
 );
@@ -120,6 +120,16 @@ test('O10: a run that begins later in the session does not shorten the time of o
   const input = {};
   noteRun(session, input, AbortSignal.abort());
   now.mockReturnValue(11_500);
-  expect(ownLimit(input)(5_500, new DOMException('late', 'TimeoutError'))).toBe(false);
+  expect(ownLimit(input, AbortSignal.abort())(5_500, new DOMException('late', 'TimeoutError'))).toBe(false);
   now.mockRestore();
+});
+
+test('O10: the end of the time of the session (D4) is not toolMs', () => {
+  const { session } = watchedSession();
+  const input = {};
+  noteRun(session, input, undefined);
+  const late = new DOMException('late', 'TimeoutError');
+  expect(ownLimit(input, new AbortController().signal)(50, late)).toBe(false);
+  expect(ownLimit(input, undefined)(50, late)).toBe(false);
+  expect(ownLimit(input, AbortSignal.abort())(50, late)).toBe(true);
 });

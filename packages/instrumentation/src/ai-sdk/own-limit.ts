@@ -36,9 +36,9 @@ const OF_STEP = /^\w+ timeout of \d+ms exceeded$/;
  * from 5 s on, if the call had run for half of the time since the run began.
  */
 export const ownLimit =
-  (input: unknown) =>
+  (input: unknown, given: AbortSignal | undefined) =>
   (ranMs: number, reason: unknown): boolean => {
-    if (!signals.has(input as object)) return false;
+    if (given?.aborted !== true || !signals.has(input as object)) return false; // D4, or not known.
     const signal = signals.get(input as object);
     if (signal?.aborted !== true) return true;
     if (OF_STEP.test(`${(reason as Error | undefined)?.message}`)) return false;
