@@ -1,4 +1,5 @@
-import { guardModels } from '@breakerbox/instrumentation/anthropic';
+import type Anthropic from '@anthropic-ai/sdk';
+import { type GuardAnthropicModelsOptions, guardModels } from '@breakerbox/instrumentation/anthropic';
 import { describe, expect, test } from 'vitest';
 import { anthropicFrame, clientOf, REQUEST } from './frame-anthropic.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
@@ -101,10 +102,17 @@ test('L9: a thread of the server goes to the key that knows it, or fails', async
   expect(fallback.calls).toEqual([]);
 });
 
-test('L1: a client with another key gets no header of the call', async () => {
-  const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages');
+test('L1, L2: a client with another key gets no header of the call, and `tenant` gets them', async () => {
+  const tenants: unknown[] = [];
+  const tenant: NonNullable<GuardAnthropicModelsOptions<Anthropic>['tenant']> = ({ headers, metadata }) => {
+    tenants.push(headers.get('x-secret'), metadata);
+    return 'a';
+  };
+  const { model: client, primary, fallback } = await pairFor(anthropicFrame, 'messages', { tenant: tenant as never });
   primary.behave(overloaded('messages'));
-  await client.messages.create(REQUEST, { headers: { 'x-secret': 's' } });
+  const metadata = { user_id: 'u' };
+  await client.messages.create({ ...REQUEST, metadata }, { headers: { 'x-secret': 's' } });
+  expect(tenants).toEqual(['s', metadata]);
   expect([primary, fallback].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
 });
 

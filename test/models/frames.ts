@@ -24,6 +24,9 @@ export interface Seen {
   readonly error: unknown;
 }
 
+/** The options that every framework has. */
+type FrameOptions = GuardModelsOptions & { readonly tenant?: () => string };
+
 /** How the models of a framework are guarded and asked. */
 export interface Frame<Model> {
   readonly formats: readonly WireFormat[];
@@ -32,7 +35,7 @@ export interface Frame<Model> {
     box: Breakerbox,
     format: WireFormat,
     urls: readonly [string, string],
-    options: GuardModelsOptions,
+    options: FrameOptions,
     second: WireFormat,
   ): Model | Promise<Model>;
   ask(model: Model, isStream: boolean, signal?: AbortSignal): Promise<Seen>;
@@ -58,7 +61,7 @@ export const pairFor = async <Model>(
     box = newBox(),
     second = format,
     ...options
-  }: GuardModelsOptions & { readonly box?: Breakerbox; readonly second?: WireFormat } = {},
+  }: FrameOptions & { readonly box?: Breakerbox; readonly second?: WireFormat } = {},
 ): Promise<Pair<Model>> => {
   const [primary, fallback] = await Promise.all([loopbackProvider(), loopbackProvider()]);
   const model = await frame.guard(box, format, [primary.url, fallback.url], options, second);
@@ -130,6 +133,22 @@ export const modelContract = <Model>(frame: Frame<Model>): void => {
         expect(failuresOf(box, ({ tool }) => /fallback|second/.test(tool))).toBe(0);
       },
     );
+
+    test('L2: a refused key of a tenant stops no other tenant', async () => {
+      let tenant = 'a';
+      const { model, primary } = await pairFor(frame, format, { tenant: () => tenant });
+      primary.behave(refuses(401, errorBody(format, 401, 'authentication_error', 'invalid x-api-key')));
+      for (const isStream of [false, true, false]) await frame.ask(model, isStream);
+      const ofFirst = primary.calls.length;
+      primary.behave(answers);
+      await frame.ask(model, false);
+      expect(primary.calls.length).toBe(ofFirst);
+      tenant = 'b';
+      for (const isStream of [false, true]) {
+        expect(await frame.ask(model, isStream)).toEqual({ text: TEXT, error: undefined });
+      }
+      expect(primary.calls.length).toBe(ofFirst + 2);
+    });
 
     test('L5, L6: without a model left, the call fails once, and says why', async () => {
       const { model, primary, fallback } = await pairFor(frame, format);

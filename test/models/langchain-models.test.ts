@@ -1,4 +1,9 @@
-import { breakerMiddleware, guardModels, ModelsUnavailableError } from '@breakerbox/instrumentation/langchain';
+import {
+  breakerMiddleware,
+  type GuardChatModelsOptions,
+  guardModels,
+  ModelsUnavailableError,
+} from '@breakerbox/instrumentation/langchain';
 import { withSession } from '@breakerbox/instrumentation/session';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { createAgent } from 'langchain';
@@ -94,10 +99,16 @@ test('L1: headers of the call go to the first provider only, and a tool of a pro
   expect((error as ModelsUnavailableError).models.map(({ why }) => why)).toEqual(['failed', 'unsupported']);
 });
 
-test('L1: a model with another key gets no headers of the call', async () => {
-  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+test('L1, L2: a model with another key gets no headers of the call, and `tenant` gets them', async () => {
+  const tenants: unknown[] = [];
+  const tenant: NonNullable<GuardChatModelsOptions['tenant']> = ({ options }) => {
+    tenants.push(options?.headers?.['x-secret']);
+    return 'a';
+  };
+  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat', { tenant: tenant as never });
   primary.behave(overloaded('chat'));
   await model.invoke('Hi', { options: { headers: { 'x-secret': 's' } } } as object);
+  expect(tenants).toEqual(['s']);
   expect([primary, fallback].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
 });
 

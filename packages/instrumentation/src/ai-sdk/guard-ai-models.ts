@@ -7,6 +7,7 @@ import {
   listModels,
   type NamedModel,
   providerOf,
+  type TenantOption,
 } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
@@ -15,7 +16,7 @@ import { openStream, readableOf } from '../models/model-stream.ts';
 import { CUT, EMPTY } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 import { namedModel } from '../models/named-model.ts';
-import { checkOptions, functionGiven, type OptionCheck, show, text } from '../options.ts';
+import { checkOptions, type OptionCheck, show, text } from '../options.ts';
 import { checkVersion, type Framework } from '../versions.ts';
 import { type AiOptions, type AiPart, type AiResult, factsOf, finishOf, partsOf, withAnswerer } from './model-parts.ts';
 import { type AiUrls, commonUrls } from './model-urls.ts';
@@ -48,14 +49,11 @@ export interface ModelEntry<Model extends AiModel> {
 }
 
 /** Options of {@link guardModels}. */
-export interface GuardAiModelsOptions<Model extends AiModel> extends GuardModelsOptions {
+export interface GuardAiModelsOptions<Model extends AiModel>
+  extends GuardModelsOptions,
+    TenantOption<Pick<AiOptions, 'headers' | 'providerOptions'>> {
   /** The models, the preferred one first. All must be of the same specification version. */
   readonly models: readonly (Model | ModelEntry<Model>)[];
-  /**
-   * Whose API key a call uses, if tenants bring keys of their own: an id of the tenant, never the key itself. A refused key, a used-up quota and
-   * a reached limit then count for that tenant alone (C14), an outage for all. Default: all calls use one key.
-   */
-  readonly tenant?: (call: Pick<AiOptions, 'headers' | 'providerOptions'>) => string;
 }
 
 const isModel = (value: unknown): value is AiModel =>
@@ -106,7 +104,7 @@ export const aiModelOf = <Model extends AiModel>(
   checkOptions(
     'guardModels()',
     { ...options, models: options?.models ?? null },
-    { ...MODEL_CHECKS, models: modelList, tenant: functionGiven },
+    { ...MODEL_CHECKS, models: modelList },
   );
   checkVersion(framework, `guardModels() of @breakerbox/instrumentation/${entry}`);
   const entries = options.models.map((one) => (isModel(one) ? { model: one as Model } : (one as ModelEntry<Model>)));

@@ -1,7 +1,7 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import { askModels } from '../models/ask-models.ts';
-import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
+import { type Candidate, type GuardModelsOptions, listModels, type TenantOption } from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
 import { askWithHistory } from '../models/model-history.ts';
@@ -32,7 +32,9 @@ export interface AnthropicModelEntry<Model extends AnthropicClient> {
 }
 
 /** Options of {@link guardModels}. */
-export interface GuardAnthropicModelsOptions<Model extends AnthropicClient> extends GuardModelsOptions {
+export interface GuardAnthropicModelsOptions<Model extends AnthropicClient>
+  extends GuardModelsOptions,
+    TenantOption<{ readonly headers: Headers; readonly metadata?: unknown }> {
   /** The models, the preferred one first. */
   readonly models: readonly AnthropicModelEntry<Model>[];
 }
@@ -49,6 +51,7 @@ interface MessageRequest {
   readonly stream?: boolean;
   readonly max_tokens?: number;
   readonly messages?: unknown;
+  readonly metadata?: unknown;
   readonly thinking?: unknown;
   readonly thread?: unknown;
   readonly tools?: readonly { readonly type?: string }[];
@@ -95,6 +98,7 @@ export const guardAnthropicModels = <Client extends AnthropicClient>(
     const signal = init.signal ?? undefined;
     return askModels(list, {
       signal,
+      tenant: options.tenant?.({ headers: new Headers(init.headers), metadata: body.metadata }),
       maxOutputTokens: body.max_tokens,
       canCarry: ({ isOfFirst, hasFirstKey }) =>
         (isOfFirst || !hasProvidersTool(body)) && (hasFirstKey || read(body.thread, 'type') !== 'continue'),

@@ -17,8 +17,8 @@ export interface ChatRunnable {
 /** The part of a call's options that is read or changed. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
-  readonly headers?: unknown;
-  readonly options?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly options?: { readonly headers?: Readonly<Record<string, string>> };
   readonly promptIndex?: unknown;
 }
 

@@ -2,7 +2,13 @@ import type { Breakerbox } from '@breakerbox/core';
 import { read } from '@breakerbox/core/internal';
 import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { askModels } from '../models/ask-models.ts';
-import { type Candidate, type GuardModelsOptions, listModels, type ModelList } from '../models/candidates.ts';
+import {
+  type Candidate,
+  type GuardModelsOptions,
+  listModels,
+  type ModelList,
+  type TenantOption,
+} from '../models/candidates.ts';
 import { MODEL_CHECKS } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
 import { warnOfRetries } from '../models/model-warnings.ts';
@@ -22,7 +28,9 @@ export interface ChatModelEntry {
 }
 
 /** Options of {@link guardModels}. */
-export interface GuardChatModelsOptions extends GuardModelsOptions {
+export interface GuardChatModelsOptions
+  extends GuardModelsOptions,
+    TenantOption<Pick<CallOptions, 'headers' | 'options'>> {
   /** The models, the preferred one first. Set `maxRetries: 0` on each. */
   readonly models: readonly (ChatModel | ChatModelEntry)[];
 }
@@ -72,7 +80,7 @@ export const guardChatModels = (box: Breakerbox, options: GuardChatModelsOptions
     if (!SAID.test(nameOf(given.model))) warnOfRetries(model, retriesOf(given.model), FIX);
   const [primary] = list.candidates as readonly [Asked];
   const Guarded = guardedClass(primary.given.model);
-  return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list) });
+  return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list, options) });
 };
 
 const FIX = 'Make the model with maxRetries: 0.';
@@ -88,10 +96,11 @@ const nameOf = (model: ChatModel): string => {
 };
 
 const asking =
-  (list: ModelList<ChatModelEntry>): Ask =>
+  (list: ModelList<ChatModelEntry>, { tenant }: GuardChatModelsOptions): Ask =>
   (options, tools, prepare, run) =>
     askModels(list, {
       signal: options.signal,
+      tenant: tenant?.(options),
       canCarry: ({ isOfFirst }) => isOfFirst || !tools.some(isProvidersTool),
       call: (candidate, attempt) =>
         run(prepare(candidate.given.model), optionsFor(candidate, options, attempt), attempt),

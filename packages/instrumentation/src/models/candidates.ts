@@ -76,6 +76,15 @@ export interface GuardModelsOptions extends ModelLimits {
   readonly maxWaitMs?: number;
 }
 
+/** The option of tenants, in every form of `guardModels`. */
+export interface TenantOption<Call> {
+  /**
+   * Whose API key a call uses, if tenants bring keys of their own: an id of the tenant, never the key itself. A refused key, a used-up quota and
+   * a reached limit then count for that tenant alone (C14), an outage for all. Default: all calls use one key.
+   */
+  readonly tenant?: (call: Call) => string;
+}
+
 /** The models of a list, with their circuits. */
 export interface ModelList<Model> {
   readonly agent: string;

@@ -2,7 +2,7 @@ import type { Breakerbox } from '@breakerbox/core';
 import { checkOptions, functionGiven, milliseconds, type OptionCheck, show } from '../options.ts';
 import { isAsyncIterable } from '../untrusted.ts';
 import { askModels } from './ask-models.ts';
-import { type GuardModelsOptions, listModels } from './candidates.ts';
+import { type GuardModelsOptions, listModels, type TenantOption } from './candidates.ts';
 import { JudgedError } from './model-attempt.ts';
 import { LIMIT_CHECKS } from './model-limits.ts';
 import { type OpenedStream, openStream, type PartFormat, type PartSource, readableOf } from './model-stream.ts';
@@ -23,14 +23,9 @@ export interface ModelFunction<Request, Answer> {
 }
 
 /** Options of {@link guardModels}. */
-export interface GuardFunctionsOptions<Request, Answer> extends GuardModelsOptions {
+export interface GuardFunctionsOptions<Request, Answer> extends GuardModelsOptions, TenantOption<Request> {
   /** The models, the preferred one first. */
   readonly models: readonly ModelFunction<Request, Answer>[];
-  /**
-   * Whose API key a request uses, if tenants bring keys of their own: an id of the tenant, never the key itself. A refused key, a used-up quota
-   * and a reached limit then count for that tenant alone (C14), an outage for all. Default: all requests use one key.
-   */
-  readonly tenant?: (request: Request) => string;
   /**
    * Whether a part of a stream can be seen. Another model answers only before the first such part. Default: every part except for empty
    * strings.
@@ -53,12 +48,13 @@ const ON_TOO_LONG: OptionCheck = (value) =>
   value === 'next' ? undefined : `is ${show(value)}. Set 'next', or leave it out.`;
 
 /** The checks of the options that every form of `guardModels` has. */
-export const MODEL_CHECKS: Readonly<Record<keyof GuardModelsOptions, OptionCheck>> = {
+export const MODEL_CHECKS: Readonly<Record<keyof GuardModelsOptions | 'tenant', OptionCheck>> = {
   ...LIMIT_CHECKS,
   session: (value) => (typeof value === 'object' ? undefined : `is ${show(value)}. Set what box.session() returns.`),
   onContextTooLong: ON_TOO_LONG,
   prefer: (value) => (value === 'cache' ? undefined : `is ${show(value)}. Set 'cache', or leave it out.`),
   maxWaitMs: milliseconds,
+  tenant: functionGiven,
 };
 
 const functions = modelEntries(
@@ -93,7 +89,6 @@ export const guardModels = <Request, Answer>(
   const checks = {
     ...MODEL_CHECKS,
     models: functions,
-    tenant: functionGiven,
     isVisible: functionGiven,
     isLast: functionGiven,
   };

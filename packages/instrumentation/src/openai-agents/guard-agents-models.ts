@@ -1,6 +1,6 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { askModels } from '../models/ask-models.ts';
-import { type Candidate, type GuardModelsOptions, listModels } from '../models/candidates.ts';
+import { type Candidate, type GuardModelsOptions, listModels, type TenantOption } from '../models/candidates.ts';
 import { iterableOf, MODEL_CHECKS, sourceOf } from '../models/guard-models.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
 import { askWithHistory } from '../models/model-history.ts';
@@ -27,7 +27,9 @@ export interface AgentsModelEntry<Model extends AgentsModel> {
 }
 
 /** Options of {@link guardModels}. */
-export interface GuardAgentsModelsOptions<Model extends AgentsModel> extends GuardModelsOptions {
+export interface GuardAgentsModelsOptions<Model extends AgentsModel>
+  extends GuardModelsOptions,
+    TenantOption<{ readonly modelSettings?: Readonly<Record<string, unknown>> }> {
   /** The models, the preferred one first. */
   readonly models: readonly AgentsModelEntry<Model>[];
 }
@@ -88,6 +90,7 @@ export const guardAgentsModels = <Model extends AgentsModel>(
   ): Promise<Answer> =>
     askModels(list, {
       signal: request.signal,
+      tenant: options.tenant?.(request),
       maxOutputTokens: maxTokensOf(request),
       canCarry: (candidate) => carries(candidate, request),
       call: (candidate, attempt) => {
