@@ -189,3 +189,11 @@ it('O2: the reason says that the class is known, and an abort outranks a code be
   const proxy = named('AbortError', 'Proxy response (502) !== 200', { cause: named('Error', 'x', { code: 'EPIPE' }) });
   expect(readThrown(proxy).category).toBe('server');
 });
+
+it.each([
+  ['has not fired', new AbortController().signal, 'timeout'],
+  ['has fired', AbortSignal.abort(), 'cancelled'],
+])('O10: the abort of a call of MCP SDK 1, while the signal of the tool %s', (_, signal, category) => {
+  const error = new Error('MCP error -32001: AbortError: This operation was aborted');
+  expect(readThrown(error, { signal }).category).toBe(category);
+});

@@ -44,6 +44,7 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   // MCP's SDK 2 uses this code for an abort too. Its timeouts have their duration in `data`.
   const early = is('SdkError') && read(error, 'code') === 'REQUEST_TIMEOUT' && read(error, 'data') === undefined;
   if (early) return /time(?:d[ -]?|-)?out/i.test(message) ? undefined : 'cancelled';
+  if (message.startsWith('MCP error -32001: AbortError')) return 'cancelled'; // SDK 1
   // axios says 'canceled' for every reason of the signal, and gaxios says 'aborted' for its own `timeout`.
   if (is('CanceledError') || (is('GaxiosError') && stopKind(cause) === 'cancelled'))
     return stopKind(['config', 'signal', 'reason'].reduce(read, error)) === 'timeout' ? 'timeout' : undefined;
