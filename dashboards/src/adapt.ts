@@ -1,4 +1,5 @@
 import { type Level, RUNBOOK_URL, withLevels } from '@breakerbox/alerts';
+import { OTHER_TOOL } from '@breakerbox/core';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition, MODEL_NAMES } from './names.ts';
 import type { DataSource } from './variables.ts';
@@ -21,7 +22,10 @@ const OF_TOOLS = `${label(ATTR.tool)}=~"$tool"`;
 export const withoutModels = (dashboard: DashboardJson): DashboardJson => {
   const no = `${label(ATTR.tool)}!~"${MODEL_NAMES}"`;
   return onTexts(dashboard, (text) =>
-    text.replaceAll(OF_TOOLS, `${OF_TOOLS}, ${no}`).replace(/(?=\}, gen_ai_tool_name\)$)/, `, ${no}`),
+    text
+      .replaceAll(OF_TOOLS, `${OF_TOOLS}, ${no}`)
+      .replaceAll(`${no}, ${label(ATTR.tool)}!="${OTHER_TOOL}"`, `${label(ATTR.tool)}!~"${OTHER_TOOL}|${MODEL_NAMES}"`)
+      .replace(/(?=\}, gen_ai_tool_name\)$)/, `, ${no}`),
   ) as DashboardJson;
 };
 

@@ -111,32 +111,30 @@ const ofJob = (key: RecordedKey): string => `${RECORDED[key]}{${JOB}=~"$job"}`;
 /** What shows that an alert is not only kept: the state that it reports, or another such event within minutes. */
 export const LASTING = {
   BreakerboxBudgetExhausted: [
-    BY_AGENT,
-    `${sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] }))} > 0`,
-    `${sumBy(AGENT, `sum_over_time(${ofJob('ranOut')}[5m])`)} > 0`,
+    sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] })),
+    sumBy(AGENT, `sum_over_time(${ofJob('ranOut')}[5m])`),
   ],
   BreakerboxSystemicFailure: [
-    BY_AGENT,
-    `${sumBy(AGENT, series(METRIC.systemicActive))} > 0`,
-    `${sumBy(AGENT, `sum_over_time(${ofJob('systemicEvents')}[5m])`)} > 0`,
+    sumBy(AGENT, series(METRIC.systemicActive)),
+    sumBy(AGENT, `sum_over_time(${ofJob('systemicEvents')}[5m])`),
   ],
   BreakerboxLimitReached: [
-    BY_AGENT,
-    `${sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] }))} > 0`,
-    `${sumBy(AGENT, `increase(${series(METRIC.limits, { [ATTR.limitLevel]: ['reached'] })}[5m])`)} > 0`,
+    sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] })),
+    sumBy(AGENT, `increase(${series(METRIC.limits, { [ATTR.limitLevel]: ['reached'] })}[5m])`),
   ],
-  BreakerboxBudgetBurnFast: [BY_AGENT, `${sumBy(AGENT, ofJob('burnFast'))} > 0`],
-  BreakerboxCircuitOpen: [BY_TOOL, `${sumBy(AGENT_TOOL, ofJob('outOfUse'))} > 0`],
+  BreakerboxBudgetBurnFast: [sumBy(AGENT, ofJob('burnFast'))],
+  BreakerboxCircuitOpen: [sumBy(AGENT_TOOL, ofJob('outOfUse'))],
 } as const;
 
 /** Firing alerts by name, agent and tool that are only kept. */
-const over = (): string =>
-  Object.entries(LASTING)
-    .map(([name, [by, ...signs]]) => {
-      const lasting = signs.map((sign) => `unless on (${by}) (${sign})`).join(' ');
-      return `(max by (${BY}) (${alertSeries('ALERTS', name, { state: FIRING })}) ${lasting})`;
-    })
-    .join(' or ');
+const over = (): string => {
+  const lasting = Object.entries(LASTING).map(([name, signs]) => {
+    const any = signs.map((sign) => `${sign} > 0`).join(' or ');
+    return `label_replace(${any}, "${ALERT.name}", "${name}", "", "")`;
+  });
+  const kept = alertSeries('ALERTS', Object.keys(LASTING).join('|'), { state: FIRING });
+  return `max by (${BY}) (${kept}) unless on (${BY}) (${lasting.join(' or ')})`;
+};
 
 const severityOf = (): string => {
   const firing = (severity: string): string =>
@@ -144,11 +142,12 @@ const severityOf = (): string => {
   return `(${over()} or 3 * ${firing('="critical"')} or 2 * ${firing('!="critical"')})`;
 };
 
-/** Since when the trouble of a firing alert lasts: a tool is unavailable for minutes before an alert says so. */
-const since = (): string => {
-  const active = alertSeries('ALERTS_FOR_STATE', ANY, {});
-  const firing = alertSeries('ALERTS', ANY, { state: FIRING });
-  const began = `min by (${BY}) (${active} and ignoring (${ALERT.state}) ${firing})`;
+/**
+ * Since when the trouble of an alert lasts: a tool is unavailable for minutes before an alert says so.
+ * @param only PromQL that keeps some alerts. Default: those that are pending too
+ */
+const since = (only = ''): string => {
+  const began = `min by (${BY}) (${alertSeries('ALERTS_FOR_STATE', ANY, {})}${only})`;
   return `(${began} * 0 + on (${BY_TOOL}) group_left () min by (${BY_TOOL}) (${ofJob('unavailableSince')}) or ${began})`;
 };
 
@@ -183,12 +182,15 @@ export const firingAlerts = (): string => {
   const firing = `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING })})`;
   const newest = `${SECOND} * round(${since()}, ${AS_NEW})`;
   const wide = `clamp_max(${affected(firing)}, ${AS_NEW * SECOND - 1})`;
-  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severityOf()} + on (${BY}) ${newest} + on (${BY}) ${wide})`;
+  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severityOf()} + ${newest} + ${wide})`;
   return named(linked(orNone(`floor(1e-13 * ${rank})`)));
 };
 
 /** How many seconds the trouble of each firing alert lasts, at least one; 0 without a firing alert. */
-export const firingFor = (): string => named(linked(orNone(`clamp_min(time() - ${since()}, 1)`)));
+export const firingFor = (): string => {
+  const firing = ` and ignoring (${ALERT.state}) ${alertSeries('ALERTS', ANY, { state: FIRING })}`;
+  return named(linked(orNone(`clamp_min(time() - ${since(firing)}, 1)`)));
+};
 
 /** How many alerts fire that are not only kept. */
 export const firingCount = (): string => orZero(`count(${severityOf()} > 1)`);

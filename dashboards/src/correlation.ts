@@ -1,5 +1,5 @@
 import { OTHER_TOOL } from '@breakerbox/core';
-import { AGENT, AGENT_TOOL, worstOf } from './circuit-state.ts';
+import { AGENT_TOOL, worstOf } from './circuit-state.ts';
 import { ATTR, type AttributeKey, type GroupKey, label, METRIC } from './names.ts';
 import { series, type Window } from './promql.ts';
 import { either, recorded } from './recorded.ts';
@@ -55,13 +55,10 @@ export const openedIn = (window: Window, at: At = ''): string =>
  */
 export type Shared = typeof ATTR.agent | typeof ATTR.tool;
 
-const GROUP = {
-  [ATTR.agent]: [...AGENT, ATTR.errorType],
-  [ATTR.tool]: [ATTR.tool, ATTR.errorType],
-} as const;
 const MEMBER = { [ATTR.agent]: OPENING, [ATTR.tool]: [ATTR.agent, ATTR.tool, ATTR.errorType] } as const;
 
-const groupOf = (shared: Shared): string => listed(GROUP[shared]);
+/** What tells the members of a group apart. */
+const memberOf = (shared: Shared): string => label(shared === ATTR.agent ? ATTR.tool : ATTR.agent);
 
 /**
  * The most points that panels of {@link togetherBy} and {@link togetherAt} evaluate. Their shortest interval is the longest time between
@@ -80,12 +77,12 @@ export const shortestStep = (seconds: number): string => `${Math.max(seconds, LO
 const nearTheLatest = (opened: Opened, shared: Shared, seconds: number): string => {
   // The series that collects all tools beyond the limit of labels is not a tool.
   const members = opened(MEMBER[shared], '$__rate_interval', [`${label(ATTR.tool)}!="${OTHER_TOOL}"`]);
-  const group = groupOf(shared);
-  return `${members} >= on (${group}) group_left () (max by (${group}) (${members}) - ${seconds})`;
+  const member = memberOf(shared);
+  return `${members} >= ignoring (${member}) group_left () (max without (${member}) (${members}) - ${seconds})`;
 };
 
 const countedBy = (opened: Opened, shared: Shared, seconds: number): string =>
-  `count by (${groupOf(shared)}) (${nearTheLatest(opened, shared, seconds)})`;
+  `count without (${memberOf(shared)}) (${nearTheLatest(opened, shared, seconds)})`;
 
 /**
  * The highest value in the time range, so that a later single opening does not hide an event. The steps of a subquery are at fixed times, so
@@ -113,7 +110,7 @@ export const togetherMatrix = (shared: Shared, seconds: number, limit: number): 
 export const togetherAt = (shared: Shared, seconds: number, limit: number): string =>
   fromOpenings((opened) => {
     const near = nearTheLatest(opened, shared, seconds);
-    const members = `(${near}) * 0 + on (${groupOf(shared)}) group_left () ${countedBy(opened, shared, seconds)}`;
+    const members = `(${near}) * 0 + ignoring (${memberOf(shared)}) group_left () ${countedBy(opened, shared, seconds)}`;
     const last = `topk(${limit}, ${opened(OPENING, '$__range')})`;
     return `${last} * 0 + on (${listed(MEMBER[shared])}) group_left () ${mostInRange(members)}`;
   });

@@ -85,18 +85,21 @@ export const rate = (metric: MetricDefinition, window: Window, matchers?: Matche
  * would make each step of a graph read that much more.
  */
 export const gained = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
+  const about = gainedAbout(metric, window, matchers);
+  if (window !== '$__range') return about;
   const counter = series(metric, matchers);
-  const least = `min_over_time(${counter}[${window}])`;
-  const before = `last_over_time(${counter}[1h] offset ${window})`;
-  const increase = `round(increase(${counter}[${window}]))`;
-  // A label keeps apart series of which `or` would drop one, so that each step of a graph queries nothing twice. The caller sums it.
-  if (window !== '$__range') {
-    return `(${increase} or label_replace(${least} unless ${before}, "born", "yes", "", ""))`;
-  }
-  const grown = `${increase} or label_replace(${least} unless ${before}, "born", "yes", "", "")`;
+  const [least, before] = [`min_over_time(${counter}[${window}])`, `last_over_time(${counter}[1h] offset ${window})`];
   const restarted = `(resets(${counter}[${window}]) > 0 or ${least} < ${before})`;
   const most = `max_over_time(${counter}[${window}])`;
-  return `(((${grown}) and ignoring (born) ${restarted}) or ignoring (born) (${most} - ${before} or ${most}))`;
+  return `((${about} and ignoring (born) ${restarted}) or ignoring (born) (${most} - ${before} or ${most}))`;
+};
+
+/** {@link gained} by `increase()`, over any window. Short, for ranking. */
+export const gainedAbout = (metric: MetricDefinition, window: Window, matchers?: Matchers): string => {
+  const counter = series(metric, matchers);
+  const born = `min_over_time(${counter}[${window}]) unless last_over_time(${counter}[1h] offset ${window})`;
+  // A label keeps apart series of which `or` would drop one, so that each step of a graph queries nothing twice. The caller sums it.
+  return `(round(increase(${counter}[${window}])) or label_replace(${born}, "born", "yes", "", ""))`;
 };
 
 /**

@@ -84,9 +84,9 @@ describe('showsSomething', () => {
     for (const { why } of QUIET_QUERIES) expect(why).toMatch(/\w.{20,}/);
   });
 
-  it('excludes alerts, vanished agents, shared circuits and models, and nothing else', () => {
+  it('excludes alerts, vanished agents, shared circuits, models and exemplars, and nothing else', () => {
     const excused =
-      /breakerbox_state=~?"(half_open|disabled\|observe_only)"|ALERTS(_FOR_STATE)?\{|\[1h:1m\]|breakerbox_fleet_|breakerbox_model_|model:/;
+      /breakerbox_state=~?"(half_open|disabled\|observe_only)"|ALERTS(_FOR_STATE)?\{|\[1h:1m\]|breakerbox_fleet_|breakerbox_model_|model:| @ 0\)$/;
     for (const { expr } of quiet) expect(expr).toMatch(excused);
     expect(showsSomething({ dashboard: UID.fleetOverview, panel: 'Why calls were not made', refId: 'A' })).toBe(true);
   });

@@ -4,7 +4,7 @@ import { type Matchers, matcher } from './promql.ts';
 /*
  * Series that the recording rules write. They have no instance, and the last ones no agent. So panels read them while the variables show
  * all instances (and agents), which is when the series of the agents themselves are too many to read, and read those otherwise, or if
- * this Prometheus evaluates no rules. Two hidden variables tell which: each has the name of a recorded series, or is empty.
+ * this Prometheus evaluates no rules. Two hidden variables tell which: each has the first letter of a recorded series, or is empty.
  */
 
 /** The recorded series that panels read, by their keys in @breakerbox/alerts. */

@@ -59,18 +59,22 @@ const { sessions, circuits } = METRIC;
 /** "All" for variables that links to traces contain: in a URL, the plus of `.+` would be a space. */
 const ANY_NAME = '.*';
 
-/** The name of a recorded series, or empty: if no rules are loaded, or the variables do not show all that the series sums up. */
+/** The first letter of a recorded series, or empty: if no rules are loaded, or the variables do not show all that the series sums up. */
 const loaded = (name: string, series: string, matchers: readonly string[]): QueryVariableBuilder => {
   const query = `label_values(${series}{${matchers.join(', ')}}, __name__)`;
-  return new QueryVariableBuilder(name)
-    .hide(VariableHide.HideVariable)
-    .datasource(DATASOURCE)
-    .query({ query, qryType: 1, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
-    .definition(query)
-    .multi(false)
-    .includeAll(false)
-    .current({ selected: false, text: '', value: '' })
-    .refresh(VariableRefresh.OnTimeRangeChanged);
+  return (
+    new QueryVariableBuilder(name)
+      .hide(VariableHide.HideVariable)
+      .datasource(DATASOURCE)
+      .query({ query, qryType: 1, refId: 'PrometheusVariableQueryEditor-VariableQuery' })
+      .definition(query)
+      // It is in each selector of long queries.
+      .regex('/^(j)/')
+      .multi(false)
+      .includeAll(false)
+      .current({ selected: false, text: '', value: '' })
+      .refresh(VariableRefresh.OnTimeRangeChanged)
+  );
 };
 
 /**

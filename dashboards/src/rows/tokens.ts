@@ -3,7 +3,7 @@ import { fromRow, UID } from '../links.ts';
 import { ATTR, label } from '../names.ts';
 import { COLOUR } from '../palette.ts';
 import { coloured, type Face, lines } from '../panels.ts';
-import { highest } from '../promql.ts';
+import { highest, sumBy } from '../promql.ts';
 import { grewOverall, grown } from '../recorded-forms.ts';
 import { AGENT_COLUMNS, HIDDEN_JOB, table } from '../table.ts';
 import { orZero } from '../zeros.ts';
@@ -51,9 +51,8 @@ const WHOSE = {
 /** Both, in the time range, for each agent or tool. */
 export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
   const { by, column, ofOne, keys, link } = WHOSE[whose];
-  const wasted = grewOverall(by, 'tokensWasted');
-  const avoided = grewOverall(by, 'tokensAvoided');
-  const rank = `((${wasted} or ${avoided} * 0) + (${avoided} or ${wasted} * 0))`;
+  const avoided = `label_replace(${grewOverall(by, 'tokensAvoided')}, "of", "avoided", "", "")`;
+  const rank = sumBy(by, `${grewOverall(by, 'tokensWasted')} or ${avoided}`);
   const inTable = (key: Tokens): string => highest(`${grown(by, key, '$__range')} or ${rank} * 0`, ROWS, by, rank);
   return table(
     {

@@ -3,7 +3,7 @@ import { dashboardLinks, fromRow, fromSeries, UID } from '../../links.ts';
 import { ATTR, label, legend, METRIC, type MetricDefinition } from '../../names.ts';
 import { COLOUR } from '../../palette.ts';
 import { bars, lines, type Row, sized } from '../../panels.ts';
-import { gained, highest, type Matchers, overall, series, sumBy } from '../../promql.ts';
+import { gained, gainedAbout, highest, type Matchers, overall, series, sumBy } from '../../promql.ts';
 import { AGENT_COLUMNS, HIDDEN_JOB, table, tight } from '../../table.ts';
 
 /* What agents spend, and the limits of their runs (D7). Only agents that report spending, or that have limits, have these series. */
@@ -42,7 +42,10 @@ const reached = (matchers: Matchers): string => sumBy(AGENT, gained(METRIC.limit
 const paused = sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] }));
 const spent = (metric: MetricDefinition): string => sumBy(AGENT, gained(metric, '$__range'));
 /** Agents whose limits were reached come first, then those that use the most. */
-const rank = `(1e12 * ${reached({ [ATTR.limitLevel]: ['reached'] })} or ${spent(METRIC.spentTokens)} or ${spent(METRIC.spentCalls)} or ${spent(METRIC.circles)})`;
+const rank = `(${[
+  `1e12 * ${sumBy(AGENT, gainedAbout(METRIC.limits, '$__range', { [ATTR.limitLevel]: ['reached'] }))}`,
+  ...[METRIC.spentTokens, METRIC.spentCalls, METRIC.circles].map((one) => sumBy(AGENT, gainedAbout(one, '$__range'))),
+].join(' or ')})`;
 const inTable = (expr: string): string => highest(expr, ROWS, AGENT, rank);
 
 const agents = () =>
