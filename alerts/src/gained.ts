@@ -12,6 +12,8 @@ import type { Ground } from './record.ts';
  * Prometheus. Then the totals that its counters bring must not count as new. The minutes are for a Prometheus that has just
  * started: it finds the processes of an agent one after the other.
  *
+ * Without recorded series, {@link lately} is shorter: Grafana-managed rules contain it many times.
+ *
  * @param zeros without zeros, the sum has no value if nothing happened, and sums up few series
  */
 export const gained = (
@@ -21,15 +23,17 @@ export const gained = (
   window: string,
   zeros: 'zeros' | 'no zeros' = 'zeros',
 ): string =>
-  aggregated(
-    'sum',
-    by,
-    joined(
-      'or',
-      `increase(${counter}[${window}])${zeros === 'zeros' ? '' : ' > 0'}`,
-      `label_replace(\n${indented(`${born(ground, counter, window)},\n"born", "yes", "", ""`)}\n)`,
-    ),
-  );
+  ground.recorded
+    ? aggregated(
+        'sum',
+        by,
+        joined(
+          'or',
+          `increase(${counter}[${window}])${zeros === 'zeros' ? '' : ' > 0'}`,
+          `label_replace(\n${indented(`${born(ground, counter, window)},\n"born", "yes", "", ""`)}\n)`,
+        ),
+      )
+    : aggregated('sum', by, lately(ground, counter, window));
 
 /** Within this time, a Prometheus that starts finds all processes of an agent. */
 const ALL_FOUND = '3m';
@@ -42,22 +46,36 @@ export const BY_PROCESS = `job, instance, ${AGENT}`;
 export const active = (series: Series): string => series(METRIC.sessions, { [ATTR.sessionState]: ['active'] });
 
 /** The processes that were seen in the last hours. */
-export const processes = ({ series }: Pick<Ground, 'series'>, offset = ''): string =>
-  `count by (${BY_PROCESS}) (last_over_time(${active(series)}[${LIFE_BEFORE}]${offset}))`;
+export const processes = ({ series }: Pick<Ground, 'series'>): string =>
+  `count by (${BY_PROCESS}) (last_over_time(${active(series)}[${LIFE_BEFORE}]))`;
+
+const earlier = (window: string): string => `[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))}`;
+
+/**
+ * How much a counter is above its last value in the hour before the window. After a restart, and without such a value, all of it, if the agent
+ * was seen before the window, and otherwise its increase.
+ */
+const lately = ({ series }: Ground, counter: string, window: string): string => {
+  const last = `last_over_time(${counter}[${window}])`;
+  const before = `last_over_time(${counter}[1h] offset ${window})`;
+  const seen = `last_over_time(${active(series)}${earlier(window)})`;
+  return joined(
+    'or',
+    `${last} - ${before} >= 0`,
+    `${last} and on (${BY_AGENT}) ${seen}`,
+    `increase(${counter}[${window}])`,
+  );
+};
 
 /**
  * The label keeps new series apart from grown ones; otherwise `or` would drop one of the two. Hours are looked up for each process, not for
  * each series, of which there are hundreds of times as many: a series that comes back after a gap has a process that does too.
  */
 const born = (ground: Ground, counter: string, window: string): string => {
-  const { series, read, recorded } = ground;
+  const { series, read } = ground;
   const offset = ` offset ${window}`;
-  const seen = recorded ? `last_over_time(${read.over('processes', '5m')}${offset})` : processes(ground, offset);
-  const all = series(METRIC.sessions);
-  const earlier = `[5m] offset ${durationOf(seconds(window) + seconds(ALL_FOUND))}`;
-  const reported = recorded
-    ? [`${read.now('sessions')}${offset}`, `last_over_time(${read.now('sessions')}${earlier})`]
-    : [`sum by (${BY_AGENT}) (${all}${offset})`, `sum by (${BY_AGENT}) (\n  last_over_time(${all}${earlier})\n)`];
+  const seen = `last_over_time(${read.over('processes', '5m')}${offset})`;
+  const reported = [`${read.now('sessions')}${offset}`, `last_over_time(${read.now('sessions')}${earlier(window)})`];
   return [
     `min_over_time(${counter}[${window}]) > 0`,
     `unless ${counter}${offset}`,

@@ -95,7 +95,8 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
         range: false,
         intervalMs: 15_000,
         maxDataPoints: 43_200,
-        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels),
+        // Indented as deep as it is nested, it would be a third longer.
+        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels).replaceAll(/^ +/gm, ''),
       },
     },
     {
