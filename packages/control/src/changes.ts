@@ -1,5 +1,5 @@
 import type { Breakerbox, BreakerboxEvents } from '@breakerbox/core';
-import { amountOf, usedOf } from '@breakerbox/core/internal';
+import { extendedText, usedOf } from '@breakerbox/core/internal';
 
 /** What operators are told about. Decisions and outcomes are too many, and metrics show them. */
 const TOLD = [
@@ -66,9 +66,7 @@ const teller =
   };
 
 const limitText = (event: BreakerboxEvents['limit.reached' | 'limit.extended']): string => {
-  if ('used' in event) return usedOf(event);
-  const amount = (value: number) => amountOf(value, { limit: event.limit, currency: '' }).trim();
-  return `${event.limit}: ${amount(event.from)} to ${amount(event.to)}`;
+  return 'used' in event ? usedOf(event) : `${event.limit}: ${extendedText(event)}`;
 };
 
 /** No changes yet. */

@@ -153,6 +153,7 @@ const Limit = z
     underWay: amount.describe('The part of `used` that calls under way are expected to use.'),
     estimated: amount.describe('The part of `used` that failed calls were expected to use.'),
     reserved: amount.describe('What sub-agents have reserved, and not used.'),
+    kept: amount.optional().describe('The part of `reserved` that is kept for the last answers of sub-agents.'),
     mode: z.enum(['observe', 'advise', 'pause']),
     level: z.enum(['advised', 'reached']).optional().describe('`advised` from 80 % on, `reached` at 100 %.'),
     currency: word.optional(),

@@ -17,13 +17,14 @@ export const operated = (box: Breakerbox): OperatedBox => ({ box, operator: oper
 /** What programs report may be any number. */
 const bounded = (amount: number): number => Math.min(Math.max(0, amount), Number.MAX_SAFE_INTEGER);
 
-const limitState = ({ size, used, underWay, estimated, reserved, ...rest }: LimitView): LimitState => ({
+const limitState = ({ size, used, underWay, estimated, reserved, kept, ...rest }: LimitView): LimitState => ({
   ...rest,
   size: bounded(size),
   used: bounded(used),
   underWay: bounded(underWay),
   estimated: bounded(estimated),
   reserved: bounded(reserved),
+  ...(kept !== undefined && { kept: bounded(kept) }),
 });
 
 const usedState = ({ calls, steps, tokens, cost }: UsedView) => ({

@@ -92,6 +92,8 @@ export interface LimitEvent extends EventBase {
   readonly child: string | undefined;
   /** What is used, with the estimates of calls under way (D3). */
   readonly used: number;
+  /** What is kept for the last answers of sub-agents, which counts too (D3). Left out if nothing is kept. */
+  readonly kept?: number;
   readonly size: number;
   /** The currency of a limit of money; undefined for others. */
   readonly currency: string | undefined;

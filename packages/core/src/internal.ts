@@ -10,7 +10,7 @@ export type { ModelTokens, ModelUsage } from './config/model-price.ts';
 export { isModelCircuit, nearestFirst, safeJson, visible } from './config/names.ts';
 export { validateConfig } from './config/validation.ts';
 export { annotated, type ContentPart, isContent, isPlain } from './freshness/freshness.ts';
-export { amountOf, unansweredText, usedOf } from './limits/limit-text.ts';
+export { amountOf, extendedText, spentOf, unansweredText, usedOf } from './limits/limit-text.ts';
 export type { LimitView } from './limits/limit-view.ts';
 export {
   askForAnswer,

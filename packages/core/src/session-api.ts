@@ -40,7 +40,7 @@ export interface ChildOptions {
   /**
    * What the child may use of the limits of this session (D1). `all`: it shares them. A number above 0 and up to 1 reserves that part of each
    * limit of calls, steps, tokens and cost. Limits, such as `{ calls: 50, durationMs: 60000 }`, reserve that much. No child can reserve more
-   * than is left. Default `all`.
+   * than is left. A child that `id` finds keeps what it has. Default `all`.
    */
   readonly portion?: 'all' | number | LimitsOptions;
   /** The permit of the tool call that the sub-agent runs in. What that call reports as used is then not counted a second time (D3). */

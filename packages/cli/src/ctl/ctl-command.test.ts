@@ -79,8 +79,9 @@ test.each([
   [['run-1', 'calls', '1.5'], 1, "the amount is '1.5'"],
   [['run-1', 'calls', '0'], 1, 'a whole number above 0 without commas'],
   [['run-1', 'calls', '2h'], 1, "the amount is '2h'"],
-  [['run-1', 'calls', '9999999999999'], 1, '1099511627776'],
-  [['run-1', 'calls', '9'.repeat(30)], 1, '1099511627776'],
+  [['run-1', 'calls', '9999999999999'], 1, 'such as 1000, and at most 1099511627776.'],
+  [['run-1', 'calls', '9'.repeat(30)], 1, 'such as 1000, and at most 1099511627776.'],
+  [['run-1', 'calls', '5', '--size', '0'], 1, 'Write the number that breakerbox ctl show prints after --size.'],
 ] as const)('E6, A7: ctl extend %j says what is wrong', async (args, code, text) => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1', limits: { calls: 5 } });
@@ -98,7 +99,7 @@ test('A7, D1: a sub-agent is found by its id, and its limit grows with those abo
   child.acquire('search').settle({ outcome: 'success' });
   expect(child.acquire('search').reason).toBe('limit_reached');
   const { out } = await ctl('show', 'helper');
-  expect(out).toContain('helper: 1 call, 1 of 1 tool calls (reached).');
+  expect(out).toContain('helper: 1 call, 1 step, 1 of 1 tool calls (reached).');
   expect(out).toContain('From a terminal: breakerbox ctl extend --size 1 helper calls AMOUNT\n');
   expect((await ctl('extend', 'helper', 'calls', '2')).out).toBe(
     'The limit of session helper grows from 1 tool calls to 3 tool calls. So does the one of session run-1, above it: 10 tool calls to 12 tool calls.\n',

@@ -22,8 +22,13 @@ const cycle = (text: string): number => {
   throw new InvalidArgumentError('Write the number that breakerbox ctl show prints after --cycle.');
 };
 
+/** The control API allows no larger limit. */
+const MOST_LIMIT = 2 ** 40;
+
+const isLimit = (size: number): boolean => size > 0 && size <= MOST_LIMIT;
+
 const size = (text: string): number => {
-  if (/^\d{1,13}(?:\.\d{1,9})?$/.test(text)) return Number(text);
+  if (/^\d{1,13}(?:\.\d{1,9})?$/.test(text) && isLimit(Number(text))) return Number(text);
   throw new InvalidArgumentError('Write the number that breakerbox ctl show prints after --size.');
 };
 
@@ -33,10 +38,10 @@ const amountOf = (text: string, limit: string): number => {
   const isTime = limit === 'durationMs';
   const by = Number(number) * (unit ? UNITS[unit as keyof typeof UNITS] : 1);
   const isMoney = limit === 'cost';
-  if (by > 0 && (isTime || !unit) && (isMoney || Number.isInteger(by))) return by;
+  if (isLimit(by) && (isTime || !unit) && (isMoney || Number.isInteger(by))) return by;
   const what = isMoney ? 'a number above 0' : 'a whole number above 0';
   const how = isTime ? 'milliseconds, or a time such as 30m or 2h' : `${what} without commas, such as 1000`;
-  throw new Error(`the amount is '${text}'. To extend the limit ${limit}, write ${how}.`);
+  throw new Error(`the amount is '${text}'. To extend the limit ${limit}, write ${how}, and at most ${MOST_LIMIT}.`);
 };
 
 /** Each action that forces a mode is a command. A new action of core is a type error below: give it its words, or name it here. */

@@ -1,5 +1,5 @@
 import type { BoxState, Change, SessionState } from '@breakerbox/control/client';
-import { NO_LIMIT, usedOf } from '@breakerbox/core/internal';
+import { NO_LIMIT, spentOf } from '@breakerbox/core/internal';
 import { onOneLine, plainTable } from '../plain-table.ts';
 import type { Found } from './targets.ts';
 
@@ -26,10 +26,13 @@ const openOnes = ({ circuits }: SessionState): string => {
   return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 };
 
+/** What is kept counts too (D3). */
+const partOf = ({ used, kept = 0, size }: NonNullable<SessionState['limits']>[number]): number => (used + kept) / size;
+
 /** D2: the limit that is used most, by its part; `-` without limits. */
 const limitOf = ({ limits = [] }: SessionState): string => {
-  const [most] = limits.toSorted((a, b) => b.used / b.size - a.used / a.size);
-  return most === undefined ? '-' : usedOf({ ...most, currency: most.currency });
+  const [most] = limits.toSorted((a, b) => partOf(b) - partOf(a));
+  return most === undefined ? '-' : spentOf({ ...most, currency: most.currency });
 };
 
 const rowOf = (agent: string, pid: number, session: SessionState): Row => [

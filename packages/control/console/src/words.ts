@@ -123,13 +123,14 @@ export const amountWords = (value: number, { limit, currency }: Pick<LimitState,
 
 /** A limit in a few words (D2): how much is used, what is not certain of it, and what the limit does. */
 export const usedWords = (limit: LimitState): string => {
-  const { used, size, level, mode, underWay, reserved, estimated } = limit;
+  const { used, size, level, mode, underWay, reserved, kept = 0, estimated } = limit;
   const isTime = limit.limit === 'durationMs';
   const more = [
     level,
     underWay > 0 && `${figure(underWay)} under way`,
     estimated > 0 && `${figure(estimated)} estimated`,
-    reserved > 0 && `${figure(reserved)} reserved for sub-agents`,
+    kept > 0 && `${figure(kept)} kept for the last answers of sub-agents`,
+    reserved > kept && `${figure(reserved - kept)} reserved for sub-agents`,
     mode !== 'pause' && (mode === 'advise' ? 'advises only' : 'observes only'),
   ].filter(Boolean);
   const part = `${isTime ? duration(used) : figure(used)} of ${amountWords(size, limit)}`;

@@ -1,5 +1,5 @@
 import { formatDuration } from '../routing/wording.ts';
-import type { LimitView } from './limit-view.ts';
+import type { ExtendedLimit, LimitView } from './limit-view.ts';
 import type { LimitKind } from './limits.ts';
 
 /** Limits in the words that a model and a person read. */
@@ -33,8 +33,22 @@ export const amountOf = (value: number, { limit, currency }: Pick<LimitView, 'li
   return `${figure(value)} ${UNITS[limit]}`;
 };
 
+/** `14,000 tool calls to 15,000 tool calls`; money without its currency, which the event does not know. */
+export const extendedText = ({
+  limit,
+  from,
+  to,
+}: Pick<LimitView, 'limit'> & Pick<ExtendedLimit, 'from' | 'to'>): string =>
+  [from, to].map((value) => amountOf(value, { limit, currency: '' }).trim()).join(' to ');
+
+/** `11,200 of 14,000 tool calls`, and of tokens and money what is kept, because that counts too (D3). */
+export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency' | 'kept'>): string =>
+  view.kept === undefined
+    ? spentOf(view)
+    : `${spentOf(view)} (${amountOf(view.kept, view)} kept for the last answers of sub-agents)`;
+
 /** `11,200 of 14,000 tool calls`. */
-export const usedOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency'>): string => {
+export const spentOf = (view: Pick<LimitView, 'limit' | 'used' | 'size' | 'currency'>): string => {
   const { limit, used, size, currency } = view;
   if (limit === 'durationMs') return `${usedTime(used, size)} of ${formatDuration(size)}`;
   if (limit === 'cost') return `${usedMoney(used, size)} of ${money(size)} ${currency}`;
@@ -51,7 +65,7 @@ export const reachedText = (view: LimitView): string => {
     ? 'the rest is kept for the last answers of sub-agents'
     : 'calls under way are expected to use the rest';
   const rest = known.used < view.size ? `, and ${by}` : '';
-  return `this run has used ${usedOf(known)}${rest}`;
+  return `this run has used ${spentOf(known)}${rest}`;
 };
 
 /** The same limit without the estimates of calls under way (D3). */

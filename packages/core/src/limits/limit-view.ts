@@ -15,6 +15,8 @@ export interface LimitView {
   readonly underWay: number;
   /** What children have reserved, and not used (D1). */
   readonly reserved: number;
+  /** The part of `reserved` that is kept for the last answers of sub-agents. It counts for `level` (D3). Left out if nothing is kept. */
+  readonly kept?: number;
   readonly mode: LimitMode;
   /** The currency of a limit of money; undefined for others. */
   readonly currency: string | undefined;

@@ -495,6 +495,7 @@ export class Run {
 
   viewOf(kind: LimitKind, limit: Limit, ms: number, isObserved?: boolean): LimitView {
     const { currency } = limit;
+    const kept = kind === 'durationMs' ? 0 : this.forAnswers[kind];
     return {
       limit: kind,
       session: this.id,
@@ -503,6 +504,7 @@ export class Run {
       estimated: kind === 'durationMs' ? 0 : this.estimated[kind],
       underWay: kind === 'durationMs' ? 0 : this.underWay[kind],
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
+      ...(kept > 0 && { kept }),
       mode: this.modeOf(limit, isObserved),
       currency,
       level: this.levelOf(kind, limit, ms),

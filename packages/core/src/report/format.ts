@@ -213,15 +213,17 @@ const budgetSection: Section = ({ budget, state, tools }) => {
 const limitSection: Section = ({ limits = [], session }) => [
   'Limits',
   limits.map((one) => {
+    const { kept = 0, ...spent } = one;
     const { level, mode, reserved, estimated } = one;
     const remarks = [
       ...(one.session === session ? [] : [`of session ${named(one.session)}`]),
       ...(level === null ? [] : [level]),
       ...(mode === 'pause' ? [] : [`mode ${mode}`]),
-      ...(reserved > 0 ? [`${figure(reserved)} reserved for sub-agents`] : []),
+      ...(kept > 0 ? [`${figure(kept)} kept for the last answers of sub-agents`] : []),
+      ...(reserved > kept ? [`${figure(reserved - kept)} reserved for sub-agents`] : []),
       ...(estimated > 0 ? [`${figure(estimated)} estimated`] : []),
     ];
-    return item('-', `${limitText(one)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}.`);
+    return item('-', `${limitText(spent)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}.`);
   }),
 ];
 

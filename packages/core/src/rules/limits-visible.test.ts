@@ -152,10 +152,28 @@ describe('D7: events of limits', () => {
     expect(shown.slice(0, 4)).toEqual([
       'breakerbox.limit.advised INFO 80 % of a limit are used: 8 of 10 tool calls',
       'breakerbox.limit.reached WARN A limit of the run is reached: 10 of 10 tool calls, and calls are paused',
-      'breakerbox.limit.extended INFO The limit of calls was extended from 10 to 20',
+      'breakerbox.limit.extended INFO The limit of calls was extended from 10 tool calls to 20 tool calls',
       'breakerbox.limit.lifted INFO A limit of the run is no longer reached: 10 of 20 tool calls',
     ]);
     expect(records()[1]?.attributes).toMatchObject({ [ATTR.limit]: 'calls', [ATTR.limitUsed]: 10 });
+  });
+
+  test('D7, D3: what is kept for last answers is told with what is spent', () => {
+    const records = registerLogs();
+    const { box, session } = bench({ limits: { tokens: 1_000 } });
+    const kept: unknown[] = [];
+    box.on('limit.reached', (event) => kept.push([event.used, event.kept]));
+    const child = session.child();
+    beginModelCall(child, 'model:a/b').end({ tokens: 500 }, true);
+    session.acquire('a');
+    const spent = '500 of 1,000 tokens (500 tokens kept for the last answers of sub-agents)';
+    expect(kept).toEqual([[500, 500]]);
+    expect(records().map(({ body }) => body)).toContain(
+      `A limit of the run is reached: ${spent}, and calls are paused`,
+    );
+    expect(report(session).headline).toBe(`PAUSED, limit of the run: ${spent}.`);
+    child.end();
+    expect(session.view().limits?.[0]).not.toHaveProperty('kept');
   });
 
   test('D7: what calls under way are expected to use is not told, and what was spent is', () => {

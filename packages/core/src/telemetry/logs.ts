@@ -1,7 +1,7 @@
 import * as api from '@opentelemetry/api';
 import { suspectOf } from '../budget/systemic.ts';
 import type { BreakerboxEvents, Emitter, EventBase, LimitEvent, RouteSummary } from '../events.ts';
-import { usedOf } from '../limits/limit-text.ts';
+import { extendedText, usedOf } from '../limits/limit-text.ts';
 import type { Route } from '../routing/route.ts';
 import { guarded, reportThrown, safely } from '../safely.ts';
 import { ATTR, type EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';
@@ -88,7 +88,7 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
     attributes: limitAttributes,
   },
   'limit.extended': {
-    body: ({ limit, from, to }) => `The limit of ${limit} was extended from ${from} to ${to}`,
+    body: (event) => `The limit of ${event.limit} was extended from ${extendedText(event)}`,
     attributes: ({ limit, child, to }) => ({
       [ATTR.limit]: limit,
       [ATTR.limitSize]: to,

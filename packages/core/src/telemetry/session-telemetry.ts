@@ -429,10 +429,11 @@ export class SessionTelemetry implements LiveSession {
 
   /** D7: a limit that pauses nothing is counted apart once it is reached. */
   #noteLimit({ is, isFirst, limit: view }: LimitChange): void {
-    const { limit, session, used, size, currency, mode } = view;
+    const { limit, session, used, kept, size, currency, mode } = view;
     const level = LEVELS[mode][is];
     if (isFirst && level !== undefined) seriesOf(this.#box.series, 'limits', limit, level).value += 1;
-    this.#note(`limit.${is}`, { limit, child: this.#childOf(session), used, size, currency, mode });
+    const child = this.#childOf(session);
+    this.#note(`limit.${is}`, { limit, child, used, ...(kept !== undefined && { kept }), size, currency, mode });
   }
 
   /** Undefined for the session itself. */
