@@ -1,7 +1,7 @@
 import { durationOf, seconds } from './duration.ts';
 import { gained } from './gained.ts';
 import { aggregated, BY_AGENT, bracketed, indented, joined, METRIC } from './promql.ts';
-import type { Ground, Recording } from './record.ts';
+import type { Ground, Reader, Recording } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
 
@@ -50,6 +50,14 @@ const burnOfBase = (window: '1h' | '6h'): Recording => ({
   comment: '',
   expr: ({ read }) => `clamp_max(${read.now(`low${window}`)} / (${read.now(`lived${window}`)} > 0), 1)`,
 });
+
+/** The long window, without recorded series: the share and the least number in one comparison, with the same rounding. */
+const enoughFell = (read: Reader, low: 'low1h' | 'low6h', lived: 'lived1h' | 'lived6h', ratio: number, least: number) =>
+  `${read.now(low)} >= clamp_min(${ratio + 0.005} * ${read.now(lived)}, ${least - 0.5})`;
+
+/** The short window, in the same way. */
+const fallsOn = ({ now }: Reader, window: '5m' | '30m', base: '1h' | '6h', ratio: number): string =>
+  `${now(`low${window}`)} > ${ratio} * ${both('max', now(`started${window}`), `${now(`lived${base}`)} / 12`)}`;
 
 /** Sessions, their budgets, and how fast they use them up. */
 export const BUDGET: readonly Recording[] = [
@@ -109,23 +117,36 @@ export const BUDGET: readonly Recording[] = [
     key: 'burnFast',
     comment:
       'The condition of a burn alert as 1 or 0, because each of the two alerts reads the other, also in Grafana-managed rules. The long window says that the burn matters, the short one that it continues. A least number of sessions is required, because one of one is 100 % too.',
-    expr: ({ read, settings }) =>
-      [
+    expr: ({ read, settings, recorded }) => {
+      const { burnFastRatio, burnFastLeastSessions } = settings;
+      if (!recorded) {
+        const long = enoughFell(read, 'low1h', 'lived1h', burnFastRatio, burnFastLeastSessions);
+        return `${long}\nand ${fallsOn(read, '5m', '1h', burnFastRatio)}`;
+      }
+      return [
         `(round(${read.now('burn1h')}, 0.01) > bool ${settings.burnFastRatio})`,
         `* (${read.now('burn5m')} > bool ${settings.burnFastRatio})`,
         `* (round(${read.now('low1h')}) >= bool ${settings.burnFastLeastSessions})`,
-      ].join('\n'),
+      ].join('\n');
+    },
   },
   {
     key: 'burnSlow',
     comment:
       'Half of the sessions must have fallen before the last hour: the 6 hours of a new agent may contain only one short outage.',
-    expr: ({ read, settings }) =>
-      [
+    expr: ({ read, settings, recorded }) => {
+      const { burnSlowRatio, burnSlowLeastSessions } = settings;
+      if (!recorded) {
+        const long = enoughFell(read, 'low6h', 'lived6h', burnSlowRatio, burnSlowLeastSessions);
+        const before = `(${long}) - ${read.now('low1h')} >= ${burnSlowLeastSessions / 2}`;
+        return `${before}\nand ${fallsOn(read, '30m', '6h', burnSlowRatio)}`;
+      }
+      return [
         `(round(${read.now('burn6h')}, 0.01) > bool ${settings.burnSlowRatio})`,
         `* (${read.now('burn30m')} > bool ${settings.burnSlowRatio})`,
         `* (round(${read.now('low6h')}) >= bool ${settings.burnSlowLeastSessions})`,
         `* (round(${read.now('lowBefore')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
-      ].join('\n'),
+      ].join('\n');
+    },
   },
 ];

@@ -56,11 +56,17 @@ const held = (
   least: number,
 ): string => {
   const opened = `last_over_time(${series(METRIC.openedTime, {}, ONLY_TOOLS)}[${settings.gap}])`;
-  const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${read.now('outOfUse')} > 0)`;
-  const before = recorded
-    ? `last_over_time(${read.over(key.held, settings.gap)})`
-    : `max_over_time(${read.over(key.found, WINDOW.hour)})`;
-  const holds = `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}\nand ${before}`;
+  const outOfUse = recorded
+    ? `${read.now('outOfUse')} > 0`
+    : `${read.now('notClosed')} > 0 >= ${settings.openShare} * ${read.now('circuits')}`;
+  const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${outOfUse})`;
+  const many = `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}`;
+  // What was found in the last hour and opened in the last minutes is found now. Each definition once, because there it is the query.
+  if (!recorded) {
+    const now = recent(by, opened, settings.correlatedRecent);
+    return `max_over_time(${read.over(key.found, WINDOW.hour)})\nand ${bracketed(joined('or', many, now))}`;
+  }
+  const holds = `${many}\nand last_over_time(${read.over(key.held, settings.gap)})`;
   return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
 };
 
@@ -117,7 +123,10 @@ export const CORRELATION: readonly Recording[] = [
     comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Neither does it contain tools whose service asked to wait (Retry-After). Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
     expr: (ground) => {
       const { read } = ground;
-      const chance = `${read.now('crowd')}\nunless ${read.now('openings5m')} >= ${read.now('crowd')}`;
+      // Without recorded series, tools without an opening have 0, and the query has each definition once.
+      const chance = ground.recorded
+        ? `${read.now('crowd')}\nunless ${read.now('openings5m')} >= ${read.now('crowd')}`
+        : `${read.now('crowd')}\n> ${read.now('openings5m')}`;
       return joined(
         `unless on (${BY_TOOL})`,
         aggregated('max', `${BY_TOOL}, ${ERROR}`, remembered(ground)),
@@ -130,13 +139,10 @@ export const CORRELATION: readonly Recording[] = [
     key: 'correlatedTools',
     comment:
       'Tools of one agent whose circuits opened close together with one category. Close to the LATEST of them, so that the delay of a scrape or push does not matter, and neither do openings of an hour ago.',
-    expr: ({ read, settings: { correlatedTools, correlatedWithin, correlatedRecent } }) => {
+    expr: ({ read, recorded, settings: { correlatedTools, correlatedWithin, correlatedRecent } }) => {
       const by = `${BY_AGENT}, ${ERROR}`;
-      return joined(
-        'and',
-        `${together(by, read.now('lastOpenings'), correlatedWithin)} >= ${correlatedTools}`,
-        recent(by, read.now('lastOpenings'), correlatedRecent),
-      );
+      const found = `${together(by, read.now('lastOpenings'), correlatedWithin)} >= ${correlatedTools}`;
+      return recorded ? joined('and', found, recent(by, read.now('lastOpenings'), correlatedRecent)) : found;
     },
   },
   {
@@ -146,11 +152,8 @@ export const CORRELATION: readonly Recording[] = [
     expr: (ground) => {
       const by = `${TOOL}, ${ERROR}`;
       const { correlatedWithin, correlatedRecent } = ground.settings;
-      return joined(
-        'and',
-        `${together(by, byAgent(ground), correlatedWithin)}\n>= on (${TOOL}) group_left ()\n${enoughAgents(ground)}`,
-        recent(by, byAgent(ground), correlatedRecent),
-      );
+      const found = `${together(by, byAgent(ground), correlatedWithin)}\n>= on (${TOOL}) group_left ()\n${enoughAgents(ground)}`;
+      return ground.recorded ? joined('and', found, recent(by, byAgent(ground), correlatedRecent)) : found;
     },
   },
   {

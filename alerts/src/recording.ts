@@ -38,6 +38,10 @@ const keysOutOfUse = (ground: Ground): string => {
   const { series, read, settings } = ground;
   const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
   const skipped = gained(ground, series(METRIC.decisions, forKey), BY_TOOL, short);
+  if (!ground.recorded) {
+    const all = aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions)}[${short}])`);
+    return `(${skipped}\n/ (round(${all}) >= ${settings.keyOpenLeastDecisions})\n>= ${settings.keyOpenShare}) ^ 0`;
+  }
   // The label keeps both, so that the series of all tools are read once.
   const forKeys = `label_replace(0 - increase(${series(METRIC.decisions, forKey)}[${short}]), "of", "keys", "", "")`;
   // Few tools skip calls for a key, so only their decisions are summed up.
@@ -307,13 +311,18 @@ const DURATIONS: readonly Recording[] = [
     comment:
       'The p95 over 15 minutes of tools that are much slower than usual, for BreakerboxToolSlow, which is evaluated more often than these series change.',
     expr: ({ read, settings, recorded }) => {
+      const [p95, p95Short] = [read.now('p95'), read.now('p95Short')];
+      const enough = `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`;
+      // A week of samples is read once.
+      if (!recorded)
+        return `${p95} > ${settings.slowFloor}\nand (${settings.slowFactor} * ${read.now('p95Usual')} < ${p95Short} < ${p95})\n${enough}`;
       // Recorded every 15 minutes.
-      const usual = recorded ? `last_over_time(${read.over('p95Usual', '20m')})` : read.now('p95Usual');
+      const usual = `last_over_time(${read.over('p95Usual', '20m')})`;
       return [
-        `${read.now('p95')} > ${settings.slowFactor} * ${usual}`,
-        `and ${read.now('p95Short')} > ${settings.slowFactor} * ${usual}`,
-        `and ${read.now('p95')} > ${settings.slowFloor}`,
-        `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`,
+        `${p95} > ${settings.slowFactor} * ${usual}`,
+        `and ${p95Short} > ${settings.slowFactor} * ${usual}`,
+        `and ${p95} > ${settings.slowFloor}`,
+        enough,
       ].join('\n');
     },
     every: '4m',

@@ -19,6 +19,7 @@ import {
   METRIC,
   MODELS,
   matching,
+  NOT_CLOSED,
   TOOL,
 } from './promql.ts';
 import type { Ground } from './record.ts';
@@ -49,15 +50,19 @@ const spokenOf = ({ read, settings: { afterOpen } }: Ground): string =>
 
 /** The same for the tool's group. No label names the group, but decisions skipped or probed calls of the tool for it. */
 const groupSpokenOf = (ground: Ground): string => {
-  const { series, settings } = ground;
+  const { series, settings, recorded } = ground;
   const forGroup = series(METRIC.decisions, { [ATTR.reason]: ['group_open', 'group_probe_due'] });
-  const group = series(METRIC.circuits, {}, `${TOOL}=~"${GROUP_PREFIX}.+"`);
-  return [
-    `${gained(ground, forGroup, BY_TOOL, settings.afterOpen)} > 0`,
-    `and on (${BY_AGENT}) (`,
-    indented(`${spokenOf(ground)}\nand on (${BY_TOOL}) ${group}`),
-    ')',
-  ].join('\n');
+  const decided = `${gained(ground, forGroup, BY_TOOL, settings.afterOpen)} > 0`;
+  const groups = `${TOOL}=~"${GROUP_PREFIX}.+"`;
+  if (!recorded) {
+    const open = aggregated('sum', BY_AGENT, series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }, groups));
+    const allAlong = `min_over_time((${open})[${settings.openFor}:15s]) > 0`;
+    return `${decided}\nand on (${BY_AGENT}) max_over_time((${allAlong})[${settings.afterOpen}:1m])`;
+  }
+  const group = series(METRIC.circuits, {}, groups);
+  return [decided, `and on (${BY_AGENT}) (`, indented(`${spokenOf(ground)}\nand on (${BY_TOOL}) ${group}`), ')'].join(
+    '\n',
+  );
 };
 
 /** Silent in that case, and while BreakerboxCircuitOpen is about to fire, so that no other alert fires before it. */
