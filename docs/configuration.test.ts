@@ -86,7 +86,7 @@ describe('configuration.md', () => {
       'OperatedFleet',
       'Attributes', // of OpenTelemetry
       'ChatModel', // of LangChain
-      'AiOptions', // the call options of the AI SDK
+      'Call', // what a framework gives its model
     ];
     const sections = [...SECTIONS.map(({ type }) => type), 'GuardedFunction']; // what guard gives
     const shown = SECTIONS.flatMap(({ title }) =>
