@@ -333,7 +333,8 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     put,
     continueSession: (id, memory, kept, options) => {
       const named = new NamedSession(agent, id, namedSessions, true);
-      const run = kept ?? (config.limits && new Run({ id, limits: {}, beganMs: clock.now() }));
+      const ofBox = kept ? undefined : limitsOfSession(settings(config.limits), {});
+      const run = kept ?? (ofBox && new Run({ id, limits: ofBox, beganMs: clock.now() }));
       if (run !== undefined) growWithBox(run.limits, config.limits);
       return createSession(seenWith(options.tools), {
         id,
