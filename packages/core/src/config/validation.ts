@@ -318,7 +318,7 @@ const notReserved: Check = (path, value) => {
   const prefix = reservedPrefix(value);
   return prefix === undefined
     ? []
-    : [{ path, message: `is ${show(value)}. Names that begin with ${whyReserved(prefix)} Rename the tool.` }];
+    : [{ path, message: `is ${show(value)}. Names that begin with ${whyReserved(prefix)} Leave the prefix out.` }];
 };
 
 /** The group's name becomes a part of a longer name. */
@@ -477,7 +477,9 @@ const checkNamed =
   };
 
 const checkGroups = checkNamed(groupChecks, groupName, '{ github: { cooldownMs: 30000 } }');
-const checkModels = checkNamed(modelChecks, toolName, "{ 'openai/gpt-5': { cooldownMs: 30000 } }");
+/** `models` has their names without the prefix. */
+const modelName: Check = (path, value) => [...toolName(path, value), ...notReserved(path, value)];
+const checkModels = checkNamed(modelChecks, modelName, "{ 'openai/gpt-5': { cooldownMs: 30000 } }");
 
 /** Rejects a mode that does not exist, and a tool without a circuit. */
 export const checkControl = (

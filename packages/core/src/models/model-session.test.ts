@@ -96,6 +96,13 @@ test('L2: wrong settings of models are faults', () => {
   expect(() => createBreakerbox(half as never)).toThrow(/price\.currency: is missing/);
 });
 
+test('E6: the settings of a model have its name without the prefix', () => {
+  const models = { 'model:openai/gpt-5': {} };
+  expect(() => createBreakerbox({ agent: 'a', models })).toThrow(
+    /models\['model:openai\/gpt-5'\]: .*Leave the prefix out/,
+  );
+});
+
 test('E6: a tool whose name begins with model: is a fault, and one that a server lists has no circuit', () => {
   const tools = { 'model:gpt': {} };
   expect(() => createBreakerbox({ agent: 'a', tools })).toThrow(/Names that begin with 'model:' are reserved/);
@@ -233,10 +240,13 @@ test('L2: the report of the models of a box speaks of models', () => {
   failOnce(models, GPT, 'server');
   failOnce(models, GPT, 'server');
   models.acquire(CLAUDE).settle({ outcome: 'failure', category: 'resource', blames: 'group' });
+  expect(formatReport(report(models))).not.toContain('transport');
   const text = formatReport(report(models));
   expect(text).toContain(
     '2 of 2 models are unavailable: provider anthropic (resource) and\nmodel:openai/gpt-5 (server).',
   );
   expect(text).toContain('Unavailable models\n  model ');
+  models.acquire(GPT);
+  expect(formatReport(report(models))).toMatch(/model:openai\/gpt-5: 1 call skipped \(open\)\.\s*$/);
   expect(text).not.toMatch(/tool|budget/i);
 });

@@ -2,6 +2,7 @@ import { NO_LIMIT } from '../budget/budget.ts';
 import { keepsCharges } from '../budget/ledger.ts';
 import { circuitNameOf } from '../circuit/policy.ts';
 import { BreakerboxUsageError, show } from '../config/checks.ts';
+import { isModelCircuit } from '../config/names.ts';
 import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';
@@ -91,8 +92,11 @@ const probeText = ({ steps, ms, notBeforeMs }: ProbeReport): string => {
 };
 
 /** Failures in a row are the usual case and not shown. */
-const causeOf = ({ category, trip }: Pick<ToolReport, 'category' | 'trip'>): string =>
-  [category, trip === 'consecutive' ? null : trip?.replaceAll('_', ' ')].filter(Boolean).join(', ');
+const causeOf = (circuit: string, { category, trip }: Pick<ToolReport, 'category' | 'trip'>): string => {
+  // A provider has no transport: its category says why its circuit opened at once.
+  const isSaid = trip === 'consecutive' || (trip === 'transport' && isModelCircuit(circuit));
+  return [category, isSaid ? null : trip?.replaceAll('_', ' ')].filter(Boolean).join(', ');
+};
 
 /** The circuits that reject calls: groups with their tools beneath them, then tools that are unavailable by themselves. */
 const unavailableRows = ({ tools, groups, systemic, state }: SessionReport): readonly UnavailableRow[] => {
@@ -102,7 +106,7 @@ const unavailableRows = ({ tools, groups, systemic, state }: SessionReport): rea
   const rowOf = (one: ToolReport, more: Partial<UnavailableRow> = {}): UnavailableRow => ({
     tool: one.tool,
     state: one.state ?? 'no circuit',
-    cause: causeOf(one),
+    cause: causeOf(one.tool, one),
     openForMs: one.openForMs,
     nextProbe: probeOf(one.tool, one.nextProbe),
     failed: one.calls.failed,
@@ -117,7 +121,7 @@ const unavailableRows = ({ tools, groups, systemic, state }: SessionReport): rea
       const nextProbe = probeOf(tool, group.nextProbe);
       const members = tools.filter((one) => one.group === group.group && isRejectedByGroup(one));
       return [
-        { tool, state: group.state, cause: causeOf(group), openForMs, nextProbe, failed: 0, rejected: skipped },
+        { tool, state: group.state, cause: causeOf(tool, group), openForMs, nextProbe, failed: 0, rejected: skipped },
         ...members.map((one) => rowOf(one, { state: 'by its group', cause: named(tool) })),
       ];
     });
@@ -321,7 +325,10 @@ const leftOutLine = (one: LeftOut): readonly string[] => {
   const { tool, skipped, paused, reasons, routes, alternatives } = one;
   const ways = [
     ...alternatives.map(({ tool: other, times }) => [named(other), times] as const),
-    ...entriesOf(routes).flatMap(([kind, times]) => (INSTEAD[kind] ? [[INSTEAD[kind], times] as const] : [])),
+    // The next model of a list is no route of the circuit.
+    ...(isModelCircuit(tool) ? [] : entriesOf(routes)).flatMap(([kind, times]) =>
+      INSTEAD[kind] ? [[INSTEAD[kind], times] as const] : [],
+    ),
   ];
   const what = skipped === 0 ? 'paused' : paused === 0 ? 'skipped' : 'skipped or paused';
   const why = timesOf(entriesOf(reasons).map(([reason, times]) => [words(reason), times]));
