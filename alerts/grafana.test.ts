@@ -110,6 +110,19 @@ describe('Grafana-managed rules', () => {
     expect(Object.keys(annotations)).not.toContain('__dashboardUid__');
   });
 
+  it.each([{}, { selector: 'namespace="agents", job=~"agents-.+"', levels: ['cluster', 'namespace'] as const }])(
+    'have queries of at most 8 kB, because proxies and VictoriaMetrics reject long ones (%o)',
+    (options) => {
+      const long = file
+        .parse(parse(grafanaAlerting(options).text))
+        .groups.flatMap((group) => group.rules)
+        .filter(({ data: [query] }) => query.model.expr.length > 8192)
+        .map(({ title }) => title);
+      // It looks back twice at its own condition, and twice at that of the fast burn.
+      expect(long).toEqual(['BreakerboxBudgetBurnSlow']);
+    },
+  );
+
   it('do not fire without data, and one of them reports that Grafana cannot query Prometheus', () => {
     expect(new Set(rules.map(({ noDataState }) => noDataState))).toEqual(new Set(['OK']));
     expect(rules.filter(({ execErrState }) => execErrState === 'Error').map(({ uid }) => uid)).toEqual([

@@ -95,8 +95,10 @@ const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string
         range: false,
         intervalMs: 15_000,
         maxDataPoints: 43_200,
-        // Indented as deep as it is nested, it would be a third longer.
-        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels).replaceAll(/^ +/gm, ''),
+        // Indented as deep as it is nested, with brackets on lines of their own, it would be a third longer.
+        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels)
+          .replaceAll(/^ +/gm, '')
+          .replaceAll(/(?<=\()\n|\n(?=\))/g, ''),
       },
     },
     {

@@ -84,7 +84,8 @@ const CIRCUITS: readonly Recording[] = [
     comment: 'Circuits of a tool in any state. 0 means that no live session has the tool.',
     expr: (ground) => {
       const { series, read, recorded } = ground;
-      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits)}\n${whileFresh(ground)}`);
+      // A process that is gone without a word counts for some minutes more.
+      if (!recorded) return aggregated('sum', BY_TOOL, series(METRIC.circuits));
       const closed = `${series(METRIC.circuits, { [ATTR.state]: ['closed'] })}\n${whileFresh(ground)}`;
       return aggregated('sum', BY_TOOL, joined('or', closed, read.now('notClosedByState')));
     },
@@ -139,7 +140,7 @@ const CIRCUITS: readonly Recording[] = [
       return joined(
         'or',
         read.now('keysOutOfUse'),
-        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}\nunless on (${BY_TOOL}) ${read.now('askedToWait')} > time()`,
+        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}\nunless ${recorded ? `on (${BY_TOOL}) ` : ''}${read.now('askedToWait')} > time()`,
         inUse,
       );
     },
@@ -261,7 +262,7 @@ const p95 = ({ series }: Ground, window: string, which = ''): string => {
 /** The p95 of tools that are above the highest bucket bound up to the floor. Reads no bucket below that bound, which is half of them. */
 const p95AboveFloor = (ground: Ground, window: string): string => {
   const upToFloor = DURATION_BUCKETS.filter((bound) => bound <= ground.settings.slowFloor);
-  const below = upToFloor.slice(0, -1).join('|').replaceAll('.', '[.]');
+  const below = upToFloor.slice(0, -1).join('|');
   return `${p95(ground, window, below === '' ? '' : `le!~"${below}"`)} > ${upToFloor.at(-1) ?? 0}`;
 };
 
@@ -298,12 +299,17 @@ const DURATIONS: readonly Recording[] = [
     key: 'p95Usual',
     comment:
       'The median of the week, which an outage or a slow day hardly changes. No value before there is enough history, because the first hour of a tool would be compared with itself.',
-    expr: ({ read, settings: { slowLeastHistory } }) =>
-      joined(
+    expr: ({ series, read, recorded, settings: { slowLeastHistory } }) => {
+      // A tool with calls has a p95.
+      const known = recorded
+        ? read.over('p95Sampled', week)
+        : `(${aggregated('sum', BY_TOOL, series(METRIC.outcomes))})[${week}:1h]`;
+      return joined(
         'and',
         `quantile_over_time(0.5, ${read.over('p95Sampled', week)})`,
-        `last_over_time(${read.over('p95Sampled', week)} offset ${slowLeastHistory})`,
-      ),
+        `last_over_time(${known} offset ${slowLeastHistory})`,
+      );
+    },
     every: '15m',
   },
   {
@@ -315,7 +321,7 @@ const DURATIONS: readonly Recording[] = [
       const enough = `and round(${read.now('calls15m')}) >= ${settings.slowLeastCalls}`;
       // A week of samples is read once.
       if (!recorded)
-        return `${p95} > ${settings.slowFloor}\nand (${settings.slowFactor} * ${read.now('p95Usual')} < ${p95Short} < ${p95})\n${enough}`;
+        return `${p95}\n> clamp_min(${settings.slowFactor} * ${read.now('p95Usual')} < ${p95Short}, ${settings.slowFloor})\n${enough}`;
       // Recorded every 15 minutes.
       const usual = `last_over_time(${read.over('p95Usual', '20m')})`;
       return [
