@@ -37,6 +37,7 @@ import type { PlanMaker, TreeRoot } from './session-internals.ts';
 import type { SessionMemory } from './session-memory.ts';
 import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
 import { type LookAhead, SessionViews } from './session-views.ts';
+import { watchDropped } from './telemetry/dropped-session.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
 import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
@@ -110,6 +111,7 @@ class Session implements TreeRoot {
     this.#step = step;
     this.#stepMs = stepMs;
     this.#telemetry = new SessionTelemetry(box, id, store, ledgerPair.real, span, named);
+    if (box.shared !== undefined) watchDropped(this, this.#telemetry);
     this.#ledgers = new FailureLedgers(ledgerPair, store, box.systemic, this.#changes);
     this.#circuits = new CircuitRegistry({
       box,

@@ -99,6 +99,7 @@ const createModels = (owner: Breakerbox, internals: BoxInternals): BoxModels => 
     undeclared: toolSettings({}, {}, 'process'),
     // Circuits and calls are exported, the session and its budget are not: it is not a run.
     series: { ...createAgentSeries(series.agent), tools: series.tools },
+    idleMs: 0, // So that it is not listed as a live session, which would keep a dropped box.
     configured: new Set(),
     unused: new Set(),
     evidence: noEvidence(),

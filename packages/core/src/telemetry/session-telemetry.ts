@@ -5,7 +5,7 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import { type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { type Clock, isFailing } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { Change } from '../engine/pending-changes.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
 import { isPausedByLimit, type LimitChange } from '../limits/limit-changes.ts';
@@ -20,6 +20,7 @@ import type { AcquireOptions } from '../session-api.ts';
 import type { ToolSpec } from '../tool.ts';
 import type { NamedSession } from '../warnings/mistakes.ts';
 import { ChildSpans, childAttributes } from './child-spans.ts';
+import { countSession, countUntilIdle, type GaugeShare, idles, type LastUse } from './dropped-session.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
 import { type PendingEvent, sendPending, summaryOf } from './logs.ts';
 import { delist, enlist, followProviders, type LiveSession, recordDuration } from './otel-binding.ts';
@@ -202,11 +203,16 @@ export class SessionTelemetry implements LiveSession {
     this.#children?.end(run, isPausedByLimit(run));
   }
 
+  /** The program has dropped a session that shares its circuits. It stays in the gauges until it is idle, but its box need not (C12). */
+  dropped(): void {
+    if (this.#counted === undefined) return;
+    delist(this);
+    this.#endSpan();
+    countUntilIdle(this.#share(this.#counted), this.#use(), this.#named);
+  }
+
   retireIfIdle(): boolean {
-    const ms = safely('the clock of a session', () => this.#box.clock.now());
-    // If its clock throws, the idle time is unknown. The session returns when it is used again.
-    const idles = isFailing(this.#box.clock) || ms === undefined || ms - this.#lastUsedMs >= this.#box.idleMs;
-    if (!idles) return false;
+    if (!idles(this.#use())) return false;
     this.#leaveGauges();
     this.#endSpan();
     return true;
@@ -482,16 +488,22 @@ export class SessionTelemetry implements LiveSession {
     this.#named?.left();
   }
 
-  #countBy(change: 1 | -1, state: SessionState): void {
-    const { series } = this.#box;
+  #share(state: SessionState): GaugeShare {
     const { limit, remaining: left } = this.#counts;
-    seriesOf(series, 'sessions', state).value += change;
-    seriesOf(series, 'budgetLimit').value += change * limit;
-    seriesOf(series, 'budgetRemaining').value += change * left;
+    return { series: this.#box.series, state, limit, remaining: left };
+  }
+
+  #use(): LastUse {
+    const { clock, idleMs } = this.#box;
+    return { clock, idleMs, lastUsedMs: this.#lastUsedMs };
+  }
+
+  #countBy(change: 1 | -1, state: SessionState): void {
+    countSession(this.#share(state), change);
     // Shared circuits belong to their box, and stay in its gauges (C12).
     const { steps, circuits, correlations } = this.#store;
     if (steps !== undefined) return;
-    if (correlations.real.correlation.event !== undefined) seriesOf(series, 'systemicActive').value += change;
+    if (correlations.real.correlation.event !== undefined) seriesOf(this.#box.series, 'systemicActive').value += change;
     for (const { tool, mode, circuit } of circuits.values()) {
       countCircuits(tool.series, reportedState(mode, circuit), change, this.#box.clock);
     }

@@ -11,8 +11,8 @@ interface Share {
 }
 
 /**
- * The gauges of circuits that sessions share, which no session takes along when it ends (C12). When nothing refers to the box any
- * more, such as after a hot reload, its circuits and events leave the gauges.
+ * The gauges of circuits that sessions share, which no session takes along when it ends (C12). When nothing refers to the box and
+ * its sessions any more, such as after a hot reload, its circuits and events leave the gauges.
  */
 export class SharedGauges {
   readonly #share: Share;
