@@ -3,6 +3,7 @@
  * runs here without Next. With AI_GATEWAY_API_KEY in the environment a real model answers.
  */
 import { createBreakerbox } from '@breakerbox/core';
+import { ToolUnavailableError } from '@breakerbox/instrumentation';
 import { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -55,7 +56,11 @@ export async function POST(request: Request): Promise<Response> {
     }),
   );
   // Read to its end here too: when a reader just leaves, the SDK calls none of the three.
-  return answer.toUIMessageStreamResponse({ consumeSseStream: consumeStream });
+  return answer.toUIMessageStreamResponse({
+    consumeSseStream: consumeStream,
+    // The browser reads no error of a tool or model, only our rejections.
+    onError: (error) => (error instanceof ToolUnavailableError ? error.message : 'An error occurred.'),
+  });
 }
 
 if (import.meta.main) {

@@ -11,6 +11,7 @@ import { isStepCount, type ModelMessage, type ToolSet, tool } from 'ai';
 import { z } from 'zod';
 
 export { createBreakerbox } from '@breakerbox/core';
+export { ToolUnavailableError } from '@breakerbox/instrumentation';
 export { breakerPrepareStep, guardTools } from '@breakerbox/instrumentation/ai-sdk';
 export { currentSession, withSession } from '@breakerbox/instrumentation/session';
 export { consumeStream, generateText, isStepCount, streamText } from 'ai';
