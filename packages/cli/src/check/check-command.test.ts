@@ -57,6 +57,16 @@ describe('E6, M8: breakerbox check', () => {
     expect(code).toBe(1);
   });
 
+  test.each([
+    ['without tools', 'budget: { failures: 0 }\nlimits: { calls: -1 }\n', ['budget.failures', 'limits.calls']],
+    ['with tools', 'maxDepth: 5\ntools: { a: { probes: 0, fallback: 7, cooldownMs: -1 }, b: {} }\n', undefined],
+    ['with a setting of a wrong type', 'budget: [4]\nbudgets: 3\n', ['budget', 'budgets']],
+  ])('a file with a setting that no capability map has is a configuration: %s', async (name, text, paths) => {
+    const [{ kind, errors }] = JSON.parse((await run('--json', file(`settings ${name}.yaml`, text))).out);
+    expect(kind).toBe('configuration');
+    if (paths !== undefined) expect(errors.map(({ path }: { path: string }) => path)).toEqual(paths);
+  });
+
   test('E6: a file of another name is what it has fewer faults as', async () => {
     const own = file('map.yaml', 'tools:\n  a: { provides: pages, dependsOn: [proxy] }\n');
     const settings = file('settings.yaml', 'agent: a\ntools:\n  a: { cooldownMs: 5000 }\n  b: { falback: ask }\n');

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { BreakerboxConfigError, type ConfigIssue } from '@breakerbox/core';
+import { validateConfig } from '@breakerbox/core/internal';
 import { loadCapabilities } from '@breakerbox/instrumentation/capabilities';
 import { readConfig } from '@breakerbox/instrumentation/config';
 import { Command, Option } from 'commander';
@@ -76,11 +77,30 @@ const namedKind = (file: string): Kind | undefined => {
 
 type Checked = Omit<CheckedFile, 'errors'> & { readonly errors: readonly ConfigIssue[] };
 
-/** A file of an unknown kind is what it has fewer faults as. Every sound capability map is a sound configuration too. */
+/**
+ * Every sound capability map is a sound configuration too. Another file of an unknown kind is a configuration if it has a setting that no map
+ * has. Otherwise it is what it has fewer faults as.
+ */
 const check = async (file: string, kind: Kind | undefined): Promise<Checked> => {
   if (kind !== undefined) return checkAs(file, kind);
   const [map, configuration] = await Promise.all([checkAs(file, 'capabilities'), checkAs(file, 'configuration')]);
-  return map.valid || map.errors.length < configuration.errors.length ? map : configuration;
+  const isConfiguration = [...map.errors, ...configuration.errors].some((fault) => isOfSettings(faultOf(fault)));
+  return map.valid || (!isConfiguration && map.errors.length < configuration.errors.length) ? map : configuration;
+};
+
+/** Whether a fault is in a setting of a configuration that a map does not have, or about such a setting. */
+const isOfSettings = ({ path }: FileFault): boolean => {
+  const [key = ''] = path.split(/[.[]/);
+  return key !== 'tools' && isSetting(key);
+};
+
+const isSetting = (key: string): boolean => {
+  try {
+    validateConfig({ agent: 'agent', [key]: undefined }); // Only a key that is not known is a fault.
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 const checkAs = async (file: string, kind: Kind): Promise<Checked> => {
