@@ -19,13 +19,20 @@ export const pages = () =>
     cwd: root,
   }).sort();
 
+/** In a block of commands, the name alone works only after an installation. */
+const BARE = /(^|\| )breakerbox (?=(?:bundle|capabilities|check|classify|console|ctl|mcp|replay) )/g;
+
 /** The text in a form. A line with a comment that says so keeps both. */
 export const inForm = (text, form) => {
   const other = form === 'npx' ? 'clone' : 'npx';
-  return text
-    .split('\n')
-    .map((line) => (line.includes('<!-- both forms -->') ? line : line.replaceAll(WORDS[other], WORDS[form])))
-    .join('\n');
+  let isCommands = false;
+  const lineIn = (line) => {
+    if (line.includes('<!-- both forms -->')) return line;
+    if (line.trimStart().startsWith('```')) isCommands = /^\s*```(?:sh|bash)\b/.test(line);
+    const full = isCommands ? line.replace(BARE, `$1${WORDS[form]}`) : line;
+    return full.replaceAll(WORDS[other], WORDS[form]);
+  };
+  return text.split('\n').map(lineIn).join('\n');
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -14,6 +14,15 @@ test('a release switches the form, and back', () => {
   expect(inForm(inForm(page, 'npx'), 'clone')).toBe(page);
 });
 
+test('a block of commands never has the name alone, which works only after an installation', () => {
+  const page =
+    '`breakerbox check` reads files:\n```sh\nbreakerbox check a.yaml\necho x | breakerbox classify -\n```\nbreakerbox check a';
+  const inClone = page
+    .replace('\nbreakerbox check', '\nnpm run breakerbox -- check')
+    .replace('| breaker', '| npm run breaker');
+  expect(inForm(page, 'clone')).toBe(inClone.replace('breakerbox classify', 'breakerbox -- classify'));
+});
+
 test('runbooks, alerts and messages name the command, and no way to start it', () => {
   const root = new URL('..', import.meta.url).pathname;
   const shipped = [

@@ -69,7 +69,8 @@ export const makeWorkplace = async (folder: string, fences: readonly Fence[]): P
   const main = join(ROOT, 'packages/cli/src/main.ts');
   await shim(bin, 'node', `${node} "$@"`);
   await shim(bin, 'breakerbox', `${node} '${main}' "$@"`);
-  await shim(bin, 'npm', `shift 3; ${node} '${main}' bundle "$@"`); // npm run bundle --
+  await shim(bin, 'npm', `script=$2; shift 3; [ $script = breakerbox ] || set -- $script "$@"; ${node} '${main}' "$@"`);
+  await shim(bin, 'npx', `shift; ${node} '${main}' "$@"`); // npx breakerbox
   return { folder, bin };
 };
 
@@ -86,8 +87,9 @@ export const commandsOf = ({ code }: Fence): readonly string[] =>
     .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
     .filter(Boolean);
 
-/** Commands that are run as they stand. */
-const IS_RUN = /^(?:\w+=\S+ )*(?:node (?!scripts\/)|breakerbox |npm run bundle -- |promtool |curl |printf )/;
+/** Commands that are run as they stand. Those of `breakerbox` that do not end, or need an agent, are not. */
+const IS_RUN =
+  /^(?:\w+=\S+ )*(?:node (?!scripts\/)|(?:npx breakerbox|npm run breakerbox --) (?:bundle|capabilities|check|mcp install \S+ \S+ --file mcp.json|replay) |npm run bundle -- |promtool |curl |printf )/;
 
 export const isRun = (command: string): boolean => IS_RUN.test(command);
 
