@@ -83,13 +83,12 @@ export const inPieces = (socket: Socket): void => {
   };
   const next = (): boolean => {
     const piece = nextPiece();
-    if (piece !== undefined && !(state.isIgnored && piece !== null)) wantsMore = push(piece);
+    if (piece !== undefined) wantsMore = (state.isIgnored && piece !== null) || push(piece);
     if (first() !== undefined) return true;
     isQueued = false;
-    if (isAsked && !socket.destroyed) {
-      isAsked = false;
-      read(PIECE);
-    }
+    const readsOn = (isAsked || wantsMore) && !socket.destroyed;
+    isAsked = false;
+    if (readsOn) read(PIECE); // A paused connection asks again when it goes on.
     return false;
   };
   const waiting: Waiting = { next };
@@ -99,7 +98,6 @@ export const inPieces = (socket: Socket): void => {
     if (!isQueued && !isOver() && first() !== undefined) handOver(waiting);
     if (first() !== undefined && !isQueued) {
       isQueued = true;
-      isAsked = true;
       queue.push(waiting);
     }
     plan();
