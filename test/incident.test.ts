@@ -210,8 +210,11 @@ const paged = (agentOrTool: string): readonly string[] =>
         .replaceAll(/ · <http.*$/gm, ''),
     );
 
-/** Prometheus sees a change at its next scrape, texts read what was recorded before, and they look back once in a minute of the rules. */
-const MOST_OFF_MS = 4 * MINUTE_MS;
+/**
+ * Prometheus sees a change at its next scrape, texts read what was recorded before, and they look back once in a minute of the rules. A share
+ * of calls that fail is one over five minutes.
+ */
+const MOST_OFF_MS = 6 * MINUTE_MS;
 
 /** The time of the engine, or a few minutes of the rules before or after. */
 const pagedSince = (agent: string, atMs: number): readonly string[] =>

@@ -28,15 +28,18 @@ interface Limit {
 
 const TEXT_LIMIT: Limit = { characters: 4_096, name: 'TEXT_LIMIT', file: 'packages/core/src/safely.ts' };
 
+const MODEL_ERROR_LIMIT: Limit = {
+  characters: 4_000,
+  name: 'LONGEST',
+  file: 'packages/instrumentation/src/models/model-error-facts.ts',
+};
+
 /** Files whose expressions read at most so many characters of a text from outside. */
 const LIMITED: Readonly<Record<string, Limit>> = {
   'packages/core/src/classify/': TEXT_LIMIT,
   'packages/instrumentation/src/classify/': TEXT_LIMIT,
-  'packages/instrumentation/src/models/model-verdict.ts': {
-    characters: 4_000,
-    name: 'LONGEST',
-    file: 'packages/instrumentation/src/models/model-error-facts.ts',
-  },
+  'packages/instrumentation/src/models/model-history.ts': MODEL_ERROR_LIMIT,
+  'packages/instrumentation/src/models/model-verdict.ts': MODEL_ERROR_LIMIT,
   'packages/instrumentation/src/models/model-wait.ts': {
     characters: 64,
     name: 'LONGEST_WAIT',
@@ -78,6 +81,7 @@ const MADE_AT_LOAD = [
   'packages/core/src/classify/codes.ts',
   'packages/instrumentation/src/classify/signs.ts',
   'packages/instrumentation/src/classify/words.ts',
+  'packages/instrumentation/src/models/model-history.ts',
 ];
 
 const entryOf = <Value>(table: Readonly<Record<string, Value>>, file: string): Value | undefined =>
