@@ -1,13 +1,13 @@
 import { randomFrom, seedOf, shuffled } from '../src/defaults/random.ts';
 import { type Habit, USUAL_HABIT } from './agent/habits.ts';
-import { type Meter, meteredTurns, newMeter } from './agent/meter.ts';
+import { type Meter, meteredTurns, newMeter, type TakeTurn } from './agent/meter.ts';
 import { scriptedAgent } from './agent/script.ts';
 import { Store } from './airline/database.ts';
 import { hasSucceeded, type Tasks } from './airline/task.ts';
 import type { Loop } from './frameworks/loop.ts';
 import type { Guarding, Protection } from './protections/protection.ts';
 import { type CallLog, callTool, type World } from './world/client.ts';
-import { type Fault, isOutage, PROVIDER } from './world/faults.ts';
+import { type Fault, isOutage, PROVIDER, toolsDown } from './world/faults.ts';
 import type { ToolServer } from './world/server.ts';
 import { type SimulatedTime, simulatedTime } from './world/time.ts';
 
@@ -32,6 +32,8 @@ export interface Figures extends Omit<Meter, 'tokensIn' | 'tokensOut'> {
   seconds: number;
   secondsAfterFailure: number;
   pauses: number;
+  /** Pauses while fewer than two tools were down. */
+  falsePauses: number;
   /** Seconds from the end of an outage to the next answer of its tool, and how often that was seen. */
   recoverySeconds: number;
   recoveries: number;
@@ -60,7 +62,7 @@ export const playRun = async (setting: Setting): Promise<Figures> => {
     const all = Array.from({ length: processes }, (_, process) => processOf(setting, time, process));
     await time.play(async () => {
       await Promise.all(
-        all.map(({ world, work }, process) => work(run.guard(process, (...call) => callTool(world, ...call)))),
+        all.map(({ world, work }, process) => work(() => run.guard(process, (...call) => callTool(world, ...call)))),
       );
       await run.end();
     });
@@ -80,27 +82,34 @@ const processOf = (
   const world: World = { time, url: server.url, fault, seed, log, task: 0, attempts: new Map() };
   const meter = newMeter();
   const chosen = shuffled(randomFrom(seedOf(seed, 0)), tasks.tasks).slice(0, TASKS);
-  let [succeeded, pauses, endMs] = [0, 0, 0];
+  let [succeeded, pauses, falsePauses, endMs] = [0, 0, 0, 0];
 
-  const work = async (guarding: Guarding): Promise<void> => {
+  const work = async (guard: () => Guarding): Promise<void> => {
     for (const [index, task] of chosen.entries()) {
       const store = new Store(tasks.database);
       server.use(seed, store);
       world.task = index;
       world.attempts = new Map();
       const agent = scriptedAgent(task, habit, seed);
-      const takeTurn = meteredTurns(agent, world, meter, habit.turnMs);
+      const guarding = guard();
+      const metered = meteredTurns(agent, world, meter, habit.turnMs);
+      const { ask } = guarding;
+      const takeTurn: TakeTurn = ask
+        ? (...given) => ask((provider) => metered(given[0], given[1], given[2], provider))
+        : metered;
       await loop(task.request, takeTurn, guarding).catch(async (error: unknown) => {
         if (fault.id !== PROVIDER) throw error;
         await time.sleep(NEXT_CUSTOMER_MS);
       });
       for (let paused = 0; agent.isStopped() && paused < MOST_PAUSES; paused += 1) {
         pauses += 1;
+        if (toolsDown(fault, time.now()) < 2) falsePauses += 1;
         await time.sleep(PERSON_MS);
         guarding.session?.confirmRecovered();
         guarding.session?.resume();
         await loop(task.request, takeTurn, guarding);
       }
+      guarding.end?.();
       if (hasSucceeded(tasks.database, task, store, agent.said)) succeeded += 1;
     }
     endMs = time.now();
@@ -111,7 +120,7 @@ const processOf = (
     const recoveries = recoveriesOf(fault, log.answeredMs, endMs);
     return {
       ...rest,
-      ...{ tasks: chosen.length, succeeded, pauses, calls: log.calls, deadCalls: log.deadCalls },
+      ...{ tasks: chosen.length, succeeded, pauses, falsePauses, calls: log.calls, deadCalls: log.deadCalls },
       tokens: tokensIn + tokensOut,
       dollars: (tokensIn * PRICES.input + tokensOut * PRICES.output) / 1e6,
       seconds: endMs / 1_000,

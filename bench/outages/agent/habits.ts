@@ -14,6 +14,8 @@ export interface Habit {
   readonly knowsBreakers: boolean;
   /** Chance that a step begins with a wrong argument. The tool is healthy, and the model corrects itself. */
   readonly mistakes: number;
+  /** Whether it leaves a step out if it finds no alternative. If not, it gives the task up. */
+  readonly goesOn: boolean;
   /** Time for one turn of the model. */
   readonly turnMs: number;
 }
@@ -27,6 +29,7 @@ const USUAL: Habit = {
   follows: 0.9,
   knowsBreakers: false,
   mistakes: 0.03,
+  goesOn: false,
   turnMs: 4_000,
 };
 
@@ -47,6 +50,7 @@ export const HABITS: readonly Habit[] = [
   { ...USUAL, id: 'knows-breakers', text: 'never repeats a call that any breaker rejected', knowsBreakers: true },
   { ...USUAL, id: 'faultless', text: 'never begins with a wrong argument', mistakes: 0 },
   { ...USUAL, id: 'careless', text: 'begins 10 % of its steps with a wrong argument', mistakes: 0.1 },
+  { ...USUAL, id: 'goes-on', text: 'goes on with the next step if it finds no alternative', goesOn: true },
   { ...USUAL, id: 'fast', text: 'takes a turn in 1 s', turnMs: 1_000 },
   { ...USUAL, id: 'slow', text: 'takes a turn in 15 s', turnMs: 15_000 },
 ];

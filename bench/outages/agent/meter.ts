@@ -12,11 +12,13 @@ export interface Meter {
   rejected: number;
   /** Those of them that would have succeeded. */
   goodRejected: number;
+  /** Calls that would have succeeded, and that the model did not make because of a note. */
+  goodAvoided: number;
 }
 
 export const newMeter = (): Meter => ({
   ...{ tokensIn: 0, tokensOut: 0, tokensAfterFailure: 0 },
-  ...{ wastedTokens: 0, rejected: 0, goodRejected: 0 },
+  ...{ wastedTokens: 0, rejected: 0, goodRejected: 0, goodAvoided: 0 },
 });
 
 const CHARACTERS_PER_TOKEN = 4;
@@ -39,6 +41,7 @@ export const meteredTurns = (agent: ScriptedAgent, world: World, meter: Meter, t
     }
     await world.time.sleep(turnMs);
     const turn = agent.next(result, system);
+    if (agent.avoided !== undefined && nextFate(world, agent.avoided) === undefined) meter.goodAvoided += 1;
     asked = 'call' in turn ? { tool: turn.call.tool, calls: world.log.calls } : undefined;
     const tokensIn = JSON.stringify(sent).length / CHARACTERS_PER_TOKEN;
     const tokensOut = JSON.stringify(turn).length / CHARACTERS_PER_TOKEN;

@@ -22,6 +22,8 @@ export interface ScriptedAgent {
   /** The last call that the model made got no answer. */
   hasFailed(): boolean;
   readonly said: string;
+  /** The tool that the last turn did not call, because of a note in the system prompt. */
+  readonly avoided: string | undefined;
 }
 
 const asAnswer = (text: string): boolean => {
@@ -66,6 +68,8 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
   let erring = false;
   let stopped = false;
   let failed = false;
+  let skipped = false;
+  let avoided: string | undefined;
   const read: string[] = [];
   let said = '';
 
@@ -77,13 +81,15 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
   };
   const begin = (system: string): Turn => {
     const action = task.actions[step];
-    if (action === undefined) return end(DONE);
+    if (action === undefined) return end(skipped ? 'Done in part.' : DONE);
     random = randomFrom(seedOf(`${seed}/${task.id}`, step));
     tries = 0;
     erring = random() < habit.mistakes && withMistake(action.given) !== action.given;
     const note = noteAbout(system, action.tool);
     tool = action.tool;
-    return note && random() < habit.follows ? moveTo(note.use ?? ownAlternative()) : call(action.tool);
+    if (note === undefined || random() >= habit.follows) return call(action.tool);
+    avoided = action.tool;
+    return moveTo(note.use ?? ownAlternative(), system);
   };
   const end = (words: string): Turn => {
     const known = read.join('\n');
@@ -94,8 +100,13 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
     said = `${words} ${facts.join(', ')}`;
     return { text: said };
   };
-  const moveTo = (other: string | undefined): Turn => {
-    if (other === undefined || other === tool) return end('I could not do this.');
+  const moveTo = (other: string | undefined, system: string): Turn => {
+    if (other === undefined || other === tool) {
+      if (!habit.goesOn) return end('I could not do this.');
+      skipped = true;
+      step += 1;
+      return begin(system);
+    }
     tries = 0;
     return call(other);
   };
@@ -127,13 +138,14 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
       erring = false;
       return call(tool);
     }
-    if (typeof reading === 'object' && random() < habit.follows) return moveTo(reading.use ?? ownAlternative());
+    if (typeof reading === 'object' && random() < habit.follows) return moveTo(reading.use ?? ownAlternative(), system);
     const knows = habit.knowsBreakers && REJECTED.test(text);
-    return (knows ? undefined : again()) ?? moveTo(ownAlternative());
+    return (knows ? undefined : again()) ?? moveTo(ownAlternative(), system);
   };
 
   return {
     next: (result, system) => {
+      avoided = undefined;
       if (result !== undefined && !stopped) return react(result, system);
       if (!stopped) return begin(system);
       stopped = false;
@@ -141,6 +153,9 @@ export const scriptedAgent = (task: Task, habit: Habit, seed: string): ScriptedA
     },
     isStopped: () => stopped,
     hasFailed: () => failed,
+    get avoided() {
+      return avoided;
+    },
     get said() {
       return said;
     },

@@ -35,9 +35,11 @@ const modelOf = (takeTurn: TakeTurn, provider: Provider = 'first'): MockLanguage
   let made = 0;
   return new MockLanguageModelV4({
     provider,
-    doGenerate: async ({ prompt }) => {
+    doGenerate: async ({ prompt, tools }) => {
       const system = prompt.map(({ role, content }) => (role === 'system' ? content : '')).join('\n');
-      const turn = await takeTurn(prompt, lastResult(prompt as readonly Message[]), system, provider).catch(asApiError);
+      const turn = await takeTurn([prompt, tools], lastResult(prompt as readonly Message[]), system, provider).catch(
+        asApiError,
+      );
       if ('text' in turn) {
         const content = [{ type: 'text' as const, text: turn.text }];
         return { content, finishReason: { unified: 'stop' as const, raw: undefined }, usage, warnings: [] };

@@ -1,7 +1,9 @@
 import { breakerMiddleware, guardModels } from '@breakerbox/instrumentation/langchain';
-import { BaseChatModel } from '@langchain/core/language_models/chat_models';
-import { AIMessage, type BaseMessage } from '@langchain/core/messages';
+import { BaseChatModel, type BindToolsInput } from '@langchain/core/language_models/chat_models';
+import { AIMessage, type BaseMessage, type ToolMessage } from '@langchain/core/messages';
 import type { ChatResult } from '@langchain/core/outputs';
+import type { StructuredToolInterface } from '@langchain/core/tools';
+import { convertToOpenAITool } from '@langchain/core/utils/function_calling';
 import { type AgentMiddleware, createAgent, modelFallbackMiddleware, tool, toolRetryMiddleware } from 'langchain';
 import type { TakeTurn } from '../agent/meter.ts';
 import type { Arguments } from '../airline/tools.ts';
@@ -17,6 +19,7 @@ class ScriptedChatModel extends BaseChatModel {
   readonly #takeTurn: TakeTurn;
   readonly #provider: Provider;
   #made = 0;
+  #tools: readonly unknown[] = [];
 
   /** @param maxRetries Default: LangChain's own. */
   constructor(takeTurn: TakeTurn, provider: Provider = 'first', maxRetries?: number) {
@@ -29,19 +32,19 @@ class ScriptedChatModel extends BaseChatModel {
     return 'scripted';
   }
 
-  override bindTools(): this {
+  override bindTools(tools: BindToolsInput[]): this {
+    this.#tools = tools.map((one) => convertToOpenAITool(one as StructuredToolInterface));
     return this;
   }
 
   async _generate(messages: BaseMessage[]): Promise<ChatResult> {
-    const sent = messages.map(({ type, content, ...rest }) => ({
-      type,
-      content,
-      calls: (rest as AIMessage).tool_calls,
-    }));
+    const sent = messages.map(({ type, content, name, ...rest }) => {
+      const { tool_calls, tool_call_id } = rest as Partial<AIMessage & ToolMessage>;
+      return { type, content, name, tool_calls, tool_call_id };
+    });
     // As the packages of providers do, whose requests LangChain repeats.
     const turn = await this.caller.call(() =>
-      this.#takeTurn(sent, lastResult(messages), messages[0]?.text ?? '', this.#provider),
+      this.#takeTurn([sent, this.#tools], lastResult(messages), messages[0]?.text ?? '', this.#provider),
     );
     this.#made += 1;
     const content = 'text' in turn ? turn.text : '';
@@ -65,7 +68,7 @@ const retryMiddleware = (): AgentMiddleware => toolRetryMiddleware() as unknown 
 
 const NAMES = ['first', 'second'] as const;
 
-export const langChainLoop: Loop = async (request, takeTurn, { call, session, own, models }) => {
+export const langChainLoop: Loop = async (request, takeTurn, { call, session, inPlace = [], own, models }) => {
   const tools = eachTool((name) =>
     tool((given: unknown, { signal }: { signal?: AbortSignal }) => call(name, given as Arguments, signal), {
       name,
@@ -80,7 +83,7 @@ export const langChainLoop: Loop = async (request, takeTurn, { call, session, ow
   const ofItsOwn = () => [retryMiddleware(), modelFallbackMiddleware(model('second')) as unknown as AgentMiddleware];
   const agent = createAgent({
     ...common,
-    middleware: session ? [breakerMiddleware(session)] : own ? ofItsOwn() : [],
+    middleware: session ? [breakerMiddleware(session, { inPlace })] : own ? ofItsOwn() : [],
   });
   await agent.invoke({ messages: [{ role: 'user', content: request }] }, { recursionLimit: 3 * MOST_TURNS });
 };

@@ -33,7 +33,7 @@ const linesThrough = (relay: Relay | undefined): { readonly client: Transport; r
 
 const toolServer = (call: CallTool): Server => {
   const server = new Server(INFO, { capabilities: { tools: {} } });
-  const tools = eachTool((name) => ({ name, inputSchema: ANY_OBJECT })).map(([, tool]) => tool);
+  const tools = eachTool((name) => ({ name, description: name, inputSchema: ANY_OBJECT })).map(([, tool]) => tool);
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }): Promise<CallToolResult> => {
     try {
@@ -65,7 +65,8 @@ export const mcpRelayLoop: Loop = async (request, takeTurn, { call, relay }) => 
       ({ content }) => (content as { readonly text: string }[]).map(({ text }) => text).join('\n'),
       (error: Error) => error.message,
     );
-    messages.push({ role: 'assistant', call: turn.call }, { role: 'tool', content: result });
+    const id = `call-${turns}`;
+    messages.push({ role: 'assistant', id, call: turn.call }, { role: 'tool', id, content: result });
   }
   await client.close();
   await server.close();

@@ -32,7 +32,7 @@ const modelOf = (takeTurn: TakeTurn, provider: Provider = 'first'): Model => {
   return {
     getResponse: async (request) => {
       const turn = await takeTurn(
-        [request.systemInstructions, request.input],
+        [request.systemInstructions, request.input, request.tools],
         lastResult(request),
         request.systemInstructions ?? '',
         provider,

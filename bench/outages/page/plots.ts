@@ -40,6 +40,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   opossum: '#e0a458',
   'opossum-fallback': '#b5651d',
   cockatiel: '#d1495b',
+  'breakerbox-own': '#c5b0d5',
   breakerbox: '#9ecae9',
   'breakerbox-map': '#4c78a8',
   'breakerbox-direct': '#1f4e79',

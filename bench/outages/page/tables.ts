@@ -20,7 +20,7 @@ const amount = ({ mean }: Estimate, { digits, factor = 1 }: Measure): string => 
   return value < least / 2 ? `<${number(least, digits)}` : number(value, digits);
 };
 
-/** The figure. After the mark, by how much it is worse than that of the best other protection. */
+/** The figure. After the mark, by how much it is worse than that of another protection, at most. */
 const show = (cell: CellResult, measure: Measure): string => {
   const { [measure.key]: figure, worse } = cell;
   if (figure === undefined) return '-';
@@ -89,7 +89,7 @@ export const pageTables = (results: OutageResults): string =>
     .map(({ title, rows }) => `### ${title}\n\n${asText(rows, markdown)}`)
     .join('\n\n');
 
-/** Where another protection does better than the capability map, or than `guardModels`: by how much, and which one. */
+/** Where another protection does better than the capability map, or than `guardModels`: by how much at most, and which one. */
 export const lossTables = (results: OutageResults): string =>
   FRAMEWORKS.map(({ id, text }) => {
     const cells = FAULTS.flatMap((fault) => usual(results, id, fault.id)).filter(
@@ -120,8 +120,11 @@ const percent = (of: Estimate): string => `${number(100 * of.mean, 0)} %`;
 /** The second of the README's two sentences. */
 export const readmeSentence = ({ cells }: OutageResults): string => {
   const dead = (protection: string) => percent(cellOf(cells, { protection, fault: HEADLINE_FAULT }).success);
-  return `With one dead tool that another can replace, ${dead('breakerbox-map')} of the tasks were done with a capability map, ${dead('opossum-fallback')} with opossum and a fallback in code, and ${dead('none')} without protection.`;
+  return `With one dead tool that another can replace, ${dead('breakerbox-map')} of the tasks were done with a capability map and \`scope: 'process'\`, ${dead('opossum-fallback')} with opossum and a fallback in code, and ${dead('none')} without protection.`;
 };
+
+/** Where it is in the README. */
+export const README_SENTENCE = /With one dead tool that another can replace, .* without protection\./;
 
 const minutes = ({ seconds }: OutageResults): string => number(seconds / 60, 1);
 

@@ -1,12 +1,12 @@
 // First, because it replaces Math.random, which the fleet takes for itself.
 import '../world/time.ts';
-import { createBreakerbox, type ToolConfig } from '@breakerbox/core';
+import { type Breakerbox, createBreakerbox, type ToolConfig } from '@breakerbox/core';
 import { createFleet, memoryStore } from '@breakerbox/fleet';
 import { createRelay } from '../../../packages/cli/src/mcp/relay.ts';
 import { createRelayBox } from '../../../packages/cli/src/mcp/relay-box.ts';
 import { RELAY_DEFAULTS } from '../../../packages/cli/src/mcp/relay-config.ts';
 import { ALTERNATIVES } from '../airline/tools.ts';
-import type { Protection } from './protection.ts';
+import type { CallTool, Guarding, Protection } from './protection.ts';
 
 const clock = { now: () => performance.now(), unixNow: () => Date.now() };
 const agent = 'airline';
@@ -28,28 +28,34 @@ const capabilityMap = (more: ToolConfig = {}, direct = false): Readonly<Record<s
     ]),
   );
 
+/** A session for the conversation, which ends with it. */
+const inSession = (box: Breakerbox, call: CallTool): Guarding => {
+  const session = box.session();
+  return { call, session, end: () => session.end() };
+};
+
 const single = (
   id: string,
   text: string,
   tools: Readonly<Record<string, ToolConfig>>,
-  inPlace?: readonly string[],
+  { scope = 'process', inPlace }: { readonly scope?: 'process' | 'session'; readonly inPlace?: readonly string[] } = {},
 ): Protection => ({
   id,
   text,
   begin: () => {
-    const session = createBreakerbox({ agent, clock, tools }).session();
-    return { guard: (_, call) => ({ call, session, ...(inPlace && { inPlace }) }), end: async () => session.end() };
+    const box = createBreakerbox({ agent, clock, scope, tools });
+    return { guard: (_, call) => ({ ...inSession(box, call), ...(inPlace && { inPlace }) }), end: async () => {} };
   },
 });
 
 export const DEFAULTS = single('breakerbox', 'Breakerbox, defaults', {});
 export const WITH_MAP = single('breakerbox-map', 'Breakerbox, capability map', capabilityMap());
-export const DIRECT = single(
-  'breakerbox-direct',
-  'Breakerbox, alternatives called directly',
-  capabilityMap({}, true),
-  Object.values(ALTERNATIVES),
-);
+export const OWN_CIRCUITS = single('breakerbox-own', 'Breakerbox, map, circuits of one conversation', capabilityMap(), {
+  scope: 'session',
+});
+export const DIRECT = single('breakerbox-direct', 'Breakerbox, alternatives called directly', capabilityMap({}, true), {
+  inPlace: Object.values(ALTERNATIVES),
+});
 
 /** `breakerbox mcp` in front of the server, by the relay's own code. */
 const relayed = (id: string, text: string, tools: Readonly<Record<string, ToolConfig>>): Protection => ({
@@ -86,18 +92,15 @@ export const FLEET: Protection = {
     const members = Array.from({ length: PROCESSES }, () => {
       const fleet = createFleet({ client: store });
       const tools = capabilityMap({ share: 'fleet' });
-      return { fleet, session: createBreakerbox({ agent, clock, scope: 'process', fleet, tools }).session() };
+      return { fleet, box: createBreakerbox({ agent, clock, scope: 'process', fleet, tools }) };
     });
     return {
       guard: (process, call) => {
         const member = members[process];
-        return member === undefined ? { call } : { call, session: member.session };
+        return member === undefined ? { call } : inSession(member.box, call);
       },
       end: async () => {
-        for (const { fleet, session } of members) {
-          session.end();
-          await fleet.close();
-        }
+        for (const { fleet } of members) await fleet.close();
       },
     };
   },

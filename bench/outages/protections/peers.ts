@@ -9,7 +9,8 @@ import {
 } from 'cockatiel';
 import CircuitBreaker from 'opossum';
 import { ALTERNATIVES, type Arguments } from '../airline/tools.ts';
-import type { CallTool, Protection } from './protection.ts';
+import { CALL_TIMEOUT_MS } from '../world/client.ts';
+import type { AskModel, CallTool, Protection, TurnOf } from './protection.ts';
 
 export const NONE: Protection = {
   id: 'none',
@@ -22,6 +23,20 @@ export const FRAMEWORK: Protection = {
   text: "the framework's own",
   begin: () => ({ guard: (_, call) => ({ call, own: true }), end: async () => {} }),
 };
+
+/** Around each request to the model. */
+const ofModels = (id: string, text: string, make: () => { readonly ask: AskModel; shutdown?(): void }): Protection => ({
+  id,
+  text,
+  begin: () => {
+    const { ask, shutdown } = make();
+    return { guard: (_, call) => ({ call, ask }), end: async () => shutdown?.() };
+  },
+});
+
+export const SECOND_MODEL = ofModels('second-model', 'try/catch with a second model', () => ({
+  ask: (turnOf) => turnOf('first').catch(() => turnOf('second')),
+}));
 
 /** One circuit for each tool, made when it is first called. */
 const perTool = <Circuit>(make: (tool: string) => Circuit) => {
@@ -61,6 +76,17 @@ const opossum = (id: string, text: string, fallsBack: boolean): Protection => ({
       },
     };
   },
+});
+
+/** With a longer time-out than its README has, because each turn takes more than 3 s. */
+export const OPOSSUM_MODELS = ofModels('opossum-models', 'opossum, a second model as its fallback', () => {
+  const turn = (turnOf: TurnOf<unknown>): Promise<unknown> => turnOf('first');
+  const circuit = new CircuitBreaker(turn, { ...OPOSSUM_OPTIONS, timeout: CALL_TIMEOUT_MS });
+  circuit.fallback((turnOf: TurnOf<unknown>) => turnOf('second'));
+  return {
+    ask: <Turn>(turnOf: TurnOf<Turn>) => circuit.fire(turnOf) as Promise<Turn>,
+    shutdown: () => circuit.shutdown(),
+  };
 });
 
 export const OPOSSUM = opossum('opossum', 'opossum', false);

@@ -4,8 +4,25 @@ import { langChainLoop } from '../frameworks/langchain.ts';
 import type { Loop } from '../frameworks/loop.ts';
 import { mcpRelayLoop } from '../frameworks/mcp-relay.ts';
 import { openAiAgentsLoop } from '../frameworks/openai-agents.ts';
-import { DEFAULTS, DIRECT, FLEET, MODELS, RELAY, RELAY_WITH_MAP, WITH_MAP } from '../protections/breakerbox.ts';
-import { COCKATIEL, FRAMEWORK, NONE, OPOSSUM, OPOSSUM_FALLBACK } from '../protections/peers.ts';
+import {
+  DEFAULTS,
+  DIRECT,
+  FLEET,
+  MODELS,
+  OWN_CIRCUITS,
+  RELAY,
+  RELAY_WITH_MAP,
+  WITH_MAP,
+} from '../protections/breakerbox.ts';
+import {
+  COCKATIEL,
+  FRAMEWORK,
+  NONE,
+  OPOSSUM,
+  OPOSSUM_FALLBACK,
+  OPOSSUM_MODELS,
+  SECOND_MODEL,
+} from '../protections/peers.ts';
 import type { Protection } from '../protections/protection.ts';
 import { FAULTS, PROVIDER } from '../world/faults.ts';
 
@@ -33,22 +50,22 @@ export const FRAMEWORKS: readonly Framework[] = [
     id: 'ai-sdk',
     text: 'AI SDK 7',
     loop: aiSdkLoop,
-    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP, DIRECT, FLEET],
-    ofModels: [NONE, FRAMEWORK, MODELS],
+    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, OWN_CIRCUITS, DEFAULTS, WITH_MAP, DIRECT, FLEET],
+    ofModels: [NONE, FRAMEWORK, SECOND_MODEL, OPOSSUM_MODELS, MODELS],
   },
   {
     id: 'langchain',
     text: 'LangChain 1',
     loop: langChainLoop,
-    protections: [NONE, FRAMEWORK, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP],
-    ofModels: [NONE, FRAMEWORK, MODELS],
+    protections: [NONE, FRAMEWORK, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, OWN_CIRCUITS, DEFAULTS, WITH_MAP, DIRECT],
+    ofModels: [NONE, FRAMEWORK, SECOND_MODEL, OPOSSUM_MODELS, MODELS],
   },
   {
     id: 'openai-agents',
     text: 'OpenAI Agents',
     loop: openAiAgentsLoop,
-    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, DEFAULTS, WITH_MAP],
-    ofModels: [NONE, MODELS],
+    protections: [NONE, OPOSSUM, OPOSSUM_FALLBACK, COCKATIEL, OWN_CIRCUITS, DEFAULTS, WITH_MAP, DIRECT],
+    ofModels: [NONE, SECOND_MODEL, OPOSSUM_MODELS, MODELS],
   },
   {
     id: 'mcp-relay',
@@ -103,14 +120,13 @@ export const allCells = (runs = RUNS): readonly Cell[] => [
   ...sensitivity(Math.ceil(runs / ELSEWHERE)),
 ];
 
-const QUICK_RUNS = 20;
-const QUICK_RUNS_ELSEWHERE = 2;
+export const QUICK_RUNS = 20;
 
-/** The same cells without the fleet and the sensitivity, and with fewer runs. */
-export const quickCells = (): readonly Cell[] =>
+/** The same cells without those that only compare ways of Breakerbox and without the sensitivity, and with fewer runs: elsewhere a tenth of those of the AI SDK. */
+export const quickCells = (runs = QUICK_RUNS): readonly Cell[] =>
   allCells()
     .filter(({ habit, protection, framework, fault }) => {
-      const isShort = framework === FIRST || fault === HEADLINE_FAULT;
-      return habit === USUAL_HABIT.id && protection !== FLEET.id && isShort;
+      const isShort = framework === FIRST || fault === HEADLINE_FAULT || fault === PROVIDER;
+      return habit === USUAL_HABIT.id && ![FLEET.id, OWN_CIRCUITS.id].includes(protection) && isShort;
     })
-    .map((cell) => ({ ...cell, runs: cell.framework === FIRST ? QUICK_RUNS : QUICK_RUNS_ELSEWHERE }));
+    .map((cell) => ({ ...cell, runs: cell.framework === FIRST ? runs : Math.ceil(runs / 10) }));

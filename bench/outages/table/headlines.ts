@@ -1,6 +1,10 @@
+import { USUAL_HABIT } from '../agent/habits.ts';
 import { OPOSSUM_FALLBACK } from '../protections/peers.ts';
-import { HEADLINE_FAULT, HEADLINE_PROTECTIONS, PEERS, protectionOf } from './cells.ts';
-import { type CellResult, cellOf } from './results.ts';
+import { PROVIDER } from '../world/faults.ts';
+import { HEADLINE_FAULT, HEADLINE_PROTECTIONS, PEERS, protectionOf, quickCells } from './cells.ts';
+import { MEASURES } from './measures.ts';
+import { type CellResult, cellOf, ROUNDING, resultsOf } from './results.ts';
+import type { PlayedCell } from './run-cells.ts';
 import type { Estimate } from './statistics.ts';
 
 /** A figure that the README or the page leads with. */
@@ -11,19 +15,26 @@ export interface Headline {
 
 const OURS = 'breakerbox-map';
 
-/** The headlines of the AI SDK: one dead tool that another can replace, and no outage. */
-export const headlines = (results: readonly CellResult[]): readonly Headline[] =>
-  HEADLINE_PROTECTIONS.flatMap(({ id: protection }) => {
-    const dead = cellOf(results, { protection, fault: HEADLINE_FAULT });
-    const healthy = cellOf(results, { protection, fault: 'none' });
-    return [
-      { id: `${protection}: success with a dead tool`, figure: dead.success },
-      { id: `${protection}: calls into the dead tool`, figure: dead.deadCalls },
-      { id: `${protection}: tokens wasted`, figure: dead.wastedTokens },
-      { id: `${protection}: tokens after the first failure`, figure: dead.tokensAfterFailure },
-      { id: `${protection}: success without an outage`, figure: healthy.success },
-    ];
+/** Of a dead tool in each framework, of no outage in the first one, and of the provider's outage where it is in the reduced run. */
+const headlines = (results: readonly CellResult[]): readonly Headline[] =>
+  results.flatMap((cell): readonly Headline[] => {
+    const { framework, protection, fault, habit } = cell;
+    const isLed = HEADLINE_PROTECTIONS.some(({ id }) => id === protection) || fault === PROVIDER;
+    if (!isLed || habit !== USUAL_HABIT.id || ![HEADLINE_FAULT, 'none', PROVIDER].includes(fault)) return [];
+    return HEADLINE_KEYS.map((key) => ({ id: `${framework}, ${protection}, ${fault}: ${key}`, figure: cell[key] }));
   });
+const HEADLINE_KEYS = ['success', 'deadCalls', 'wastedTokens', 'tokensAfterFailure'] as const;
+
+/** Those of the reduced run, from its cells or from those of a larger run: the same seeds give the same figures. */
+export const quickHeadlines = (played: readonly PlayedCell[]): readonly Headline[] => {
+  const keys = ['framework', 'protection', 'fault', 'habit'] as const;
+  const parts = quickCells().flatMap(({ runs, ...cell }) =>
+    played
+      .filter((one) => keys.every((key) => one[key] === cell[key]))
+      .map((one) => ({ ...one, runs, figures: one.figures.slice(0, runs) })),
+  );
+  return headlines(resultsOf(parts));
+};
 
 /** What was expected when the benchmark was planned, and whether it came out so. */
 export const expectations = (
@@ -32,15 +43,20 @@ export const expectations = (
   const dead = (protection: string) => cellOf(results, { protection, fault: HEADLINE_FAULT });
   const ours = dead(OURS);
   const healthy = cellOf(results, { protection: OURS, fault: 'none' });
+  const changed = MEASURES.flatMap(({ key, title, digits, factor = 1 }) => {
+    const { mean, half } = healthy.differences?.[key] ?? { mean: 0, half: 0 };
+    const show = (value: number) => (factor * value).toFixed(digits + 2);
+    return Math.abs(mean) > half + ROUNDING ? [`${title}: ${show(mean)} ± ${show(half)}`] : [];
+  });
   const kept = ours.success.mean / healthy.success.mean;
-  const gain = healthy.gain ?? { mean: 0, half: 0 };
   const percent = (value: number) => `${(100 * value).toFixed(0)} %`;
   const third = (says: string, key: 'tokensAfterFailure' | 'wastedTokens', peers: typeof PEERS) => {
     const all = peers.map(({ id }) => dead(id)).sort((one, other) => one[key].mean - other[key].mean);
     const [best = ours] = all;
-    const share = ours[key].mean / best[key].mean;
+    const share = best[key].mean === 0 ? undefined : ours[key].mean / best[key].mean;
     const { text } = protectionOf(best.framework, best.protection);
-    return { says, found: `${percent(share)} of those of *${text}*`, met: share <= 1 / 3 };
+    const found = share === undefined ? `*${text}* has none` : `${percent(share)} of those of *${text}*`;
+    return { says, found, met: 3 * ours[key].mean <= best[key].mean };
   };
   const unaided = PEERS.filter(({ id }) => id !== OPOSSUM_FALLBACK.id);
   return [
@@ -54,9 +70,9 @@ export const expectations = (
       met: ours.deadCalls.mean <= 13,
     },
     {
-      says: 'no difference without an outage beyond the interval',
-      found: `${(100 * gain.mean).toFixed(1)} points ± ${(100 * gain.half).toFixed(1)}`,
-      met: Math.abs(gain.mean) <= gain.half,
+      says: 'no difference without an outage beyond the interval, in any column',
+      found: changed.join('; ') || 'none',
+      met: changed.length === 0,
     },
   ];
 };

@@ -22,7 +22,9 @@ export const MEASURES: readonly Measure[] = [
   { key: 'tokensAfterFailure', title: 'tokens after the first failure', digits: 0 },
   { key: 'secondsAfterFailure', title: 'seconds after it', digits: 0 },
   { key: 'goodRejected', title: 'good calls refused', digits: 1 },
+  { key: 'goodAvoided', title: 'good calls avoided', digits: 1 },
   { key: 'pauses', title: 'pauses', digits: 2 },
+  { key: 'falsePauses', title: 'false pauses', digits: 2 },
   { key: 'recoverySeconds', title: 'recovery noticed after, s', digits: 0 },
   { key: 'dollars', title: 'cents', digits: 1, factor: 100 },
 ];

@@ -10,13 +10,15 @@ type Losses = Readonly<Partial<Record<MeasureKey, Estimate & { readonly than: st
 export interface CellResult extends Cell, Readonly<Record<Exclude<MeasureKey, 'recoverySeconds'>, Estimate>> {
   /** Undefined if no run noticed a recovery. */
   readonly recoverySeconds?: Estimate;
-  /** Success against no protection, run by run. */
-  readonly gain?: Estimate;
-  /** Of Breakerbox: how much worse it is than the best other protection, run by run; only where it is worse by more than the interval. */
+  /** Of Breakerbox without an outage: the difference from no protection, run by run. */
+  readonly differences?: Readonly<Partial<Record<MeasureKey, Estimate>>>;
+  /** Of Breakerbox: how much worse it is than another protection, run by run, by more than the interval; the largest such difference. */
   readonly worse?: Losses;
 }
 
 export const RESULTS_FILE = new URL('../results.json', import.meta.url);
+/** The headlines of the reduced run, which gives the same figures on each machine. */
+export const QUICK_FILE = new URL('../results-quick.json', import.meta.url);
 /** Of a reduced run on tau²-bench's own tasks. */
 export const PUBLISHED_FILE = new URL('../results-tau2.json', import.meta.url);
 
@@ -37,7 +39,7 @@ const valuesOf = (cell: PlayedCell, key: MeasureKey): readonly number[] | undefi
 };
 
 /** Sums of the same numbers in another order differ by less. */
-const ROUNDING = 1e-9;
+export const ROUNDING = 1e-9;
 
 const isOurs = ({ protection }: Cell): boolean => protection.startsWith('breakerbox');
 
@@ -46,29 +48,34 @@ const worseOf = (cell: PlayedCell, others: readonly PlayedCell[]): Losses =>
     MEASURES.flatMap(({ key, moreIsBetter }) => {
       const sign = moreIsBetter ? -1 : 1;
       const ours = valuesOf(cell, key);
-      const [best] = others
-        .flatMap((other) => ({ than: other.protection, values: valuesOf(other, key) ?? [] }))
-        .filter(({ values }) => values.length > 0)
-        .sort((one, other) => sign * (estimate(one.values).mean - estimate(other.values).mean));
-      if (ours === undefined || best === undefined) return [];
-      const { mean, half } = difference(ours, best.values);
-      return sign * mean > half + ROUNDING ? [[key, { mean: sign * mean, half, than: best.than }]] : [];
+      const [most] = others
+        .flatMap((other) => {
+          const values = valuesOf(other, key);
+          if (ours === undefined || values === undefined) return [];
+          const { mean, half } = difference(ours, values);
+          return sign * mean > half + ROUNDING ? [{ mean: sign * mean, half, than: other.protection }] : [];
+        })
+        .sort((one, other) => other.mean - one.mean);
+      return most ? [[key, most]] : [];
     }),
   );
 
-const besides = (cell: PlayedCell, all: readonly PlayedCell[]): Pick<CellResult, 'gain' | 'worse'> => {
-  const same = all.filter((one) => (['framework', 'fault', 'habit'] as const).every((key) => one[key] === cell[key]));
-  const [ours, none] = [cell, same.find(({ protection }) => protection === 'none')].map(
-    (one) => one && valuesOf(one, 'success'),
-  );
-  return {
-    ...(ours && none && { gain: difference(ours, none) }),
-    ...(isOurs(cell) && {
-      worse: worseOf(
-        cell,
-        same.filter((one) => !isOurs(one)),
-      ),
+const differencesOf = (cell: PlayedCell, none: PlayedCell): NonNullable<CellResult['differences']> =>
+  Object.fromEntries(
+    MEASURES.flatMap(({ key }) => {
+      const [ours, theirs] = [valuesOf(cell, key), valuesOf(none, key)];
+      return ours && theirs ? [[key, difference(ours, theirs)] as const] : [];
     }),
+  );
+
+const besides = (cell: PlayedCell, all: readonly PlayedCell[]): Pick<CellResult, 'differences' | 'worse'> => {
+  const same = all.filter((one) => (['framework', 'fault', 'habit'] as const).every((key) => one[key] === cell[key]));
+  if (!isOurs(cell)) return {};
+  const none = same.find(({ protection }) => protection === 'none');
+  const others = same.filter((one) => !isOurs(one));
+  return {
+    ...(cell.fault === 'none' && none && { differences: differencesOf(cell, none) }),
+    worse: worseOf(cell, others),
   };
 };
 

@@ -5,6 +5,11 @@ export interface Estimate {
 }
 
 const Z = 1.96;
+/** 97.5 % quantiles of Student's t, for 1 to 10 degrees of freedom. */
+const T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+/** Above 10 by the first terms of its expansion, which are right to three digits. */
+const quantile = (degrees: number): number =>
+  T[degrees - 1] ?? Z + (Z ** 3 + Z) / (4 * degrees) + (5 * Z ** 5 + 16 * Z ** 3 + 3 * Z) / (96 * degrees ** 2);
 
 const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -16,7 +21,7 @@ const deviationOf = (values: readonly number[]): number => {
 /** Of values of independent runs. */
 export const estimate = (values: readonly number[]): Estimate => ({
   mean: meanOf(values),
-  half: (Z * deviationOf(values)) / Math.sqrt(values.length),
+  half: (quantile(Math.max(1, values.length - 1)) * deviationOf(values)) / Math.sqrt(values.length),
 });
 
 /**
@@ -33,7 +38,3 @@ export const ratios = (above: readonly number[], below: readonly number[]): read
 /** Of one set of runs against another of the same seeds, run by run. */
 export const difference = (one: readonly number[], other: readonly number[]): Estimate =>
   estimate(one.slice(0, other.length).map((value, run) => value - (other[run] ?? 0)));
-
-/** Both are the same within their intervals. */
-export const agree = (one: Estimate, other: Estimate): boolean =>
-  Math.abs(one.mean - other.mean) <= one.half + other.half;

@@ -8,7 +8,7 @@ export interface CallLog {
   calls: number;
   /** Calls into a tool whose outage was there. */
   deadCalls: number;
-  /** Time of the first call that failed for another reason than its arguments. */
+  /** Begin of the first call that met a fault. A wait for its time-out comes after it. */
   firstFailureMs: number | undefined;
   /** When tools of the outage answered. */
   readonly answeredMs: number[];
@@ -57,14 +57,10 @@ export const callTool = async (world: World, tool: string, given: Arguments, sig
   const fate = nextFate(world, tool, attempt);
   log.calls += 1;
   if (isOutage(fault, tool, time.now())) log.deadCalls += 1;
-  try {
-    const answer = await send(world, tool, given, fate ?? '', signal);
-    if (fault.outage?.tools.includes(tool)) log.answeredMs.push(time.now());
-    return answer;
-  } catch (error) {
-    if (!isMistake(error)) log.firstFailureMs ??= time.now();
-    throw error;
-  }
+  if (fate !== undefined) log.firstFailureMs ??= time.now();
+  const answer = await send(world, tool, given, fate ?? '', signal);
+  if (fault.outage?.tools.includes(tool)) log.answeredMs.push(time.now());
+  return answer;
 };
 
 /** A model is asked for a turn. Its provider, the first or the second one, may not answer. Only the first has outages. */
@@ -73,18 +69,14 @@ export const askProvider = async (world: World, provider: Provider): Promise<voi
   const { outage } = fault;
   if (outage?.tools.includes(PROVIDER) !== true || provider === 'second') return;
   const isThere = isOutage(fault, PROVIDER, time.now());
-  if (isThere) log.deadCalls += 1;
-  try {
-    await send(world, PROVIDER, {}, isThere ? outage.fate : '');
-    log.answeredMs.push(time.now());
-  } catch (error) {
+  if (isThere) {
+    log.deadCalls += 1;
     log.firstFailureMs ??= time.now();
-    throw error;
   }
+  await send(world, PROVIDER, {}, isThere ? outage.fate : '');
+  log.answeredMs.push(time.now());
 };
 export type Provider = 'first' | 'second';
-
-const isMistake = (error: unknown): boolean => error instanceof StatusError && [404, 422].includes(error.status);
 
 const send = async (
   { time, url, seed }: World,

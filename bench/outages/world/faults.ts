@@ -94,6 +94,10 @@ export const FAULTS: readonly Fault[] = [
 export const isOutage = ({ outage }: Fault, tool: string, atMs: number): boolean =>
   outage?.tools.includes(tool) === true && outage.isThere(atMs);
 
+/** How many tools an outage has now. */
+export const toolsDown = (fault: Fault, atMs: number): number =>
+  fault.outage?.tools.filter((tool) => isOutage(fault, tool, atMs)).length ?? 0;
+
 /** The fate of a call; undefined if it works. `random` belongs to this attempt alone, so that all protections meet the same faults. */
 export const fateOf = (fault: Fault, tool: string, atMs: number, random: Random): Fate | undefined => {
   if (isOutage(fault, tool, atMs)) return fault.outage?.fate;
