@@ -11,6 +11,10 @@ export interface Drops {
   take(): number;
 }
 
+/** Such as "512 spans" and "1 span". @param kind In the plural. */
+export const countedText = (count: number, kind: string): string =>
+  `${count} ${count === 1 ? kind.replace(/s$/, '') : kind}`;
+
 /**
  * Counts what is dropped. An unreachable backend would otherwise fill the log.
  *
@@ -29,7 +33,7 @@ export function countDrops(kind: string, now = () => performance.now()): Drops {
         error ?? 'The queue is full, because the backend does not accept them fast enough. Check that it answers.';
       log(
         'warn',
-        `Breakerbox telemetry: dropped ${unreported} ${kind}, because the backend did not take them. This is reported at most once a minute. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
+        `Breakerbox telemetry: dropped ${countedText(unreported, kind)}, because the backend did not take them. This is reported at most once a minute. Check that the endpoint in OTEL_EXPORTER_OTLP_ENDPOINT answers.`,
         reason,
       );
       unreported = 0;

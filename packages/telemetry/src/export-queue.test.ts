@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { countDrops } from './drops.ts';
-import { exportQueue } from './export-queue.ts';
+import { type ExportQueue, exportQueue } from './export-queue.ts';
+import { unsentText } from './sdk-queues.ts';
 
 type Result = { code: number; error?: Error };
 
@@ -63,4 +64,11 @@ test('after a stop, no batch is sent', async () => {
   await answer({ code: 1 });
   put(3);
   expect(sent).toEqual([1]);
+});
+
+test('one span is a span, not "1 spans"', () => {
+  const queue = (kind: string, pending: number) =>
+    ({ kind, pending: () => pending, takeDropped: () => 0 }) as ExportQueue;
+  expect(unsentText([queue('spans', 1), queue('log records', 1)])).toBe('1 span and 1 log record');
+  expect(unsentText([queue('spans', 2), queue('log records', 0)])).toBe('2 spans');
 });

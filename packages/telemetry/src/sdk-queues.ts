@@ -1,5 +1,5 @@
 import type { NodeSDK } from '@opentelemetry/sdk-node';
-import { countDrops } from './drops.ts';
+import { countDrops, countedText } from './drops.ts';
 import { type BatchExporter, type ExportQueue, exportQueue } from './export-queue.ts';
 import { log } from './log.ts';
 import { keepOffExit } from './otlp-transport.ts';
@@ -55,7 +55,7 @@ const listed = (queues: readonly ExportQueue[], countOf: (queue: ExportQueue) =>
   queues
     .map((queue) => [countOf(queue), queue.kind] as const)
     .filter(([count]) => count > 0)
-    .map((words) => words.join(' '))
+    .map(([count, kind]) => countedText(count, kind))
     .join(' and ');
 
 /** What waits for the backend, such as "512 spans", or an empty string. */
