@@ -82,4 +82,7 @@ test('OpenCode: failures come as events, and the fourth call of a dead tool is n
   await call('webfetch', 5, dead);
   await call('webfetch', 6, () => 'the page');
   expect(ran).toHaveLength(5); // Three steps after the opening, one call is the probe.
+  await call('webfetch', 7, dead);
+  await hooks.event({ event: { type: 'session.deleted', properties: { info: { id: 'one' } } } });
+  for (let id = 8; id < 11; id += 1) expect(await call('webfetch', id, dead)).toContain('ECONNREFUSED');
 });
