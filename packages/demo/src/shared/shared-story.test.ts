@@ -64,3 +64,10 @@ test('says nothing before the first outage', () => {
   at(0).hear('one', opens(false, 2));
   expect(said).toEqual([]);
 });
+
+test('a third process that fails three times before Redis tells it says that the tool was open already', () => {
+  const { said, at } = story();
+  at(0).begin();
+  for (const process of ['one', 'two', 'three']) at(10).hear(process, opens(false, 2));
+  expect(said.at(-1)).toBe('three: web_search failed 3 times in a row, and opens here. It was open for all already');
+});

@@ -52,6 +52,9 @@ export interface SharedStory {
   hear(process: string, notice: AgentNotice): void;
 }
 
+/** What it means that the first, and the second, process has seen an outage itself. */
+const SEEN_BY = ['Another process must see it too', 'Two processes have seen it: it is open for all'];
+
 /** A story of some processes. `say` takes a line and who it is about. */
 export const createSharedStory = (
   processes: number,
@@ -78,7 +81,7 @@ export const createSharedStory = (
       return;
     }
     sawIt += 1;
-    const seen = sawIt === 1 ? 'Another process must see it too' : 'Two processes have seen it: it is open for all';
+    const seen = SEEN_BY[sawIt - 1] ?? 'It was open for all already';
     say(process, `${SHARED_TOOL} failed ${THRESHOLD} times in a row, and opens here. ${seen}`);
   };
 
