@@ -48,16 +48,14 @@ export async function POST(request: Request): Promise<Response> {
       abortSignal: request.signal,
       onFinish: end,
       onAbort: end, // the client has closed the request
-      // The model has failed.
       onError: ({ error }) => {
-        console.error(error);
+        console.error(error); // the model has failed
         end();
       },
     }),
   );
-  // Read to its end here too: when a reader just leaves, the SDK calls none of the three.
   return answer.toUIMessageStreamResponse({
-    consumeSseStream: consumeStream,
+    consumeSseStream: consumeStream, // to its end: when a reader just leaves, the SDK calls none of the three
     // The browser reads no error of a tool or model, only our rejections.
     onError: (error) => (error instanceof ToolUnavailableError ? error.message : 'An error occurred.'),
   });

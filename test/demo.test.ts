@@ -143,15 +143,15 @@ describe('npm run demo', () => {
           title: 'Warning: support-agent: model:openai/gpt answers for model:anthropic/claude (server)',
         }),
         expect.objectContaining({
-          title: expect.stringMatching(/^Warning: support-agent: create_ticket is out of use \(rate_limit\)$/),
+          title: expect.stringMatching(/^Warning: research-agent: web_search is out of use \((server|network)\)$/),
           text: expect.stringMatching(
-            /^1 firing, job breakerbox · <.*\|Runbook>\n• create_ticket of agent support-agent [\s\S]*\|Dashboard> · <http:\/\/127\.0\.0\.1:\d+\/#agent=support-agent&amp;tool=create_ticket\|Act>$/,
+            /^1 firing, job breakerbox · <.*\|Runbook>\n• Since .+: web_search of agent research-agent [\s\S]*\|Dashboard> · <http:\/\/127\.0\.0\.1:\d+\/#agent=research-agent&amp;tool=web_search\|Act>$/,
           ),
           link: expect.stringMatching(/^http:\/\/localhost:3000\/d\/breakerbox-tool-detail\?/),
           color: '#E69F00',
         }),
         expect.objectContaining({
-          title: expect.stringMatching(/^Resolved: .*create_ticket/),
+          title: expect.stringMatching(/^Resolved: .*web_search/),
           color: '#0072B2',
         }),
       ]),

@@ -182,6 +182,7 @@ describe('an example', () => {
     const folder = installedClone('');
     write(join(folder, 'examples/own.ts'), 'console.error("own ran with", ...process.argv.slice(2))');
     write(join(folder, 'examples/examples.test.ts'), '');
+    write(join(folder, 'examples/sub-agents/own.ts'), '');
     return folder;
   };
 
@@ -193,7 +194,7 @@ describe('an example', () => {
   test.each([[[]], [['onw']]])('is asked for if there is no such name: %j', (args) => {
     const { status, stderr } = start(withExample(), 'example', { args });
     expect(status).toBe(1);
-    expect(stderr).toContain('Name one: npm run example -- NAME. The examples are own.');
+    expect(stderr).toContain('Name one: npm run example -- NAME. The examples are own, sub-agents/own.');
   });
 });
 

@@ -126,7 +126,9 @@ describe('its rules', () => {
   it('query only the selected series, in annotations too', () => {
     const asked = alerts().flatMap(({ annotations }) =>
       Object.values(annotations ?? {}).flatMap((text) =>
-        [...text.matchAll(/printf\s+`([^`]+)`/g)].map(([, query = '']) => query.replaceAll('%q', '"x"')),
+        [...text.matchAll(/printf\s+`([^`]+)`/g)].map(([, query = '']) =>
+          query.replaceAll('%q', '"x"').replaceAll('%.0f', '0'),
+        ),
       ),
     );
     const reported = [...rules().map(({ expr }) => expr), ...asked].flatMap(selectorsOf).filter(isReported);
@@ -166,7 +168,7 @@ describe('its rules', () => {
     const { runbook_url = '' } = alerts().find(({ alert }) => alert === 'BreakerboxCircuitOpen')?.annotations ?? {};
     const alertTexts = {
       runbook_url,
-      dashboard_url: `${GRAFANA}/d/breakerbox-tool-detail?var-job=agents-1&var-agent=a&var-tool=t`,
+      dashboard_url: `${GRAFANA}/d/breakerbox-tool-detail?var-job=agents-1&var-agent=a&var-tool=t&from=900000&to=now`,
     };
     const stripped = rules().map(({ annotations, ...rule }) =>
       annotations === undefined
