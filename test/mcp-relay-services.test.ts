@@ -286,7 +286,11 @@ describe('dashboards and alerts', () => {
       if (rows.some(({ values }) => values.some(([, value]) => value > 0))) positive.push(`${panel} ${refId}`);
     }
     // A relay knows no tokens, and no operator has acted.
-    expect(empty).toEqual(['Tokens by tool A', 'Tokens by tool B', 'Actions of operators annotation']);
+    expect(empty).toEqual([
+      'Tokens by tool in range A',
+      'Tokens by tool in range B',
+      'Actions of operators annotation',
+    ]);
     const MEASURED = [
       'State',
       'Open since',

@@ -16,11 +16,11 @@ const MODELS = 'no model is guarded here, see dashboards/src/values-models.test.
 
 /** Panels that need conditions which do not happen here, and the test that has them. */
 const PANELS_ELSEWHERE: Readonly<Record<string, string>> = {
-  Models: MODELS,
+  'Models in range': MODELS,
   'Who answered': MODELS,
   'Calls that no model answered': MODELS,
   'Tokens of models': MODELS,
-  'Spend and limits by agent': SPENDING,
+  'Spend and limits by agent in range': SPENDING,
   'Tokens per hour': SPENDING,
   'Cost per hour': SPENDING,
   'Limits advised and reached': SPENDING,

@@ -131,7 +131,7 @@ const left: Figure['engine'] = () => 1;
 
 /** Panels that show one number for all agents. */
 const FIGURES: readonly Figure[] = [
-  { dashboard: CORRELATED, panel: 'Systemic events', engine: (total) => total(METRIC.systemicEvents) },
+  { dashboard: CORRELATED, panel: 'Systemic events in range', engine: (total) => total(METRIC.systemicEvents) },
   { dashboard: BUDGET, panel: 'Budget left', engine: left },
   { dashboard: BUDGET, panel: 'Charged', engine: (total) => total(METRIC.budgetConsumed) },
   { dashboard: BUDGET, panel: 'Ran out', engine: (total) => total(METRIC.budgetExhaustions) },

@@ -31,15 +31,15 @@ describe('correlated failures', () => {
 
   it('evaluates a range in steps that miss no event: no step is shorter than an event, and each looks back one more', () => {
     expect(looking.map(({ title }) => title)).toEqual([
-      'Most tools of one agent',
-      'Most agents with one tool',
-      'Last openings',
-      'Tools that opened together, by agent and error',
-      'Agents with one tool, by tool and error',
+      'Most tools of one agent in range',
+      'Most agents with one tool in range',
+      'Last openings in range',
+      'Tools that opened together in range, by agent and error',
+      'Agents with one tool in range, by tool and error',
     ]);
     for (const { interval } of looking) expect(interval).toBe('120s');
     const own = panelsOf({ ...DEFAULT_SETTINGS, correlatedWithin: '3m' });
-    expect(own.find(({ title }) => title === 'Last openings')?.interval).toBe('180s');
+    expect(own.find(({ title }) => title === 'Last openings in range')?.interval).toBe('180s');
   });
 
   it('evaluates no more points of a long range than of a short one', () => {

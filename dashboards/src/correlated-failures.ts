@@ -29,7 +29,7 @@ export const correlatedFailures = (settings: RuleSettings = DEFAULT_SETTINGS, lo
           alerts(),
           suspects(),
           failuresTable(
-            'Tools that failed',
+            'Tools that failed in range',
             'A systemic event may begin with failures of several tools before any circuit opens. Then this table names its tools, and the panels about openings show nothing.',
             sized(14, 7, 'none'),
           ),

@@ -52,10 +52,10 @@ const EMPTY = [
   [/^Tools that are open in several/, 'No such tool'],
   [/^Probes by process/, 'No probes'],
   [/^Latency heatmap$/, 'No calls'],
-  [/^(Models|Who answered|Tokens of models)$/, 'No models'],
+  [/^(Models in range|Who answered|Tokens of models)$/, 'No models'],
   [/^Calls that no model answered$/, 'None'],
   [/^(Tokens|Cost) per hour$/, 'No spending'],
-  [/^(Spend and limits by agent|Limits advised and reached)$/, 'No limits'],
+  [/^(Spend and limits by agent in range|Limits advised and reached)$/, 'No limits'],
 ] as const;
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.

@@ -77,6 +77,14 @@ describe('the lint', () => {
     expect(drawnBadly([{ ...panel, links: [{}] }])).toHaveLength(1);
   });
 
+  it('finds a number over the time range whose header does not say so', () => {
+    const of = (title: string) => ({ type: 'stat', title, gridPos, targets: [{ expr: 'sum(rate(a[$__range]))' }] });
+    const row = { type: 'row', title: 'In the time range', gridPos };
+    expect(drawnBadly([of('Ran out')])).toEqual([expect.stringContaining('counts over the time range')]);
+    expect(drawnBadly([of('Ran out in range')])).toEqual([]);
+    expect(drawnBadly([row, of('Ran out')])).toEqual([]);
+  });
+
   it('finds columns that do not fit', () => {
     const names = ['A', 'B', 'C', 'D', 'E'];
     expect(drawnBadly([table(names, [])])).toEqual([expect.stringContaining('need 750 px and have 612')]);

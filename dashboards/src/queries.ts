@@ -83,7 +83,7 @@ const FLEET_PANELS = [
   ['Processes with the store', 'A'],
   ['Processes without it', 'A'],
   ['Last answer of the store', 'A'],
-  ['Records ignored', 'A'],
+  ['Records ignored 1h', 'A'],
   ['Tools that are open in several processes', 'A'],
   ['Tools that are open in several processes', 'B'],
   ['Probes by process', 'A'],
@@ -91,7 +91,7 @@ const FLEET_PANELS = [
 ] as const;
 
 const MODEL_PANELS = [
-  ...['A', 'B', 'C', 'D'].map((refId) => ['Models', refId] as const),
+  ...['A', 'B', 'C', 'D'].map((refId) => ['Models in range', refId] as const),
   ['Who answered', 'A'],
   ['Calls that no model answered', 'A'],
   ['Tokens of models', 'A'],

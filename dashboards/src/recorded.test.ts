@@ -60,16 +60,24 @@ describe('recorded series', () => {
     };
     const rest = { samples, at: '1h', range: '1h', rateInterval: '8m', variables: byAgent };
     const total = (value: number) => [{ labels: '{}', value }];
-    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Tools that opened'), gives: total(3) });
-    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Most tools of one agent'), gives: total(2) });
-    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Most agents with one tool'), gives: total(1) });
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Tools that opened in range'), gives: total(3) });
+    await proved({
+      ...rest,
+      expr: exprOf(UID.correlatedFailures, 'Most tools of one agent in range'),
+      gives: total(2),
+    });
+    await proved({
+      ...rest,
+      expr: exprOf(UID.correlatedFailures, 'Most agents with one tool in range'),
+      gives: total(1),
+    });
     const row = (tool: string, value: number) => ({
       labels: `{${own}, gen_ai_tool_name="${tool}", error_type="network"}`,
       value,
     });
     await proved({
       ...rest,
-      expr: exprOf(UID.correlatedFailures, 'Last openings', 'B'),
+      expr: exprOf(UID.correlatedFailures, 'Last openings in range', 'B'),
       gives: [row('t', 2), row('u', 2), row('v', 1)],
     });
   });
@@ -81,7 +89,7 @@ describe('recorded series', () => {
     };
     const rest = { samples, at: '1h', range: '1h', variables: byAgent };
     const total = [{ labels: '{}', value: 3 }];
-    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Systemic events'), gives: total });
+    await proved({ ...rest, expr: exprOf(UID.correlatedFailures, 'Systemic events in range'), gives: total });
     const byCategory = exprOf(UID.correlatedFailures, 'Systemic events by category');
     await proved({ ...rest, expr: byCategory, at: '21m', gives: [{ labels: '{error_type="network"}', value: 2 }] });
     await proved({ ...rest, expr: byCategory, gives: [{ labels: '{error_type="none"}', value: 0 }] });

@@ -144,10 +144,24 @@ const ofType = (panel: LintedPanel): readonly string[] => {
   return [];
 };
 
+/** Grafana's variable for the time that the dashboard shows. */
+const RANGE = '[$__range';
+/** Of these, a reader sees a number and no axis of time. */
+const NUMBERS: readonly string[] = ['stat', 'table', 'bargauge'];
+
+/** A number without a window reads as one of now. The heading of a row names it for all panels below. */
+const inWindow = ({ type, title = '', targets = [] }: LintedPanel, heading: string): readonly string[] =>
+  NUMBERS.includes(type) && targets.some(({ expr = '' }) => expr.includes(RANGE)) && !/range/.test(title + heading)
+    ? ['it counts over the time range, and neither its title nor that of its row says so']
+    : [];
+
 /** What Grafana would draw badly, one sentence for each fault; rows have none. */
-export const drawnBadly = (panels: readonly LintedPanel[]): readonly string[] =>
-  panels
-    .filter(({ type }) => type !== 'row')
-    .flatMap((panel) =>
-      [...title(panel), ...pager(panel), ...ofType(panel)].map((fault) => `${panel.title}: ${fault}`),
-    );
+export const drawnBadly = (panels: readonly LintedPanel[]): readonly string[] => {
+  let heading = '';
+  return panels.flatMap((panel) => {
+    if (panel.type === 'row') heading = panel.title ?? '';
+    if (panel.type === 'row') return [];
+    const faults = [...title(panel), ...pager(panel), ...inWindow(panel, heading), ...ofType(panel)];
+    return faults.map((fault) => `${panel.title}: ${fault}`);
+  });
+};

@@ -13,7 +13,7 @@ const REPORTING = { 'breakerbox_sessions{job="j", instance="i", gen_ai_agent_nam
 const count = (value: number) => [{ labels: '{}', value }];
 
 describe('tools that opened in the time range shown', () => {
-  const expr = exprOf(PAGE, 'Tools that opened');
+  const expr = exprOf(PAGE, 'Tools that opened in range');
 
   // The time range shown is the last ten minutes.
   it.each<[string, Readonly<Record<string, string>>, string, number]>([
@@ -71,7 +71,7 @@ describe('tools that opened together', () => {
   it('show at once, although the steps are two and a half minutes apart', async () => {
     // The last step is at 10m, and the openings are one sample later.
     const samples = { ...REPORTING, [gauge('a', 't')]: '_x11 640x3', [gauge('a', 'u')]: '_x11 641x3' };
-    await proved({ samples, expr: exprOf(PAGE, 'Most tools of one agent'), at: '11m', gives: count(2) });
+    await proved({ samples, expr: exprOf(PAGE, 'Most tools of one agent in range'), at: '11m', gives: count(2) });
   });
 
   const at = '10m';
@@ -119,8 +119,18 @@ describe('tools that opened together', () => {
     ],
     ['nothing if nothing opened', {}, 0, 0],
   ])('is %s', async (_, times, tools, agents) => {
-    await proved({ samples: opened(times), expr: exprOf(PAGE, 'Most tools of one agent'), at, gives: count(tools) });
-    await proved({ samples: opened(times), expr: exprOf(PAGE, 'Most agents with one tool'), at, gives: count(agents) });
+    await proved({
+      samples: opened(times),
+      expr: exprOf(PAGE, 'Most tools of one agent in range'),
+      at,
+      gives: count(tools),
+    });
+    await proved({
+      samples: opened(times),
+      expr: exprOf(PAGE, 'Most agents with one tool in range'),
+      at,
+      gives: count(agents),
+    });
   });
 
   it('still show after another tool opened alone, and not before the time range shown', async () => {
@@ -131,7 +141,7 @@ describe('tools that opened together', () => {
       [gauge('a', 'v')]: '_x21 1270x99',
       [gauge('a', 'w')]: '_x50 3000x69',
     };
-    const expr = exprOf(PAGE, 'Most tools of one agent');
+    const expr = exprOf(PAGE, 'Most tools of one agent in range');
     await proved({ samples, expr, at: '60m', range: '60m', gives: count(3) });
     await proved({ samples, expr, at: '60m', range: '20m', gives: count(1) });
   });
@@ -149,8 +159,8 @@ describe('tools that opened together', () => {
     });
     const tools = [row('a', 't', 2), row('a', 'u', 2), row('b', 't', 1)];
     const agents = [row('a', 't', 2), row('b', 't', 2), row('a', 'u', 1), row('a', 'early', 1)];
-    await proved({ samples, expr: exprOf(PAGE, 'Last openings', 'B'), at, gives: tools });
-    await proved({ samples, expr: exprOf(PAGE, 'Last openings', 'C'), at, gives: agents });
+    await proved({ samples, expr: exprOf(PAGE, 'Last openings in range', 'B'), at, gives: tools });
+    await proved({ samples, expr: exprOf(PAGE, 'Last openings in range', 'C'), at, gives: agents });
   });
 
   it('are one number for each agent (tool) and error', async () => {
@@ -165,8 +175,8 @@ describe('tools that opened together', () => {
       { labels: '{gen_ai_tool_name="t", error_type="timeout"}', value: 1 },
     ];
     const [first, second] = [
-      'Tools that opened together, by agent and error',
-      'Agents with one tool, by tool and error',
+      'Tools that opened together in range, by agent and error',
+      'Agents with one tool in range, by tool and error',
     ];
     await proved({ samples, expr: exprOf(PAGE, first ?? ''), at, gives: byAgent });
     await proved({ samples, expr: exprOf(PAGE, second ?? ''), at, gives: byTool });
@@ -286,6 +296,6 @@ describe('systemic events', () => {
       value,
     });
     const gives = [row('dependency proxy', 2), row('network', 1)];
-    await proved({ samples, expr: exprOf(PAGE, 'Suspected causes'), at: '90m', gives });
+    await proved({ samples, expr: exprOf(PAGE, 'Suspected causes in range'), at: '90m', gives });
   });
 });

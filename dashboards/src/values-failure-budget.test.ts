@@ -81,7 +81,7 @@ describe('the budget in the time range', () => {
     for (const [refId, a, b] of expected) {
       await proved({
         samples: withSessions,
-        expr: of('Budget by agent', refId),
+        expr: of('Budget by agent: now, and counts in range', refId),
         at: '9m',
         range: '8m',
         gives: [agent('a', a), agent('b', b)],
@@ -124,7 +124,8 @@ describe('the budget in the time range', () => {
       [remaining('c')]: '1x10',
     };
     // promtool ignores the order, so this checks the first row alone and the first two.
-    const first = (rows: number): string => of('Budget by agent').replace('topk(100,', `topk(${rows},`);
+    const first = (rows: number): string =>
+      of('Budget by agent: now, and counts in range').replace('topk(100,', `topk(${rows},`);
     await proved({ samples, expr: first(1), at, gives: [agent('b', 1)] });
     await proved({ samples, expr: first(2), at, gives: [agent('b', 1), agent('c', 0)] });
   });
@@ -234,7 +235,7 @@ describe('failures that burn the budget', () => {
       value,
     });
     const gives = [cause('a', 'server', 4), cause('b', 'server', 2), cause('a', 'network', 1)];
-    await proved({ samples, expr: of('What burns the budget'), at, gives });
+    await proved({ samples, expr: of('What burns the budget in range'), at, gives });
   });
 
   it('are drawn by tool and by category', async () => {
@@ -257,7 +258,7 @@ describe('failures that burn the budget', () => {
 
   it('show none without failures', async () => {
     const quiet = { [sessions('a')]: '1x10', [errors('a', 'search', 'failure', 'server')]: '7x10' };
-    await proved({ samples: quiet, expr: of('What burns the budget'), at, gives: [named('none', 0)] });
+    await proved({ samples: quiet, expr: of('What burns the budget in range'), at, gives: [named('none', 0)] });
   });
 });
 
@@ -288,10 +289,10 @@ describe('tokens', () => {
     ['Tokens avoided (est.)', 'A', one(1200)],
     ['Tokens wasted and avoided', 'A', one(400)],
     ['Tokens wasted and avoided', 'B', one(1200)],
-    ['Tokens by agent', 'A', [agent('a', 100), agent('b', 300)]],
-    ['Tokens by agent', 'B', [agent('a', 0), agent('b', 1200)]],
+    ['Tokens by agent in range', 'A', [agent('a', 100), agent('b', 300)]],
+    ['Tokens by agent in range', 'B', [agent('a', 0), agent('b', 1200)]],
     [
-      'Tokens by tool',
+      'Tokens by tool in range',
       'A',
       [
         { labels: '{gen_ai_tool_name="search"}', value: 400 },

@@ -27,14 +27,14 @@ describe('the store of shared circuits', () => {
       'Processes with the store',
       'Processes without it',
       'Last answer of the store',
-      'Records ignored',
+      'Records ignored 1h',
     ])
       await proved({ samples, expr: exprOf(PAGE, panel), at: '10m', gives: [] });
   });
 
   it('G11: counts the records that were ignored, and 0 before the first', async () => {
     const ignored = `breakerbox_fleet_ignored_total{${from('1')}}`;
-    const expr = exprOf(PAGE, 'Records ignored');
+    const expr = exprOf(PAGE, 'Records ignored 1h');
     await proved({ samples: { [up('1')]: '1x10' }, expr, at: '10m', gives: total(0) });
     await proved({ samples: { [up('1')]: '1x10', [ignored]: '_x4 3 3 5x4' }, expr, at: '10m', gives: total(5) });
   });

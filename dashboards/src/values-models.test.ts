@@ -34,7 +34,7 @@ const samples = {
 const at = '20m';
 
 describe('the models of the agents', () => {
-  const of = (refId: string): string => exprOf(PAGE, 'Models', refId);
+  const of = (refId: string): string => exprOf(PAGE, 'Models in range', refId);
 
   it('L7: have their circuits and those of their providers, the worst first, and no tool among them', async () => {
     const gives = [row(CLAUDE, 3), row('group:model:anthropic', 2), row(GPT, 0)];

@@ -36,7 +36,7 @@ describe('D7: what agents spend', () => {
   });
 
   it('D7: is in the table with the limits, those that were reached first', async () => {
-    const column = (refId: string) => of('Spend and limits by agent', refId);
+    const column = (refId: string) => of('Spend and limits by agent in range', refId);
     const range = '1h';
     await proved({ samples, expr: column('A'), at, range, gives: [agent('b', 2)] });
     await proved({ samples, expr: column('B'), at, range, gives: [agent('b', 3)] });

@@ -53,7 +53,7 @@ export const systemicEvents = (size: Size) =>
   stat(
     {
       ...size,
-      title: 'Systemic events',
+      title: 'Systemic events in range',
       description:
         'Failures of several tools that a session (in scope process, the process) recognised as one event, in the time range shown.',
       unit: 'none',

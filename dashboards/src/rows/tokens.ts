@@ -57,7 +57,7 @@ export const tokensBy = (whose: keyof typeof WHOSE, size: Size) => {
   return table(
     {
       ...size,
-      title: `Tokens by ${ofOne}`,
+      title: `Tokens by ${ofOne} in range`,
       description: `Tokens spent on failed calls, and an estimate of the tokens saved by skipped calls, in the time range shown: the ${ROWS} with the most. 0 if the agents report no costs.`,
       unit: 'short',
     },

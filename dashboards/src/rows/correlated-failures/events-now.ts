@@ -31,7 +31,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
   stat(
     {
       ...face,
-      title: 'Tools that opened',
+      title: 'Tools that opened in range',
       description:
         'Tools whose circuit opened in the time range shown, by agent and error. Each counts once, even if it opened often or in many sessions.',
     },
@@ -40,7 +40,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
   stat(
     {
       ...face,
-      title: 'Most tools of one agent',
+      title: 'Most tools of one agent in range',
       description: `The most tools of one agent that opened within ${seconds} s with one error, in the time range shown. ${tools} or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
     },
     largest(ATTR.agent, seconds),
@@ -51,7 +51,7 @@ export const now = ({ seconds, tools, agents }: Together) => [
   stat(
     {
       ...face,
-      title: 'Most agents with one tool',
+      title: 'Most agents with one tool in range',
       description: `The most agents on which one tool opened within ${seconds} s with one error, in the time range shown. ${agents} or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
     },
     largest(ATTR.tool, seconds),

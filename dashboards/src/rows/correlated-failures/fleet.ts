@@ -53,7 +53,7 @@ export const store = () => [
   stat(
     {
       ...size,
-      title: 'Records ignored',
+      title: 'Records ignored 1h',
       description:
         'Records of the store (Redis) in the last hour that do not fit, and that processes ignored. Something else writes to the key of the fleet: the page Fleet of the documentation says what to do.',
     },
@@ -100,9 +100,9 @@ export const probes = () =>
       },
       [...TOOL_KEYS, { label: INSTANCE, title: 'Process', side: 'left' }],
       [
-        { title: 'Probes', expr: `topk(${ROWS}, ${ofFleets(probed)})`, absent: '–', width: 75 },
+        { title: 'Probes 1h', expr: `topk(${ROWS}, ${ofFleets(probed)})`, absent: '–', width: 75 },
         { title: 'Holds it', expr: `topk(${ROWS}, ${ofFleets(`(${halfOpen}) ^ 0`)})`, absent: '–', width: 75 },
       ],
-      'Probes',
+      'Probes 1h',
     ),
   ).noValue('No probes');

@@ -31,7 +31,7 @@ const together = ({ title, description, shared, row, link }: Side, seconds: numb
 export const toolsOfAgents = ({ seconds, tools: least }: Together) =>
   together(
     {
-      title: 'Tools that opened together, by agent and error',
+      title: 'Tools that opened together in range, by agent and error',
       description: `The most tools of the agent that opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, with colour from ${least} on. Colour in one row: the cause is in that agent. Colour in one column at several agents: they share the cause.`,
       shared: ATTR.agent,
       row: 'Agent',
@@ -45,7 +45,7 @@ export const toolsOfAgents = ({ seconds, tools: least }: Together) =>
 export const agentsOfTools = ({ seconds, agents: least }: Together) =>
   together(
     {
-      title: 'Agents with one tool, by tool and error',
+      title: 'Agents with one tool in range, by tool and error',
       description: `The most agents on which the tool opened with this error within ${seconds} s, in the time range shown; the ${CELLS} highest, with colour from ${least} on. With colour, the cause is the tool or the network to it, not an agent.`,
       shared: ATTR.tool,
       row: 'Tool',

@@ -27,7 +27,7 @@ const stateNow = (): string => {
 export const lastOpenings = ({ seconds, tools, agents }: Together) =>
   table(
     {
-      title: 'Last openings',
+      title: 'Last openings in range',
       description: `The last opening of each tool in the time range shown, by error, newest first; at most ${TOOLS_IN_TABLE}. "Tools together": the most tools of this agent that opened with this error within ${seconds} s. "Agents together": the most agents on which this tool did. ${tools} tools or ${agents} agents or more count as one cause. ${WHAT_ALERTS_LEAVE_OUT}`,
       ...sized(24, 9, 'none'),
     },

@@ -52,7 +52,7 @@ export const suspects = () =>
   tight(
     table(
       {
-        title: 'Suspected causes',
+        title: 'Suspected causes in range',
         description: `Systemic events in the time range shown, by agent, error and what the agent suspects behind them: a dependency or a group that all of the tools have, or else the layer that the errors point to. The ${ROWS} with the most events.`,
         ...sized(10, 7, 'none'),
       },

@@ -34,7 +34,7 @@ const agents = () =>
   tight(
     table(
       {
-        title: 'Budget by agent',
+        title: 'Budget by agent: now, and counts in range',
         description: `Sessions and failure budget of each agent; first agents with paused sessions, then those with the least budget left; at most ${ROWS} agents. Paused: for any reason. Systemic: paused because several tools failed together. Left: share of the failures that live sessions may have, now. Started, charged, fell low (to at most one failure left) and ran out cover the time range shown.`,
         ...sized(17, 9, 'none'),
       },

@@ -52,7 +52,7 @@ const agents = () =>
   tight(
     table(
       {
-        title: 'Spend and limits by agent',
+        title: 'Spend and limits by agent in range',
         description: `What each agent used in the time range shown, and how often its runs came near a limit or reached one; at most ${ROWS} agents. Observed: reached, but the limit pauses nothing. Paused: sessions that a limit pauses now. Circles: how often a run began to make the same calls with the same results again and again. Calls are those of runs with limits or sub-agents.`,
         ...sized(24, 7, 'short'),
       },

@@ -105,5 +105,5 @@ export const failuresTable = (title: string, why: string, size = sized(24, 8, 'n
 /** What uses up the budget. */
 export const spendersRow = (): Row => ({
   title: 'What burns it',
-  panels: [byTool(), byCategory(), failuresTable('What burns the budget', CHARGES)],
+  panels: [byTool(), byCategory(), failuresTable('What burns the budget in range', CHARGES)],
 });

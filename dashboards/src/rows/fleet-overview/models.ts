@@ -33,7 +33,7 @@ const models = () =>
   tight(
     table(
       {
-        title: 'Models',
+        title: 'Models in range',
         description: `The circuits of models and of their providers (group:model:PROVIDER), the worst first; at most ${ROWS}. A key without credit opens the circuit of the provider. Answers and tokens are those in the time range shown. As fallback: answers in place of the first model of a list. Click a model for its details.`,
         ...sized(24, 7, 'short'),
       },
