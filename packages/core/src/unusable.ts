@@ -13,7 +13,7 @@ export interface UnexplainedErrors {
   readonly isUnusable: boolean;
 }
 
-/** Different inputs of which all must have failed. A tool that works may reject several: an error that is about the tool itself is stronger. */
+/** Different inputs of which all must have failed. A tool that works may reject several: an error that cannot be about the request is stronger. */
 const leastInputs = (ofTool: boolean | undefined): number => (ofTool === true ? 4 : 6);
 
 /**

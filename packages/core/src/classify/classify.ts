@@ -18,13 +18,13 @@ export interface Classification {
   readonly blames?: Blamed;
   /**
    * Of an error that nothing could explain (O8). If a tool that has never succeeded fails with the same digest for 6 different inputs,
-   * or for 4 if the error is about the tool, it counts as `unusable`. Default: the error is explained.
+   * or for 4 if the error cannot be about the request, it counts as `unusable`. Default: the error is explained.
    */
   readonly unexplained?:
     | {
         /** A digest of its text, without literals and digits. */
         readonly digest: string;
-        /** Whether the text is about the tool itself, such as its key or its configuration. Default `false`. */
+        /** Whether the text is about the tool itself, such as its key, or has no word that may be about the request. Default `false`. */
         readonly ofTool?: boolean;
       }
     | undefined;

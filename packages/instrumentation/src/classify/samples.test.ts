@@ -104,6 +104,28 @@ describe.each(['error-texts', 'held-out', ...MORE])('O2: %s', (file) => {
   });
 });
 
+describe('O8: what texts of real tools say about the tool', () => {
+  const rows = ['error-texts', 'held-out', ...MORE]
+    .flatMap((file) => rowsOf(`${file}.jsonl`))
+    .filter(({ expect: kind, isError }) => kind === 'business' && isError !== false);
+  const unexplained = rows.map((row) => SHAPES['an MCP result with isError']?.(row)?.unexplained);
+
+  it('O8: of business answers at most 2.5 % can make a tool unusable with 4 inputs, and at most 10 % more with 6', () => {
+    const share = (ofTool: boolean) => unexplained.filter((one) => one?.ofTool === ofTool).length / rows.length;
+    expect(rows.length).toBeGreaterThan(600);
+    expect([share(true) <= 0.025, share(false) <= 0.1]).toEqual([true, true]);
+  });
+
+  it('O8: of 46 texts of dead tools, 38 count as an outage or can make the tool unusable', () => {
+    const dead = rowsOf('dead-tools.jsonl');
+    const seen = dead.filter((row) => {
+      const verdict = SHAPES['an MCP result with isError']?.(row);
+      return counts(verdict) || verdict?.unexplained !== undefined;
+    });
+    expect([dead.length, seen.length]).toEqual([46, 38]);
+  });
+});
+
 describe('O2: text without evidence', () => {
   it('O2: is unknown where it was thrown, and tool_error where it was returned or sent as JSON-RPC', () => {
     for (const text of ['boom', "Cannot read properties of undefined (reading 'x')", 'x is not a function', 'oops']) {

@@ -9,9 +9,6 @@ const digestOf = (text: string, context: ReadContext = { tool: 'search' }) =>
 
 describe('O8: errors that nothing explains', () => {
   test.each([
-    'Unknown error',
-    'unknown failure',
-    'Unknown reason',
     'The search tool is not configured',
     "Cannot read properties of undefined (reading 'launch')",
     "'NoneType' failed",
@@ -45,53 +42,53 @@ describe('O8: errors that nothing explains', () => {
     'You are not logged in. Run `gh auth login`',
     'You are not signed in',
     'Run az auth login',
-    'Please sign in to continue',
-    'Please login',
+    'Unable to obtain driver for chrome',
+    "'Context' object has no attribute 'session'",
+    'called `Result::unwrap()` on an `Err` value: NotPresent',
+    'runtime error: invalid memory address or nil pointer dereference',
+    'java.lang.NullPointerException',
+    "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found",
+    'Your plan does not include access to this endpoint',
+    'Your free trial has ended. Please upgrade.',
+    'Your current active account [] does not have any valid credentials',
+    'Subscription inactive',
+    'This API version has been sunset',
+    'Account suspended',
+    'An error occurred while executing the operation',
+    'Search failed',
+    'error_querying',
+    'null',
+    '[object Object]',
+    'Order shipped',
     '',
     '...',
-  ])('O8: %j is about the tool itself, thrown or marked as an error', (text) => {
+  ])('O8: %j is about the tool itself or says nothing about the request, thrown or marked as an error', (text) => {
     const unexplained = { digest: expect.stringMatching(/^[0-9a-f]{32}$/), ofTool: true };
     expect(readReturned(marked(text), { tool: 'search' })?.unexplained).toEqual(unexplained);
     expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toEqual(unexplained);
   });
 
   test.each([
-    'An error occurred while executing the operation',
-    'It has failed with an unhandled exception',
-    'Search failed',
-    'Searching failed',
-    'error_querying',
-    'Failed fetching',
-    'The request to call in this process was an unexpected failure',
-    'Please try your query again',
-    'null',
-    '[object Object]',
-  ])('O8: %j gives no reason', (text) => {
+    'Unknown error',
+    'unknown failure',
+    'Unknown reason',
+    'Please sign in to continue',
+    'No connection to browser extension. You must first connect a tab',
+    'No Android devices are attached',
+    'No tab is attached. Please click the icon',
+    'Search error: x-api-key header is invalid',
+    'Local REST API plugin is disabled',
+    'Event loop is closed',
+    'Converting circular structure to JSON',
+    'Could not perform the search',
+    'License expired',
+    'The patch does not apply',
+    'This group is private',
+  ])('O8: %j has words that may be about the request', (text) => {
     expect(readReturned(marked(text), { tool: 'find' })?.unexplained?.ofTool).toBe(false);
   });
 
   test.each([
-    'It exists',
-    'Item(s) failed',
-    'Order shipped',
-    'Payment failed',
-    'exit code 1',
-    'Flight segments do not connect',
-    'Assertion failed',
-    'The patch does not apply',
-    'No one speaks in this recording',
-    'No speech was heard',
-    'The film has no subtitles',
-    'The scan has no text layer',
-    'This group is private',
-    'The parcel has left the depot',
-    'The keyboard has vanished',
-    'The foreign_key has vanished',
-    'A nursing home is near',
-    'This skiing season is over',
-    'The library opens at noon',
-    'No driver is near',
-    'Server Anna has gone home',
     'Kunde nicht gefunden',
     'Rechnung bereits beglichen',
     'Der Dienst ist nicht erreichbar',
@@ -105,7 +102,7 @@ describe('O8: errors that nothing explains', () => {
     '주문이 없습니다',
     'لا توجد طلبات',
     'Δεν υπάρχουν αποτελέσματα',
-  ])('O8: %j is about neither, so it says nothing about the tool', (text) => {
+  ])('O8: %j may be an answer in another language', (text) => {
     expect(digestOf(text)).toBeUndefined();
     expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toBeUndefined();
   });
@@ -129,8 +126,23 @@ describe('O8: errors that nothing explains', () => {
     'is unable to find the page',
     'failed to locate it',
     'is missing',
+    'has never been found',
+    "hasn't returned any of it",
+    'has nothing',
+    'has none',
+    'has no match',
+    'has zero seats for it',
+    'has no users',
+    'does not match',
+    "doesn't contain it",
+    'do not have it',
+    'could not be located',
+    'is unable to identify it',
+    'failed to resolve it',
+    'is empty',
+    'has an unknown place',
   ])('O8: a text that says that something %s speaks about the request, if that is nothing of the tool', (text) => {
-    expect(digestOf(`The backend ${text}`)).toBeUndefined();
+    expect(digestOf(`The order ${text}`)).toBeUndefined();
     expect(digestOf(`The plugin ${text}`)).toBeDefined();
   });
 
@@ -185,9 +197,24 @@ describe('O8: errors that nothing explains', () => {
     'has policies',
     'has a mismatch',
     'belongs to another customer',
-  ])('O8: a text that says that something %s rejects the request', (text) => {
-    for (const thing of ['The backend', 'The extension'])
-      expect(readReturned(marked(`${thing} ${text}`), { tool: 'search' })?.unexplained).toBeUndefined();
+    'is out of stock',
+    'has a syntax error',
+    'was rejected',
+    'was declined',
+    'needs your permission',
+    'is not authorized',
+    'is blocked',
+    'is protected',
+    'is disabled',
+    'is in the past',
+    'is ambiguous',
+    'is not a file',
+    'does not parse',
+    'has a constraint',
+    'divides by zero',
+  ])('O8: a text that says that something %s rejects the request, and takes longer if it is of the tool', (text) => {
+    expect(digestOf(`The order ${text}`)).toBeUndefined();
+    expect(readReturned(marked(`The extension ${text}`), { tool: 'search' })?.unexplained?.ofTool).toBe(false);
   });
 
   test('O8: an error with evidence, one that names a literal of the arguments, and the output of a program are explained', () => {
@@ -200,7 +227,6 @@ describe('O8: errors that nothing explains', () => {
     expect(digestOf('HTTP 503')).toBeUndefined();
     expect(readThrown(Object.assign(new Error('it failed'), { code: 'ENOENT' })).unexplained).toBeUndefined();
     expect(readThrown(new Error('the arguments are invalid json')).unexplained).toBeUndefined();
-    expect(readThrown(new Error('the plugin is required')).unexplained).toBeUndefined();
     expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
   });
 

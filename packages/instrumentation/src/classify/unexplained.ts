@@ -1,23 +1,21 @@
 import { hashOfText } from '@breakerbox/core/internal';
 import type { Call } from './call.ts';
 import type { Verdict } from './verdict.ts';
+import { BUG } from './words.ts';
 
+/** What belongs to the tool and not to the request: its program, its peers, its settings, its account. */
+const OWN =
+  /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth|license|subscription) ?-?(?:key|token|plan)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|api key|\w_(?:token|secret|home)\b/i;
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:not (?:be |been )?found|no (?:\w+ ){1,3}(?:found|available|for\b|between)|no (?:such|data\b)|(?:does|do|did)(?: not|n't) exist|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:find|locate)|missing)/i;
-/** Something of the tool itself. */
-const OWN =
-  /\b(?:tool|executable|interpreter|webdriver|browser|plugin|extension|configuration|environment|env var)|(?:api|access|secret)_key|\w_(?:token|secret|home)\b/i;
-/** What else only a broken tool speaks of: its keys, its settings, its peers, its own code. Or the text says nothing at all. */
-const BROKEN =
-  /^[^\p{L}\p{N}]*$|\b(?:(?:api|access|secret|auth|license|subscription) (?:key|token)|credentials|config|(?:not |un)installed|dependenc|backend|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|auth login|please (?:log|sign) ?in\b|undefined|nonetype|cannot read propert|is not a function|unknown (?:error|exception|failure|issue|problem|reason))/iu;
-/** All words of a text that gives no reason, such as 'An error occurred while executing the request'. */
-const NO_REASON =
-  /^(?:an?|the|it|to|of|in|with|is|was|has|been|your|this|while|during|occurred|happened|please|try|again|later|something|went|wrong|error|exception|fail(?:ed|ure)?|unhandled|unexpected|internal|execut\w+|call(?:ing)?|request\w*|operation|process\w*|search\w*|query\w*|fetch\w*|null|object)$/i;
-
+  /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero) (?:\S+ ){0,3}(?:found|match\w*|results?|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|match|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
 /** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
 const REFUSED =
-  /\b(?:already|allowed|permitted|must|only|should|(?:cannot|can't|may not) be|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|expired|closed|busy|locked|pending|full|(?:not |un)available|in use|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|unsupported|not supported|forbidden|archived|not in|sold out)\b|exceed|limit|conflict|violat|polic|match|belong/i;
+  /\b(?:already|allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of|syntax error|parse|constraint|by zero)\b|exceed|limit|conflict|violat|polic|match|belong/i;
+
+/** Letters and frequent words of languages in which 'not found' and 'already paid' cannot be read. */
+const FOREIGN =
+  /[^\P{L}a-z]|\b(?:nicht|kein\w*|bereits|der|das|geen|niet|aucun\w*|pas|une|del|para|existe|nessun\w*|disponib\w+)\b/iu;
 
 /** What differs from call to call: quotations, paths, addresses, numbers and ids. */
 const withoutLiterals = (text: string): string =>
@@ -33,22 +31,24 @@ const withoutLiterals = (text: string): string =>
 const SEED = 8;
 
 /**
- * O8: the digest of an error that nothing could judge, if its text is about the tool, or gives no reason. Undefined for all others, those
- * in other languages included, for what was refused or not found, and for the output of a user's program.
+ * O8: the digest of an error that nothing could judge. Undefined if its text says that something was not found, rejects the request, names
+ * a literal of the arguments, or is in another language, and for the output of a user's program. Words such as "not" may be about the
+ * request: then the error is `ofTool` only if it names something that belongs to the tool.
  */
 export const unexplainedIn = (
   { category, judgedBy }: Pick<Verdict, 'category' | 'judgedBy'>,
   text: string,
   { kind, quoted }: Pick<Call, 'kind' | 'quoted'>,
 ): Verdict['unexplained'] => {
-  const isJudged = judgedBy === 'evidence' || (category !== 'tool_error' && category !== 'unknown');
-  if (isJudged || kind === 'runner') return undefined;
-  const words = text.replaceAll('_', ' ');
-  const isOwn = OWN.test(text) || OWN.test(words);
-  const ofTool = isOwn || BROKEN.test(words);
-  if (!ofTool && !words.match(/[\p{L}\p{N}]+/gu)?.every((word) => NO_REASON.test(word))) return undefined;
+  const isJudged = judgedBy === 'evidence' || !['tool_error', 'unknown', 'invalid_input'].includes(category);
+  if (isJudged || kind === 'runner' || FOREIGN.test(text)) return undefined;
   const lower = text.toLowerCase();
-  const isNamed = quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()));
-  if (isNamed || (ofTool && REFUSED.test(words)) || (NOT_FOUND.test(words) && !isOwn)) return undefined;
+  if (quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
+  const words = text.replaceAll('_', ' ');
+  const isBug = BUG.some(({ pattern }) => pattern.test(words));
+  const isOwn = isBug || OWN.test(text) || OWN.test(words);
+  const isRefused = !isBug && REFUSED.test(words);
+  if (!isOwn && (isRefused || NOT_FOUND.test(words))) return undefined;
+  const ofTool = (isOwn || judgedBy === 'nothing') && !isRefused;
   return { digest: hashOfText(withoutLiterals(text), SEED), ofTool };
 };

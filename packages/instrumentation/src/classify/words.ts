@@ -103,6 +103,9 @@ export const ANSWERS =
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
 
+/** About the code of the tool. */
+export const BUG = ANSWERS.slice(0, 1);
+
 /** Whether a word may be what a text about an outage is made of. */
 export const isOutageWord = (word: string): boolean =>
   WORD.test(word) || OUTAGES.some(({ pattern }) => pattern.test(word));
