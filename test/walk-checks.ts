@@ -93,8 +93,6 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'job_agent_currency:breakerbox_spent_cost:mean1w': SCENARIOS,
   'job_agent:breakerbox_spent_tokens:mean1w': TOKENS,
   'job_agent_tool:breakerbox_keys_out_of_use:bool': 'no call has a key here, see alerts/tests/circuit-open.test.ts',
-  'job_agent_tool:breakerbox_retry_after_time_seconds:max10m':
-    'no service asks to wait here, see alerts/tests/circuit-open.test.ts',
   'job_agent_tool:breakerbox_circuits:crowd10m':
     'it needs more than 20 circuits of a tool, see alerts/tests/correlated.test.ts',
   'job_agent_tool:gen_ai_execute_tool_duration_seconds:p95_15m_slow': WEEK,

@@ -6,7 +6,6 @@ export const RECORDED = {
   circuits: 'job_agent_tool:breakerbox_circuits:sum',
   notClosed: 'job_agent_tool:breakerbox_circuits_not_closed:sum',
   keysOutOfUse: 'job_agent_tool:breakerbox_keys_out_of_use:bool',
-  askedToWait: 'job_agent_tool:breakerbox_retry_after_time_seconds:max10m',
   outOfUse: 'job_agent_tool:breakerbox_circuits_out_of_use:median',
   outOfUseAllAlong: 'job_agent_tool:breakerbox_circuits_out_of_use:min',
   unavailableSince: 'job_agent_tool:breakerbox_circuit_unavailable_time_seconds:min',

@@ -88,6 +88,19 @@ const remembered = ({ series, read, settings: { correlatedMemory } }: Ground): s
   ].join('\n');
 };
 
+/**
+ * Until when the service of a tool asked to wait (Retry-After), as a Unix time, of the last minutes. No value once a probe has failed
+ * after that: then the service did not keep its word, and the tool is out of use like any other. The first value of a counter counts.
+ * No series of its own: groups are evaluated in any order, so it would come too late for an opening of this moment.
+ */
+export const askedToWait = ({ series }: Ground): string => {
+  const asked = `max_over_time(${series(METRIC.retryAfterTime)}[10m]) > time() - 10 * 60`;
+  const failed = series(METRIC.transitions, { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: ['open'] });
+  const { hour } = WINDOW;
+  const since = `(${failed} - last_over_time(${failed}[${hour}] offset ${hour}) or ${failed}) > 0`;
+  return `${aggregated('max', BY_TOOL, asked)}\nunless on (${BY_TOOL}) ${bracketed(since)}`;
+};
+
 /** Openings of several tools or agents that belong together. */
 export const CORRELATION: readonly Recording[] = [
   {
@@ -131,7 +144,7 @@ export const CORRELATION: readonly Recording[] = [
         `unless on (${BY_TOOL})`,
         aggregated('max', `${BY_TOOL}, ${ERROR}`, remembered(ground)),
         bracketed(chance),
-        read.now('askedToWait'),
+        bracketed(askedToWait(ground)),
       );
     },
   },

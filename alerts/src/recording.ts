@@ -19,7 +19,7 @@ import {
 } from './promql.ts';
 import type { Ground, Recording } from './record.ts';
 import { BUDGET } from './recording-budget.ts';
-import { CORRELATION } from './recording-correlation.ts';
+import { askedToWait, CORRELATION } from './recording-correlation.ts';
 import { OVERVIEW } from './recording-overview.ts';
 import { SPEND } from './recording-spend.ts';
 import { WINDOW } from './settings.ts';
@@ -113,17 +113,6 @@ const CIRCUITS: readonly Recording[] = [
     every: '1m',
   },
   {
-    key: 'askedToWait',
-    comment:
-      'Until when the service of a tool asked to wait (Retry-After), as a Unix time, of the last minutes. No value once a probe has failed after that: then the service did not keep its word, and the tool is out of use like any other. The first value of a counter counts.',
-    expr: ({ series }) => {
-      const asked = `max_over_time(${series(METRIC.retryAfterTime)}[10m]) > time() - 10 * 60`;
-      const failed = series(METRIC.transitions, { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: ['open'] });
-      const since = `(${failed} - last_over_time(${failed}[${hour}] offset ${hour}) or ${failed}) > 0`;
-      return `${aggregated('max', BY_TOOL, asked)}\nunless on (${BY_TOOL}) ${bracketed(since)}`;
-    },
-  },
-  {
     key: 'outOfUse',
     comment:
       'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too. A tool whose service asked to wait does not, until that time.',
@@ -140,7 +129,7 @@ const CIRCUITS: readonly Recording[] = [
       return joined(
         'or',
         read.now('keysOutOfUse'),
-        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}\nunless ${recorded ? `on (${BY_TOOL}) ` : ''}${read.now('askedToWait')} > time()`,
+        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}\nunless ${recorded ? `on (${BY_TOOL}) ` : ''}${bracketed(askedToWait(ground))} > time()`,
         inUse,
       );
     },
