@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { chatModel, langchainFrame } from './frame-langchain.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
-import { loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
+import { answers, loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
 import { EVENTS, HEAD, TEXT, toolCall } from './recordings.ts';
 
@@ -59,8 +59,7 @@ test.each(['functionCalling', 'jsonSchema'] as const)(
   async (method) => {
     const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
     primary.behave(overloaded('chat'));
-    const choice = { index: 0, message: { role: 'assistant', content: '{"sum":42}' }, finish_reason: 'stop' };
-    const asText = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] };
+    const asText = completion('{"sum":42}');
     const asCall = toolCall('chat', 'extract', { sum: 42 }).whole;
     fallback.behave(refuses(200, method === 'jsonSchema' ? asText : asCall));
     const schema = z.object({ sum: z.number() });
@@ -69,6 +68,35 @@ test.each(['functionCalling', 'jsonSchema'] as const)(
     expect(raw).toMatchObject({ parsed: { sum: 42 }, raw: { response_metadata: {} } });
   },
 );
+
+const completion = (content: string, reason = 'stop') => {
+  const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
+  return { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] };
+};
+
+test.each([
+  ['cut by the limit of tokens', completion('{"su', 'length')],
+  ['cut by the content filter', completion('{"su', 'content_filter')],
+  ['no JSON', completion('Sure! 42')],
+  ['of another schema', completion('{"total":42}')],
+])('L3: structured output that is %s is an error of the caller, and says nothing about the model', async (_, whole) => {
+  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+  primary.behave(refuses(200, whole));
+  const structured = model.withStructuredOutput(z.object({ sum: z.number() }), { method: 'jsonSchema' });
+  for (let request = 0; request < 3; request += 1) await expect(structured.invoke('Hi')).rejects.toThrow();
+  primary.behave(answers);
+  expect((await model.invoke('Hi')).response_metadata.breakerbox).toMatchObject({ position: 'primary' });
+  expect([primary.calls.length, fallback.calls.length]).toEqual([4, 0]);
+});
+
+test('L3: a body that is no JSON is a failure of the model, also with structured output', async () => {
+  const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');
+  primary.behave(refuses(200, '{"id":"c","choices":[{'));
+  fallback.behave(refuses(200, completion('{"sum":42}')));
+  const structured = model.withStructuredOutput(z.object({ sum: z.number() }), { method: 'jsonSchema' });
+  for (let request = 0; request < 3; request += 1) expect(await structured.invoke('Hi')).toEqual({ sum: 42 });
+  expect(primary.calls.length).toBe(2);
+});
 
 test('L1: structured output of an agent, by the schema that all models know', async () => {
   const { model, primary, fallback } = await pairFor(langchainFrame, 'chat');

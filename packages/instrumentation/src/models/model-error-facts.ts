@@ -1,4 +1,4 @@
-import { isObject, read, readNames } from '@breakerbox/core/internal';
+import { isObject, read, readNames, readText } from '@breakerbox/core/internal';
 import { orUndefined } from '../untrusted.ts';
 
 /** What an error of a model's provider says, in whichever wire format. Kept for one judgement only, because texts may quote the prompt. */
@@ -17,6 +17,10 @@ export interface ModelErrorFacts {
   header(name: string): string | undefined;
   /** Details of Google's format. */
   readonly details: readonly unknown[];
+  /** Name of the error's own class. */
+  readonly name: string;
+  /** Whether a client's helper for structured output threw it while it read the text of a whole answer. */
+  readonly isParsed: boolean;
   /** Names of the error classes, from the error to its causes. */
   readonly names: ReadonlySet<string>;
 }
@@ -78,9 +82,17 @@ export const readModelError = (error: unknown): ModelErrorFacts => {
     param: first(objects, (one) => stringIn(read(one, 'param'))) ?? '',
     header: (name) => first(chain, (one) => headerIn(one, name)),
     details: first(objects, (one) => arrayIn(read(one, 'details'))) ?? [],
+    name: nameOf(error),
+    isParsed: PARSER.test(readText(error, 'stack') ?? ''),
     names: new Set(chain.flatMap(readNames)),
   };
 };
+
+/** Helpers of OpenAI's client. A `SyntaxError` that they throw is about the text of an answer, and not about its body. */
+const PARSER = /\bat (?:\S+\.)?parse(?:ChatCompletion|ResponseFormat|TextFormat)/;
+
+/** Errors of OpenAI's client keep the name `Error`. */
+const nameOf = (error: unknown): string => readNames(error).find((name) => name !== 'Error') ?? '';
 
 /** `status_code` is Ollama's, and `$metadata` that of AWS. */
 const ownStatus = (one: unknown): number | undefined =>

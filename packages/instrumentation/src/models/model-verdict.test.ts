@@ -43,6 +43,14 @@ describe('L3: outages are failures, and the next model is asked', () => {
     ['the overloaded event of a stream', { type: 'overloaded_error', message: 'Overloaded' }, 'server'],
     ['an error event of OpenAI', { type: 'error', code: 'server_error', message: 'Sorry' }, 'server'],
     ['response.failed', { type: 'response.failed', response: { error: { code: 'server_error' } } }, 'server'],
+    ['200 that is no JSON, as text', new SyntaxError('Unexpected token < in JSON'), 'server'],
+    [
+      'an answer of another format',
+      Object.assign(new Error('x', { cause: Object.assign(new Error(), { name: 'ZodError' }) }), {
+        name: 'AI_TypeValidationError',
+      }),
+      'server',
+    ],
     ['200 that is no JSON', apiError(200, '{"id": "chatc'), 'server'],
     ['200 with an error in it', apiError(200, { error: { code: 502, message: 'Upstream failed' } }), 'server'],
     ['the model of AWS or Azure failed', apiError(424, { message: 'Failed dependency' }), 'server'],
@@ -182,6 +190,19 @@ describe('L3: the request, and no failure', () => {
     ['another 400', apiError(400, anthropic('invalid_request_error', 'temperature: range: 0..1')), 'as fallback'],
     ['422', apiError(422, { detail: 'Unprocessable' }), 'as fallback'],
     ['an unsupported feature', Object.assign(new Error(), { name: 'AI_UnsupportedFunctionalityError' }), 'as fallback'],
+    ['Zod', Object.assign(new Error(), { name: '$ZodError', issues: [] }), 'never'],
+    ['LangChain: no output of the schema', Object.assign(new Error(), { name: 'OutputParserException' }), 'never'],
+    [
+      'AI SDK: no object of the schema',
+      Object.assign(
+        new Error('No object generated', { cause: Object.assign(new Error(), { name: 'AI_JSONParseError' }) }),
+        {
+          name: 'AI_NoObjectGeneratedError',
+        },
+      ),
+      'never',
+    ],
+    ['Anthropic: parse()', new Error('Failed to parse structured output: SyntaxError: …'), 'never'],
     ['an invalid prompt', Object.assign(new Error(), { name: 'AI_InvalidPromptError' }), 'never'],
   ])('%s', (_, error, next) => {
     expect(judged(error)).toMatchObject({ outcome: 'ignored', next });

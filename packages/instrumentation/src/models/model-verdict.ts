@@ -57,6 +57,13 @@ const RULES: readonly Rule[] = [
   function ownMistake(facts) {
     return hasName(facts, /InvalidPromptError|InvalidArgumentError/) && ignored('never');
   },
+  // The client has read the whole answer, and it is not what the caller asked for. Another error may have one of these as its cause.
+  function notOfSchema(facts) {
+    const isMisfit =
+      MISFIT.test(facts.name) || facts.isParsed || facts.text.startsWith('failed to parse structured output');
+    if (facts.status !== undefined || !isMisfit) return false;
+    return ignored('never', facts.name === 'ContentFilterFinishReasonError' ? 'denied' : 'invalid_input');
+  },
   function usedUpCredit(facts) {
     const isCredit =
       has(facts, 'insufficient_quota', 'billing_hard_limit_reached', 'billing_error', 'billing_not_active') ||
@@ -125,6 +132,10 @@ const RULES: readonly Rule[] = [
     return isUnreadable && fails('server');
   },
 ];
+
+/** Structured output that is cut short, filtered, no JSON, or not of its schema: of OpenAI, Zod, LangChain, the AI SDK. */
+const MISFIT =
+  /^(?:LengthFinishReasonError|ContentFilterFinishReasonError|\$?Zod(?:Real)?Error|OutputParserException|AI_NoObjectGeneratedError)$/;
 
 /** 424: the model of AWS or Azure failed. 498: Groq has no capacity. 499: Google cancelled the call. */
 const OUTAGES: ReadonlySet<number> = new Set([424, 498, 499]);
