@@ -17,19 +17,19 @@ const DEAD = ['permanent', 'slow', 'flapping', 'correlated', 'never-worked'];
 export const PLOTS: readonly Plot[] = [
   {
     file: 'outage-success.svg',
-    title: 'Tasks done, in %',
+    title: 'Tasks done, in % (AI SDK)',
     faults: ['none', 'mix', ...DEAD],
     of: ({ success: { mean, half } }) => ({ mean: 100 * mean, half: 100 * half }),
   },
   {
     file: 'outage-tokens.svg',
-    title: 'Tokens wasted in a run',
+    title: 'Tokens wasted in a run (AI SDK)',
     faults: ['mix', ...DEAD],
     of: (cell) => cell.wastedTokens,
   },
   {
     file: 'outage-dead-calls.svg',
-    title: 'Calls into a dead tool in a run',
+    title: 'Calls into a dead tool in a run (AI SDK)',
     faults: DEAD,
     of: (cell) => cell.deadCalls,
   },
@@ -47,6 +47,18 @@ const COLOURS: Readonly<Record<string, string>> = {
   'breakerbox-fleet': '#54a24b',
 };
 
+/** Faults on the axis, in the words of the page. */
+const SHORT: Readonly<Record<string, string>> = {
+  none: 'no outage',
+  mix: 'published mix',
+  permanent: 'one is dead',
+  slow: 'one hangs',
+  flapping: 'one flaps',
+  correlated: 'three are dead',
+  'never-worked': '401 from the start',
+};
+const short = (fault: string): string => SHORT[fault] ?? fault;
+
 const specOf = ({ title, faults, of }: Plot, { cells }: OutageResults): TopLevelSpec => {
   const { protections } = named(FRAMEWORKS, 'ai-sdk');
   const shown = protections.filter(({ id }) => Object.hasOwn(COLOURS, id));
@@ -56,14 +68,14 @@ const specOf = ({ title, faults, of }: Plot, { cells }: OutageResults): TopLevel
     .map((cell) => {
       const { mean, half } = of(cell);
       return {
-        fault: cell.fault,
+        fault: short(cell.fault),
         protection: textOf(cell.protection),
         mean,
         low: Math.max(0, mean - half),
         high: mean + half,
       };
     });
-  const x = { field: 'fault', type: 'nominal' as const, sort: [...faults], title: null, axis: { labelAngle: 0 } };
+  const x = { field: 'fault', type: 'nominal' as const, sort: faults.map(short), title: null, axis: { labelAngle: 0 } };
   const order = shown.map(({ id }) => textOf(id));
   const xOffset = { field: 'protection', sort: order };
   return {

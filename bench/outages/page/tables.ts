@@ -120,11 +120,11 @@ const percent = (of: Estimate): string => `${number(100 * of.mean, 0)} %`;
 /** The second of the README's two sentences. */
 export const readmeSentence = ({ cells }: OutageResults): string => {
   const dead = (protection: string) => percent(cellOf(cells, { protection, fault: HEADLINE_FAULT }).success);
-  return `With one dead tool that another can replace, ${dead('breakerbox-map')} of the tasks were done with a capability map and \`scope: 'process'\`, ${dead('opossum-fallback')} with opossum and a fallback in code, and ${dead('none')} without protection.`;
+  return `In AI SDK, with one dead tool that another can replace, ${dead('breakerbox-map')} of the tasks were done with a capability map and \`scope: 'process'\`, ${dead('opossum-fallback')} with opossum and a fallback in code, and ${dead('none')} without protection.`;
 };
 
 /** Where it is in the README. */
-export const README_SENTENCE = /With one dead tool that another can replace, .* without protection\./;
+export const README_SENTENCE = /(?:In AI SDK, w|W)ith one dead tool that another can replace, .* without protection\./;
 
 const minutes = ({ seconds }: OutageResults): string => number(seconds / 60, 1);
 
@@ -138,6 +138,9 @@ export const sourceText = (results: OutageResults): string => {
 
 /** A reduced run on tau²-bench's own tasks. */
 export const publishedText = (published: OutageResults): string => {
-  const dead = (protection: string) => percent(cellOf(published.cells, { protection, fault: HEADLINE_FAULT }).success);
-  return `The reduced run on them on ${published.date} took ${minutes(published)} minutes on ${published.cores} cores. With a dead tool and a capability map, it completed ${dead('breakerbox-map')} of the tasks, with opossum and a fallback ${dead('opossum-fallback')}, and without protection ${dead('none')}.`;
+  const dead = (protection: string) => {
+    const { mean, half } = cellOf(published.cells, { protection, fault: HEADLINE_FAULT }).success;
+    return `${number(100 * mean, 0)} ± ${number(100 * half, 0)} %`;
+  };
+  return `The reduced run on them on ${published.date} took ${minutes(published)} minutes on ${published.cores} cores. In AI SDK, with a dead tool and a capability map, it completed ${dead('breakerbox-map')} of the tasks, with opossum and a fallback ${dead('opossum-fallback')}, and without protection ${dead('none')}.`;
 };

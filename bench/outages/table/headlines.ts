@@ -15,13 +15,14 @@ export interface Headline {
 
 const OURS = 'breakerbox-map';
 
-/** Of a dead tool in each framework, of no outage in the first one, and of the provider's outage where it is in the reduced run. */
+/** The tasks done in each cell, and more of a dead tool, of no outage, and of the provider's outage. */
 const headlines = (results: readonly CellResult[]): readonly Headline[] =>
   results.flatMap((cell): readonly Headline[] => {
     const { framework, protection, fault, habit } = cell;
+    if (habit !== USUAL_HABIT.id) return [];
     const isLed = HEADLINE_PROTECTIONS.some(({ id }) => id === protection) || fault === PROVIDER;
-    if (!isLed || habit !== USUAL_HABIT.id || ![HEADLINE_FAULT, 'none', PROVIDER].includes(fault)) return [];
-    return HEADLINE_KEYS.map((key) => ({ id: `${framework}, ${protection}, ${fault}: ${key}`, figure: cell[key] }));
+    const keys = isLed && [HEADLINE_FAULT, 'none', PROVIDER].includes(fault) ? HEADLINE_KEYS : (['success'] as const);
+    return keys.map((key) => ({ id: `${framework}, ${protection}, ${fault}: ${key}`, figure: cell[key] }));
   });
 const HEADLINE_KEYS = ['success', 'deadCalls', 'wastedTokens', 'tokensAfterFailure'] as const;
 
