@@ -372,4 +372,4 @@ for (const command of tasks[task](args)) {
   failed ||= code; // A check reports faults of format, words and types together.
 }
 if (failed !== 0) process.exit(failed);
-if (task === 'pack') say(`${tarballs().length} tarballs are made: ${tarballs().join(', ')}.`);
+if (task === 'pack') say(`made ${tarballs().join(', ')}. Tarballs of an earlier run are removed.`);
