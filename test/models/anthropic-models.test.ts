@@ -3,7 +3,7 @@ import { type GuardAnthropicModelsOptions, guardModels } from '@breakerbox/instr
 import { describe, expect, test } from 'vitest';
 import { anthropicFrame, clientOf, REQUEST } from './frame-anthropic.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
-import { loopbackProvider, refuses, sends } from './loopback-provider.ts';
+import { loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
 import { EVENTS, errorBody, HEAD, TEXT } from './recordings.ts';
 import { strict } from './strict-provider.ts';
@@ -115,6 +115,19 @@ test('L1, L2: a client with another key gets no header of the call, and `tenant`
   expect(tenants).toEqual(['s', metadata]);
   expect([primary, fallback].map(({ calls }) => calls[0]?.headers['x-secret'])).toEqual(['s', undefined]);
 });
+
+test.each([': ping\n\n', 'event: ping\ndata: {"type":"ping"}\n\n'])(
+  'L4: a stream that has only %j is silent, and the next model answers',
+  async (ping) => {
+    const { model: client, primary } = await pairFor(anthropicFrame, 'messages', { firstByteMs: 300 });
+    primary.behave(({ response }) => {
+      response.writeHead(200, SSE);
+      const timer = setInterval(() => response.write(ping), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    expect(await client.messages.stream(REQUEST).finalText()).toBe(TEXT);
+  },
+);
 
 test('L4: a reader that leaves stops the provider, and the stream ends', async () => {
   const { model: client, primary } = await pairFor(anthropicFrame, 'messages');

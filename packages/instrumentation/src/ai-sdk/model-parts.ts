@@ -1,7 +1,7 @@
 import { read } from '@breakerbox/core/internal';
 import type { AnswerFacts } from '../models/candidates.ts';
 import type { ModelAttempt } from '../models/model-attempt.ts';
-import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
+import { isPing, type PartFormat, type PartMeaning } from '../models/model-stream.ts';
 
 /** The part of the AI SDK's call options that is read or changed. */
 export interface AiOptions {
@@ -45,6 +45,7 @@ export interface AiPart {
   readonly type: string;
   readonly delta?: string;
   readonly error?: unknown;
+  readonly rawValue?: unknown;
   readonly finishReason?: FinishReason;
   readonly usage?: Usage;
   readonly providerMetadata?: Metadata;
@@ -56,7 +57,6 @@ const HELD: ReadonlySet<string> = new Set([
   'stream-start',
   'response-metadata',
   'raw',
-  'ping',
   'custom',
   'text-start',
   'text-end',
@@ -132,6 +132,7 @@ export const partsOf = (modelId: string): PartFormat<AiPart> => {
           end: finishOf(finishReason, true),
         };
       }
+      if (isPing(type === 'raw' ? part.rawValue : part)) return 'ping';
       return HELD.has(type) ? 'held' : 'visible';
     },
     finished: (part, attempt) => ({ ...part, providerMetadata: withAnswerer(part.providerMetadata, attempt) }),

@@ -1,7 +1,7 @@
 import { read } from '@breakerbox/core/internal';
 import { sourceOf } from '../models/guard-models.ts';
 import { JudgedError, type ModelAttempt } from '../models/model-attempt.ts';
-import { openStream, type PartFormat, type PartMeaning } from '../models/model-stream.ts';
+import { isPing, openStream, type PartFormat, type PartMeaning } from '../models/model-stream.ts';
 import { CUT, UNREADABLE } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 
@@ -119,6 +119,7 @@ const eventFormat = (signal: AbortSignal | undefined): PartFormat<MessageEvent> 
     mustFinish: true,
     meaning: ({ data }): PartMeaning => {
       const type = read(data, 'type');
+      if (data === undefined || isPing(data)) return 'ping';
       if (type === 'error') return { error: data };
       if (type === 'content_block_start') return blockMeaning(read(data, 'content_block'), BLOCKS);
       if (type === 'content_block_delta') return blockMeaning(read(data, 'delta'), DELTAS);

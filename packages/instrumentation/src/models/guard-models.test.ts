@@ -207,6 +207,18 @@ describe('tenants with keys of their own', () => {
   });
 });
 
+test.each([
+  ['eu.openai.azure.com/gpt-5', 'eu.api.mistral.ai/large'],
+  ['gpt-5.1', 'gpt-5.2'],
+])('L2: %s and %s are models of two providers, because a name is taken as it is written', async (first, second) => {
+  const models = [
+    { name: first, call: fails(401) },
+    { name: second, call: async () => 'two' },
+  ];
+  const ask = guardModels(createBreakerbox({ agent: 'dots' }), { models });
+  for (let i = 0; i < 2; i += 1) expect(await ask('q')).toBe('two');
+});
+
 test('L2: behind a router, an outage of one provider opens no other', async () => {
   const box = createBreakerbox({ agent: 'router' });
   const down = new Set(['openrouter/anthropic/opus', 'openrouter/anthropic/sonnet']);

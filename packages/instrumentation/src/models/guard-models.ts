@@ -5,7 +5,7 @@ import { askModels } from './ask-models.ts';
 import { type GuardModelsOptions, listModels, type TenantOption } from './candidates.ts';
 import { JudgedError } from './model-attempt.ts';
 import { LIMIT_CHECKS } from './model-limits.ts';
-import { type OpenedStream, openStream, type PartFormat, type PartSource, readableOf } from './model-stream.ts';
+import { isPing, type OpenedStream, openStream, type PartFormat, type PartSource, readableOf } from './model-stream.ts';
 import { OWN_MISTAKE } from './model-verdict.ts';
 import { hasMethods, modelEntries, namedModel } from './named-model.ts';
 
@@ -28,7 +28,7 @@ export interface GuardFunctionsOptions<Request, Answer> extends GuardModelsOptio
   readonly models: readonly ModelFunction<Request, Answer>[];
   /**
    * Whether a part of a stream can be seen. Another model answers only before the first such part. Default: every part except for empty
-   * strings.
+   * strings and events of the type `ping` or `keepalive`.
    */
   readonly isVisible?: (part: unknown) => boolean;
   /**
@@ -118,7 +118,7 @@ export const guardModels = <Request, Answer>(
 };
 
 const formatOf = ({
-  isVisible = (part) => part !== '',
+  isVisible = (part) => part !== '' && !isPing(part),
   isLast,
 }: Pick<GuardFunctionsOptions<unknown, unknown>, 'isVisible' | 'isLast'>): PartFormat<unknown> => ({
   mustFinish: isLast !== undefined,
@@ -126,7 +126,8 @@ const formatOf = ({
     try {
       // OpenAI's chunk with the usage follows the one that finishes.
       if (isLast?.(part) === true) return { facts: {}, end: 'complete', goesOn: true };
-      return isVisible(part) ? 'visible' : 'held';
+      if (isVisible(part)) return 'visible';
+      return isPing(part) ? 'ping' : 'held';
     } catch (error) {
       throw new JudgedError(error, OWN_MISTAKE);
     }

@@ -55,6 +55,8 @@ export class ModelAttempt {
   #reject: ((reason: unknown) => void) | undefined;
   #expired: ModelStreamError | undefined;
   #waitsSinceMs: number;
+  /** How long the model has sent nothing but pings. */
+  #pingedMs = 0;
   /** How long the model had been silent when the caller stopped the call. */
   #silentMs = 0;
   #isVisible = false;
@@ -117,8 +119,9 @@ export class ModelAttempt {
    * @param late closes an answer that comes after that
    */
   wait<Value>(promise: PromiseLike<Value>, ms: number, late?: (value: Value) => void): Promise<Value> {
-    this.#waitsSinceMs = performance.now();
-    this.#startTimer(ms);
+    this.#waitsSinceMs = performance.now() - this.#pingedMs;
+    this.#startTimer(this.#pingedMs === 0 ? ms : Math.max(1, ms - this.#pingedMs));
+    this.#pingedMs = 0;
     return new Promise<Value>((resolve, reject) => {
       this.#reject = reject;
       promise.then(
@@ -136,6 +139,11 @@ export class ModelAttempt {
     });
   }
 
+  /** What the model has sent carries nothing: the next wait goes on where this one was. */
+  pinged(): void {
+    this.#pingedMs = performance.now() - this.#waitsSinceMs;
+  }
+
   /** One timer for all parts of a stream: starting it again is far cheaper than a new one. */
   #startTimer(ms: number): void {
     this.candidate.handle.extend(this.#permit, ms + READER_MS);
@@ -151,7 +159,8 @@ export class ModelAttempt {
 
   readonly #expire = (): void => {
     if (this.#reject === undefined) return; // The reader of the stream takes its time, not the model.
-    const what = `sent nothing for ${Math.round(this.#timerMs)} ms, so the call was stopped.`;
+    const silentMs = Math.max(this.#timerMs, performance.now() - this.#waitsSinceMs);
+    const what = `sent nothing for ${Math.round(silentMs)} ms, so the call was stopped.`;
     this.#expired = new ModelStreamError(this.candidate.model, what);
     this.#stop(this.#expired);
   };

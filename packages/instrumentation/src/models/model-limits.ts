@@ -2,11 +2,11 @@ import { milliseconds, type OptionCheck } from '../options.ts';
 
 /** How long a model may take (L4). Milliseconds, each. While a circuit is probed and another model can answer, a third of each. */
 export interface ModelLimits {
-  /** Of a stream: until its first part of any kind. Default 30,000. */
+  /** Of a stream: until its first part of any kind except for pings. Default 30,000. */
   readonly firstByteMs?: number;
   /** Of a stream: until its first visible part. Default: none, because models may think without sending anything. */
   readonly firstChunkMs?: number;
-  /** Of a stream: between two parts. Default 120,000. */
+  /** Of a stream: between two parts other than pings. Default 120,000. */
   readonly stallMs?: number;
   /** Of a call without a stream. Default 300,000. */
   readonly attemptMs?: number;

@@ -73,6 +73,48 @@ describe('a reader', () => {
   });
 });
 
+describe('pings', () => {
+  const pings = async function* () {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+      yield { type: 'ping' };
+    }
+  };
+
+  test('L4: before the first part are silence: the next model answers after firstByteMs', async () => {
+    const { ask, failures } = guarded(pings);
+    const answer = ask('q');
+    await vi.advanceTimersByTimeAsync(30_001);
+    expect(await answer).toBe('two');
+    expect(failures()).toBe(1);
+  });
+
+  test('L4: after a part are silence: the stream fails after stallMs', async () => {
+    const { ask, failures } = guarded(async function* () {
+      yield 'a';
+      yield* pings();
+    });
+    const error = ask('q')
+      .then(read)
+      .catch((thrown: unknown) => thrown);
+    await vi.advanceTimersByTimeAsync(120_001);
+    expect(await error).toMatchObject({ name: 'ModelStreamError', message: expect.stringMatching(/ 12000\d ms/) });
+    expect(failures()).toBe(1);
+  });
+
+  test('L4: between parts are no fault, also for a reader that takes its time', async () => {
+    const { ask } = guarded(async function* () {
+      yield* ['a', { type: 'ping' }, { type: 'keepalive' }, 'b'];
+    });
+    const iterator = await iteratorOf(ask('q'));
+    for (let part = 0; part < 4; part += 1) {
+      expect((await iterator.next()).done).toBe(false);
+      await vi.advanceTimersByTimeAsync(130_000);
+    }
+    expect((await iterator.next()).done).toBe(true);
+  });
+});
+
 describe('with isLast', () => {
   const isLast = (part: unknown) => part === 'end';
 

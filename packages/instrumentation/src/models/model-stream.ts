@@ -1,11 +1,16 @@
+import { read } from '@breakerbox/core/internal';
 import type { AnswerFacts } from './candidates.ts';
 import { JudgedError, type ModelAttempt } from './model-attempt.ts';
 import { CUT, EMPTY, type ModelVerdict } from './model-verdict.ts';
 import { ModelStreamError } from './models-unavailable.ts';
 
-/** What a part of a stream means (L4). `held`: it is not visible, so another model can still answer. */
+/**
+ * What a part of a stream means (L4). `held`: it is not visible, so another model can still answer. `ping`: it carries nothing, so the model
+ * counts as silent.
+ */
 export type PartMeaning =
   | 'held'
+  | 'ping'
   | 'visible'
   | { readonly error: unknown }
   | {
@@ -33,6 +38,12 @@ export interface PartFormat<Part> {
   /** An error after the first visible part; undefined: it is thrown. */
   failed(error: unknown): Part | undefined;
 }
+
+/** Events by which a provider keeps a connection open. */
+export const isPing = (event: unknown): boolean => {
+  const type = read(event, 'type');
+  return type === 'ping' || type === 'keepalive';
+};
 
 /** A stream whose first visible part is there. */
 export interface OpenedStream<Part> {
@@ -68,7 +79,7 @@ export const openStream = async <Part>(
   let limitMs = shortened(Math.max(1, limits.firstByteMs - waitedMs));
   let meaning: PartMeaning = 'held';
   try {
-    while (meaning === 'held') {
+    while (meaning === 'held' || meaning === 'ping') {
       const { done, value } = await attempt.wait(source.next(), limitMs);
       if (done) {
         if (format.mustFinish) throw cut(attempt, CUT);
@@ -77,14 +88,15 @@ export const openStream = async <Part>(
       meaning = format.meaning(value as Part);
       throwIfFailed(meaning, attempt, false);
       head.push(value as Part);
-      limitMs = shortened(limits.heldMs);
+      if (meaning === 'ping') attempt.pinged();
+      else limitMs = shortened(limits.heldMs);
     }
   } catch (error) {
     source.cancel();
     throw error;
   }
   attempt.visible();
-  return meaning === 'held' ? ended(head, attempt) : handOut(head, source, format, attempt);
+  return meaning === 'held' || meaning === 'ping' ? ended(head, attempt) : handOut(head, source, format, attempt);
 };
 
 /** A stream that ended without anything visible, where that is no error. */
@@ -114,6 +126,7 @@ const handOut = <Part>(
   };
   const told = (part: Part): Part => {
     const meaning = format.meaning(part);
+    if (meaning === 'ping') attempt.pinged();
     if (typeof meaning === 'string') return part;
     throwIfFailed(meaning, attempt, true);
     if (!('facts' in meaning)) return part;

@@ -162,6 +162,17 @@ describe('L3: the model alone', () => {
     ['AWS 400', apiError(400, { message: 'The provided model identifier is invalid.' }), 'unusable'],
     ['Gemini elsewhere', apiError(400, gemini(400, 'X', 'User location is not supported')), 'permission'],
     ['AWS quota', Object.assign(new Error('x'), { name: 'ServiceQuotaExceededException' }), 'resource'],
+    ['Groq: decommissioned', apiError(400, openai('model_decommissioned')), 'unusable'],
+    [
+      'Groq: decommissioned, by LangChain',
+      sdkError(400, { message: '400 The model `m` has been decommissioned and is no longer supported.' }),
+      'unusable',
+    ],
+    ['Mistral', apiError(400, { message: 'Invalid model: m', type: 'invalid_model', code: '1500' }), 'unusable'],
+    ['Together', apiError(400, openai('model_not_available')), 'unusable'],
+    ['OpenRouter', apiError(400, { error: { message: 'x/m:free is not a valid model ID', code: 400 } }), 'unusable'],
+    ['LiteLLM', apiError(400, { error: { message: 'Invalid model name passed in model=m', code: 400 } }), 'unusable'],
+    ['DeepSeek', apiError(400, openai('invalid_request_error', 'Model Not Exist')), 'unusable'],
     ['410', apiError(410, { error: 'This model was retired.' }), 'unusable'],
   ])('%s', (_, error, category) => {
     expect(judged(error)).toMatchObject({ ...FAILURE, category });

@@ -105,8 +105,8 @@ const RULES: readonly Rule[] = [
     return (facts.status === 403 || isElsewhere) && fails('permission');
   },
   function goneModel(facts) {
-    const isUnknown = facts.status === 400 && facts.text.includes('model identifier is invalid');
-    if (facts.status !== 404 && facts.status !== 410 && !isUnknown && !has(facts, 'model_not_found')) return false;
+    const isUnknown = has(facts, ...GONE) || (facts.status === 400 && GONE_TEXT.test(facts.text));
+    if (facts.status !== 404 && facts.status !== 410 && !isUnknown) return false;
     const isItem =
       has(facts, 'previous_response_not_found', 'item_not_found', 'conversation_not_found') ||
       /previous_response|^input|conversation|messages/.test(facts.param) ||
@@ -146,6 +146,13 @@ const BAD_KEY =
 
 const TOO_LONG =
   /prompt is too long|maximum context length|context window|context length|too many (?:input )?tokens|token count .*exceeds|input is too long|reduce the length/;
+
+/** A model that the provider does not have, or no longer: of OpenAI, Groq, Mistral and Together, with 400 or 404. */
+const GONE = ['model_not_found', 'model_decommissioned', 'model_not_available', 'invalid_model'];
+
+/** The same by AWS and LM Studio, Groq, OpenRouter, LiteLLM, DeepSeek. */
+const GONE_TEXT =
+  /model identifier is invalid|invalid model identifier|has been decommissioned|is not a valid model id|invalid model name|model not exist/;
 
 /** Google names the quota: `violations: [{ quotaId: 'GenerateRequestsPerDayPerProjectPerModel-FreeTier' }]`. */
 const isPerDay = (detail: unknown): boolean => {

@@ -1,10 +1,9 @@
 import { functionGiven, type OptionCheck, show } from '../options.ts';
-import { groupOf, type NamedModel, providerOf } from './candidates.ts';
+import { groupOf, type NamedModel } from './candidates.ts';
 
-/** A model with the name `PROVIDER/MODEL`, and the group of its provider and key (L2). */
+/** A model with the name `PROVIDER/MODEL`, each as it is written, and the group of its provider and key (L2). */
 export const namedModel = <Model>(model: Model, name: string, key: string | undefined): NamedModel<Model> => {
-  const [first = name, ...rest] = name.split('/');
-  const provider = providerOf(first);
+  const [provider = name, ...rest] = name.split('/');
   const modelId = rest.length === 0 ? name : rest.join('/');
   return { model, name, provider, modelId, group: groupOf(provider, modelId, key), key };
 };

@@ -1,7 +1,7 @@
 import { read, readText } from '@breakerbox/core/internal';
 import type { AnswerFacts } from '../models/candidates.ts';
 import { JudgedError } from '../models/model-attempt.ts';
-import type { PartFormat, PartMeaning } from '../models/model-stream.ts';
+import { isPing, type PartFormat, type PartMeaning } from '../models/model-stream.ts';
 import { CUT, EMPTY, type ModelVerdict } from '../models/model-verdict.ts';
 import { ModelStreamError } from '../models/models-unavailable.ts';
 
@@ -95,6 +95,7 @@ export const eventFormat = (): PartFormat<AgentsEvent> => {
   let isChat = false;
   let isFinished = false;
   const readRaw = (event: unknown): PartMeaning => {
+    if (isPing(event)) return 'ping';
     raw ??= event;
     const choice = choiceOf(event);
     isChat ||= choice !== undefined;
