@@ -357,5 +357,10 @@ test('E6: wrong options are faults', () => {
   const box = createBreakerbox({ agent: 'options' });
   expect(() => guardModels(box, { models: [{ name: '', call: async () => 1 }] })).toThrow(/has no valid model at 0/);
   expect(() => guardModels(box, {} as never)).toThrow(/models: is null/);
+  const models = [{ name: 'a', call: async () => 1 }];
+  expect(() => guardModels(box, { models, session: {} as never })).toThrow(
+    /session: is of type object, and no session/,
+  );
+  expect(() => guardModels(box, { models, session: box.session() })).not.toThrow();
   expect(() => guardModels({} as never, { models: [{ name: 'a', call: async () => 1 }] })).toThrow(/is not a box/);
 });

@@ -50,7 +50,10 @@ const ON_TOO_LONG: OptionCheck = (value) =>
 /** The checks of the options that every form of `guardModels` has. */
 export const MODEL_CHECKS: Readonly<Record<keyof GuardModelsOptions | 'tenant', OptionCheck>> = {
   ...LIMIT_CHECKS,
-  session: (value) => (typeof value === 'object' ? undefined : `is ${show(value)}. Set what box.session() returns.`),
+  session: (value) =>
+    hasMethods(value, 'acquire', 'step')
+      ? undefined
+      : `is ${show(value)}, and no session. Set what box.session() returns.`,
   onContextTooLong: ON_TOO_LONG,
   prefer: (value) => (value === 'cache' ? undefined : `is ${show(value)}. Set 'cache', or leave it out.`),
   maxWaitMs: milliseconds,

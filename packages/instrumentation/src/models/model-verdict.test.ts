@@ -77,6 +77,7 @@ describe('L3: a rate limit is a failure of the model, with its wait', () => {
     ['Retry-After as a date', { 'retry-after': 'Sat, 28 Nov 2026 12:01:00 GMT' }, 60_000],
     ['a date that is past', { 'retry-after': 'Sat, 28 Nov 2026 11:00:00 GMT' }, undefined],
     ['more than a day', { 'retry-after': '172800' }, 86_400_000],
+    ['a month', { 'retry-after': '2592000' }, 86_400_000],
     ['OpenAI requests', { 'x-ratelimit-remaining-requests': '0', 'x-ratelimit-reset-requests': '1m30s' }, 90_000],
     ['an empty count', { 'x-ratelimit-remaining-tokens': '', 'x-ratelimit-reset-tokens': '9s' }, undefined],
     ['OpenAI tokens', { 'x-ratelimit-remaining-tokens': '0', 'x-ratelimit-reset-tokens': '200ms' }, 200],

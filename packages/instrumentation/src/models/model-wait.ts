@@ -25,6 +25,7 @@ export const modelWait = (facts: ModelErrorFacts, unixMs: number): number | unde
   const usedUp = LIMITS.filter(([left]) => isUsedUp(facts.header(left))).map(([, reset]) => facts.header(reset));
   const waits = [
     classifyError({ status: 429, headers }, { unixMs }).retryAfterMs,
+    resetIn(facts.header('retry-after'), unixMs), // Longer waits than a classifier of tools believes.
     ...usedUp.map((reset) => resetIn(reset, unixMs)),
     ...facts.details.map((detail) => duration(read(detail, 'retryDelay'))),
   ].filter((wait) => wait !== undefined && wait > 0) as number[];
