@@ -282,15 +282,19 @@ const restore = (world: World): void => {
   for (const fact of model.facts) {
     const above = tree.chainOf(tree.payerOf(fact.of)).filter(({ parent }) => parent !== undefined);
     fact.kept = new Set([...fact.kept, ...above.map(({ id }) => id)].filter((id) => ids.has(id)));
+    if (fact.kind === 'steps' && fact.isUnderWay) fact.stepOf = fact.of.id;
   }
-  const again = ({ id, limits, children, kept, hasLastAnswer }: tree.TreeNode): tree.TreeNode => ({
+  const again = ({ id, limits, children, kept, hasLastAnswer, inStep, lastIsEmpty }: tree.TreeNode): tree.TreeNode => ({
     ...tree.newNode(id, limits),
     hasLastAnswer,
+    inStep,
+    lastIsEmpty,
     kept: [...children, ...kept].map(again),
   });
   model.root = again(model.root);
   model.reports = new Map();
-  for (const fact of model.facts) Object.assign(fact, { of: model.root, isUnderWay: false });
+  for (const fact of model.facts)
+    Object.assign(fact, { of: model.root, isUnderWay: fact.stepOf === model.root.id && model.root.inStep });
   world.underWay = [];
   world.sessions = [{ session: inAnotherProcess(root.session, world.box), node: model.root }];
 };
@@ -313,7 +317,10 @@ const take = (world: World, { session, node }: One, which: number): void => {
   parent.kept = parent.kept.filter((one) => one !== child);
   parent.children.push(child);
   child.parent = parent;
-  for (const fact of mine) fact.of = child;
+  for (const fact of mine) {
+    fact.of = child;
+    if (fact.stepOf === child.id) fact.isUnderWay = true;
+  }
   world.sessions.push({ session: taken, node: child });
 };
 
