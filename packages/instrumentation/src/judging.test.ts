@@ -193,6 +193,21 @@ describe('the options', () => {
   const fetchPage = async (input: { url: string }) => (input.url.includes('dead') ? dead(input) : 'found');
   const at = (host: string, page: number) => ({ url: `https://${host}.example/${page}` });
 
+  test.each([{}, { key: byHost() }])(
+    'C14: of 9 hosts without a scheme that are dead, the sixth is not called: %j',
+    async (options) => {
+      const { session } = watchedSession();
+      let calls = 0;
+      const call = async ({ url }: { url: string }) => {
+        calls += 1;
+        throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${url.split('/')[0]}`), { code: 'ENOTFOUND' });
+      };
+      const fetched = guard(session, 'fetch_page', call, options);
+      for (let host = 0; host < 9; host += 1) await fetched({ url: `h${host}.example/x` }).catch(() => {});
+      expect(calls).toBe(5);
+    },
+  );
+
   test('C14: of guard reach its session: a dead host is skipped, other hosts go on, nothing is charged', async () => {
     const { session, decisions, outcomes } = watchedSession();
     const open = guard(session, 'fetch_page', fetchPage, { key: byHost() });

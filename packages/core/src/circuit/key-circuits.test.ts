@@ -235,6 +235,10 @@ describe('C14: byHost', () => {
     ['postgres://db.internal:5432/x', 'db.internal:5432'],
     ['CUSTOM://Some.Host/x', 'some.host'],
     ['https://user:secret@example.com/', 'example.com'],
+    ['Example.com', 'example.com'],
+    ['example.com/a?b', 'example.com'],
+    ['example.com:8080?b', 'example.com:8080'],
+    ['localhost:3000/a', 'localhost:3000'],
   ])('C14: byHost finds the host of %s', (url, host) => {
     expect(byHost()({ url })).toBe(host);
     expect(byHost()(url)).toBe(host);
@@ -243,8 +247,10 @@ describe('C14: byHost', () => {
 
   test.each([
     '',
-    'example.com/a',
     '/a',
+    'readme',
+    'see example.com/a',
+    'example.com:port/a',
     'http://',
     'data:text/plain,hi',
     'file:///etc/hosts',

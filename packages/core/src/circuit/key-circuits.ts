@@ -162,9 +162,12 @@ const OF_TOOL: ReadonlySet<ErrorCategory> = new Set([...UNREACHABLE, ...TURNED_A
 export const distinctKey = (pass: Pass, category: ErrorCategory): string | undefined =>
   OF_TOOL.has(category) ? pass.key : undefined;
 
+/** A host as it begins a URL without a scheme, as in `example.com/a`. */
+const NO_SCHEME = /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?(?:[/?#]|$)/i;
+
 /**
  * A tool's `key` (C14): the host of the URL in one field of the arguments, or of the argument itself if it is a URL, in lower case
- * and with its port. There is no key without a URL that has a host.
+ * and with its port. The URL may have no scheme, as in `example.com/a`. There is no key without a URL that has a host.
  *
  * @param field the field of the arguments. Default `url`.
  *
@@ -178,5 +181,7 @@ export const byHost =
   (input) => {
     const url = typeof input === 'string' ? input : read(input, field);
     if (typeof url !== 'string') return undefined;
-    return guarded(() => new URL(url.slice(0, TEXT_LIMIT)).host.toLowerCase() || undefined, undefined);
+    const start = url.slice(0, TEXT_LIMIT);
+    const whole = NO_SCHEME.test(start) ? `http://${start}` : start;
+    return guarded(() => new URL(whole).host.toLowerCase() || undefined, undefined);
   };

@@ -346,6 +346,16 @@ describe('O2: what is known about a call', () => {
     [undefined, { host: 'a.example:99999' }],
     [undefined, { host: `a.${'x'.repeat(64)}` }],
     [undefined, { site: 'a.example' }],
+    ['tcp://a.example/x?y=1', { url: 'a.example/x?y=1' }],
+    ['tcp://a.example?y', { uri: 'a.example?y' }],
+    ['tcp://a.example#z', { website: 'a.example#z' }],
+    ['tcp://a.example:8080', { url: 'a.example:8080', host: 'b.example' }],
+    ['tcp://localhost:80/x', { url: 'localhost:80/x' }],
+    ['tcp://b.example', { url: '/x', host: 'b.example' }],
+    [undefined, { url: 'mailto:me@a.example' }],
+    [undefined, { url: 'see a.example' }],
+    [undefined, { url: 'readme' }],
+    [undefined, { url: `a.${'b'.repeat(60)}.${'c.'.repeat(100)}example/x` }],
   ])('O2b: the target %s of %j', (wanted, input) => expect(targetIn(input)?.href).toBe(wanted));
 
   it.each<[readonly string[], unknown, string?]>([

@@ -27,12 +27,15 @@ const stringsIn = (input: unknown, depth = 3, found: string[] = []): readonly st
 /** The URL that a call chose, or the host as a URL; undefined if its input names none. */
 export const targetIn = (input: unknown, values = stringsIn(input)): URL | undefined => {
   for (const text of values) if (WEB.test(text) && URL.canParse(text)) return new URL(text);
-  for (const key of HOST_KEYS) {
-    const host = readText(input, key, 254);
-    if (host !== undefined && HOST.test(host) && URL.canParse(`tcp://${host}`)) return new URL(`tcp://${host}`);
+  for (const key of [...URL_KEYS, ...HOST_KEYS]) {
+    const given = readText(input, key, TEXT_LIMIT) ?? '';
+    const host = URL_KEYS.includes(key) ? (/^[^/?#]*/.exec(given)?.[0] ?? '') : given;
+    if (host.length < 255 && HOST.test(host) && URL.canParse(`tcp://${given}`)) return new URL(`tcp://${given}`);
   }
   return undefined;
 };
+/** Browsers and many tools add a scheme to a URL without one. */
+const URL_KEYS = ['url', 'uri', 'website'];
 const HOST_KEYS = ['host', 'hostname', 'domain', 'server', 'ip'];
 const WEB = /^(?:https?|wss?):\/\//i;
 const HOST = /^(?:(?:[\w-]+\.)+[a-z\d-]{1,63}|localhost)(?::\d{1,5})?$/i;
