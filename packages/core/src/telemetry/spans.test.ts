@@ -212,10 +212,36 @@ describe('spans', () => {
     call('well').settle({ outcome: 'success' });
     expect(call('dead').reason).toBe('key_open');
     clock.advance(3_600_000);
-    expect(call('dead').reason).toBe('key_probe_due');
+    call('dead').settle({ outcome: 'success' });
     const spans = finished();
+    expect(spans.slice(4).map(({ attributes }) => attributes[ATTR.reason])).toEqual(['key_open', 'key_probe_due']);
     for (const span of spans.slice(4))
       expect(span.links.map(({ context }) => context)).toEqual([spans[2]?.spanContext()]);
+  });
+
+  test('C13, C14: the state is that of the circuit that decided, such as that of the group or of the key', () => {
+    const finished = registerTraces();
+    const grouped = { group: 'mcp' };
+    const { session, clock } = bench({
+      agent,
+      tools: { a: { key: (input) => (input as { host: string }).host }, b: grouped, c: grouped },
+    });
+    const call = (host: string) => session.acquire('a', { input: { host } });
+    for (let n = 0; n < 3; n += 1) call('dead').settle({ outcome: 'failure', category: 'network', blames: 'key' });
+    for (let n = 0; n < 3; n += 1) session.acquire('b').settle({ outcome: 'failure', blames: 'group' });
+    expect([call('dead'), session.acquire('c')].map(({ reason, state }) => [reason, state])).toEqual([
+      ['key_open', 'closed'],
+      ['group_open', 'closed'],
+    ]);
+    clock.advance(3_600_000);
+    for (const probe of [call('dead'), session.acquire('c')]) probe.settle({ outcome: 'success' });
+    const states = finished().map(({ attributes }) => [attributes[ATTR.reason], attributes[ATTR.state]]);
+    expect(states.slice(-4)).toEqual([
+      ['key_open', 'open'],
+      ['group_open', 'open'],
+      ['key_probe_due', 'half_open'],
+      ['group_probe_due', 'half_open'],
+    ]);
   });
 
   test('a sampler sees which decision it is, and only executed calls are tool executions', () => {

@@ -10,8 +10,11 @@ import {
 } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
+import { type Circuit, type CircuitMode, reportedState } from '../circuit/circuit.ts';
+import { keyCircuit } from '../circuit/key-circuits.ts';
 import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
+import { keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';
 import type { Decision, PauseReason, SkipReason } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
@@ -175,9 +178,10 @@ export const describeSpan = (
     if (session.ended) span.setAttribute(ATTR.sessionEnded, true);
     if (permit.route !== undefined) describeRoute(span, permit.route);
     if (options !== undefined) describeCall(span, options);
-    if (permit.circuit !== undefined && permit.state !== undefined) {
-      span.setAttribute(ATTR.state, permit.state);
-      span.setAttribute(ATTR.generation, permit.circuit.generation);
+    const { mode, circuit } = decidedBy(permit) ?? permit;
+    if (circuit !== undefined) {
+      span.setAttribute(ATTR.state, reportedState(mode, circuit));
+      span.setAttribute(ATTR.generation, circuit.generation);
     }
     for (const context of causes) if (context !== undefined) span.addLink({ context });
     const event = permit.reason === 'systemic' ? permit.rejection?.event : undefined;
@@ -186,6 +190,17 @@ export const describeSpan = (
   } catch (error) {
     reportThrown('the span', error);
   }
+};
+
+/** The circuit of the group or of the key that rejects or probes (C13, C14); undefined if neither does. */
+const decidedBy = (permit: SessionPermit): { readonly mode: CircuitMode; readonly circuit: Circuit } | undefined => {
+  const { reason, rejection, entry, mode, passes } = permit;
+  if (reason === 'group_open' || reason === 'group_probe_due') return entry.group;
+  if (rejection?.key !== undefined) return { mode, circuit: rejection.key.circuit };
+  const probed = reason === 'key_probe_due' ? keyPassOf(passes)?.key : undefined;
+  return probed === undefined || entry.tracked === undefined
+    ? undefined
+    : { mode, circuit: keyCircuit(entry.tracked, probed) };
 };
 
 /** Why a call was not run, for the reader of a trace. What the model reads is another text (R3). */
