@@ -28,22 +28,31 @@ const answers = (ground: Ground, window: string, position?: 'primary' | 'fallbac
 const inEither = (recent: string, condition: (window: string) => string): string =>
   joined('or', ...[recent, WINDOW.hour].map((window) => bracketed(condition(window))));
 
-/** With the provider as the label of the first model, by which models find the circuit of their provider. */
-const withProvider = (expr: string, prefix: string): string =>
-  `label_replace(${expr}, "${PRIMARY}", "$1", "${TOOL}", "${prefix}([^/]+).*")`;
+/**
+ * Models, with the name of the group of their provider as the label of the first model: the first part of the name, or the first two
+ * behind a router. A key is in no name of a model. So a group with a key is no group of any model here.
+ */
+const inGroup = (expr: string, parts: string): string =>
+  `label_replace(${expr}, "${PRIMARY}", "$1", "${TOOL}", "${MODEL_PREFIX}(${parts})/.+")`;
+
+const GROUPS = ['[^/]+', '[^/]+(?:/[^/]+)?'];
 
 /**
- * Lists with a fallback whose first model is skipped, by its own circuit or that of its provider. A circuit stays open until a call probes it,
- * so this sees a dead key after one request. The state is known a gap late at most.
+ * Lists with a fallback that has answered in the last hour, and whose first model is skipped, by its own circuit or that of its provider. A
+ * circuit stays open until a call probes it, so this sees a dead key after one request. The state is known a gap late at most.
  */
 const skipped = ({ series, read, settings: { onFallbackFor, gap } }: Ground): string => {
   const window = durationOf(seconds(onFallbackFor) - seconds(gap));
   const out = `min_over_time(${read.over('notClosed', window)}) > 0`;
-  const listed = ofPrimary(
-    aggregated('sum', BY_PRIMARY, `${series(METRIC.modelAnswers, { [ATTR.position]: ['fallback'] })} > 0`),
+  const answered = series(METRIC.modelAnswers, { [ATTR.position]: ['fallback'] });
+  const listed = ofPrimary(`${answered} > 0 unless ${answered} == ${answered} offset ${WINDOW.hour}`);
+  const groups = `label_replace(${out}, "${PRIMARY}", "$1", "${TOOL}", "${GROUP_PREFIX}${MODEL_PREFIX}(.+)")`;
+  const byGroup = GROUPS.map((parts) => `${inGroup(listed, parts)}\nand on (${BY_PRIMARY}) ${groups}`);
+  return joined(
+    'or',
+    `${listed}\nand on (${BY_TOOL}) (${out})`,
+    ...byGroup.map((expr) => aggregated('sum', BY_TOOL, expr)),
   );
-  const byGroup = `${withProvider(listed, MODEL_PREFIX)}\nand on (${BY_PRIMARY}) ${withProvider(out, `${GROUP_PREFIX}${MODEL_PREFIX}`)}`;
-  return joined('or', `${listed}\nand on (${BY_TOOL}) (${out})`, aggregated('sum', BY_TOOL, byGroup));
 };
 
 const onFallback: AlertDefinition = {
@@ -51,7 +60,7 @@ const onFallback: AlertDefinition = {
   name: 'BreakerboxModelOnFallback',
   severity: 'warning',
   says: ({ onFallbackFor, onFallbackLeastAnswers }) =>
-    `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour; or its circuit, or that of its provider, stays open and other models have answered`,
+    `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour; or its circuit, or that of its provider, stays open and other models have answered in the last hour`,
   comment:
     'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool. The state of its circuit tells it of agents that ask rarely.',
   expr: (ground) => {

@@ -50,6 +50,34 @@ describe.concurrent.each(INTERVALS)('BreakerboxModelOnFallback, every %i s', (in
     });
   });
 
+  it.each([
+    ['another key', 'model:openai/gpt-5', 'group:model:openai/b'],
+    ['another provider behind the router', 'model:openrouter/openai/gpt-5', 'group:model:openrouter/anthropic'],
+  ])('L7: is silent about a first model that is not asked, while a circuit of %s is open', (_, first, group) => {
+    const processes = instances(['1'], { tools: ['t', GPT, first, group] });
+    return run({ interval, of, lasts: 3600, processes }, (now, one) => {
+      if (now === 300) one.answer(GPT, first);
+      if (now === 600 || now === 700) one.answer(first, first);
+      if (now === 700) one.open(now, group, 'permission');
+    });
+  });
+
+  it.each([
+    ['model:azure.eu/gpt-5', 'group:model:azure.eu'],
+    ['model:openrouter/openai/gpt-5', 'group:model:openrouter/openai'],
+    ['model:together/openai/gpt-5', 'group:model:together'],
+  ])('L7: fires after one request of %s that has opened %s', (first, group) => {
+    const firing = [{ alert, after: 600, by: 600 + 360 }];
+    return run(
+      { interval, of, lasts: 1200, processes: instances(['1'], { tools: ['t', GPT, first, group] }), firing },
+      (now, one) => {
+        if (now === 300) one.answer(first, first);
+        if (now === 600) one.open(now, group, 'permission');
+        if (now === 600) one.answer(GPT, first);
+      },
+    );
+  });
+
   it('L7: is silent while both answer, about one bad answer, and about a list with another first model', () =>
     run({ interval, of, lasts: 1800, processes: withModels() }, (now, one) => {
       if (now % 60 === 0) one.answer(CLAUDE, CLAUDE);
