@@ -81,8 +81,8 @@ test(
     try {
       const window = { fromMs: toMs - PLAYED_MS, toMs, stepMs: STORIES.outage.scrapeMs };
       const names = (await ruleSamples(prometheusAt(story.url), window)).map((line) => line.split('{')[0]);
-      // No agent of a story runs out of its budget, or comes and goes.
-      const absent = [RECORDED.ranOut, RECORDED.comesAndGoes].sort();
+      // No agent of a story runs out of its budget, burns it fast, or comes and goes.
+      const absent = [RECORDED.ranOut, RECORDED.comesAndGoes, RECORDED.burnFast].sort();
       expect(
         Object.values(RECORDED)
           .filter((name) => !names.includes(name))
