@@ -188,7 +188,7 @@ describe('A3: live sessions', () => {
     expect(operator.sessions().map(({ id }) => id)).toEqual(['run-1']);
   });
 
-  test('A2, C11: reading an ended session, or one that nobody uses, lists it no more', () => {
+  test('A2, C11: reading an ended session, or one that no one uses, lists it no more', () => {
     const { box, session } = bench();
     succeedOnce(session, 'a');
     const operator = operate(box);
