@@ -49,8 +49,6 @@ export interface Overrides extends Partial<Record<(typeof ORDER)[number], Overri
   version: number;
   /** When the next forced mode expires, in monotonic ms. */
   untilMs: number;
-  /** A session begins, or is used: it is there for operators. Reads do not tell it (C11). */
-  used?(session: Session): void;
   /** A session ended. */
   ended(session: Session): void;
   /** The gate of a systemic event, or a look ahead's copy of it, has changed its state. */

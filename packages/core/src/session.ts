@@ -129,7 +129,6 @@ class Session implements TreeRoot {
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
     this.#telemetry.used(this.#beganMs, false);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
-    box.overrides.used?.(this);
     applyOverrides(box.overrides, this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
     if (run !== undefined) {
@@ -166,7 +165,6 @@ class Session implements TreeRoot {
   /** The start of every public call that changes something: it first catches up with the time and other sessions. */
   #arrive(decides = false): Moment {
     const at = this.#now();
-    this.#box.overrides.used?.(this);
     this.#telemetry.used(at.ms, decides);
     const { run } = this.#engine;
     if (run?.limits.durationMs !== undefined) this.#lookAtLimits(run, at.ms); // D4: time has passed. Nothing else uses limits meanwhile.

@@ -188,21 +188,6 @@ describe('A3: live sessions', () => {
     expect(operator.sessions().map(({ id }) => id)).toEqual(['run-1']);
   });
 
-  test('A2, C11: reading an ended session, or one that no one uses, lists it no more', () => {
-    const { box, session } = bench();
-    succeedOnce(session, 'a');
-    const operator = operate(box);
-    const ended = box.session({ id: 'run-2' });
-    ended.end();
-    operator.force('a', BY_ADA);
-    for (const read of [session, ended])
-      expect([read.view().state, read.peek('a')?.state]).toEqual(['active', 'forced_open']);
-    expect(operator.sessions()).toEqual([]);
-    expect(operator.resume('run-2').result).toBe('unknown_session');
-    session.acquire('a');
-    expect(operator.sessions().map(({ id }) => id)).toEqual(['run-1']);
-  });
-
   test('A3: resumes the expected cycle, and refuses a stale one with the current state', () => {
     const { box } = bench();
     const operator = operate(box);

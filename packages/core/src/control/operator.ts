@@ -73,11 +73,11 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return forced;
   };
 
-  overrides.version += 1;
-  overrides.used = roster.add; // Sessions that began before are listed from their next use.
+  overrides.version += 1; // Sessions that began before are listed from their next use.
   overrides.ended = roster.remove;
   overrides.operators = (session, circuits, changes) => {
     const modes = current();
+    roster.add(session);
     for (const tracked of circuits) {
       const mode = modeFor(modes, tracked.tool.name, session.id);
       if (mode === (tracked.covered && tracked.mode)) continue;
