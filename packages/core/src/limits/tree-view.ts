@@ -32,15 +32,11 @@ export interface TreeView {
 interface Node {
   readonly run: Run;
   readonly depth: number;
-  readonly parent: string;
 }
 
-/** The sub-agents of a run: those that live, those of its snapshot that were not taken again (C11), and the latest that have ended. */
-export const subAgentsOf = ({ children, kept, past }: Run): readonly Run[] => [...children, ...kept, ...past];
-
-function* nodesOf(above: Run, depth = 1): Generator<Node> {
-  for (const run of subAgentsOf(above)) {
-    yield { run, depth, parent: above.id };
+function* nodesOf({ children, past }: Run, depth = 1): Generator<Node> {
+  for (const run of [...children, ...past]) {
+    yield { run, depth };
     yield* nodesOf(run, depth + 1);
   }
 }
@@ -53,10 +49,10 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string): T
   return {
     children: all
       .filter((node) => shown.has(node))
-      .map(({ run, depth, parent }) => ({
+      .map(({ run, depth }) => ({
         id: run.id,
         name: run.name,
-        parent,
+        parent: run.parent?.id ?? root.id,
         depth,
         ended: run.ended,
         used: { ...run.used },
