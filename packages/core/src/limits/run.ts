@@ -52,12 +52,6 @@ interface OneLimit {
   readonly limit: Limit;
 }
 
-/**
- * D2: `begun`: calls belong to it. `empty`: `step()` ended it before anything had begun. If a guarded model is asked next, the adapter called
- * `step()` before that turn, which is this step.
- */
-export type Step = 'begun' | 'empty';
-
 export type Amounts = Record<CountedKind, number>;
 
 export const noAmounts = (): Amounts => ({ calls: 0, steps: 0, tokens: 0, cost: 0 });
@@ -106,8 +100,8 @@ export class Run {
   hasLastAnswer = false;
   /** D3: of a child, the latest answer of its model. What it was expected to use is kept for the next one. */
   answer: RunCall | undefined;
-  /** D2: the step that counts already. */
-  step: Step | undefined;
+  /** D2: a step has begun: it counts already. */
+  #inStep = false;
   /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
   isObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
@@ -157,7 +151,7 @@ export class Run {
     let reserved: LimitObjection | undefined;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
-      if (kind === 'steps' && this.payer.#isInStep(isModel)) continue; // It counts already.
+      if (kind === 'steps' && this.payer.#inStep) continue; // It counts already.
       let isOwn = false; // A part that is reserved for this call.
       for (const run of chain) {
         const limit = run.limits[kind];
@@ -186,7 +180,7 @@ export class Run {
     const limit = this.limitObjection(ms, true)?.limit;
     if (limit?.mode !== 'pause') {
       this.hasLastAnswer = false;
-      this.beginStep(true);
+      this.beginStep();
       return undefined;
     }
     if (this.hasLastAnswer || !this.#hasAnswer) return limit;
@@ -255,33 +249,20 @@ export class Run {
    * D2: a step begins, unless one has. It counts from its beginning, so that steps at the same time exceed no limit. Once none is left, the
    * turns in which agents read so and answer count nothing.
    */
-  beginStep(isModel = false): void {
+  beginStep(): void {
     const { payer } = this;
-    if (payer.step === 'begun') return;
-    if (!payer.#isInStep(isModel)) {
-      if (payer.room('steps') < 1) return;
-      payer.add('steps', 1);
-    }
-    payer.step = 'begun';
+    if (payer.#inStep || payer.room('steps') < 1) return;
+    payer.#inStep = true;
+    payer.add('steps', 1);
     payer.addTo('underWay', 'steps', 1);
   }
 
-  /** D2: a step ends. One without a call counts now. */
+  /** D2: a step ends. One without a call begins now. */
   endStep(): void {
     const { payer } = this;
-    if (payer.step === 'begun') {
-      payer.step = undefined;
-      payer.addTo('underWay', 'steps', -1);
-    } else if (payer.room('steps') < 1) payer.step = undefined;
-    else {
-      payer.step = 'empty';
-      payer.add('steps', 1);
-    }
-  }
-
-  /** Whether a call, or the request of a model, belongs to a step that counts already. */
-  #isInStep(isModel: boolean): boolean {
-    return this.step === 'begun' || (isModel && this.step === 'empty');
+    payer.beginStep();
+    if (payer.#inStep) payer.addTo('underWay', 'steps', -1);
+    payer.#inStep = false;
   }
 
   #guess(kind: 'tokens' | 'cost'): number {
@@ -386,7 +367,6 @@ export class Run {
       if (limit?.reserves === true) limit.size = Math.min(limit.size, sumOf(kind, child.used[kind], this.room(kind)));
       this.hold(kind, child.holds(kind) - child.used[kind]);
     }
-    if (child.step === 'begun') child.addTo('underWay', 'steps', 1);
     return child;
   }
 
@@ -416,7 +396,7 @@ export class Run {
     const { parent } = this;
     if (this.ended) return;
     if (parent !== undefined) {
-      if (this.step === 'begun') this.endStep();
+      if (this.#inStep) this.endStep();
       this.answer?.leave();
       this.answer = undefined;
     }

@@ -282,19 +282,15 @@ const restore = (world: World): void => {
   for (const fact of model.facts) {
     const above = tree.chainOf(tree.payerOf(fact.of)).filter(({ parent }) => parent !== undefined);
     fact.kept = new Set([...fact.kept, ...above.map(({ id }) => id)].filter((id) => ids.has(id)));
-    if (fact.kind === 'steps' && fact.isUnderWay) fact.stepOf = fact.of.id;
   }
-  const again = ({ id, limits, children, kept, hasLastAnswer, inStep, lastIsEmpty }: tree.TreeNode): tree.TreeNode => ({
+  const again = ({ id, limits, children, kept, hasLastAnswer }: tree.TreeNode): tree.TreeNode => ({
     ...tree.newNode(id, limits),
     hasLastAnswer,
-    inStep,
-    lastIsEmpty,
     kept: [...children, ...kept].map(again),
   });
   model.root = again(model.root);
   model.reports = new Map();
-  for (const fact of model.facts)
-    Object.assign(fact, { of: model.root, isUnderWay: fact.stepOf === model.root.id && model.root.inStep });
+  for (const fact of model.facts) Object.assign(fact, { of: model.root, isUnderWay: false });
   world.underWay = [];
   world.sessions = [{ session: inAnotherProcess(root.session, world.box), node: model.root }];
 };
@@ -317,10 +313,7 @@ const take = (world: World, { session, node }: One, which: number): void => {
   parent.kept = parent.kept.filter((one) => one !== child);
   parent.children.push(child);
   child.parent = parent;
-  for (const fact of mine) {
-    fact.of = child;
-    if (fact.stepOf === child.id) fact.isUnderWay = true;
-  }
+  for (const fact of mine) fact.of = child;
   world.sessions.push({ session: taken, node: child });
 };
 

@@ -5,7 +5,7 @@ import { newRun } from './model-run.ts';
 
 /** C11: what was under way counts as it was expected; what tools have reported is forgotten. What was told is not told again. */
 export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun): void => {
-  session.run = { ...newRun(kept.ms), ...sums(kept), inStep: kept.inStep };
+  session.run = { ...newRun(kept.ms), ...sums(kept) };
   flushLimits({ ...model, told: [], counted: new Map() }, session);
 };
 

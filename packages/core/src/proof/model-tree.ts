@@ -15,8 +15,6 @@ export interface TreeNode {
   ended: boolean;
   readonly limits: { [kind in TreeKind]?: TreeLimit };
   inStep: boolean;
-  /** D2: its last step ended before anything had begun in it. The request of a model is this step. */
-  lastIsEmpty: boolean;
   hasLastAnswer: boolean;
   /** D3: what is kept for the next answer of its model. */
   answer: { name: string; tokens: number; isUnderWay: boolean } | undefined;
@@ -33,8 +31,6 @@ export interface Fact {
   isUnderWay: boolean;
   /** C11: the children that it belonged to when the tree was kept, and that may be taken again. */
   kept: ReadonlySet<string>;
-  /** C11: the child whose step this was when the tree was kept. The step goes on once the child is taken again. */
-  stepOf?: string | undefined;
 }
 
 export interface Tree {
@@ -51,7 +47,6 @@ export const newNode = (id: string, limits: TreeNode['limits'], parent?: TreeNod
   children: [],
   ended: false,
   inStep: false,
-  lastIsEmpty: false,
   hasLastAnswer: false,
   answer: undefined,
   kept: [],
@@ -115,9 +110,7 @@ export const roomOf = (tree: Tree, node: TreeNode, kind: TreeKind): number =>
 
 /** D2, D1: why no call may begin; undefined if one may. */
 export const objectionOf = (tree: Tree, node: TreeNode, isModel: boolean): string | undefined => {
-  const { inStep, lastIsEmpty } = payerOf(node);
-  const counts = inStep || (isModel && lastIsEmpty);
-  const kinds = TREE_KINDS.filter((kind) => kind !== 'steps' || !counts);
+  const kinds = TREE_KINDS.filter((kind) => kind !== 'steps' || !payerOf(node).inStep);
   const isReached = kinds.some((kind) =>
     askedOf(node, kind).some(({ run, limit }) => takenOf(tree, run, kind) >= limit.size),
   );
@@ -139,29 +132,19 @@ export const use = (tree: Tree, of: TreeNode, kind: TreeKind, amount: number, is
   return fact;
 };
 
-/** D2: a step counts from its beginning, if there is room for one. The request of a model is the step before it, if that was empty. */
-export const beginStep = (tree: Tree, node: TreeNode, isModel = false): void => {
+/** D2: a step counts from its beginning, if there is room for one. */
+export const beginStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
-  if (payer.inStep) return;
-  if (isModel && payer.lastIsEmpty) use(tree, payer, 'steps', -1);
-  else if (roomOf(tree, payer, 'steps') < 1) return;
-  payer.lastIsEmpty = false;
+  if (payer.inStep || roomOf(tree, payer, 'steps') < 1) return;
   payer.inStep = true;
   use(tree, payer, 'steps', 1, true);
 };
 
 export const endStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
-  const isEmpty = !payer.inStep;
-  payer.lastIsEmpty = false;
   beginStep(tree, payer);
-  payer.lastIsEmpty = isEmpty && payer.inStep;
   payer.inStep = false;
-  for (const fact of tree.facts) {
-    if (fact.kind !== 'steps' || fact.of !== payer) continue;
-    fact.isUnderWay = false;
-    if (fact.stepOf === payer.id) fact.stepOf = undefined;
-  }
+  for (const fact of tree.facts) if (fact.kind === 'steps' && fact.of === payer) fact.isUnderWay = false;
 };
 
 /** D3: the most that one of the last 20 calls has used, and no more than is left. */
@@ -185,7 +168,7 @@ export const mayAsk = (tree: Tree, node: TreeNode): boolean => {
   const payer = payerOf(node);
   if (objectionOf(tree, node, true) === undefined) {
     node.hasLastAnswer = false;
-    beginStep(tree, node, true);
+    beginStep(tree, node);
     return true;
   }
   const kept = payer.answer?.isUnderWay === false ? payer.answer.tokens : 0;

@@ -327,18 +327,6 @@ describe('C11: trees in snapshots', () => {
     expect(restored.view().limits).toMatchObject([{ used: 3, reserved: 2 }]);
   });
 
-  test('C11, D1, D2: the step of a child goes on once it is taken again', () => {
-    const { session, box } = bench({ limits: { steps: 9 } });
-    succeedOnce(session.child({ id: 'child' }), 'a');
-    const restored = inAnotherProcess(inAnotherProcess(session, box), box);
-    expect(restored.view().limits).toMatchObject([{ used: 1, underWay: 0 }]);
-    const child = restored.child({ id: 'child' });
-    expect(restored.view().limits).toMatchObject([{ used: 1, underWay: 1 }]);
-    succeedOnce(child, 'a');
-    child.end();
-    expect(restored.view().limits).toMatchObject([{ used: 1, underWay: 0 }]);
-  });
-
   test('C11, D1: children that never end make no snapshot larger and larger', () => {
     const { session, box } = bench({ limits: { calls: 1_000 } });
     let latest: Session = session;

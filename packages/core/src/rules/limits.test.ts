@@ -79,55 +79,6 @@ describe('D2: limits of a run', () => {
     expect(session.view().limits).toMatchObject([{ used: 10, underWay: 0, level: 'reached' }]);
   });
 
-  test.each(['before', 'after', 'twice before'])(
-    'D2: a turn of a guarded model is one step, with step() %s it',
-    (when) => {
-      const { session } = bench({ limits: { steps: 4 } });
-      for (let turn = 1; turn <= 4; turn += 1) {
-        if (when !== 'after') session.step();
-        if (when === 'twice before' && turn > 1) session.step();
-        expect(askForAnswer(session)?.limit).toBeUndefined();
-        for (let i = 0; i < 2; i += 1) expect(session.acquire('a').reason).toBe('closed');
-        expect(session.view().limits).toMatchObject([{ used: turn, underWay: 1 }]);
-        if (when === 'after') session.step();
-      }
-      if (when !== 'after') session.step();
-      expect(session.acquire('a').reason).toBe('limit_reached');
-      expect(session.view().limits).toMatchObject([{ used: 4, underWay: 0, level: 'reached' }]);
-    },
-  );
-
-  test('D2: a step that ended before anything had begun is no step of a tool call, and of one request alone', () => {
-    const { session } = bench({ limits: { steps: 9 } });
-    steps(session, 1);
-    succeedOnce(session, 'a');
-    steps(session, 3);
-    for (let i = 0; i < 2; i += 1) askForAnswer(session);
-    steps(session, 1);
-    askForAnswer(session);
-    expect(session.view().limits).toMatchObject([{ used: 5, underWay: 1 }]);
-  });
-
-  test.each(['a call', 'a guarded model'])(
-    'C11, D2: a step counts once, also if it is restored before it ends: %s',
-    (of) => {
-      const { session, box } = bench({ limits: { steps: 9 } });
-      let latest = session;
-      for (let turn = 1; turn <= 3; turn += 1) {
-        latest = inAnotherProcess(latest, box);
-        if (of === 'a call') succeedOnce(latest, 'a');
-        else {
-          latest.step();
-          latest = inAnotherProcess(latest, box);
-          askForAnswer(latest);
-        }
-        latest = inAnotherProcess(latest, box);
-        expect(latest.view().limits).toMatchObject([{ used: turn, underWay: 1 }]);
-        if (of === 'a call') latest.step();
-      }
-    },
-  );
-
   test('D2: each limit has a mode', () => {
     const observed = bench({ limits: { calls: { limit: 2, mode: 'observe' } } }).session;
     expect(callTimes(observed, 10)).toBe(10);

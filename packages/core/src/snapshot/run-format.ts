@@ -40,7 +40,6 @@ const ofRun = (levels: number) =>
     used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
     estimated: complete({ tokens: amount, cost: amount }),
     answered: optional(flag),
-    step: optional(oneOf(['begun', 'empty'], AS_WRITTEN)),
     children: optional(children(levels)),
   }) satisfies Record<keyof RunSnapshot, Check>;
 
@@ -93,7 +92,6 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
       cost: sum(estimated.cost, underWay.cost + answers.cost),
     },
     ...(run.hasLastAnswer && { answered: true }),
-    ...(run.step !== undefined && { step: run.step }),
     ...(children.length > 0 && {
       children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),
     }),
@@ -105,12 +103,11 @@ export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): 
   if (kept === undefined) return undefined;
   const run = recalled(kept, { id, name: null }, ms);
   run.kept = keptIn(kept, ms);
-  if (run.step === 'begun') run.addTo('underWay', 'steps', 1);
   return run;
 };
 
 const recalled = (
-  { ageMs, limits: all, used, estimated, answered = false, step }: RunSnapshot,
+  { ageMs, limits: all, used, estimated, answered = false }: RunSnapshot,
   { id, name }: Pick<ChildSnapshot, 'id' | 'name'>,
   ms: number,
 ): Run => {
@@ -122,7 +119,6 @@ const recalled = (
   Object.assign(run.held, used);
   Object.assign(run.estimated, estimated);
   run.hasLastAnswer = answered;
-  run.step = step;
   return run;
 };
 

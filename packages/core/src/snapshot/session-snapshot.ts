@@ -50,11 +50,6 @@ export interface RunSnapshot {
   readonly estimated: { readonly tokens: number; readonly cost: number };
   /** A model has answered since a limit was reached (D2); left out otherwise. */
   readonly answered?: boolean;
-  /**
-   * The step that counts already (D2): `begun`: it is under way. `empty`: it ended before anything had begun. Left out otherwise, and by
-   * older versions.
-   */
-  readonly step?: 'begun' | 'empty';
   /** The children that lived (D1); left out without any. */
   readonly children?: readonly ChildSnapshot[];
 }
