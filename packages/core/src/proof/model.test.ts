@@ -43,7 +43,7 @@ const REACHED: Readonly<Record<string, number>> = {
   'prechecks degraded': 100,
   'systemicEvents network': 200,
   'systemicEvents _MIXED': 20,
-  'resolved operator': 100,
+  'resolved operator': 50, // Runs of 10,000 cases had 92 and more: this is low enough that luck fails no build.
   'resolved time': 50,
   budgetExhaustions: 500,
   budgetLow: 1_000,
