@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { configs, fleetConfigs, largeBudgets, sharedConfigs } from './configurations.ts';
@@ -103,27 +104,40 @@ const kindsOf = (key: string): readonly string[] => {
   }
 };
 
+/** Plays random cases, and gives each world at its end. Node keeps what is behind a `WeakRef` until a turn ends, so there are turns. */
+const prove = async (
+  configurations: fc.Arbitrary<Parameters<typeof newWorld>[0]>,
+  cases: fc.Arbitrary<readonly Parameters<typeof happen>[1][]>,
+  numRuns: number,
+  ended: (world: ReturnType<typeof newWorld>, all: readonly unknown[]) => void,
+): Promise<void> => {
+  let played = 0;
+  const property = fc.asyncProperty(configurations, cases, async (config, all) => {
+    const world = newWorld(config);
+    for (const one of all) happen(world, one);
+    finish(world);
+    ended(world, all);
+    played += 1;
+    if (played % 100 === 0) await setImmediate();
+  });
+  await fc.assert(property, { numRuns });
+};
+
 describe('proof: the engine does what the model of behaviour.md does', { timeout: 600_000 }, () => {
-  test(`E1 to S5: whatever happens, in ${CASES} random cases`, () => {
+  test(`E1 to S5: whatever happens, in ${CASES} random cases`, async () => {
     let happened = 0;
     let cases = 0;
     const reached: Record<string, number> = {};
-    fc.assert(
-      fc.property(configs, happenings, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        cases += 1;
-        happened += all.length;
-        const add = (kind: string, value: number) => {
-          reached[kind] = (reached[kind] ?? 0) + value;
-        };
-        for (const [key, value] of Object.entries(modelMetrics(world.model, 0)))
-          for (const kind of kindsOf(key)) add(kind, value);
-        for (const [by, value] of world.resolved) add(`resolved ${by}`, value);
-      }),
-      { numRuns: CASES },
-    );
+    await prove(configs, happenings, CASES, (world, all) => {
+      cases += 1;
+      happened += all.length;
+      const add = (kind: string, value: number) => {
+        reached[kind] = (reached[kind] ?? 0) + value;
+      };
+      for (const [key, value] of Object.entries(modelMetrics(world.model, 0)))
+        for (const kind of kindsOf(key)) add(kind, value);
+      for (const [by, value] of world.resolved) add(`resolved ${by}`, value);
+    });
     process.stdout.write(`model: ${cases} cases with ${happened} happenings agree with the engine\n`);
     for (const [what, atLeast] of Object.entries(REACHED)) {
       expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual(
@@ -132,92 +146,62 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     }
   });
 
-  test('L2, L3: the same holds for circuits of models, whatever their run does', () => {
+  test('L2, L3: the same holds for circuits of models, whatever their run does', async () => {
     const reached: Record<string, number> = {};
-    fc.assert(
-      fc.property(configs, asks, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        for (const [key, value] of Object.entries(modelMetrics(world.ofModels, 0)))
-          for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
-        for (const { home } of world.ofModels.sessions)
-          for (const { trip } of home.circuits)
-            if (trip !== undefined) reached[`opened by ${trip}`] = (reached[`opened by ${trip}`] ?? 0) + 1;
-      }),
-      { numRuns: CASES },
-    );
+    await prove(configs, asks, CASES, (world) => {
+      for (const [key, value] of Object.entries(modelMetrics(world.ofModels, 0)))
+        for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
+      for (const { home } of world.ofModels.sessions)
+        for (const { trip } of home.circuits)
+          if (trip !== undefined) reached[`opened by ${trip}`] = (reached[`opened by ${trip}`] ?? 0) + 1;
+    });
     for (const [what, atLeast] of Object.entries(REACHED_OF_MODELS))
       expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual(
         Math.floor((atLeast * CASES) / (CASES < 10_000 ? 40_000 : 10_000)),
       );
   });
 
-  test('S2, S5: the same holds for events in sessions that share their circuits, which end by a probe', () => {
+  test('S2, S5: the same holds for events in sessions that share their circuits, which end by a probe', async () => {
     const resolved: Record<string, number> = {};
-    fc.assert(
-      fc.property(sharedConfigs, events, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        for (const [by, times] of world.resolved) resolved[by] = (resolved[by] ?? 0) + times;
-      }),
-      { numRuns: CASES / 4 },
-    );
+    await prove(sharedConfigs, events, CASES / 4, (world) => {
+      for (const [by, times] of world.resolved) resolved[by] = (resolved[by] ?? 0) + times;
+    });
     // Six runs of 1,000 cases had 81 on average and 63 at least: this is low enough that luck fails no build.
     expect(resolved.probe ?? 0).toBeGreaterThanOrEqual(CASES / 200);
   });
 
-  test('O8: the same holds for tools that fail with every input, for reasons that nothing explains', () => {
+  test('O8: the same holds for tools that fail with every input, for reasons that nothing explains', async () => {
     let unusable = 0;
     let reopened = 0;
-    fc.assert(
-      fc.property(configs, mysteries, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        for (const [key, value] of Object.entries(modelMetrics(world.model, 0))) {
-          if (key.startsWith('errors|') && key.endsWith('|unusable')) unusable += value;
-          if (key === 'transitions|a|half_open|open') reopened += value;
-        }
-      }),
-      { numRuns: Math.ceil(CASES / 8) }, // fast-check never ends with a fraction.
-    );
+    await prove(configs, mysteries, Math.ceil(CASES / 8), (world) => {
+      for (const [key, value] of Object.entries(modelMetrics(world.model, 0))) {
+        if (key.startsWith('errors|') && key.endsWith('|unusable')) unusable += value;
+        if (key === 'transitions|a|half_open|open') reopened += value;
+      }
+    });
     expect(unusable).toBeGreaterThanOrEqual(CASES / 5);
     expect(reopened).toBeGreaterThanOrEqual(CASES / 250);
   });
 
-  test('G1 to G8: the same holds for processes to which a fleet gives orders', () => {
+  test('G1 to G8: the same holds for processes to which a fleet gives orders', async () => {
     const reached: Record<string, number> = {};
-    fc.assert(
-      fc.property(fleetConfigs, orders, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        for (const [key, value] of Object.entries(modelMetrics(world.model, 0)))
-          for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
-        for (const [by, times] of world.resolved) reached[`resolved ${by}`] = (reached[`resolved ${by}`] ?? 0) + times;
-      }),
-      { numRuns: FLEET_CASES },
-    );
+    await prove(fleetConfigs, orders, FLEET_CASES, (world) => {
+      for (const [key, value] of Object.entries(modelMetrics(world.model, 0)))
+        for (const kind of kindsOf(key)) reached[kind] = (reached[kind] ?? 0) + value;
+      for (const [by, times] of world.resolved) reached[`resolved ${by}`] = (reached[`resolved ${by}`] ?? 0) + times;
+    });
     for (const [what, atLeast] of Object.entries(REACHED_IN_FLEETS))
       expect(reached[what] ?? 0, `how often cases reached '${what}'`).toBeGreaterThanOrEqual(
         Math.floor((atLeast * FLEET_CASES) / (FLEET_CASES < 500 ? 2_000 : 500)),
       );
   });
 
-  test('B1, S3: the same holds for large budgets, with more failures than are kept one by one', () => {
+  test('B1, S3: the same holds for large budgets, with more failures than are kept one by one', async () => {
     let events = 0;
-    fc.assert(
-      fc.property(largeBudgets, floods, (config, all) => {
-        const world = newWorld(config);
-        for (const one of all) happen(world, one);
-        finish(world);
-        const counted = Object.entries(modelMetrics(world.model, 0));
-        for (const [key, value] of counted) if (key.startsWith('systemicEvents|network|')) events += value;
-      }),
-      { numRuns: CASES / 25 },
-    );
+    await prove(largeBudgets, floods, CASES / 25, (world) => {
+      const counted = Object.entries(modelMetrics(world.model, 0));
+      for (const [key, value] of counted) if (key.startsWith('systemicEvents|network|')) events += value;
+    });
     // Twenty runs of 200 cases had 61 on average and 50 at least: this is low enough that luck fails no build.
     expect(events).toBeGreaterThanOrEqual(CASES / 500);
   });
