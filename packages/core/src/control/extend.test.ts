@@ -52,6 +52,19 @@ describe('A3, D2: an operator extends a limit', () => {
     expect(operator.extend('researcher', 'calls', 2).result).toBe('unknown_session');
   });
 
+  test('A3, D1: of several sub-agents with one id, the one whose limit is reached is found', () => {
+    const { session: first, box, operator } = pausedBench();
+    first.extend('calls', 8);
+    const child = first.child({ id: 'researcher', portion: { calls: 1 } });
+    const later = box.session({ id: 'run-2' });
+    later.child({ id: 'researcher', portion: { calls: 1 } });
+    expect(operator.session('researcher')?.id).toBe('run-2');
+    succeedOnce(child, 'a');
+    expect(operator.session('researcher')?.id).toBe('run-1');
+    expect(operator.extend('researcher', 'calls', 2, { size: 1 }).extended[1]?.session).toBe('run-1');
+    expect(child.acquire('a').decision).toBe('call');
+  });
+
   test.each([
     ['calls', 0, 'above 0'],
     ['calls', Number.NaN, 'above 0'],

@@ -118,7 +118,7 @@ export interface Operator {
   sessions(): readonly OperatedSession[];
   /**
    * The latest live session with this id, or the one that has a sub-agent with it (D1); undefined if it has ended. If several have it, a paused
-   * one comes first.
+   * one comes first, and of several sub-agents one whose limit is reached. Ids of your own for sub-agents, such as `run-7/researcher`, name one.
    */
   session(id: string): OperatedSession | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */

@@ -57,14 +57,16 @@ export const createRoster = () => {
       if (ref !== undefined) refs.delete(ref);
     },
     /**
-     * The latest session with this id, else one that has a sub-agent with it (D1). A paused one comes first, because it is the one that needs an
-     * operator.
+     * The latest session with this id, else one that has a sub-agent with it (D1). One that is paused comes first, because it is the one that
+     * needs an operator; of several sub-agents, one whose limit is reached, because its session may go on without it.
      */
     find: (id: string): Session | undefined => {
       const sessions = all();
       const own = sessions.filter((session) => session.id === id);
-      const named = own.length > 0 ? own : sessions.filter((session) => runNamed(session, id) !== undefined);
-      return named.findLast((session) => session.view().state !== 'active') ?? named.at(-1);
+      const isPaused = (session: Session): boolean => session.view().state !== 'active';
+      if (own.length > 0) return own.findLast(isPaused) ?? own.at(-1);
+      const above = sessions.filter((session) => runNamed(session, id) !== undefined);
+      return above.findLast((session) => isOver(session, id)) ?? above.findLast(isPaused) ?? above.at(-1);
     },
     all,
   };
@@ -73,6 +75,16 @@ export const createRoster = () => {
 /** The run of a session or of one of its sub-agents, if it lives. */
 export const runNamed = (session: Session, id: string) =>
   livingRun(sessionInternals(session, 'runNamed(session)').run, id);
+
+/** Whether a limit of this sub-agent, or of one above it, is reached (D2). */
+const isOver = (session: Session, id: string): boolean => {
+  const { clock } = sessionInternals(session, 'isOver(session)').box;
+  return (
+    runNamed(session, id)
+      ?.view(clock.now())
+      .some(({ level }) => level === 'reached') === true
+  );
+};
 
 /** How a session is now. Its tree has the sub-agent `wanted`, however large it is. Changes nothing (C11). */
 export const operatedSession = (session: Session, wanted = session.id): OperatedSession => {

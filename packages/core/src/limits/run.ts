@@ -359,6 +359,7 @@ export class Run {
     const index = this.kept.findIndex((one) => one.id === id);
     const [child] = index < 0 ? [] : this.kept.splice(index, 1);
     if (child === undefined) return undefined;
+    child.ended = false;
     child.parent = this;
     child.estimates = this.estimates;
     this.children.push(child);

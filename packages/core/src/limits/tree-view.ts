@@ -32,11 +32,15 @@ export interface TreeView {
 interface Node {
   readonly run: Run;
   readonly depth: number;
+  readonly parent: string;
 }
 
-function* nodesOf({ children, past }: Run, depth = 1): Generator<Node> {
-  for (const run of [...children, ...past]) {
-    yield { run, depth };
+/** The sub-agents of a run: those that live, those of its snapshot that were not taken again (C11), and the latest that have ended. */
+export const subAgentsOf = ({ children, kept, past }: Run): readonly Run[] => [...children, ...kept, ...past];
+
+function* nodesOf(above: Run, depth = 1): Generator<Node> {
+  for (const run of subAgentsOf(above)) {
+    yield { run, depth, parent: above.id };
     yield* nodesOf(run, depth + 1);
   }
 }
@@ -49,10 +53,10 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string): T
   return {
     children: all
       .filter((node) => shown.has(node))
-      .map(({ run, depth }) => ({
+      .map(({ run, depth, parent }) => ({
         id: run.id,
         name: run.name,
-        parent: run.parent?.id ?? root.id,
+        parent,
         depth,
         ended: run.ended,
         used: { ...run.used },

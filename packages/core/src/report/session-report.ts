@@ -8,6 +8,7 @@ import type { FreshnessKind } from '../freshness/freshness.ts';
 import type { LimitView } from '../limits/limit-view.ts';
 import type { CountedKind } from '../limits/limits.ts';
 import type { Run } from '../limits/run.ts';
+import { subAgentsOf } from '../limits/tree-view.ts';
 import type { Reason, SystemicDecision } from '../reasons.ts';
 import type { Degradation } from '../routing/capability.ts';
 import type { ScopePlan } from '../routing/route.ts';
@@ -130,17 +131,18 @@ export interface ChildReport {
 }
 
 /** Undefined without sub-agents. Those that live come first. */
-export const reportChildren = ({ children, past }: Run, ms: number): readonly ChildReport[] | undefined =>
-  children.length + past.length === 0
-    ? undefined
-    : [...children, ...past].map((child) => ({
-        session: child.id,
-        name: child.name ?? null,
-        ended: child.ended,
-        used: { ...child.used },
-        limits: reportLimits(child.ownView(ms)),
-        children: reportChildren(child, ms) ?? [],
-      }));
+export const reportChildren = (run: Run, ms: number): readonly ChildReport[] | undefined => {
+  const all = subAgentsOf(run);
+  if (all.length === 0) return undefined;
+  return all.map((child) => ({
+    session: child.id,
+    name: child.name ?? null,
+    ended: child.ended,
+    used: { ...child.used },
+    limits: reportLimits(child.ownView(ms)),
+    children: reportChildren(child, ms) ?? [],
+  }));
+};
 
 export const reportLimits = (limits: readonly LimitView[]): readonly LimitReport[] =>
   limits.map(({ currency = null, level = null, ...one }) => ({ ...one, currency, level }));

@@ -301,7 +301,16 @@ describe('C11: trees in snapshots', () => {
       { used: 5, reserved: 0 },
       { used: 70, reserved: 0 },
     ]);
+    const shown = (ended: boolean) =>
+      expect(report(restored).children).toMatchObject([
+        {
+          ...{ session: 'child', name: 'helper', ended, used: { calls: 5 } },
+          children: [{ session: 'grandchild', ended: true, used: { calls: 3, tokens: 70 }, children: [] }],
+        },
+      ]);
+    shown(true);
     const again = restored.child({ id: 'child' });
+    shown(false);
     expect(again.view().limits?.slice(0, 2)).toMatchObject([
       { limit: 'calls', size: 10, used: 5, session: 'child' },
       { limit: 'tokens', size: 500, used: 70 },

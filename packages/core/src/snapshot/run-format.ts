@@ -126,6 +126,7 @@ const recalled = (
 const keptIn = ({ children = [] }: RunSnapshot, ms: number): Run[] =>
   children.map((child) => {
     const run = recalled(child, child, ms);
+    run.ended = true;
     run.kept = keptIn(child, ms);
     return run;
   });
