@@ -142,12 +142,9 @@ const severityOf = (): string => {
   return `(${over()} or 3 * ${firing('="critical"')} or 2 * ${firing('!="critical"')})`;
 };
 
-/**
- * Since when the trouble of an alert lasts: a tool is unavailable for minutes before an alert says so.
- * @param only PromQL that keeps some alerts. Default: those that are pending too
- */
-const since = (only = ''): string => {
-  const began = `min by (${BY}) (${alertSeries('ALERTS_FOR_STATE', ANY, {})}${only})`;
+/** Since when the trouble of each active alert lasts: a tool is unavailable for minutes before an alert says so. */
+const since = (): string => {
+  const began = `min by (${BY}) (${alertSeries('ALERTS_FOR_STATE', ANY, {})})`;
   return `(${began} * 0 + on (${BY_TOOL}) group_left () min by (${BY_TOOL}) (${ofJob('unavailableSince')}) or ${began})`;
 };
 
@@ -175,22 +172,24 @@ const affected = (firing: string): string => {
 };
 
 /**
- * Each firing alert by name, agent and tool, with the number of its severity. Within one severity the newest come first, and of those the
- * widest: Grafana keeps the order of rows with the same value.
+ * The alerts of the table. Within one severity the newest come first, and of those the widest: Grafana keeps the order of rows with the same
+ * value.
  */
-export const firingAlerts = (): string => {
+const ranked = (): string => {
   const firing = `max by (${BY}) (${alertSeries('ALERTS', ANY, { state: FIRING })})`;
   const newest = `${SECOND} * round(${since()}, ${AS_NEW})`;
   const wide = `clamp_max(${affected(firing)}, ${AS_NEW * SECOND - 1})`;
-  const rank = `topk(${ALERTS_IN_TABLE}, 1e13 * ${severityOf()} + ${newest} + ${wide})`;
-  return named(linked(orNone(`floor(1e-13 * ${rank})`)));
+  return `topk(${ALERTS_IN_TABLE}, 1e13 * ${severityOf()} + ${newest} + ${wide})`;
 };
 
-/** How many seconds the trouble of each firing alert lasts, at least one; 0 without a firing alert. */
-export const firingFor = (): string => {
-  const firing = ` and ignoring (${ALERT.state}) ${alertSeries('ALERTS', ANY, { state: FIRING })}`;
-  return named(linked(orNone(`clamp_min(time() - ${since(firing)}, 1)`)));
-};
+/** Each firing alert by name, agent and tool, with the number of its severity. */
+export const firingAlerts = (): string => named(linked(orNone(`floor(1e-13 * ${ranked()})`)));
+
+/**
+ * How many seconds the trouble of each such alert lasts, at least one; 0 without a firing alert. Of no other alert, which would be a row
+ * without a severity. The table takes the labels of links from {@link firingAlerts}.
+ */
+export const firingFor = (): string => named(orNone(`clamp_min(time() - ${since()}, 1) and on (${BY}) ${ranked()}`));
 
 /** How many alerts fire that are not only kept. */
 export const firingCount = (): string => orZero(`count(${severityOf()} > 1)`);

@@ -1,4 +1,5 @@
-import { ALERTS, ruleFiles, seconds } from '@breakerbox/alerts';
+import { readdirSync } from 'node:fs';
+import { ALERTS, RUNBOOK_URL, ruleFiles, seconds } from '@breakerbox/alerts';
 import { describe, expect, it } from 'vitest';
 import { LASTING } from './alert-state.ts';
 import { finished } from './finish.ts';
@@ -29,7 +30,7 @@ const columnsIn = (url: string): readonly string[] =>
   [...url.matchAll(/__data\.fields\["([^"]+)"\]/g)].map(([, column]) => column ?? '');
 
 describe('a click on a firing alert', () => {
-  const shown = ['Alert', 'Agent', 'Tool'];
+  const shown = ['Severity', 'Agent', 'Tool'];
 
   it.each(shown)('in the column %s reads only hidden columns, which contain no dash', (column) => {
     const read = linksOf(column).flatMap(({ url }) => columnsIn(url));
@@ -49,13 +50,21 @@ describe('a click on a firing alert', () => {
     expect(columnsIn(url)).toEqual(['Job of the link', 'Agent of the link', 'Tool of the link']);
   });
 
-  it('opens the same dashboard as the alert’s own link, for every alert', () => {
-    const [{ url } = { url: '' }] = linksOf('Alert');
-    expect(url).toMatch(/^\/d\/\$\{__data\.fields\["Dashboard of the alert"\]/);
-    for (const { expr } of targets) {
-      for (const { name, dashboard } of ALERTS) {
-        expect(expr).toMatch(new RegExp(`"link_dashboard", "${dashboard}", "alertname", "[^"]*\\b${name}\\b[^"]*"`));
-      }
+  it('opens what to do for that alert at once, its runbook, as the header says', () => {
+    const links = linksOf('Alert: what to do');
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's variable, not ours.
+    expect(links.map(({ url }) => url.replace('${__value.raw}', 'NAME'))).toEqual([`${RUNBOOK_URL}/NAME.md`]);
+    const runbooks = readdirSync(new URL('../../alerts/runbooks', import.meta.url));
+    expect(runbooks).toEqual(expect.arrayContaining(ALERTS.map(({ name }) => `${name}.md`)));
+  });
+
+  it('on its severity opens the same dashboard as the alert’s own link, for every alert', () => {
+    const [{ url } = { url: '' }] = linksOf('Severity');
+    expect(url).toMatch(/^\/d\/\$\{__data.fields\["Dashboard of the alert"\]/);
+    for (const { name, dashboard } of ALERTS) {
+      expect(targets[0]?.expr).toMatch(
+        new RegExp(`"link_dashboard", "${dashboard}", "alertname", "[^"]*\\b${name}\\b[^"]*"`),
+      );
     }
   });
 });

@@ -21,14 +21,12 @@ const hidden = (name: string, title: string): Key => ({ label: name, title, side
 const keys: readonly Key[] = [
   {
     label: ALERT.name,
-    title: 'Alert',
+    title: 'Alert: what to do',
     side: 'left',
     prefix: 'Breakerbox',
     width: 142,
-    links: [
-      fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL),
-      { title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__value.raw}.md` },
-    ],
+    // The only link of the cell, so that one click opens it: Grafana shows a menu for several.
+    links: [{ title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__value.raw}.md` }],
   },
   {
     label: label(ATTR.agent),
@@ -80,12 +78,18 @@ export const alerts = () =>
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert to open its dashboard or its runbook. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Several: the alert is about several tools, or about one tool of several agents.`,
+        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert for what to do: its runbook, with the commands. Click its severity for its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Several: the alert is about several tools, or about one tool of several agents.`,
         ...sized(10, 7, 'none'),
       },
       keys,
       [
-        { title: 'Severity', expr: firingAlerts(), states: SEVERITIES, width: 69 },
+        {
+          title: 'Severity',
+          expr: firingAlerts(),
+          states: SEVERITIES,
+          width: 69,
+          links: [fromRowTo(FOR_LINKS.dashboard, 'Dashboard of the alert', TO_TOOL)],
+        },
         { title: 'For', expr: firingFor(), unit: 's', decimals: 1, zero: '–', width: 72 },
       ],
       'Severity',
