@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { OperatorResult } from '@breakerbox/core';
 import { safeJson } from '@breakerbox/core/internal';
 import { formatReport, report } from '@breakerbox/core/report';
@@ -21,7 +21,7 @@ import { ActionRequest, type ActionResponse, type BoxState, type ProcessState, t
 import { shareState } from './shared-state.ts';
 import { type Boxes, boxStates, havingSession } from './state.ts';
 import { boxesText } from './state-room.ts';
-import { changeStream } from './stream.ts';
+import { changeStream, takeStream } from './stream.ts';
 import type { TokenReader } from './token-reader.ts';
 import type { Role } from './tokens.ts';
 import { ownTurn } from './turns.ts';
@@ -45,7 +45,7 @@ export interface Endpoint {
 
 interface Env {
   Variables: { actor: Actor; role: Role };
-  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
+  Bindings: { incoming: IncomingMessage };
 }
 
 /** Names of agents and tools are read with `curl` in a terminal too. */
@@ -139,10 +139,8 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
   });
 
   app.get('/v1/changes', (c) => {
-    const drop = (): void => void c.env?.outgoing?.destroy();
-    const release = endpoint.streams.take(c.get('actor').who, drop);
-    if (release === undefined) return problem(c, TOO_MANY_STREAMS, 429);
-    c.env?.outgoing?.once('close', release);
+    const drop = takeStream(endpoint.streams, c.get('actor').who, c.env?.incoming?.socket);
+    if (drop === undefined) return problem(c, TOO_MANY_STREAMS, 429);
     const headers = c.req.header();
     const isAdmitted = async (): Promise<boolean> => (await callerOf(endpoint, headers)).error === undefined;
     return c.body(changeStream(endpoint.changes, isAdmitted, drop), 200, {

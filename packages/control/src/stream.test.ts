@@ -1,6 +1,9 @@
+import { once } from 'node:events';
+import { Socket } from 'node:net';
+import { createShares } from '@breakerbox/listen';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type Change, createChanges } from './changes.ts';
-import { changeStream } from './stream.ts';
+import { changeStream, takeStream } from './stream.ts';
 
 const admitted = async (): Promise<boolean> => true;
 
@@ -50,4 +53,16 @@ test('A5: a client whose token is revoked is dropped at the next sign of life', 
   isAdmitted = false;
   await vi.advanceTimersByTimeAsync(30_000);
   expect(drops).toBe(1);
+});
+
+test('A2, A5: a stream gives its share back when its connection has closed, also if that was before it began', async () => {
+  const streams = createShares(1, 1);
+  const gone = new Socket().destroy();
+  expect(takeStream(streams, 'eve', gone)).toBeDefined();
+  const socket = new Socket();
+  const drop = takeStream(streams, 'eve', socket);
+  expect(takeStream(streams, 'eve', new Socket())).toBeUndefined();
+  drop?.();
+  await once(socket, 'close');
+  expect(takeStream(streams, 'eve', new Socket())).toBeDefined();
 });

@@ -1,4 +1,6 @@
+import type { Socket } from 'node:net';
 import { safeJson } from '@breakerbox/core/internal';
+import type { Shares } from '@breakerbox/listen';
 import type { Change, Changes } from './changes.ts';
 
 /** Text that a client may leave unread before it is dropped. The client connects again, and reads the state. */
@@ -62,4 +64,17 @@ export const changeStream = (
     },
     { highWaterMark: MOST_WAITING, size: (chunk) => chunk?.byteLength ?? 0 },
   );
+};
+
+/**
+ * Takes a share of the streams for a client, until its connection has closed. Gives what ends the connection, or undefined if all are taken. An
+ * answer does not always say that it has closed: not one that waits for another one.
+ */
+export const takeStream = (streams: Shares, client: string, socket: Socket | undefined): (() => void) | undefined => {
+  const drop = (): void => void socket?.destroy();
+  const release = streams.take(client, drop);
+  if (release === undefined) return undefined;
+  if (socket?.destroyed) release();
+  else socket?.once('close', release);
+  return drop;
 };

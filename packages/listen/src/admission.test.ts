@@ -7,12 +7,13 @@ import { closeServer, limitedServer, listening } from './limited-server.ts';
 import { createPlaces } from './places.ts';
 import { createShares } from './shares.ts';
 
-/** Answers `GET /NAME` once NAME is known, and never `GET /hold/NAME`. Others get 401. */
+/** Answers `GET /NAME` once NAME is known, and never `GET /hold/NAME`. For `/gone/NAME` that is known when the connection has closed. Others get 401. */
 const served = async (places: Places) => {
   const admission = createAdmission(places);
   const listener: RequestListener = (request, response) => {
-    const [, holds, name = ''] = /^\/(hold\/)?(\w*)$/.exec(request.url ?? '') ?? [];
+    const [, holds, name = ''] = /^\/(hold\/|gone\/)?(\w*)$/.exec(request.url ?? '') ?? [];
     if (name === '') return void response.writeHead(401).end();
+    if (holds === 'gone/') return void request.socket.once('close', () => admission.recognize(request.socket, name));
     if (!admission.recognize(request.socket, name)) return void response.writeHead(429).end();
     if (holds === undefined) response.end(name);
     else response.write('a stream');
@@ -60,6 +61,16 @@ test('A5: requests that never end cannot keep a known client out', async () => {
   for (let count = 0; count < 20; count += 1) {
     const socket = await open();
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n');
+  }
+  expect(await ask('/ada')).toBe(OK);
+});
+
+test('A5: clients that have gone before they are known take no place', async () => {
+  const { open, ask } = await served({ unknown: 4, known: 4 });
+  for (let count = 0; count < 8; count += 1) {
+    const socket = await open();
+    socket.end(`GET /gone/eve${count} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    await once(socket.resume(), 'close');
   }
   expect(await ask('/ada')).toBe(OK);
 });

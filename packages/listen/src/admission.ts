@@ -40,6 +40,9 @@ export const createAdmission = (most: Places): Admission => {
     if (!unknown.take(connection)) return void socket.destroy();
     bySocket.set(socket, connection);
     socket.once('close', () => {
+      // Known only after it has closed, it would keep its place for ever.
+      bySocket.delete(socket);
+      bySocket.delete(connection.socket);
       unknown.leave(connection);
       known.leave(connection);
     });
@@ -71,7 +74,7 @@ export const createAdmission = (most: Places): Admission => {
     },
     recognize: (socket, client) => {
       const connection = socket && bySocket.get(socket);
-      if (connection === undefined) return true; // Not a connection of the server, as in a test of an app.
+      if (connection === undefined) return true; // It has closed. Or it is not of the server, as in a test of an app.
       if (known.has(connection) && connection.client === client) return true;
       unknown.leave(connection);
       known.leave(connection);

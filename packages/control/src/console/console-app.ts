@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { safeJson } from '@breakerbox/core/internal';
 import type { Admission, Shares } from '@breakerbox/listen';
@@ -9,7 +9,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { isKnownHost, isKnownOrigin, METHODS, MOST_BODY } from '../guards.ts';
 import { ActionRequest } from '../schema.ts';
-import { changeStream } from '../stream.ts';
+import { changeStream, takeStream } from '../stream.ts';
 import type { ConsoleAction, ConsoleState } from './console-state.ts';
 import { type EndpointWatch, shownEndpoint } from './endpoint-watch.ts';
 import { fanOut } from './fan-out.ts';
@@ -60,7 +60,7 @@ const cookieName = (c: Context): string =>
   `breakerbox_console_${/:(\d+)$/.exec(c.req.header('host') ?? '')?.[1] ?? 80}`;
 
 interface Env {
-  Bindings: { incoming: IncomingMessage; outgoing: ServerResponse };
+  Bindings: { incoming: IncomingMessage };
   Variables: { browser: string };
 }
 
@@ -134,15 +134,13 @@ export const createConsoleApp = (console: Console): Hono<Env> => {
   });
 
   app.get('/api/changes', (c) => {
-    const drop = (): void => void c.env?.outgoing?.destroy();
-    const release = streams.take(c.get('browser'), drop);
-    if (release === undefined)
+    const drop = takeStream(streams, c.get('browser'), c.env?.incoming?.socket);
+    if (drop === undefined)
       return json(
         c,
         { error: 'This browser, or all browsers together, have too many tabs of the console open. Close some.' },
         429,
       );
-    c.env?.outgoing?.once('close', release);
     const isAdmitted = async (): Promise<boolean> => browserOf(c) !== undefined;
     return c.body(changeStream(changes, isAdmitted, drop), 200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
   });
