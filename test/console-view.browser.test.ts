@@ -41,6 +41,20 @@ test('A8: HTML in names and reasons is text', async () => {
   expect(complaints).toEqual([]);
 });
 
+test('A8: a session that pauses is shown, although changes come without a pause', async () => {
+  const { box, session, target } = await research();
+  const other = hold(box.session({ id: 'run-2', budget: { failures: 2 } }));
+  const timer = setInterval(() => {
+    useUpBudget(other);
+    other.resume();
+  }, 50);
+  onTestFinished(() => clearInterval(timer));
+  const { page } = await openConsole([target]);
+  await seen(page, 'The last hour');
+  useUpBudget(session);
+  await page.getByRole('article', { name: 'Session run-1' }).waitFor({ timeout: 10_000 });
+});
+
 test('A8: at phone width nothing scrolls sideways, and in the dark the page is dark', async () => {
   const long = 'a_tool_with_a_name_that_is_far_too_long_for_a_phone_and_has_no_blank_at_all';
   const box = createBreakerbox({ agent: long, tools: { [long]: {}, fetch: {}, mail: {} } });

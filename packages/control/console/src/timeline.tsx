@@ -67,20 +67,31 @@ interface Entry {
 /** An action that several processes took at once is one entry. */
 const together = (changes: readonly ConsoleChange[]): readonly Entry[] => {
   const entries: Entry[] = [];
+  const actions = new Map<string, Entry[]>();
   for (const change of changes) {
-    const same = change.kind === 'action' ? entries.find((entry) => isSameAction(entry, change)) : undefined;
-    if (same === undefined) entries.push({ change, endpoints: new Set([change.endpoint]) });
-    else same.endpoints.add(change.endpoint);
+    const alike = change.kind === 'action' ? alikeOf(actions, change) : [];
+    const same = alike.find((entry) => isSameAction(entry, change));
+    if (same !== undefined) {
+      same.endpoints.add(change.endpoint);
+      continue;
+    }
+    const entry = { change, endpoints: new Set([change.endpoint]) };
+    entries.push(entry);
+    alike.push(entry);
   }
   return entries;
 };
 
+/** Those that say the same. */
+const alikeOf = (actions: Map<string, Entry[]>, change: ConsoleChange): Entry[] => {
+  const words = JSON.stringify([changeWords(change), change.reason]);
+  const alike = actions.get(words) ?? [];
+  actions.set(words, alike);
+  return alike;
+};
+
 const isSameAction = ({ change, endpoints }: Entry, other: ConsoleChange): boolean =>
-  change.kind === 'action' &&
-  !endpoints.has(other.endpoint) &&
-  change.unixMs - other.unixMs < AT_ONCE_MS &&
-  change.reason === other.reason &&
-  changeWords(change) === changeWords(other);
+  !endpoints.has(other.endpoint) && change.unixMs - other.unixMs < AT_ONCE_MS;
 
 /** Where in the hour the changes are. The lists below say the same in words. */
 const Strip = ({ changes }: { readonly changes: readonly ConsoleChange[] }) => {

@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ConsoleChange, ConsoleState } from '../../src/console/console-state.ts';
 import { now, setClock } from './clock.ts';
+import { keepChanges } from './kept-changes.ts';
+import { nextRead } from './next-read.ts';
 import { readState, SignedOut, signIn } from './server-api.ts';
 
 /** What the page shows. */
@@ -21,7 +23,6 @@ const POLL_MS = 3_000;
 const HIDDEN_POLL_MS = 30_000;
 /** Changes that come together are shown together. */
 const SETTLE_MS = 200;
-const HOUR_MS = 3_600_000;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -34,28 +35,18 @@ export const useConsole = (): ConsoleView => {
   const refresh = useRef<() => Promise<void>>(() => Promise.resolve());
 
   useEffect(() => {
-    const known = new Map<string, ConsoleChange>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    const kept = keepChanges(now);
     let source: EventSource | undefined;
     let ended = false;
     let failedLink: unknown;
     let last: Promise<void> = Promise.resolve();
-
-    const showChanges = (): void => {
-      for (const [key, { unixMs }] of known) if (now() - unixMs > HOUR_MS) known.delete(key);
-      setChanges([...known.values()].toSorted((a, b) => b.unixMs - a.unixMs));
-    };
-
-    const next = (ms: number): void => {
-      clearTimeout(timer);
-      if (!ended) timer = setTimeout(read, ms);
-    };
 
     /** One after the other. */
     const read = (): Promise<void> => {
       last = last.then(readOnce);
       return last;
     };
+    const next = nextRead(read);
 
     const readOnce = async (): Promise<void> => {
       try {
@@ -63,31 +54,31 @@ export const useConsole = (): ConsoleView => {
         setClock(answer.unixMs);
         setState(answer);
         setLost(undefined);
-        showChanges();
+        setChanges(kept.newest());
       } catch (error) {
         if (error instanceof SignedOut) end(failedLink ?? error);
         else setLost(messageOf(error));
       }
-      next(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
+      if (!ended) next.within(document.hidden ? HIDDEN_POLL_MS : POLL_MS);
     };
 
     const listen = (): void => {
       source = new EventSource('api/changes');
       source.addEventListener('change', ({ data }: MessageEvent<string>) => {
-        known.set(data, JSON.parse(data) as ConsoleChange);
-        next(SETTLE_MS);
+        kept.add(data);
+        next.within(SETTLE_MS);
       });
     };
 
     const end = (error: unknown): void => {
       ended = true;
       source?.close();
-      clearTimeout(timer);
+      next.stop();
       setSignedOut(messageOf(error));
     };
 
     const onVisible = (): void => {
-      if (!document.hidden) next(0);
+      if (!document.hidden && !ended) next.within(0);
     };
 
     /** A new link in the same tab loads no page. */
@@ -107,7 +98,7 @@ export const useConsole = (): ConsoleView => {
     return () => {
       ended = true;
       source?.close();
-      clearTimeout(timer);
+      next.stop();
       removeEventListener('hashchange', onLink);
       document.removeEventListener('visibilitychange', onVisible);
     };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { circuitWords, duration, list, probeWords, processName } from './words.ts';
+import type { LiveSession } from './overview.ts';
+import { changeWords, circuitWords, duration, list, probeWords, processName, suspectWords } from './words.ts';
 
 test.each([
   [{ steps: 3, notBeforeMs: 0 }, 'in 3 steps'],
@@ -47,4 +48,19 @@ test('A8: durations, lists and processes are written for people', () => {
     processName({ id: 'http://host:1', state: { ...state, boxes: [] } }),
     processName({ id: 'unix:/run/8.sock' }),
   ]).toEqual(['process 7', 'process 7 at host:1', '8']);
+});
+
+test.each([
+  ['network', 'the network'],
+  ['unknown', undefined],
+  ['__proto__', '__proto__'],
+  ['constructor', 'constructor'],
+])('A8: the layer %s of an event is shown as %s, whatever an endpoint sends', (layer, words) => {
+  const session = { event: { id: 'e', layer, tools: [] } } as unknown as LiveSession['session'];
+  expect(suspectWords({ session } as LiveSession)).toBe(words);
+});
+
+test('A8: states that this version does not know are shown as they are', () => {
+  const change = { kind: 'circuit.transition', agent: 'a', endpoint: 'e', unixMs: 0, tool: 'fetch' } as const;
+  expect(changeWords({ ...change, from: 'half_open', to: 'constructor' })).toBe('fetch: half open to constructor');
 });

@@ -154,14 +154,13 @@ export const pauseTitle = ({ session: { state } }: LiveSession): string => {
   return state === 'paused_budget' ? 'Failure budget used up' : 'Correlated failure';
 };
 
-const LAYER_WORDS: Readonly<Record<SystemicEvent['layer'], string | undefined>> = {
+const LAYER_WORDS: Readonly<Record<Exclude<SystemicEvent['layer'], 'unknown'>, string>> = {
   network: 'the network',
   filesystem: 'the file system or the resources of this machine',
   permissions: 'permissions or credentials',
   upstream: 'the services behind the tools',
   dependency: 'what the tools depend on',
   group: 'the group of the tools',
-  unknown: undefined,
 };
 
 /** Why a session is paused, as a sentence. */
@@ -188,7 +187,7 @@ export const chargeWords = ({ charges = [] }: SessionState['budget']): string | 
 /** What the event points to. */
 export const suspectWords = ({ session: { event } }: LiveSession): string | undefined => {
   if (event === undefined) return undefined;
-  return event.suspect ?? LAYER_WORDS[event.layer as SystemicEvent['layer']];
+  return event.suspect ?? (event.layer === 'unknown' ? undefined : wordOf(LAYER_WORDS, event.layer));
 };
 
 const ACTION_WORDS: Readonly<Record<OperatorAction, string>> = {
@@ -232,5 +231,4 @@ export const changeWords = ({ kind, session, tool, from, to, category, limit, ch
   }
 };
 
-const stateWord = (state: string | undefined): string =>
-  state === undefined ? 'unknown' : (STATE_WORDS[state as CircuitState['state']] ?? state);
+const stateWord = (state: string | undefined): string => (state === undefined ? 'unknown' : wordOf(STATE_WORDS, state));
