@@ -61,7 +61,7 @@ it('runs as a process, and ends on request', async () => {
   await until(() => (text.includes(`port ${port}`) ? true : undefined));
   const body = readText('stack/golden/resolved.slack.txt');
   expect((await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body })).status).toBe(200);
-  await until(() => (text.includes('Resolved: ') ? true : undefined));
+  await until(() => (text.includes('Resolved, no longer: ') ? true : undefined));
   child.kill('SIGTERM');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });

@@ -53,75 +53,40 @@ const render = async (text: string, alerts: readonly Alert[]): Promise<string> =
 
 const TITLE = '{{ template "breakerbox.title" . }}';
 
-const resolved = (labels: Pairs, endsAt = UNTIL): Alert => ({
+const resolved = (summary: string, labels: Pairs = {}, endsAt = UNTIL): Alert => ({
   status: 'resolved',
-  labels,
-  annotations: { summary: 'It is bad' },
+  labels: { alertname: 'BreakerboxCircuitOpen', ...labels },
+  annotations: { summary },
   startsAt: SINCE,
   endsAt,
 });
 
-describe('a resolved alert has its own words', () => {
-  const of = 'of agent ops-agent';
-  it.each([
-    [
-      'CircuitOpen',
-      `tool fetch ${of} is no longer reported as out of use`,
-      `tools ${of} are no longer reported as out of use`,
-    ],
-    [
-      'CircuitFlapping',
-      `tool fetch ${of} no longer opens again and again`,
-      `tools ${of} no longer open again and again`,
-    ],
-    [
-      'ProbeStarved',
-      `tool fetch ${of} is no longer reported as waiting for a probe`,
-      `tools ${of} are no longer reported as waiting for a probe`,
-    ],
-    ['ToolErrorRateHigh', `tool fetch ${of} no longer fails too often`, `tools ${of} no longer fail too often`],
-    [
-      'ToolSlow',
-      `tool fetch ${of} is no longer reported as slower than usual`,
-      `tools ${of} are no longer reported as slower than usual`,
-    ],
-  ])('Breakerbox%s, of one tool and of two', async (name, ofOne, ofTwo) => {
-    const labels = { alertname: `Breakerbox${name}`, gen_ai_agent_name: 'ops-agent' };
-    const tools = ['fetch', 'search'].map((tool) => resolved({ ...labels, gen_ai_tool_name: tool }));
-    expect(await render(TITLE, tools.slice(0, 1))).toBe(`Resolved: ${ofOne}`);
-    expect(await render(TITLE, tools)).toBe(`Resolved: ${ofTwo}`);
+describe('the title of a group that is resolved', () => {
+  const titles = (alerts: readonly Alert[]): Promise<string> =>
+    render(`${TITLE}|{{ template "breakerbox.slack.title" . }}`, alerts);
+  const both = (title: string): string => `${title}|${title}`;
+
+  it('names agent, tool and error, as the title of the alert did', async () => {
+    const one = resolved('ops-agent: fetch is out of use (network)');
+    expect(await titles([one])).toEqual(both('Resolved, no longer: ops-agent: fetch is out of use (network)'));
   });
 
-  it.each([
-    ['BudgetBurnFast', 'agent ops-agent no longer burns its failure budget too fast'],
-    ['BudgetBurnSlow', 'agent ops-agent no longer burns its failure budget too fast'],
-    ['BudgetExhausted', `no session ${of} is reported as paused for lack of failure budget`],
-    ['SystemicFailure', `the tools ${of} are no longer reported as failing together`],
-    ['CorrelatedOpenings', `the tools ${of} that opened together are no longer reported as out of use together`],
-    ['FleetDegraded', `the processes ${of} reach the store of their shared circuits again, or no longer report`],
-    ['LimitReached', 'no run of agent ops-agent is reported as paused by a limit'],
-    ['SpendBurn', 'agent ops-agent no longer spends much more than usual'],
-    ['ModelsDown', 'a model answers agent ops-agent again, or it no longer asks'],
-    ['ModelOnFallback', 'the first models of agent ops-agent answer again, or it no longer asks'],
-    ['TelemetryAbsent', 'agent ops-agent reports again, or is no longer expected to'],
-  ])('Breakerbox%s', async (name, words) => {
-    const labels = { alertname: `Breakerbox${name}`, gen_ai_agent_name: 'ops-agent' };
-    expect(await render(TITLE, [resolved(labels)])).toBe(`Resolved: ${words}`);
-  });
-
-  it.each([
-    [['fetch'], 'tool fetch is'],
-    [['fetch', 'search'], 'tools are'],
-  ])('of a whole fleet, which names no agent: %s', async (tools, who) => {
-    const labels = { alertname: 'BreakerboxCorrelatedOpenings', scope: 'fleet' };
-    const alerts = tools.map((tool) => resolved({ ...labels, gen_ai_tool_name: tool }));
-    expect(await render(TITLE, alerts)).toBe(
-      `Resolved: ${who} no longer reported as out of use on several agents together`,
+  it('names the first of several alerts and counts the others', async () => {
+    const alerts = ['fetch', 'search', 'mail'].map((tool) =>
+      resolved(`ops-agent: ${tool} is out of use`, { gen_ai_tool_name: tool }),
     );
+    expect(await titles(alerts)).toEqual(both('Resolved, no longer: ops-agent: fetch is out of use, and 2 more'));
   });
 
-  it('of another product by its summary', async () => {
-    expect(await render(TITLE, [resolved({ alertname: 'Other' })])).toBe('Resolved: It is bad');
+  it('names one that fires, and counts no resolved one, while one fires', async () => {
+    const fires: Alert = { ...resolved('ops-agent: search is out of use'), status: 'firing' };
+    const alerts = [resolved('ops-agent: fetch is out of use'), fires];
+    expect(await titles(alerts)).toEqual(both('Alert: ops-agent: search is out of use'));
+  });
+
+  it('names the alert if it has no summary', async () => {
+    const one = { ...resolved(''), annotations: {} };
+    expect(await titles([one])).toEqual(both('Resolved, no longer: BreakerboxCircuitOpen'));
   });
 });
 
@@ -165,8 +130,7 @@ describe('the message for Slack', () => {
 
   it('is not escaped in the subject of a mail', async () => {
     expect(await render(TITLE, [noted(firing, annotations)])).toContain(': It is <!channel> & co');
-    const over = withTool({ ...ended, labels: { ...labels, alertname: 'BreakerboxCircuitOpen' } });
-    expect(await render(TITLE, [over])).toContain('tool <!channel> & co of agent <!channel> & co is no longer');
+    expect(await render(TITLE, [noted(ended, annotations)])).toContain('no longer: It is <!channel> & co');
   });
 
   it('has the runbook in its first line, before the part that Slack hides', async () => {
@@ -189,7 +153,6 @@ it.each([
   ['2026-11-22T20:07:30Z', 'Nov 20 18:00 to Nov 22 20:07 UTC'],
   ['2027-11-20T18:07:30Z', 'Nov 20 18:00 to Nov 20 18:07 UTC'],
 ])('an alert that ended at %s shows the day of its end if that is another day', async (endsAt, span) => {
-  const labels = { alertname: 'BreakerboxCircuitOpen', gen_ai_tool_name: 'fetch' };
-  const alerts = [resolved(labels, endsAt)];
+  const alerts = [resolved('It is bad', {}, endsAt)];
   expect(await render('{{ range .Alerts }}{{ template "breakerbox.span" . }}{{ end }}', alerts)).toBe(span);
 });

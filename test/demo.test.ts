@@ -151,7 +151,7 @@ describe('npm run demo', () => {
           color: '#E69F00',
         }),
         expect.objectContaining({
-          title: expect.stringMatching(/^Resolved: .*web_search/),
+          title: expect.stringMatching(/^Resolved, no longer: .*web_search/),
           color: '#0072B2',
         }),
       ]),

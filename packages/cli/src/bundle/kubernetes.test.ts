@@ -104,11 +104,11 @@ describe('objects for Kubernetes', () => {
       spec: { receivers: readonly [{ slackConfigs: readonly [{ title: string; text: string }] }] };
     };
     const [{ title, text }] = spec.receivers[0].slackConfigs;
-    const alert = (status: string, dashboard: string) => ({
+    const alert = (status: string, dashboard: string, tool = '<!channel>') => ({
       status,
       labels: {},
       annotations: {
-        summary: 'a: <!channel> is out of use',
+        summary: `a: ${tool} is out of use`,
         description: '<!channel> of agent a is out of use.',
         began: 'Nov 27 18:16 UTC',
         runbook_url: 'https://runbooks.example/a.md',
@@ -117,17 +117,15 @@ describe('objects for Kubernetes', () => {
       },
       startsAt: '2026-11-27T18:22:00Z',
     });
-    const alerts = [
-      alert('firing', 'https://grafana.example/d/a'),
-      alert('firing', '/d/a'),
-      alert('resolved', 'https://grafana.example/d/a'),
-    ];
+    const over = alert('resolved', 'https://grafana.example/d/a', 'search');
+    // Alertmanager sorts by labels, and not by status.
+    const alerts = [over, alert('firing', 'https://grafana.example/d/a'), alert('firing', '/d/a')];
     const folder = await mkdtemp(join(tmpdir(), 'breakerbox-kubernetes-'));
     try {
       const [data, template] = [join(folder, 'data.json'), join(folder, 'none.tmpl')];
       await writeFile(template, '');
-      await writeFile(data, JSON.stringify({ status: 'firing', alerts }));
-      const rendered = async (one: string): Promise<string> => {
+      const rendered = async (one: string, of = alerts): Promise<string> => {
+        await writeFile(data, JSON.stringify({ status: 'firing', alerts: of }));
         const args = [`--template.glob=${template}`, `--template.text=${one}`, `--template.data=${data}`];
         const { code, output } = await runTool('amtool', ['template', 'render', ...args]);
         expect(code, output).toBe(0);
@@ -136,13 +134,12 @@ describe('objects for Kubernetes', () => {
       const first =
         '• &lt;!channel&gt; of agent a is out of use. (since Nov 27 18:16 UTC) <https://runbooks.example/a.md|Runbook>';
       expect(await rendered(text)).toBe(
-        [
-          `${first} · <https://grafana.example/d/a|Dashboard>`,
-          first,
-          '• No longer: a: &lt;!channel&gt; is out of use',
-        ].join('\n'),
+        [`${first} · <https://grafana.example/d/a|Dashboard>`, first, '• No longer: a: search is out of use'].join(
+          '\n',
+        ),
       );
-      expect(await rendered(title)).toBe('FIRING: a: &lt;!channel&gt; is out of use, and 2 more');
+      expect(await rendered(title)).toBe('FIRING: a: &lt;!channel&gt; is out of use, and 1 more');
+      expect(await rendered(title, [over, over])).toBe('RESOLVED, no longer: a: search is out of use, and 1 more');
     } finally {
       await rm(folder, { recursive: true });
     }

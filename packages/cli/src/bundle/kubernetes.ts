@@ -72,6 +72,12 @@ const SLACK_TEXT = [
   `{{ range .Alerts.Resolved }}• No longer: ${escaped('.Annotations.summary')}\n{{ end }}`,
 ].join('');
 
+/** Names the first alert that fires, and one that is resolved only if none fires. */
+const SLACK_TITLE = [
+  '{{ $alerts := .Alerts.Resolved }}{{ if .Alerts.Firing }}{{ $alerts = .Alerts.Firing }}FIRING{{ else }}RESOLVED, no longer{{ end }}: ',
+  `${escaped('(index $alerts 0).Annotations.summary')}{{ if gt (len $alerts) 1 }}, and {{ len (slice $alerts 1) }} more{{ end }}`,
+].join('');
+
 /** An `AlertmanagerConfig` has no templates of its own, so the texts are those of the annotations. */
 const alertmanagerConfig = (
   options: KubernetesOptions,
@@ -81,7 +87,7 @@ const alertmanagerConfig = (
   const slack = {
     apiURL: WEBHOOK,
     sendResolved: true,
-    title: `{{ .Status | toUpper }}: {{ range $i, $alert := .Alerts }}{{ if eq $i 0 }}${escaped('.Annotations.summary')}{{ end }}{{ end }}{{ if gt (len .Alerts) 1 }}, and {{ len (slice .Alerts 1) }} more{{ end }}`,
+    title: SLACK_TITLE,
     text: SLACK_TEXT,
   };
   return {
