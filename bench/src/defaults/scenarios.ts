@@ -1,4 +1,4 @@
-import type { ErrorCategory } from '@breakerbox/core';
+import type { ErrorCategory, ToolConfig } from '@breakerbox/core';
 import { FIVE_CATEGORIES, oneUnknown, sharedCategory, twoCategories, usualCategory } from './failures.ts';
 import { shuffled } from './random.ts';
 import { dead, type Scenario, STEPS_A_MINUTE, sound, USUAL_STEPS, type World } from './scenario.ts';
@@ -32,6 +32,18 @@ const CATEGORIES: readonly ErrorCategory[] = [
 ];
 
 const twoAlike = (category: ErrorCategory): World => dead({ [DEAD]: category, [OTHER]: category });
+
+/** The server behind three of the tools is dead. `shared` is what the configuration says of each of them. */
+const behindServer = (id: string, title: string, shared: ToolConfig): Scenario => {
+  const behind = NAMES.slice(0, 3);
+  return {
+    ...FIVE_TOOLS,
+    id,
+    title,
+    tools: { ...FIVE, ...Object.fromEntries(behind.map((tool) => [tool, shared])) },
+    world: () => dead(together(behind, ['server', 'server', 'server'])),
+  };
+};
 
 /** A chat of 500 turns that never calls `step()`. */
 const withoutSteps = (stray: number, calls: number): Scenario => ({
@@ -93,6 +105,13 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'the same, wanted in 50 %',
     world: (random) => dead({ [DEAD]: usualCategory(random) }, { [DEAD]: 0.5 }),
   },
+  {
+    ...FIVE_TOOLS,
+    id: 'dead-stray',
+    title: 'the same, and 1 % of the other calls fail',
+    stray: 0.01,
+    world: (random) => dead({ [DEAD]: usualCategory(random) }, { [DEAD]: 0.5 }),
+  },
   ...[1, 2, 5].flatMap((every) => [60, 300].map((steps) => wantedEvery(every, steps))),
   {
     ...FIVE_TOOLS,
@@ -100,13 +119,6 @@ export const SCENARIOS: readonly Scenario[] = [
     title: 'a run with one tool, which is dead (network)',
     tools: { [DEAD]: {} },
     world: () => dead({ [DEAD]: 'network' }),
-  },
-  {
-    ...FIVE_TOOLS,
-    id: 'dead-stray',
-    title: 'the same, and 1 % of the other calls fail',
-    stray: 0.01,
-    world: (random) => dead({ [DEAD]: usualCategory(random) }, { [DEAD]: 0.5 }),
   },
   {
     ...FIVE_TOOLS,
@@ -142,11 +154,14 @@ export const SCENARIOS: readonly Scenario[] = [
     }),
   ),
   {
-    ...FIVE_TOOLS,
-    id: 'three-of-server',
-    title: 'three tools of five are dead, because the server behind them is (server)',
-    world: () => dead(together(NAMES.slice(0, 3), ['server', 'server', 'server'])),
+    ...EIGHT_TOOLS,
+    id: 'three-alike',
+    title: 'three dead tools of eight that have nothing but their category in common (server)',
+    world: () => dead({ [DEAD]: 'server', [OTHER]: 'server', query_db: 'server' }),
   },
+  behindServer('three-of-server', 'three tools of five are dead, because the server behind them is (server)', {}),
+  behindServer('three-declared', 'the same, and each of the three has `dependsOn`', { dependsOn: ['api'] }),
+  behindServer('three-of-group', 'the same, and the three are a group instead', { group: 'api' }),
   {
     id: 'half-server',
     title: 'two of four tools of one MCP server of three are dead (network)',
