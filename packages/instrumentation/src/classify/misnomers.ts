@@ -22,7 +22,9 @@ const ofPeer = (status: number, fallback: ErrorCategory): ErrorCategory => {
 const BODY_PARSED = /\bat parseJSONFromBytes \(|[\\/]undici[\\/]lib[\\/]api[\\/]readable\b/;
 /** The text of MCP's transports over HTTP, which LangChain wraps in an error of its own. Not every version gives the status. */
 const POSTED = /^(?:[\w' -]{1,160}: ){0,4}(?:Error )?POSTing to endpoint(?: \(HTTP (\d{3})\))?: /;
-const UNSERVED = /^(?:unknown scheme|bad port|invalid method|URL scheme .{0,40} is not)/i;
+/** What `fetch` says of a URL that it does not open. */
+const UNSERVED =
+  /^(?:unknown scheme|about scheme|failed to fetch the data URL|not implemented\.{3} yet|bad port|invalid method|URL scheme .{0,40} is not)/i;
 
 const meantBy = (error: unknown, names: readonly string[], message: string): ErrorCategory | undefined => {
   const is = (name: string) => names.includes(name);
