@@ -181,10 +181,11 @@ export class FailureLedgers {
     const own = { ...opening, at: correlationMoment(this.#store, opening.at) };
     if (isMember !== undefined) this.#correlate(mode, (one) => absorbMembers(one, tool, isMember));
     const listing = [this.real, this.#dryRun].filter(({ failures }) => isListed(failures.correlation, tool));
+    const opensAtOnce = (name: string) => this.#store.circuits.get(name)?.tool.policy.failureThreshold === 1;
     const isEvidence = own.category !== 'unusable' && own.at.ms >= this.#store.correlations.fleetEndedMs; // O8
     return this.#correlate(
       mode,
-      isEvidence ? (one) => correlateOpening(one, own, this.#rules) : same,
+      isEvidence ? (one) => correlateOpening(one, own, this.#rules, opensAtOnce) : same,
       (ledger, side) => {
         const { rule } = ledger.budget;
         if (rule === 'strict' ? listing.includes(side) : !fromClosed) return ledger;

@@ -31,6 +31,7 @@ export const facts = (given: Partial<RejectionFacts> = {}): RejectionFacts => ({
   ledger,
   at,
   takesTurns: true,
+  hasWorked: true,
   route: { kind: 'defer' },
   ...given,
 });

@@ -155,7 +155,7 @@ export interface Explanation {
   readonly circuits: readonly CircuitView[];
   /** The errors of the tool in this session that did not count, by category, and why each did not. */
   readonly ignored: readonly IgnoredErrors[];
-  /** The text for the model; empty if the call is made. */
+  /** The text for the model. If the call is made: which errors of the tool did not count, and why; empty without such errors. */
   readonly text: string;
 }
 
@@ -184,6 +184,9 @@ const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
     return { category, times, why };
   });
 
+const ignoredText = ({ category, times, why }: IgnoredErrors): string =>
+  `${times === 1 ? 'Once' : `${times} times`}, an error did not count (${category}), because ${why}.`;
+
 /** Pure. */
 export const explanationOf = (
   facts: RejectionFacts,
@@ -194,6 +197,7 @@ export const explanationOf = (
 ): Explanation => {
   const { tool, decision, reason, route, group } = facts;
   const names = new Set([tool, group?.name]);
+  const ignored = tally === undefined ? [] : ignoredErrors(tally);
   return {
     tool,
     decision,
@@ -204,8 +208,8 @@ export const explanationOf = (
       .filter((charge) => names.has(charge.tool))
       .map(({ at, ...charge }) => ({ ...charge, step: at.step, agoMs: Math.max(0, now.ms - at.ms) })),
     circuits,
-    ignored: tally === undefined ? [] : ignoredErrors(tally),
-    text: route === undefined ? '' : rejectionText(facts),
+    ignored,
+    text: route === undefined ? ignored.map(ignoredText).join('\n') : rejectionText(facts),
   };
 };
 

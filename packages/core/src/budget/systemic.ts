@@ -8,7 +8,7 @@ export interface SystemicPolicy {
   /**
    * Number of open circuits that opened with the same category, within `sameCategorySteps`. Up to 3, two circuits are enough within
    * `windowSteps` if their tools have a common dependency, and with `network`, `filesystem` or `resource` if no tool succeeded in
-   * between and one of the two has failed more than once since then. With 2, two circuits are enough within `windowSteps`, except with `timeout` and `permission`. Whole number ≥ 2. Default 3.
+   * between and one of the two has failed more than once since then, or opens at its first failure. With 2, two circuits are enough within `windowSteps`, except with `timeout` and `permission`. Whole number ≥ 2. Default 3.
    */
   readonly sameCategory: number;
   /**
@@ -314,11 +314,16 @@ export const correlateSuccess = (
   return isExpected ? correlation : { ...correlation, failures: NONE, sinceSuccess: NONE };
 };
 
+/** Whether one failure opens the circuit of a tool. */
+export type OpensAtOnce = (tool: string) => boolean;
+const never: OpensAtOnce = () => false;
+
 /** S1: a circuit opened. It joins an event that lasts, begins one, or is only listed. */
 export const correlateOpening = (
   correlation: Correlation,
   opening: Opening,
   policy: CorrelationPolicy | undefined,
+  opensAtOnce: OpensAtOnce = never,
 ): Correlation => {
   // A failed probe opens a circuit that was open already: nothing new.
   if (correlation.openings.some(({ tool }) => tool === opening.tool)) return correlation;
@@ -326,7 +331,7 @@ export const correlateOpening = (
   const sinceSuccess = [...correlation.sinceSuccess, opening.tool];
   const event =
     correlation.event === undefined
-      ? policy && eventOfOpenings({ ...correlation, openings, sinceSuccess }, opening, policy)
+      ? policy && eventOfOpenings({ ...correlation, openings, sinceSuccess }, opening, policy, opensAtOnce)
       : joined(correlation.event, opening, policy);
   return { ...correlation, openings, sinceSuccess, event };
 };
@@ -349,6 +354,7 @@ const eventOfOpenings = (
   { openings, sinceSuccess, failures }: Correlation,
   newest: Opening,
   policy: CorrelationPolicy,
+  opensAtOnce: OpensAtOnce,
 ): SystemicEvent | undefined => {
   const { tool, category, at } = newest;
   const { sameCategory } = policy;
@@ -356,9 +362,9 @@ const eventOfOpenings = (
   const ifEnough = (some: readonly Opening[], least: number) =>
     sourcesOf(some, policy) >= least ? systemicEvent(some, policy, at) : undefined;
   const alike = category === 'unknown' ? NONE : openings.filter((one) => one.category === category);
-  // One failure of each may be chance: two tools that fail for long fail one after the other at some time.
+  // One failure of each may be chance: two tools that fail for long fail one after the other at some time. Not where one is enough to open.
   const isBrief = (name: string): boolean =>
-    groupNameOf(name) === undefined && failures.filter((one) => one.tool === name).length === 1;
+    groupNameOf(name) === undefined && failures.filter((one) => one.tool === name).length === 1 && !opensAtOnce(name);
   const isUnbroken = (one: Opening): boolean =>
     OF_THE_MACHINE.has(category) && sinceSuccess.includes(one.tool) && !(isBrief(one.tool) && isBrief(tool));
   const isRelated = (one: Opening): boolean =>

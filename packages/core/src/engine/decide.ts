@@ -119,6 +119,7 @@ export class Decider {
       policy: (asked.spec ?? this.#engine.box.undeclared).policy,
       ledger: this.#engine.circuits.ledgers.real.ledger,
       takesTurns: this.#engine.circuits.store.steps === undefined && at.step > 0,
+      hasWorked: this.#engine.box.evidence.succeeded.has(asked.tool),
       ...this.#causesOf(asked, mode, call, at),
       at: circuitMoment(this.#engine.circuits.store, at),
     };

@@ -45,6 +45,8 @@ export interface Correlating {
   readonly dependency: (one: string, other: string) => boolean;
   /** Whether the configuration names the tool as an alternative of another one. */
   readonly isAlternative: (tool: string, of: string) => boolean;
+  /** C3: whether one failure opens the tool. */
+  readonly opensAtOnce: (tool: string) => boolean;
   /** C13: the circuit of a tool's group; of a group, its own. */
   readonly groupOf: (tool: string) => string | undefined;
   /** C12: whether the circuits are those of many sessions. */
@@ -125,7 +127,7 @@ export const recordOpening = (
 const clauses = (
   { openings, successes, log }: Correlation,
   { tool, category, at }: ModelOpening,
-  { rules, within, withinTwice, dependency }: Correlating,
+  { rules, within, withinTwice, dependency, opensAtOnce }: Correlating,
 ): readonly (readonly [some: readonly ModelOpening[], least: number])[] => {
   const together = openings.filter((one) => within(one.at, at));
   const isAlike = (one: ModelOpening) => one.category === category && category !== 'unknown'; // O6
@@ -135,7 +137,7 @@ const clauses = (
   // What all tools of a machine need, and not one of them has worked in between.
   const ofMachine = ['network', 'filesystem', 'resource'].includes(category);
   const failedOnce = (name: string) =>
-    !name.startsWith('group:') && log.filter((one) => one.tool === name).length === 1;
+    !name.startsWith('group:') && !opensAtOnce(name) && log.filter((one) => one.tool === name).length === 1;
   const isUnbroken = (one: ModelOpening) =>
     ofMachine && one.successes === successes && !(failedOnce(one.tool) && failedOnce(tool));
   const unbroken = alike.filter((one) => dependent.includes(one) || isUnbroken(one));

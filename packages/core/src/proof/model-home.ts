@@ -144,6 +144,7 @@ export const correlating = ({ systemic, config }: Model, { box, home }: ModelSes
         ([name, { alternatives = [] }]) =>
           alternatives.some((one) => one.tool === tool) && (name === of || groupFor(box, name) === of),
       ),
+    opensAtOnce: (tool) => knownCircuit(home, tool)?.rules.failureThreshold === 1,
     groupOf: (name) => groupFor(box, name),
     isShared: home.steps !== undefined,
     gate: gateRulesOf(systemic),

@@ -61,6 +61,8 @@ export interface RejectionFacts extends RejectionCauses {
   readonly at: Moment;
   /** Whether the steps of the wait are turns of the model: the session has its own circuits, and `step()` was called. */
   readonly takesTurns: boolean;
+  /** C14: whether a call of the tool has succeeded since the box was made. */
+  readonly hasWorked: boolean;
   readonly ledger: Ledger;
   /** The fallback; undefined if there is no fallback. */
   readonly route: Route | undefined;
@@ -123,11 +125,12 @@ export const adviceText = (facts: RejectionFacts): string => {
 
 /** Which tool is unavailable, why and until when, and not to call it. */
 const skipText = (facts: RejectionFacts, isUnavailable: string): string => {
-  const { tool, key, circuit } = facts;
+  const { tool, key, circuit, hasWorked } = facts;
   const again = againOf(facts);
   const advice = again === undefined ? 'Do not call it.' : `Do not call it now. ${again}`;
   const target = key === undefined ? '' : ' for this target';
-  const others = key !== undefined && circuit?.state === 'closed' ? ' Other targets still work.' : '';
+  const work = hasWorked ? 'still' : 'may';
+  const others = key !== undefined && circuit?.state === 'closed' ? ` Other targets ${work} work.` : '';
   return `Tool ${quoteTool(tool)} ${isUnavailable}${target}: ${whyOf(facts)}. ${advice}${others}`;
 };
 

@@ -47,7 +47,12 @@ describe('Q1: errors that are not counted', () => {
       { category: 'invalid_input', times: 1, why: 'the arguments were wrong' },
       { category: 'network', times: 1, why: expect.stringContaining('ignore it') },
     ]);
-    expect(session.explain('b').ignored).toEqual([]);
+    expect(session.explain('a').text).toBe(
+      '2 times, an error did not count (tool_error), because the tool answered that this request cannot be done, and nothing shows an outage.\n' +
+        'Once, an error did not count (invalid_input), because the arguments were wrong.\n' +
+        'Once, an error did not count (network), because it counts for a call within this one, or the settings or the caller ignore it.',
+    );
+    expect(session.explain('b')).toMatchObject({ ignored: [], text: '' });
   });
 
   test('C14, C15: a failure of a key counts for the key alone, and explain() says so', () => {

@@ -13,16 +13,27 @@ describe('R3, R2, F2: advice for a call whose key is open', () => {
     const { message } = session.acquire('a', { input: at('x.example') });
     expect(message).toBe(
       "Tool 'a' is unavailable for this target: the last calls failed (network). Do not call it now. It may work again in " +
-        'about 60 s. Other targets still work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
+        'about 60 s. Other targets may work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
     expect(words(message)).toBeLessThanOrEqual(60);
     steps(session, 3);
     session.acquire('a', { input: at('x.example') });
     expect(session.acquire('a', { input: at('x.example') }).message).toBe(
       "Tool 'a' is unavailable for this target: the last calls failed (network). Do not call it now. One call is testing that now. It may " +
-        'work again later in this run. Other targets still work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
+        'work again later in this run. Other targets may work. Continue without it, and say in your answer what is missing. [breakerbox:not-called]',
     );
     expect([session.note(), session.unavailable()]).toEqual(['', []]);
+  });
+
+  test('R3, C14: the model reads that other targets still work once a call of the tool has worked', () => {
+    const { session } = keyed();
+    openKey(session, 'x.example');
+    const read = () => session.acquire('a', { input: at('x.example') }).message;
+    expect(read()).toContain('Other targets may work.');
+    visit(session, 'b', 'y.example');
+    expect(read()).toContain('Other targets may work.');
+    visit(session, 'a', 'y.example');
+    expect(read()).toContain('Other targets still work.');
   });
 
   test('R3: while the tool itself is not closed, the message does not say that other targets work', () => {

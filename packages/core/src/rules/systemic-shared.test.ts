@@ -223,6 +223,18 @@ describe('S1: open circuits of one category', () => {
     return session.view().systemic?.openings.map(({ tool }) => tool);
   };
 
+  test('S1: two tools that open at their first failure make an event, unless a tool succeeds between them', () => {
+    const tools = { a: { failureThreshold: 1 }, b: { failureThreshold: 1 }, e: {} };
+    const run = (category: ErrorCategory, between: string[] = []) => {
+      const { session } = bench({ tools });
+      failOnce(session, 'a', category);
+      for (const tool of between) succeedOnce(session, tool);
+      failOnce(session, 'b', category);
+      return session.view().state;
+    };
+    expect([run('network'), run('network', ['e']), run('server')]).toEqual(['paused_systemic', 'active', 'active']);
+  });
+
   test.each([...together, ...apart])(
     'S1: three of %s within 20 steps make an event, although another tool works',
     (category) => {
