@@ -17,7 +17,7 @@ export {
 } from './guard.ts';
 export { type GuardAllOptions, type GuardedFunctions, guardAll, type ToolFunction } from './guard-all.ts';
 export { type HookedCall, type HookedCalls, type HookedCallsOptions, hookedCalls } from './hooked-calls.ts';
-export type { JudgingOptions } from './judging.ts';
+export { defaultKey, type JudgingOptions } from './judging.ts';
 export type { GuardModelsOptions } from './models/candidates.ts';
 export {
   type GuardedModels,

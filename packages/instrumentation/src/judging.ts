@@ -1,5 +1,5 @@
 import { type Classification, ERROR_CATEGORIES, type ErrorCategory } from '@breakerbox/core';
-import { atOnce, isObject, read, readKeys, safely } from '@breakerbox/core/internal';
+import { atOnce, read, safely } from '@breakerbox/core/internal';
 import { targetIn } from './classify/call.ts';
 import { readReturned, readThrown, type Verdict } from './classify/classify.ts';
 import { kindOf, TOOL_KINDS, type ToolKind } from './classify/kind.ts';
@@ -109,6 +109,13 @@ export const judgesBy = (options: JudgingOptions, where: string): JudgeOf => {
 /** A judge without options, which asks only the classifier. */
 export const plainJudge: JudgeOf = judgesBy({}, 'a call');
 
+/**
+ * The key of a call (C14) that no option names: the host of the first URL in its input, or its `host`. Guards and `breakerbox replay` use
+ * it. Give it to `acquire` if you settle calls with the verdicts of `classifyError`.
+ */
+export const defaultKey = (input: unknown): string | undefined =>
+  typeof input === 'object' || typeof input === 'string' ? targetIn(input)?.host : undefined;
+
 /** A class, because adapters make one for many calls. */
 class ToolJudge implements Judge {
   readonly #tool: string;
@@ -127,8 +134,7 @@ class ToolJudge implements Judge {
 
   keyOf(input: unknown): string | undefined {
     const { key } = this.#options;
-    if (key === undefined)
-      return typeof input === 'object' || typeof input === 'string' ? targetIn(input)?.host : undefined;
+    if (key === undefined) return defaultKey(input);
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 
@@ -162,11 +168,10 @@ class ToolJudge implements Judge {
     return classify && this.#ask('classify', () => classify(value, { returned, tool }), asClassification);
   }
 
-  /** C14: a call without arguments chooses no host, file or account. Without keys, the tool has one circuit for all of them. */
+  /** C14: a call without arguments chooses no host. Without keys, the tool has one circuit for all of them. */
   #blaming(found: Verdict, input: unknown): Classification {
     const isKeyless = this.#options.key === false && found.blames === 'key';
-    const isEmpty = input === undefined || (isObject(input) && readKeys(input).length === 0);
-    return isKeyless || isEmpty ? { ...found, blames: 'tool' } : found;
+    return isKeyless || input === undefined ? { ...found, blames: 'tool' } : found;
   }
 
   #readKind({ name = this.#tool, title }: KnownTool): ToolKind | false | undefined {

@@ -18,8 +18,8 @@ export interface JudgedEnding {
   readonly blames: Blamed;
   /** The text gave no evidence: `tool_error` and `unknown` are what is left. */
   readonly isUnjudged: boolean;
-  /** What is known of an error that nothing explains (O8). */
-  readonly unexplained?: Classification['unexplained'];
+  /** The verdict of the classifier, which core reads as live. Undefined: the recording has the outcome itself. */
+  readonly verdict?: Classification;
 }
 
 /** Whether it is an error of the tool that counts in no circuit, not even in that of a key: it was neither denied nor cancelled. */
@@ -66,8 +66,10 @@ export const judgeEnding = (
   const context: ReadContext = { tool, recorded: true, ...(input !== undefined && { input }) };
   const verdict = 'error' in ending ? classifyError(ending.error, context) : classifyResult(ending.result, context);
   if (verdict === undefined) return SUCCESS;
-  const { category, retryAfterMs, blames, unexplained } = verdict;
+  const { category, retryAfterMs } = verdict;
   const own = config.tools?.[tool]?.outcomes?.[category] ?? config.defaults?.outcomes?.[category];
   const outcome = own ?? DEFAULT_JUDGEMENT[category];
-  return { outcome, category, retryAfterMs, blames, isUnjudged: WITHOUT_EVIDENCE.includes(category), unexplained };
+  const isKeyless = (config.tools?.[tool]?.key ?? config.defaults?.key) === false;
+  const blames = isKeyless && verdict.blames === 'key' ? 'tool' : verdict.blames;
+  return { outcome, category, retryAfterMs, blames, isUnjudged: WITHOUT_EVIDENCE.includes(category), verdict };
 };

@@ -72,6 +72,10 @@ export interface ToolTally {
   unjudged: number;
   /** Errors that count in no circuit, by category: calls that were neither denied nor cancelled. */
   readonly ignoredErrors: Partial<Record<ErrorCategory, number>>;
+  /** Failures that blame the key of the call, such as the host of its URL, and not the tool (C14). */
+  keyFailures: number;
+  /** The different keys of these failures. At most 10,000 are told apart. */
+  failedKeys: number;
   openings: number;
   /** Openings that rejected calls, and not one of them had failed. */
   falseOpenings: number;
@@ -86,6 +90,8 @@ export const newToolTally = (tool: string): ToolTally => ({
   calls: noOutcomes(),
   unjudged: 0,
   ignoredErrors: {},
+  keyFailures: 0,
+  failedKeys: 0,
   openings: 0,
   falseOpenings: 0,
   openMs: 0,

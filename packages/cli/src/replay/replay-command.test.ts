@@ -79,6 +79,21 @@ describe('breakerbox replay', () => {
     expect(keys.out).not.toContain('not counted'); // C14
   });
 
+  test('C14: failures of keys are shown apart from those of the tool, without the names of the keys', async () => {
+    const rows = Array.from({ length: 30 }, (_, index) => ({
+      ...{ session: 's', at: at(index), tool: 'fetch_url', input: { url: `https://dead-${index}.example/` } },
+      error: `getaddrinfo ENOTFOUND dead-${index}.example`,
+    }));
+    const recording = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+    const { out } = await replay(recording + calls('two', '..'));
+    expect(out).toMatch(/fetch_url +30 +30 +1 +/);
+    expect(out).toContain('fetch_url: 30 of 30 calls, with 30 keys.');
+    expect(out).not.toContain('dead-');
+    expect((await replay(calls('one', 'xxxx'))).out).not.toContain('the key of a call');
+    const { decisions } = await reported(recording);
+    expect(decisions?.tools).toMatchObject([{ tool: 'fetch_url', keyFailures: 30, failedKeys: 30, ignoredErrors: {} }]);
+  });
+
   test('O8: the sessions of an agent are those of one process: a tool that never worked opens in each of them', async () => {
     const dead = ['one', 'two', 'three']
       .map((session, hour) => failing(session, 'search', 'the search backend is not configured', 3, hour + 1))

@@ -132,6 +132,7 @@ const decisionsText = (decisions: Decisions, columns: number): readonly string[]
       ? `${pauses.length + limits.length === 0 ? 'Nothing' : 'No circuit'} would have opened, and no failed or successful call would have been rejected by a circuit or the budget.`
       : [plainTable([header, ...rows], columns), ...moreLine(shown.length)].join('\n'),
     ...uncountedText(tools),
+    ...keysText(tools),
     ...(sessionsOfFailures > 0 ? [rejectedText(decisions)] : []),
     ...(openings.length > 0 ? [openingsText(decisions, columns)] : []),
     ...(pauses.length > 0 ? [pausesText(decisions)] : []),
@@ -161,6 +162,21 @@ const uncountedText = (tools: Decisions['tools']): readonly string[] => {
   return [
     ['Tools whose errors do not count:', ...rows.slice(0, MAX_ROWS), ...moreLine(rows.length), advice].join('\n'),
   ];
+};
+
+/** C14: failures that count for their keys alone, until enough keys fail in a row. */
+const keysText = (tools: Decisions['tools']): readonly string[] => {
+  const rows = tools.flatMap(({ tool, keyFailures, failedKeys, calls }) =>
+    keyFailures === 0
+      ? []
+      : [
+          `  ${short(tool)}: ${keyFailures.toLocaleString('en')} of ${count(totalOf(calls), 'call')}, with ${count(failedKeys, 'key')}.`,
+        ],
+  );
+  if (rows.length === 0) return [];
+  const title = 'Failures that blame the key of a call, such as the host of its URL, and not the tool:';
+  const advice = 'They open the circuit of that key. The tool opens if enough keys fail in a row.';
+  return [[title, ...rows.slice(0, MAX_ROWS), ...moreLine(rows.length), advice].join('\n')];
 };
 
 const rejectedText = ({ failedCallsAvoided, goodCallsLost, sessionsOfFailures, rejected }: Decisions): string => {

@@ -20,6 +20,8 @@ export interface SimulatedCall {
   readonly number: number;
   readonly tool: string;
   readonly group: string | undefined;
+  /** Its key, such as the host of its URL (C14). It is never printed. */
+  readonly key: string | undefined;
   readonly atMs: number;
   readonly decision: Decision;
   readonly reason: Reason;

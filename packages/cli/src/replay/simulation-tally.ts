@@ -17,6 +17,8 @@ import type { SimulatedCall, SimulationObserver } from './simulation-observer.ts
 /** Openings and pauses that a report lists. The tallies count all of them. */
 const MAX_LISTED = 5000;
 const MAX_DIFFERENCES = 20;
+/** Keys of a tool that are told apart. */
+const MOST_KEYS = 10_000;
 /** Decisions that a recording cannot repeat (T8): they depend on arguments, on checks before the call, or on an operator. */
 const NOT_COMPARED: readonly string[] = [
   'repeat',
@@ -97,6 +99,17 @@ export const tallySimulation = (
     return known;
   };
 
+  const keys = new Map<string, Set<string>>();
+
+  const keyFailed = (tool: string, key: string): void => {
+    const failing = keys.get(tool) ?? new Set();
+    keys.set(tool, failing);
+    if (failing.size < MOST_KEYS) failing.add(key);
+    const tally = tallyOf(tool);
+    tally.keyFailures += 1;
+    tally.failedKeys = failing.size;
+  };
+
   const closeOpening = (key: string, atMs: number): void => {
     const opening = open.get(key);
     if (!opening) return;
@@ -163,6 +176,7 @@ export const tallySimulation = (
       if (judged?.isUnjudged) tally.unjudged += 1;
       if (judged?.category !== undefined && isIgnoredError(judged))
         tally.ignoredErrors[judged.category] = (tally.ignoredErrors[judged.category] ?? 0) + 1;
+      if (judged?.blames === 'key' && call.key !== undefined) keyFailed(call.tool, call.key);
       if (!call.executes) rejected(call, outcome);
       if (call.atMs > lastMs) lastMs = call.atMs;
     },

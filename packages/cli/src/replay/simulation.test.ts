@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { createBreakerbox } from '@breakerbox/core';
+import { guard } from '@breakerbox/instrumentation';
+import { describe, expect, test } from 'vitest';
 import { judgeEnding } from './judged-ending.ts';
 import type { Ending, RecordedEvent } from './recording.ts';
 import { createSimulation } from './simulation.ts';
@@ -130,6 +132,58 @@ test('T1: sessions are apart, whatever their times are; in scope process they sh
   expect(simulate(eventsOf([...one, ...other])).openings).toEqual([]);
   expect(simulate(eventsOf([...other, ...one]))).toMatchObject({ openings: [], misplaced: 0 });
   expect(simulate(eventsOf([...one, ...other]), { scope: 'process' }).openings).toHaveLength(1);
+});
+
+describe('C14: keys', () => {
+  const url = (host: number) => ({ url: `https://h${host}.example/a` });
+  const missing = (index: number): Call => ({
+    ...{ tool: 'fetch_url', at: index * 1000, input: url(index) },
+    ending: { error: `getaddrinfo ENOTFOUND h${index}.example` },
+  });
+
+  test('a tool whose keys fail in a row opens at the same call as live', async () => {
+    const { tools, openings } = simulate(eventsOf(Array.from({ length: 30 }, (_, index) => missing(index))));
+    const session = createBreakerbox({ agent: 'live', clock: { now: () => 0, unixNow: () => 0 } }).session();
+    const fetchUrl = guard(session, 'fetch_url', async (input: { url: string }): Promise<void> => {
+      throw new Error(`getaddrinfo ENOTFOUND ${new URL(input.url).hostname}`);
+    });
+    let calls = 0;
+    while (session.view().circuits[0]?.state !== 'open') await fetchUrl(url(calls++)).catch(() => {});
+    expect(openings).toMatchObject([{ tool: 'fetch_url', category: 'network', openedAtMs: (calls - 1) * 1000 + 10 }]);
+    expect(tools.get('fetch_url')).toMatchObject({ openings: 1, keyFailures: 30, failedKeys: 30 });
+  });
+
+  test('an open key rejects its own calls only', () => {
+    const to = (host: number, at: number, ending: Ending): Call => ({
+      tool: 'fetch_url',
+      at,
+      input: url(host),
+      ending,
+    });
+    const dead = Array.from({ length: 5 }, (_, index) => to(1, index * 2000, { error: 'HTTP 503' }));
+    const fine = Array.from({ length: 5 }, (_, index) => to(2, index * 2000 + 1000, OK));
+    const { tools, openings } = simulate(eventsOf([...dead, ...fine].sort((one, other) => one.at - other.at)));
+    expect(openings).toEqual([]);
+    const { rejected, ...tally } = tools.get('fetch_url') ?? {};
+    expect(tally).toMatchObject({ keyFailures: 5, failedKeys: 1, ignoredErrors: {} });
+    expect(rejected?.circuit).toMatchObject({ measured: { failure: 1 }, modelled: { failure: 1, success: 0 } });
+  });
+
+  test('an answer 404 interrupts the row', () => {
+    const gone: Call = { ...missing(4), ending: { error: 'HTTP 404 Not Found' } };
+    const row = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => missing(from + index));
+    expect(simulate(eventsOf([...row(0, 4), gone, ...row(5, 9)])).openings).toEqual([]);
+  });
+
+  test.each([
+    ['of a tool without keys', { url: 'https://a.example/' }, { tools: { fetch_url: { key: false } } }],
+    ['of a call without arguments', {}, {}],
+  ] as const)('failures %s count for the tool', (_, input, config) => {
+    const calls = [0, 1, 2].map((at) => ({ tool: 'fetch_url', at, input, ending: { error: 'HTTP 503' } }));
+    const { tools, openings } = simulate(eventsOf(calls), config);
+    expect(openings).toMatchObject([{ category: 'server' }]);
+    expect(tools.get('fetch_url')?.keyFailures).toBe(0);
+  });
 });
 
 test('an event before an earlier one of its session keeps the time of that one, and an end without a start is left out', () => {

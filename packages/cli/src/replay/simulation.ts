@@ -1,5 +1,6 @@
 import { createBreakerbox, type Decision, type Outcome, type Reason } from '@breakerbox/core';
 import { isUnusableWith } from '@breakerbox/core/internal';
+import { defaultKey } from '@breakerbox/instrumentation';
 import { asUnusable, type JudgedEnding } from './judged-ending.ts';
 import { type OpenSession, openSessions, type PendingCall, ROUNDED_MS } from './open-sessions.ts';
 import { type EndEvent, type RecordedEvent, type StartEvent, type Used, usedBy } from './recording.ts';
@@ -20,11 +21,10 @@ const isRun = (decision: Decision): boolean => decision === 'call' || decision =
 
 /** Settles a permit as the recording says. */
 const settle = ({ permit }: PendingCall, judged: JudgedEnding, used: Used): void => {
-  const { outcome, category, retryAfterMs, blames, unexplained } = judged;
+  const { outcome, category, retryAfterMs, blames, verdict } = judged;
   if (outcome === 'success') permit.settle({ outcome, ...used });
-  else if (unexplained !== undefined && category !== undefined) {
-    permit.settle({ error: {}, verdict: { category, unexplained }, ...used }); // Core knows what the tool has done before (O8).
-  } else {
+  else if (verdict !== undefined) permit.settle({ error: {}, verdict, ...used });
+  else {
     permit.settle({
       outcome: outcome as Exclude<Outcome, 'success'>,
       ...used,
@@ -77,7 +77,8 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     resumeAsLive(open, live?.reason);
     waitForProbe(open, event);
     open.calls += 1;
-    const permit = session.acquire(tool, { callId, input });
+    const key = defaultKey(input);
+    const permit = session.acquire(tool, { callId, input, key });
     const decision = permit.wouldDecide ?? permit.decision;
     const executes = isRun(decision);
     const call: SimulatedCall = {
@@ -85,6 +86,7 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
       number: open.calls,
       tool: permit.tool,
       group: permit.group,
+      key,
       atMs: clock.atMs,
       decision,
       reason: permit.reason,
@@ -114,7 +116,8 @@ export const createSimulation = (config: ReplayConfig, observer: SimulationObser
     const { tool } = open.call;
     const read = judge(event, tool, open.input);
     settle(open, read, usedBy(event));
-    const isUnusable = read.unexplained !== undefined && isUnusableWith(box, tool, read.unexplained.digest);
+    const digest = read.verdict?.unexplained?.digest;
+    const isUnusable = digest !== undefined && isUnusableWith(box, tool, digest);
     observer.ended(open.call, isUnusable ? asUnusable(read, tool, config) : read);
     return true;
   };

@@ -14,8 +14,8 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
   const answer = (reason: string): Verdict => ({ ...verdict, category: 'tool_error', why: reason });
   const ofKey = (what: string): Verdict => ({
     ...verdict,
-    blames: 'key',
-    why: `${why}, of the ${what} that the call chose`,
+    blames: call.isEmpty ? 'tool' : 'key',
+    why: call.isEmpty ? why : `${why}, of the ${what} that the call chose`,
   });
   if (call.isUnserved && isFailure && category !== 'resource') return answer('a URL that is not fetched');
   const isTarget = isFailure && isAboutTarget(evidence, text, call);

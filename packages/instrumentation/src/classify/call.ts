@@ -133,6 +133,8 @@ export const callOf = (context: ReadContext | undefined) => {
   return {
     context,
     kind,
+    /** It has no arguments, so it chose no host and no file. */
+    isEmpty: isObject(input) && keys.length === 0,
     /** It opens the page of its URL. */
     opens,
     /** The strings in its arguments, and the parts of its URL, which an error may quote. */
