@@ -3,19 +3,32 @@ import { withoutAdvice } from '../advice.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
-  if (typeof error === 'string') {
-    const text = withoutAdvice(error.slice(0, TEXT_LIMIT));
-    return faultIn(text) ?? text;
-  }
-  const message = withoutAdvice(
-    readText(error, 'message') ??
-      (contentOf(read(error, 'content')) || joined(SAID.map((key) => readText(error, key)))),
-  );
-  if (!message.startsWith('Command ')) return faultIn(message) ?? message;
-  const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key)).find(Boolean);
+  const message = typeof error === 'string' ? error : wholeText(error, 'message');
+  if (typeof error !== 'string' && message?.startsWith('Command ')) return endsOf(withoutCommand(error, message));
+  const text =
+    message === undefined
+      ? contentOf(read(error, 'content')) || joined(SAID.map((key) => wholeText(error, key)))
+      : endsOf(message);
+  return faultIn(text) ?? text;
+};
+
+const withoutCommand = (error: unknown, message: string): string => {
+  const command = ['escapedCommand', 'command', 'cmd'].map((key) => wholeText(error, key)).find(Boolean);
   if (command) return message.replace(command, () => '');
   // The synchronous functions quote the command only here, before the first line break.
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
+};
+
+const wholeText = (value: unknown, key: string): string | undefined => readText(value, key, Number.POSITIVE_INFINITY);
+
+/** Characters that are kept of the end of a long text. */
+const END = 1024;
+
+/** A text without advice. A long one is cut in the middle, because the evidence is at its ends (O2). Advice is at the end. */
+const endsOf = (text: string): string => {
+  if (text.length <= TEXT_LIMIT) return withoutAdvice(text);
+  const end = withoutAdvice(text.slice(-2 * TEXT_LIMIT)).slice(-END);
+  return `${withoutAdvice(text.slice(0, TEXT_LIMIT - END - 1))}\n${end}`;
 };
 
 /** What a SOAP fault says: its code and its reason. */
@@ -28,8 +41,8 @@ export const faultIn = (text: string): string | undefined => {
   return code && reason && `${code}: ${reason.trim()}`;
 };
 
-const joined = (texts: readonly unknown[]): string =>
-  withoutAdvice(texts.filter(Boolean).join('\n')).slice(0, TEXT_LIMIT);
+const joined = (texts: readonly (string | undefined)[]): string =>
+  endsOf(texts.flatMap((text) => (text ? endsOf(text) : [])).join('\n'));
 
 /** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
 const SAID = 'error_description error_message errorMessage msg errmsg detail title description reason statusText'.split(
@@ -38,7 +51,7 @@ const SAID = 'error_description error_message errorMessage msg errmsg detail tit
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>
-  joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => readText(part, 'text')));
+  joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => wholeText(part, 'text')));
 
 /** Keys that hold the text of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. Others are not listed: there may be millions. */
 const TEXTS =
@@ -54,7 +67,7 @@ export const allTextOf = (error: unknown): string => {
     const found = TEXTS.map((key) => read(one, key));
     values.push(...found.filter((value) => isObject(value) || typeof value === 'string'));
   }
-  return joined(values.map((value) => (typeof value === 'string' ? value.slice(0, TEXT_LIMIT) : undefined)));
+  return joined(values.map((value) => (typeof value === 'string' ? value : undefined)));
 };
 
 /** Whether a text contains one of the words, as a whole word. */

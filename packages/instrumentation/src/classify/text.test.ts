@@ -54,6 +54,27 @@ describe('O2e: the ends of a long text', () => {
     ['unknown', ['{', '  "a": 1,', ...lines(4), '  timed out', '  "b": 1', '}']],
   ])('O2e: %s: %j', (wanted, text) => expect(category(text.join('\n'))).toBe(wanted));
 
+  const long = `${'Loading module configuration from the registry\n'.repeat(100)}Error: connect ECONNREFUSED 10.0.0.1:5432`;
+  it.each<[string, unknown]>([
+    ['a message', new Error(long)],
+    ['a message with advice', new Error(`${long}\n<breakerbox>${'Do not call it now. '.repeat(99)}</breakerbox>`)],
+    ['a string', long],
+    ['a text of MCP', { isError: true, content: [{ type: 'text', text: long }] }],
+    ['several texts of MCP', { isError: true, content: [{ text: 'x' }, { text: long }, { text: 'y' }] }],
+    ['a detail', { detail: long }],
+    [
+      'the output of a command',
+      Object.assign(new Error(`Command failed: ${'x '.repeat(5000)}\nECONNREFUSED`), { cmd: 'x '.repeat(5000) }),
+    ],
+  ])('O2e: the last lines of a long text are evidence: %s', (_, error) =>
+    expect(classifyError(error, { unixMs: 0 }).category).toBe('network'),
+  );
+
+  it('O2e: the middle of a long text is not', () => {
+    const middle = `${'Loading\n'.repeat(600)}connect ECONNREFUSED 10.0.0.1:5432\n${'Loading\n'.repeat(600)}`;
+    expect(category(middle)).toBe('unknown');
+  });
+
   it('O2e: a text of 1,000 characters is read as a whole', () => {
     expect(category(`${'x'.repeat(990)} timed out`)).toBe('timeout');
     expect(category(`${'x'.repeat(1000)} timed out`)).toBe('unknown');
