@@ -135,7 +135,7 @@ describe('O2: codes, gRPC and names of classes in a text', () => {
     resource: LimitExceededException: x
     resource: UsageLimitExceededError: x
     resource: ConcurrentRunLimitExceededError: x
-    unknown: OrderLimitExceededError: x
+    tool_error: OrderLimitExceededError: x
     resource: ResourceExhaustedError: x
     timeout: ConnectTimeout
     timeout: ReadTimedOut
@@ -403,7 +403,7 @@ describe('O2: words of an outage, and the same words about something else', () =
     server: something went wrong
     tool_error: Room service is not available
     tool_error: The store is not available for pickup
-    unknown: The host is busy
+    tool_error: The host is busy
     tool_error: The process is not running
     tool_error: the store is unavailable in Graz`),
   )('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));

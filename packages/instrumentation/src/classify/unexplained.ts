@@ -1,7 +1,7 @@
 import { hashOfText } from '@breakerbox/core/internal';
 import type { Call } from './call.ts';
 import type { Verdict } from './verdict.ts';
-import { BUG } from './words.ts';
+import { BUG, REFUSED } from './words.ts';
 
 /** What belongs to the tool and not to the request: its program, its peers, its settings, its account. */
 const OWN =
@@ -9,9 +9,8 @@ const OWN =
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
   /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero) (?:\S+ ){0,3}(?:found|match\w*|results?|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|match|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
-/** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
-const REFUSED =
-  /\b(?:already|allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of|syntax error|parse|constraint|by zero)\b|exceed|limit|conflict|violat|polic|match|belong/i;
+
+const IS_REFUSED = new RegExp(REFUSED, 'i');
 
 /** Letters and frequent words of languages in which 'not found' and 'already paid' cannot be read. */
 const FOREIGN =
@@ -47,7 +46,7 @@ export const unexplainedIn = (
   const words = text.replaceAll('_', ' ');
   const isBug = BUG.some(({ pattern }) => pattern.test(words));
   const isOwn = isBug || OWN.test(text) || OWN.test(words);
-  const isRefused = !isBug && REFUSED.test(words);
+  const isRefused = !isBug && IS_REFUSED.test(words);
   if (!isOwn && (isRefused || NOT_FOUND.test(words))) return undefined;
   const ofTool = (isOwn || judgedBy === 'nothing') && !isRefused;
   return { digest: hashOfText(withoutLiterals(text), SEED), ofTool };

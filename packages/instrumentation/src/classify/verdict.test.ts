@@ -74,6 +74,13 @@ describe('O2: answers of Cloudflare, SOAP and Django', () => {
     ['tool_error of the tool', fault11('soap:Server', 'Kontonummer fehlt')],
     ['success', fault11('soap:Server', 'Timeout expired'), { input: { file: 'log.xml' } }],
     ['success', soap('<note>none</note>')],
+    ['success', `${fault11('soap:Server', 'Timeout expired')}${'<!-- -->'.repeat(2_048)}`],
+    [
+      'timeout of the tool',
+      fault11('soap:Server', 'Timeout expired')
+        .replace(/^.*?\?>/, '')
+        .replaceAll('s:', 'soap:'),
+    ],
     ['timeout of the tool', fault11('soap:Server', 'Timeout expired').replace('<?xml version="1.0"?>', '')],
     ['timeout of the tool', fault11('soap:Server', 'Timeout expired').replaceAll('s:', 'soap-env:')],
     ['success', `A fault looks like this: ${fault11('soap:Server', 'Timeout expired')}`],
@@ -120,6 +127,11 @@ describe('O2: answers of Cloudflare, SOAP and Django', () => {
     ['timeout', fault11('soap:Server', 'Timeout expired')],
     ['timeout', '<Fault><faultcode>Server</faultcode><faultstring>Timeout expired</faultstring></Fault>'],
     ['timeout', 'No order. <html><head><title>504 Gateway Timeout</title></head></html>'],
+    [
+      'timeout',
+      `No order. <!DOCTYPE html><html><head><style>${'.a{} '.repeat(300)}</style><title>504 Gateway Timeout</title></head></html>`,
+    ],
+    ['timeout', '<html><head><title>Order 5</title></head><body><h1>504 Gateway Timeout</h1></body></html>'],
     ['rate_limit', 'Request was throttled. Expected available in 37 seconds.'],
   ])('O2: an error: %s: %s', (category, text) => expect(readThrown(new Error(text)).category).toBe(category));
 
@@ -141,6 +153,10 @@ describe('O2: answers of Cloudflare, SOAP and Django', () => {
     expect(thrown(fault12('env:Sender', 'Account 12 has been closed')).category).toBe('tool_error');
     expect(thrown('soap:Client: The service is unavailable').category).toBe('server');
     expect(thrown('soap:Server: Account 12 has been closed').category).toBe('server');
+    expect(thrown('Of soap:Client: Kontonummer fehlt').category).toBe('server');
+    const apart = '<faultcode>soap:Client</faultcode><faultstring>Kontonummer fehlt</faultstring>';
+    expect([thrown(apart).category, thrown(soap(apart)).category]).toEqual(['server', 'invalid_input']);
+    expect(thrown('soap:Client: Kontonummer fehlt').why).toBe('a SOAP fault of the sender');
   });
 });
 

@@ -91,15 +91,17 @@ export const OUTAGES =
     |"(?:<(?:!doctype|html|head|body|\?xml)|internal s|bad g|service u|gateway|upstream|no healthy|too many r)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) (?:closed|terminated)\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong
     |(?:dienst|server) (?:ist )?(?:\w+ )?nicht (?:erreichbar|verfügbar)|interner serverfehler|service (?:est )?(?:\S+ )?indisponible|erreur interne|servicio no (?:está )?disponible|error interno|服务(?:器)?(?:暂时|暂|目前)?(?:不可用|异常|内部错误|错误)|(?:系统|服务器)(?:内部)?(?:错误|异常|繁忙)|サーバーエラー|сервис временно недоступен|ошибка сервера`);
 
+/** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
+export const REFUSED = r`\b(?:allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of|syntax error|parse|constraint|by zero)\b|already|exceed|limit|conflict|violat|polic|match|belong`;
+
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
     |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bline \d+ column \d+ \(char \d+\)|\bJSON input\b
   invalid_input the text is about the arguments: \b(?:invalid|malformed|unsupported|unrecognized|illegal|incorrect|incompatible|required(?! env)|expect(?:ed|ing)|out of (?:range|bounds))\b
     |\bmust (?:be|have|not|start|contain)\b
-  tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|\w*already\w*|only|must|should|unknown|missing|duplicate|ambiguous|insufficient|wrong|unexpected|unavailable|exceed\w*)\b
-    |\b(?:too \w+|at least|at most|maximum|more than|please|denied|disabled|closed|cancell?ed|expired|declined|rejected|ended|full|empty|conflict|conditional|archived|different|mismatch|violat\w+)\b
-    |\b(?:out of stock|sold out|syntax error|circular|unclosed|needed|reached|division by zero|requires?|failed: zero results|in your|unprocessable|constraint|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
+  tool_error the text is about what was asked for: n't\b|\b(?:not?|none|nothing|never|cannot|unknown|missing|unexpected|please|ended|cancell?ed|empty|conditional|circular|unclosed|needed|reached|requires?|more than|failed: zero results|in your|unprocessable|domain error|access to|\w+ exception|unable to (?:parse|find|locate|identify|determine)|select|timed out)\b
+    |${REFUSED}
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
 
