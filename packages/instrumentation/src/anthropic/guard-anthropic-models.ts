@@ -9,6 +9,7 @@ import { ModelsUnavailableError, RunLimitError } from '../models/models-unavaila
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
 import { checkVersion } from '../versions.ts';
+import { guardedClient, isMessage } from './guarded-client.ts';
 import { answeredStream, answeredWhole } from './message-answer.ts';
 import { MESSAGES } from './message-history.ts';
 
@@ -90,12 +91,16 @@ export const guardAnthropicModels = <Client extends AnthropicClient>(
   const list = listModels(box, named, options, 'guardModels()');
   const [primary] = list.candidates as readonly [Candidate<AnthropicModelEntry<Client>>];
   const { client, model } = primary.given;
-  const fetch = async (url: string | URL, init: RequestInit = {}): Promise<Response> => {
-    const path = pathOf(`${url}`, client.baseURL);
-    if (!/^\/v1\/messages(?:\?|$)/.test(path)) return (read(client, 'fetch') as typeof globalThis.fetch)(url, init);
+  const isAlone = list.candidates.length === 1;
+  return guardedClient(client, !isAlone, async (url, init, call) => {
+    const { pathname, search } = new URL(url);
+    if (!isMessage(pathname)) {
+      if (!asksForMessage(init.body)) return (read(client, 'fetch') as typeof globalThis.fetch)(url, init);
+      return unknownAddress(pathname);
+    }
     const body = JSON.parse(`${init.body}`) as MessageRequest;
     if (body.model !== model) return otherModel(model, body.model);
-    const signal = init.signal ?? undefined;
+    const { signal } = call;
     return askModels(list, {
       signal,
       tenant: options.tenant?.({ headers: new Headers(init.headers), metadata: body.metadata }),
@@ -103,31 +108,24 @@ export const guardAnthropicModels = <Client extends AnthropicClient>(
       canCarry: ({ isOfFirst, hasFirstKey }) =>
         (isOfFirst || !hasProvidersTool(body)) && (hasFirstKey || read(body.thread, 'type') !== 'continue'),
       call: (candidate, attempt) =>
-        askWithHistory(body.messages, MESSAGES, list.candidates.length === 1, async (messages, isCleaned) => {
+        askWithHistory(body.messages, MESSAGES, isAlone, async (messages, isCleaned) => {
           const { thinking, ...rest } = body;
           const own = { ...rest, ...(thinking !== undefined && !isCleaned && { thinking }), messages };
+          // The time limit of a call is for each model. That of a client is its own.
+          const timeout = call.limitMs === read(client, 'timeout') ? undefined : call.limitMs;
           const response = await attempt.wait(
-            send(candidate, primary, path, own, init, attempt),
+            send(candidate, primary, `/v1/messages${search}`, own, { ...init, timeout }, attempt),
             limitOf(attempt, body),
           );
           return body.stream === true ? answeredStream(response, attempt, signal) : answeredWhole(response, attempt);
         }),
     }).catch(asResponse);
-  };
-  const guarded = client.withOptions({ fetch, maxRetries: 0 } as never) as Client;
-  // L9: with a thread, the SDK leaves out what the provider keeps of it, which other models do not have.
-  return list.candidates.length === 1 ? guarded : Object.assign(guarded, { _supportsMessageThreads: false });
+  });
 };
 
 const hostOf = ({ baseURL }: AnthropicClient): string => {
   const host = URL.canParse(baseURL) ? new URL(baseURL).host : 'unknown';
   return host === 'api.anthropic.com' ? 'anthropic' : host.replaceAll('.', '-');
-};
-
-/** The path of a request, without what the client's address has in front. */
-const pathOf = (url: string, baseURL: string): string => {
-  const base = baseURL.replace(/\/$/, '');
-  return url.startsWith(base) ? url.slice(base.length) : url;
 };
 
 const limitOf = ({ limits }: ModelAttempt, { stream }: MessageRequest): number =>
@@ -159,7 +157,7 @@ const send = (
   primary: Candidate<AnthropicModelEntry<AnthropicClient>>,
   path: string,
   body: MessageRequest,
-  { headers }: RequestInit,
+  { headers, timeout }: RequestInit & { readonly timeout: number | undefined },
   { signal }: ModelAttempt,
 ): Promise<Response> => {
   const { given } = candidate;
@@ -169,6 +167,7 @@ const send = (
     signal,
     maxRetries: 0,
     stream: body.stream === true,
+    ...(timeout !== undefined && { timeout }),
   };
   return given.client.post(path, request as never).asResponse();
 };
@@ -181,6 +180,18 @@ const otherModel = (model: string, asked: string | undefined): Response =>
     400,
     'invalid_request_error',
     `This client guards a list of models that begins with '${model}', and the request is for '${asked}'. Set model: '${model}', or make a client with guardModels() for the other one.`,
+  );
+
+/** Whether a body asks for a message. One that only counts its tokens has no limit for them. */
+const asksForMessage = (body: unknown): boolean =>
+  typeof body === 'string' && /"max_tokens":.*"messages":|"messages":.*"max_tokens":/s.test(body);
+
+/** A client of a subclass that gives messages another address: unguarded, it would have no circuit and no other model. */
+const unknownAddress = (path: string): Response =>
+  problem(
+    400,
+    'invalid_request_error',
+    `guardModels() does not know the address '${path}' for messages, so it can't guard them. Make the first client of a class of @anthropic-ai, such as AnthropicVertex.`,
   );
 
 /** What the SDK makes its own error of, without a retry. What is not an answer is thrown. */
