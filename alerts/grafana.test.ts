@@ -20,12 +20,14 @@ const template = z
   .regex(/^(?!.*\$\{)/s);
 const relativeTimeRange = z.strictObject({ from: z.number(), to: z.number() });
 
+/** The condition reads A. The texts read the others, for names. */
+const refId = z.string().regex(/^[AD-Z]$/);
 const query = z.strictObject({
-  refId: z.literal('A'),
+  refId,
   relativeTimeRange,
   datasourceUid: plain,
   model: z.strictObject({
-    refId: z.literal('A'),
+    refId,
     editorMode: z.literal('code'),
     instant: z.literal(true),
     range: z.literal(false),
@@ -64,7 +66,7 @@ const rule = z.strictObject({
     runbook_url: template,
     dashboard_url: template,
   }),
-  data: z.tuple([query, threshold]),
+  data: z.tuple([query, threshold]).rest(query),
 });
 const file = z.strictObject({
   apiVersion: z.literal(1),
@@ -93,15 +95,35 @@ describe('Grafana-managed rules', () => {
     expect(rules.map(({ uid }) => uid)).toContain('breakerbox-correlated-openings-fleet');
   });
 
-  it.each(rules)('$title has a query that parses', ({ data: [{ model }] }) => {
-    expect(() => namesIn(model.expr)).not.toThrow();
-  });
+  it.each(rules)(
+    '$title has queries that parse, each with its own letter',
+    ({ data: [query, threshold, ...named] }) => {
+      const queries = [query, ...named];
+      for (const { model } of queries) expect(() => namesIn(model.expr)).not.toThrow();
+      expect(query.refId).toBe('A');
+      const letters = [...queries, threshold].map((one) => one.refId);
+      expect(new Set(letters).size).toBe(letters.length);
+      for (const one of queries) expect(one.model.refId).toBe(one.refId);
+    },
+  );
+
+  // A rule does not fire if one of its queries has no data. A text reads the series with the labels of the alert, and no alert has this one.
+  it.each(rules)(
+    '$title asks for names with queries that always have data',
+    ({ data: [, , ...named], annotations }) => {
+      const texts = Object.values(annotations).join();
+      for (const { refId: letter, model } of named) {
+        expect(model.expr).toMatch(/ or label_replace\(vector\(0\), "none", "none", "", ""\)$/);
+        expect(texts).toContain(`{{ with $values.${letter} }}`);
+      }
+    },
+  );
 
   it.each(rules)('the texts of $title are in Grafana’s dialect', ({ annotations }) => {
     for (const text of Object.values(annotations)) {
       expect(text).not.toMatch(/\| query\b|\$externalLabels|\$value\b/);
       const used = [...text.matchAll(/\$(\w+)(?:\.(\w+))?/g)].map((match) =>
-        match[0].replace(/^\$values\.A$/, '$values'),
+        match[0].replace(/^\$values\.[AD-Z]$/, '$values'),
       );
       for (const name of used) expect(name).toMatch(/^\$(values|labels\.\w+)$/);
     }
@@ -116,7 +138,7 @@ describe('Grafana-managed rules', () => {
       const long = file
         .parse(parse(grafanaAlerting(options).text))
         .groups.flatMap((group) => group.rules)
-        .filter(({ data: [query] }) => query.model.expr.length > 8192)
+        .filter(({ data: [query, , ...named] }) => [query, ...named].some(({ model }) => model.expr.length > 8192))
         .map(({ title }) => title);
       // It looks back twice at its own condition, and twice at that of the fast burn.
       expect(long).toEqual(['BreakerboxBudgetBurnSlow']);

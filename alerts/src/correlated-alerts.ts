@@ -1,8 +1,8 @@
 import { type AlertDefinition, LOOK, type TextGround } from './alert.ts';
-import type { AlertLabel, Dialect, InText, TextQuery } from './dialect.ts';
+import { type AlertLabel, type Dialect, type InText, ofAll, type TextQuery } from './dialect.ts';
 import { inWords } from './duration.ts';
 import { MOST_IN_TITLE } from './failing.ts';
-import { AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
+import { AGENT, BY_AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
 import type { RuleSettings } from './settings.ts';
 
 const COMMENT =
@@ -48,8 +48,11 @@ const names = (
   inTitle?: Pick<InText, 'before' | 'most' | 'otherwise'>,
 ): string => {
   const { recent, lasting } = openings(matchers, andSelector);
+  const by = list === 'tool' ? `${BY_AGENT}, ${ERROR}` : `${TOOL}, ${ERROR}`;
+  const listed = list === 'tool' ? TOOL : BY_AGENT;
   return dialect.query({
     before: ': ',
+    ofAll: { by, query: `max by (${by}, ${listed}) (${ofAll(`${recent} or ${lasting}`)})` },
     query: `max by (${list === 'tool' ? TOOL : AGENT}) (${recent} or ${lasting})`,
     args: [...args, 'error', ...args, 'error'],
     list,

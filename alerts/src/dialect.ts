@@ -31,6 +31,24 @@ export interface TextQuery {
   readonly args: readonly (AlertLabel | 'from')[];
 }
 
+/** The same for the alerts of all agents at once, where the templates of a text cannot query. */
+export interface OfAll {
+  /** PromQL that keeps the labels of the alert. */
+  readonly query: string;
+  /** The labels of the alert. */
+  readonly by: string;
+  /** Only the first result counts. */
+  readonly isOne?: true;
+}
+
+/** PromQL of a text without the matchers of one alert, and not inside a template. */
+export const ofAll = (query: string): string =>
+  query
+    .replaceAll(/\w+=%q(?:, )?/g, '')
+    .replaceAll('{, ', '{')
+    .replaceAll('%%', '%')
+    .replaceAll('\\x60', '`');
+
 /** A query inside a text, with the words before and after its result. The text omits all of it if the result is empty. */
 export interface InText extends TextQuery {
   readonly before: string;
@@ -45,6 +63,8 @@ export interface InText extends TextQuery {
   readonly after: string;
   /** The words instead of all that if the result is empty. Default: none. */
   readonly otherwise?: string;
+  /** Without it, such a text has only `otherwise`. */
+  readonly ofAll?: OfAll;
 }
 
 /** A text that depends on whether a query has a result. `one` and `many` are for a result of 1 and of more: `many` has `%.0f`. */
@@ -171,24 +191,65 @@ export const prometheusDialect = ({
       : `${consoleUrl}${consolePath(labels)}`,
 });
 
-/**
- * Grafana's templates. They read values by the query's letter and cannot query. Without `grafanaUrl`, dashboards have the address that
- * Grafana is configured with.
- */
-export const grafanaDialect = ({
-  grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}',
-  consoleUrl,
-}: Addresses = {}): Dialect => ({
+/** A query of a Grafana-managed rule whose labels and value its texts read. */
+export interface GrafanaQuery {
+  readonly refId: string;
+  readonly expr: string;
+}
+
+export interface GrafanaDialect extends Dialect {
+  /** The queries that the texts have read so far. */
+  readonly queries: readonly GrafanaQuery[];
+}
+
+/** For an alert of no labels. A rule one of whose queries has no data does not fire. */
+const ALWAYS = 'label_replace(vector(0), "none", "none", "", "")';
+
+const grafanaTexts = ({ grafanaUrl, consoleUrl }: Addresses): Omit<Dialect, 'query'> => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   // Without data there is no A, and Grafana logs a template error for each evaluation that reads it.
   value: (as) => `{{ with $values.A }}${formatted('.Value', as)}{{ end }}`,
   counted: (one, many) =>
     `{{ with $values.A }}{{ if eq .Value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" .Value }} ${many}{{ end }}{{ end }}`,
   ofGroup,
-  query: ({ otherwise = '' }) => otherwise,
   count: (_, unknown) => unknown,
   time: () => '',
   withFrom: (text) => text,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, LAST_HOURS)}`,
   consoleUrl: (labels) => (consoleUrl === undefined ? undefined : `${consoleUrl}${consolePath(labels)}`),
 });
+
+/**
+ * Grafana's templates. They cannot query, and read values and labels of the queries of the rule by their letters: of those with the labels
+ * of the alert, and maybe more. Without `grafanaUrl`, dashboards have the address that Grafana is configured with.
+ */
+export const grafanaDialect = ({
+  grafanaUrl = '{{ reReplaceAll "/+$" "" externalURL }}',
+  consoleUrl,
+}: Addresses = {}): GrafanaDialect => {
+  const queries: GrafanaQuery[] = [];
+  /** Rules have the queries A and C. */
+  const refIdOf = (expr: string): string => {
+    const known = queries.find((one) => one.expr === expr);
+    const refId = known?.refId ?? String.fromCharCode('D'.charCodeAt(0) + queries.length);
+    if (known === undefined) queries.push({ refId, expr });
+    return refId;
+  };
+  return {
+    ...grafanaTexts({ grafanaUrl, consoleUrl }),
+    queries,
+    // One name and how many more, because a text reads one series of a query.
+    query: ({ before, after, list, detail, otherwise = '', ofAll: all }) => {
+      if (all === undefined) return otherwise;
+      const { query, by } = all;
+      const label = (name: ListedLabel): string => `{{ .Labels.${LABEL[name]} }}`;
+      const first = refIdOf(`topk by (${by}) (1, ${query}) or ${ALWAYS}`);
+      const others = all.isOne ? undefined : refIdOf(`count by (${by}) (${query}) - 1 > 0 or ${ALWAYS}`);
+      const named = label(list) + (detail === undefined ? '' : ` (${label(detail)})`);
+      const more =
+        others === undefined ? '' : `{{ with $values.${others} }} and {{ printf "%.0f" .Value }} more{{ end }}`;
+      const without = otherwise === '' ? '' : `{{ else }}${otherwise}`;
+      return `{{ with $values.${first} }}${before}${named}${more}${after}${without}{{ end }}`;
+    },
+  };
+};

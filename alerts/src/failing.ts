@@ -1,5 +1,18 @@
-import type { AlertLabel, Dialect, TextQuery } from './dialect.ts';
-import { AGENT, ATTR, ERROR, LIMIT, label, METRIC, ONLY_TOOLS, PRIMARY, SUSPECT, TOOL } from './promql.ts';
+import { type Dialect, type OfAll, ofAll, type TextQuery } from './dialect.ts';
+import {
+  AGENT,
+  ATTR,
+  BY_AGENT,
+  BY_TOOL,
+  ERROR,
+  LIMIT,
+  label,
+  METRIC,
+  ONLY_TOOLS,
+  PRIMARY,
+  SUSPECT,
+  TOOL,
+} from './promql.ts';
 import { WINDOW } from './settings.ts';
 
 /*
@@ -11,14 +24,26 @@ const OF_AGENT = `job=%q, ${AGENT}=%q`;
 const AGENT_LABELS = ['job', 'agent'] as const;
 const TOOL_LABELS = ['job', 'agent', 'tool'] as const;
 
+/** A query whose result an alert of Grafana finds among those of all. */
+interface Found extends TextQuery {
+  readonly ofAll: OfAll;
+}
+
 /**
  * How much a counter has grown since shortly before the trouble began, with series that are new: a session that is paused fails no more, and
  * the text must still name what failed. Processes that ended in the last minutes count. Before that time, the last value in an hour counts, so
- * that a gap in the scrapes does not make old failures new ones.
+ * that a gap in the scrapes does not make old failures new ones. For all alerts, it is the growth of half an hour.
  */
-const grewBy = (by: string, counter: string, of: readonly AlertLabel[]): TextQuery => {
+const grewBy = (by: string, counter: string, of: typeof AGENT_LABELS | typeof TOOL_LABELS): Found => {
   const now = `last_over_time(${counter}[${WINDOW.quarter}])`;
+  const all = ofAll(counter);
+  const last = `last_over_time(${all}[${WINDOW.half}])`;
+  const own = of === AGENT_LABELS ? BY_AGENT : BY_TOOL;
   return {
+    ofAll: {
+      by: own,
+      query: `sum by (${own}, ${by}) (${last} - last_over_time(${all}[${WINDOW.hour}] offset ${WINDOW.half}) >= 0 or ${last}) > 0`,
+    },
     query: `sum by (${by}) (${now} - last_over_time(${counter}[${WINDOW.hour}] @ %.0f) >= 0 or ${now}) > 0`,
     args: [...of, ...of, 'from', ...of],
   };
@@ -30,13 +55,13 @@ const failures = (of: string, andSelector: string): string =>
 /** Names in a title. A phone shows little more. */
 export const MOST_IN_TITLE = 3;
 
-const failuresOfTools = (andSelector: string): TextQuery =>
+const failuresOfTools = (andSelector: string): Found =>
   grewBy(`${TOOL}, ${ERROR}`, failures(`${OF_AGENT}, ${ONLY_TOOLS}`, andSelector), AGENT_LABELS);
 
 /** The tools of the agent that failed, those with the most failures first: `a (network), b (server)`. */
 const failed = (andSelector: string) => {
-  const { query, args } = failuresOfTools(andSelector);
-  return { query: `sort_desc(${query})`, args, list: 'tool', detail: 'error', isSorted: true } as const;
+  const { query, ...found } = failuresOfTools(andSelector);
+  return { ...found, query: `sort_desc(${query})`, list: 'tool', detail: 'error', isSorted: true } as const;
 };
 
 /** ` Tools that failed: a (network), b (server).` */
@@ -47,7 +72,11 @@ export const failingTools = (dialect: Dialect, andSelector: string): string =>
 export const failingInTitle = (dialect: Dialect, andSelector: string): string =>
   dialect.query({ ...failed(andSelector), before: ': ', most: MOST_IN_TITLE, after: '' });
 
-const mostOf = ({ query, args }: TextQuery): TextQuery => ({ query: `topk(1, ${query})`, args });
+const mostOf = ({ query, args, ofAll: all }: Found): Found => ({
+  query: `topk(1, ${query})`,
+  args,
+  ofAll: { ...all, isOne: true },
+});
 
 /** The category with which a tool failed most: ` (network)`. */
 export const failingWith = (dialect: Dialect, andSelector: string): string =>
@@ -61,8 +90,9 @@ export const failingWith = (dialect: Dialect, andSelector: string): string =>
 /** The model that has answered most instead of the first one of a list: `model:openai/gpt-5`. */
 export const otherModel = (dialect: Dialect, andSelector: string): string => {
   const of = `${OF_AGENT}, ${PRIMARY}=%q, ${label(ATTR.position)}="fallback"${andSelector}`;
+  const { query, args } = mostOf(grewBy(TOOL, `${METRIC.modelAnswers.prometheus}{${of}}`, TOOL_LABELS));
   return dialect.query({
-    ...mostOf(grewBy(TOOL, `${METRIC.modelAnswers.prometheus}{${of}}`, TOOL_LABELS)),
+    ...{ query, args },
     before: '',
     list: 'tool',
     after: '',
@@ -77,14 +107,14 @@ export const limitsReached = (dialect: Dialect, andSelector: string): string => 
 };
 
 /** Failures that blame a key, by category. */
-export const failuresOfKeys = (andSelector: string): TextQuery =>
+export const failuresOfKeys = (andSelector: string): Found =>
   grewBy(
     ERROR,
     `${METRIC.errors.prometheus}{${OF_AGENT}, ${TOOL}=%q, ${label(ATTR.blames)}="key"${andSelector}}`,
     TOOL_LABELS,
   );
 
-const events = (andSelector: string, by = ERROR, matchers = ''): TextQuery =>
+const events = (andSelector: string, by = ERROR, matchers = ''): Found =>
   grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`, AGENT_LABELS);
 
 /** The categories of the systemic events: ` (network)`. */
@@ -106,8 +136,13 @@ export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =
 export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
   const all = failuresOfTools(andSelector);
   const event = events(andSelector);
+  const both = `${all.ofAll.query} and on (${BY_AGENT}, ${ERROR}) ${event.ofAll.query}`;
   return dialect.query({
     before: '',
+    ofAll: {
+      by: BY_AGENT,
+      query: `sum by (${BY_TOOL}) (${both} or ${all.ofAll.query} unless on (${BY_AGENT}) (${both}))`,
+    },
     query: `sort_desc(sum by (${TOOL}) ((${all.query} and on (${ERROR}) ${event.query}) or on () ${all.query}))`,
     args: [...all.args, ...event.args, ...all.args],
     list: 'tool',

@@ -72,55 +72,63 @@ const uidOf = ({ name, scope }: AlertDefinition): string => {
 /** Every other rule reads at most an hour, or few samples. These read a week at each evaluation. */
 const READ_A_WEEK: readonly string[] = ['BreakerboxToolSlow', 'BreakerboxSpendBurn'];
 
-const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string): object => ({
-  uid: uidOf(alert),
-  // Titles must be unique within a folder.
-  title: alert.scope === undefined ? alert.name : `${alert.name} (${alert.scope})`,
-  condition: 'C',
-  for: (alert.keepFiringFor === undefined ? alert.for?.(options.settings) : undefined) ?? '0s',
-  noDataState: 'OK',
-  // While Grafana cannot query Prometheus, alerts keep their state, and only one rule reports the fault.
-  execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
-  labels: { severity: alert.severity, ...(alert.scope !== undefined && { scope: alert.scope }) },
-  annotations: { ...annotationsOf(alert, options, grafanaDialect(options)) },
-  data: [
-    {
-      refId: 'A',
-      relativeTimeRange: { from: 600, to: 0 },
-      datasourceUid: dataSourceUid,
-      model: {
-        refId: 'A',
-        editorMode: 'code',
-        instant: true,
-        range: false,
-        intervalMs: 15_000,
-        maxDataPoints: 43_200,
-        // Indented as deep as it is nested, with brackets on lines of their own, it would be a third longer.
-        expr: withLevels(grafanaExpr(alert, inlined(options)), options.levels)
-          .replaceAll(/^ +/gm, '')
-          .replaceAll(/(?<=\()\n|\n(?=\))/g, ''),
-      },
-    },
-    {
-      // Every series that the query returns fires. Grafana needs a comparison to express that.
-      refId: 'C',
-      relativeTimeRange: { from: 0, to: 0 },
-      datasourceUid: '__expr__',
-      model: {
-        refId: 'C',
-        type: 'threshold',
-        expression: 'A',
-        conditions: [{ type: 'query', evaluator: { type: 'gt', params: [0] } }],
-      },
-    },
-  ],
+/** Indented as deep as it is nested, with brackets on lines of their own, it would be a third longer. */
+const compact = (expr: string): string => expr.replaceAll(/^ +/gm, '').replaceAll(/(?<=\()\n|\n(?=\))/g, '');
+
+const queryOf = (refId: string, expr: string, { levels }: Resolved, datasourceUid: string): object => ({
+  refId,
+  relativeTimeRange: { from: 600, to: 0 },
+  datasourceUid,
+  model: {
+    refId,
+    editorMode: 'code',
+    instant: true,
+    range: false,
+    intervalMs: 15_000,
+    maxDataPoints: 43_200,
+    expr: compact(withLevels(expr, levels)),
+  },
 });
+
+const ruleOf = (alert: AlertDefinition, options: Resolved, dataSourceUid: string): object => {
+  const dialect = grafanaDialect(options);
+  const annotations = { ...annotationsOf(alert, options, dialect) };
+  return {
+    uid: uidOf(alert),
+    // Titles must be unique within a folder.
+    title: alert.scope === undefined ? alert.name : `${alert.name} (${alert.scope})`,
+    condition: 'C',
+    for: (alert.keepFiringFor === undefined ? alert.for?.(options.settings) : undefined) ?? '0s',
+    noDataState: 'OK',
+    // While Grafana cannot query Prometheus, alerts keep their state, and only one rule reports the fault.
+    execErrState: alert.name === 'BreakerboxTelemetryAbsent' ? 'Error' : 'KeepLast',
+    labels: { severity: alert.severity, ...(alert.scope !== undefined && { scope: alert.scope }) },
+    annotations,
+    data: [
+      queryOf('A', grafanaExpr(alert, inlined(options)), options, dataSourceUid),
+      {
+        // Every series that the query returns fires. Grafana needs a comparison to express that.
+        refId: 'C',
+        relativeTimeRange: { from: 0, to: 0 },
+        datasourceUid: '__expr__',
+        model: {
+          refId: 'C',
+          type: 'threshold',
+          expression: 'A',
+          conditions: [{ type: 'query', evaluator: { type: 'gt', params: [0] } }],
+        },
+      },
+      // The texts read what these find.
+      ...dialect.queries.map(({ refId, expr }) => queryOf(refId, expr, options, dataSourceUid)),
+    ],
+  };
+};
 
 const HEADER = `Alerts of Breakerbox for Grafana's own alerting, if no Prometheus of yours evaluates rules. Use these or the rules for Prometheus, not both. Put this file into Grafana's provisioning/alerting folder. Grafana 11 to 13.
 ${GENERATED} The comments in the rules for Prometheus explain each rule.
 
 Every alert is one query. It contains the definitions of the series that Prometheus' rules record, as subqueries over time ranges. That costs more at each evaluation than recorded series do. With hundreds of agents, use the rules for Prometheus.
-Grafana's templates cannot query, so the texts do not list tools; the dashboard shows them.`;
+Grafana's templates cannot query. So rules have more queries, from D on, for the names in their texts: one tool with its error, and how many more.`;
 
 /** Writes strings of several lines as they are, and folds long sentences. */
 const laidOut = (node: unknown): void => {

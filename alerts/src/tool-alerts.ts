@@ -1,6 +1,7 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
 import { type AlertDefinition, LOOK, SWITCH_OFF, type TextGround } from './alert.ts';
 import { toolTroubleSince, unavailableSince } from './began.ts';
+import { ofAll } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { failingWith, failuresOfKeys } from './failing.ts';
 import { gained } from './gained.ts';
@@ -82,9 +83,15 @@ const circuitOpen: AlertDefinition = {
   summary: ({ dialect, andSelector }) => {
     const of = `${MATCH_TOOL}${andSelector}`;
     const ofKeys = failuresOfKeys(andSelector);
+    const opened = `${METRIC.openedTime.prometheus}{${of}} > 0`;
     const openedBy = dialect.query({
       before: ' (',
-      query: `topk(1, max by (${ERROR}) (${METRIC.openedTime.prometheus}{${of}} > 0) or ${ofKeys.query})`,
+      ofAll: {
+        by: BY_TOOL,
+        query: `(max by (${BY_TOOL}, ${ERROR}) (${ofAll(opened)}) or ${ofKeys.ofAll.query})`,
+        isOne: true,
+      },
+      query: `topk(1, max by (${ERROR}) (${opened}) or ${ofKeys.query})`,
       args: [...OF_TOOL, ...ofKeys.args],
       list: 'error',
       after: ')',

@@ -1,5 +1,5 @@
 /** Each Grafana-managed rule fires when Prometheus' own rule does, without recorded series. */
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { grafanaAlerting } from '../src/grafana.ts';
 import type { PrometheusRule } from '../src/prometheus.ts';
@@ -16,7 +16,7 @@ interface GrafanaFile {
       readonly title: string;
       readonly for: string;
       readonly annotations: Readonly<Record<string, string>>;
-      readonly data: readonly { readonly model: { readonly expr?: string } }[];
+      readonly data: readonly { readonly refId: string; readonly model: { readonly expr?: string } }[];
     }[];
   }[];
 }
@@ -201,7 +201,68 @@ it('reads a value only where there is one, because Grafana renders the texts of 
   const texts = file.groups.flatMap(({ rules }) => rules).flatMap(({ annotations }) => Object.values(annotations));
   const reads = texts.flatMap((text) => text.match(/\{\{[^}]*\$values[^}]*\}\}/g) ?? []);
   expect(reads.length).toBeGreaterThan(0);
-  expect(new Set(reads)).toEqual(new Set(['{{ with $values.A }}']));
+  for (const read of reads) expect(read).toMatch(/^\{\{ with \$values\.[A-Z] \}\}$/);
+});
+
+describe('the names in the texts', () => {
+  const rules = (parse(grafanaAlerting().text) as GrafanaFile).groups.flatMap((group) => group.rules);
+  const ruleOf = (name: string) => rules.find(({ title }) => title.replace(/ .*/, '') === `Breakerbox${name}`);
+  const exprOf = (name: string, refId: string): string =>
+    ruleOf(name)?.data.find((one) => one.refId === refId)?.model.expr ?? '';
+  const A = 'job="fleet", gen_ai_agent_name="a"';
+  const none = { labels: '{none="none"}', value: 0 };
+
+  it('are those of the tools that fail together, the one with the most failures first, and how many more', async () => {
+    expect(ruleOf('SystemicFailure')?.annotations.summary).toBe(
+      '{{ $labels.gen_ai_agent_name }}: {{ with $values.D }}{{ .Labels.gen_ai_tool_name }}{{ with $values.E }} and {{ printf "%.0f" .Value }} more{{ end }}{{ else }}several tools{{ end }} fail together{{ with $values.F }} ({{ .Labels.error_type }}{{ with $values.G }} and {{ printf "%.0f" .Value }} more{{ end }}){{ end }}',
+    );
+    const scenario: Scenario = {
+      interval: 60,
+      lasts: HOUR,
+      processes: [new SimulatedProcess({ tools: ['x', 'y', 'z', 'other'] })],
+    };
+    const input_series = seriesOf(scenario, (now, one) => {
+      // Long before.
+      if (now === 100) one.call('z', 'network', 50);
+      if (now === 3000) one.call('x', 'network', 2);
+      if (now === 3000) one.call('y', 'network', 5);
+      if (now === 3000) one.call('z', 'network', 1);
+      if (now === 3000) one.call('other', 'server', 9);
+      if (now === 3000) one.pause('paused_systemic');
+    });
+    const is = (eval_time: string, name: string, refId: string, labels?: string, value = 0) => ({
+      expr: exprOf(name, refId),
+      eval_time,
+      exp_samples: [...(labels === undefined ? [] : [{ labels: `{${labels}}`, value }]), none],
+    });
+    await promtool([], [[]], 60, {
+      interval: '60s',
+      input_series,
+      promql_expr_test: [
+        is('40m', 'SystemicFailure', 'D'),
+        is('40m', 'SystemicFailure', 'F'),
+        is('55m', 'SystemicFailure', 'D', `${A}, gen_ai_tool_name="y"`, 5),
+        is('55m', 'SystemicFailure', 'E', A, 2),
+        is('55m', 'SystemicFailure', 'F', `${A}, error_type="network"`, 1),
+        is('55m', 'SystemicFailure', 'G'),
+        is('55m', 'BudgetExhausted', 'D', `${A}, gen_ai_tool_name="other", error_type="server"`, 9),
+        is('55m', 'BudgetExhausted', 'E', A, 3),
+      ],
+    });
+  });
+
+  it('of a tool are its error', async () => {
+    const scenario: Scenario = { interval: 60, lasts: HOUR };
+    const input_series = seriesOf(scenario, (now, one) => {
+      if (now === 3000) one.open(now, 't', 'timeout');
+    });
+    const exp_samples = [{ labels: `{${A}, gen_ai_tool_name="t", error_type="timeout"}`, value: 3000 }, none];
+    await promtool([], [[]], 60, {
+      interval: '60s',
+      input_series,
+      promql_expr_test: [{ expr: exprOf('CircuitOpen', 'D'), eval_time: '55m', exp_samples }],
+    });
+  });
 });
 
 const BY = 'alertname, scope, job, gen_ai_agent_name, gen_ai_tool_name, error_type';

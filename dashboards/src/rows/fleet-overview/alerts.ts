@@ -78,7 +78,7 @@ export const alerts = () =>
     table(
       {
         title: 'Firing alerts',
-        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long the trouble lasts, which is longer than the alert fires. Click an alert for what to do: its runbook, with the commands. Click its severity for its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Several: the alert is about several tools, or about one tool of several agents.`,
+        description: `Breakerbox's alerts that fire now: critical ones first, of those the newest first, of equally new ones (within 5 minutes) the one that affects most circuits or sessions first, and last those that are over and only kept. At most 100; "Alerts" above counts all that are not over. For: how long a tool is unavailable, and for other alerts how long their condition is true (ALERTS_FOR_STATE); both longer than the alert fires. Click an alert for what to do: its runbook, with the commands. Click its severity for its dashboard. The alerts come from rules that this Prometheus evaluates. If the table says "${NO_RULES}", load alerts/rules, or look in Grafana under Alerting if Grafana evaluates them. Several: the alert is about several tools, or about one tool of several agents.`,
         ...sized(10, 7, 'none'),
       },
       keys,
