@@ -201,6 +201,12 @@ describe.each(each)('%s', (alert, runbook) => {
     expect(runbook.text).toMatch(/`breakerbox ctl (?:list|force-open|disable|resume|confirm)/);
   });
 
+  it('says before a query that divides what it divides by', () => {
+    for (const [, before, query = ''] of runbook.text.matchAll(/(.+(?:\n.+)*)\n\n *```promql\n([^`]*)```/g)) {
+      if (/^ *\/|\) \/ /m.test(query)) expect(before).toMatch(/divided by|share of|of the failures that/);
+    }
+  });
+
   it('gives the numbers of the rules', () => {
     expect(runbook.numbers.length).toBeGreaterThan(0);
     expect(firsts(runbook.section('What it means'), /^(\|(?! number|[ -]+\|).+)$/gm)).toHaveLength(
