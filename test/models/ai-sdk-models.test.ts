@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createBreakerbox } from '@breakerbox/core';
 import { boxModels } from '@breakerbox/core/internal';
 import { guardModels, guardTools, ModelsUnavailableError } from '@breakerbox/instrumentation/ai-sdk';
@@ -122,6 +123,31 @@ test('L1: headers and provider options of the call go to models of the first pro
   expect(headers.map((one) => one['x-own'])).toEqual([undefined, 'yes', undefined]);
 });
 
+test('L1, L2: providers whose ids begin alike have circuits of their own, and get no header of each other', async () => {
+  const [first, second] = await Promise.all([loopbackProvider(), loopbackProvider()]);
+  const box = newBox();
+  const vertex = createOpenAI({ name: 'google.vertex', baseURL: `${second.url}/v1`, apiKey: 'k' }).chat('gemini-3');
+  const model = guardModels(box, { models: [modelOf('gemini', first, 'gemini-3') as typeof vertex, vertex] });
+  const reasons = [{ reason: 'API_KEY_INVALID' }];
+  first.behave(refuses(400, errorBody('gemini', 400, 'INVALID_ARGUMENT', 'API key not valid.', reasons)));
+  const ask = () => generateText({ model, prompt: 'Hi', maxRetries: 0, headers: { 'x-secret': 's' } });
+  for (const _ of [1, 2]) expect((await ask()).providerMetadata?.breakerbox?.model).toBe('google.vertex/gemini-3');
+  expect(second.calls.map(({ headers }) => headers['x-secret'])).toEqual([undefined, undefined]);
+});
+
+test.each([
+  ['google.vertex', 'google.google_search'],
+  ['vertex.anthropic', 'anthropic.web_search_20250305'],
+  ['azure', 'openai.web_search'],
+] as const)('L1: a model of %s carries the tool %s', async (name, id) => {
+  const provider = await loopbackProvider();
+  const given = createOpenAI({ name, baseURL: `${provider.url}/v1`, apiKey: 'k' }).chat('one');
+  const model = guardModels(newBox(), { models: [given] });
+  const own = { type: 'provider' as const, id, name: 'own', args: {} };
+  await model.doGenerate({ prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }], tools: [own] });
+  expect(provider.calls.length).toBe(1);
+});
+
 test("L1: a model that cannot carry a provider's own tool is skipped", async () => {
   const [first, second] = await Promise.all([loopbackProvider(), loopbackProvider()]);
   first.behave(overloaded);
@@ -141,7 +167,7 @@ test('L1: names and mixed versions are refused, with the fix', () => {
   expect(() => guardModels(box, { models: ['openai/gpt-5'] as never })).toThrow(/has a name in place of a model/);
   expect(() => guardModels(box, { models: [] })).toThrow(/Give at least one/);
   const twice = [modelOf('chat', {}), modelOf('chat', {})];
-  expect(() => guardModels(box, { models: twice })).toThrow(/Set name, such as/);
+  expect(() => guardModels(box, { models: twice })).toThrow(/Set name and, if it has another key/);
   expect(() => guardModels(box, { models: [modelOf('chat', {})], stallMS: 1 } as never)).toThrow(/is not an option/);
 });
 

@@ -5,7 +5,9 @@ import {
   ModelsUnavailableError,
 } from '@breakerbox/instrumentation/langchain';
 import { withSession } from '@breakerbox/instrumentation/session';
+import { AIMessage } from '@langchain/core/messages';
 import { FakeListChatModel } from '@langchain/core/utils/testing';
+import { ChatOpenAI } from '@langchain/openai';
 import { createAgent } from 'langchain';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -13,7 +15,7 @@ import { chatModel, langchainFrame } from './frame-langchain.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
 import { answers, loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
 import { newBox } from './providers.ts';
-import { EVENTS, HEAD, TEXT, toolCall } from './recordings.ts';
+import { EVENTS, errorBody, HEAD, TEXT, toolCall } from './recordings.ts';
 
 describe('LangChain', () => modelContract(langchainFrame));
 
@@ -158,6 +160,37 @@ test('L3: a model that has given a reason once must give it again', async () => 
   expect(await ask()).toEqual({ text: TEXT, error: undefined });
   provider.behave(sends(EVENTS.chat.slice(0, HEAD.chat + 2).join(''), 'end'));
   expect((await ask()).error).toMatchObject({ name: 'ModelStreamError' });
+});
+
+/** Its own `getLsParams` is that of OpenAI's class. */
+class ChatDeepSeek extends ChatOpenAI {
+  override _llmType(): string {
+    return 'deepseek';
+  }
+}
+
+test.each([
+  ['a class made from that of OpenAI', new ChatDeepSeek({ model: 'other', apiKey: 'k' }), 'deepseek/other'],
+  [
+    "an address that is not OpenAI's",
+    new ChatOpenAI({ model: 'other', apiKey: 'k', configuration: { baseURL: 'https://api.groq.com/openai/v1' } }),
+    'api-groq-com/other',
+  ],
+])('L1, L2: a bad key of OpenAI stops no model of %s, which gets no header', async (_, other, name) => {
+  const provider = await loopbackProvider();
+  provider.behave(refuses(401, errorBody('chat', 401, 'invalid_api_key', 'Incorrect API key provided')));
+  const seen: unknown[] = [];
+  other.invoke = async (_messages, options) => {
+    seen.push(options?.options?.headers);
+    return new AIMessage({ content: 'yes', response_metadata: { finish_reason: 'stop' } }) as never;
+  };
+  const model = guardModels(newBox(), { models: [chatModel(provider.url, 'gpt-5', false), other] });
+  for (const _ of [1, 2]) {
+    const { response_metadata } = await model.invoke('Hi', { options: { headers: { 'x-secret': 's' } } } as never);
+    expect(response_metadata.breakerbox).toMatchObject({ model: name });
+  }
+  expect(provider.calls.length).toBe(1);
+  expect(seen).toEqual([undefined, undefined]);
 });
 
 test('L1: what is no chat model is refused, with the fix', () => {

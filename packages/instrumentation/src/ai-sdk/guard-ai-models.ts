@@ -164,10 +164,14 @@ const carries = (
   { tools = [], providerOptions }: AiOptions,
 ): boolean =>
   (hasFirstKey || !isKeptByProvider(providerOptions)) &&
-  tools.every(
-    ({ type, id = '' }) =>
-      type === 'function' || type === undefined || providerOf(id) === providerOf(given.model.provider),
-  );
+  tools.every(({ type, id = '' }) => type === 'function' || type === undefined || hasTool(given.model.provider, id));
+
+/** `google.vertex` and `vertex.anthropic` have the tools of Google and Anthropic, and Azure those of OpenAI. */
+const hasTool = (provider: string, id: string): boolean => {
+  const [maker = ''] = id.split('.', 1);
+  const parts = provider.split('.');
+  return parts.includes(maker) || (maker === 'openai' && parts.includes('azure'));
+};
 
 const optionsFor = (
   { given, isOfFirst, hasFirstKey }: Candidate<ModelEntry<AiModel>>,

@@ -77,7 +77,7 @@ export const guardChatModels = (box: Breakerbox, options: GuardChatModelsOptions
   });
   const list = listModels(box, named, options, 'guardModels()');
   for (const { model, given } of list.candidates)
-    if (!SAID.test(nameOf(given.model))) warnOfRetries(model, retriesOf(given.model), FIX);
+    if (!SAID.has(saidOf(given.model).provider)) warnOfRetries(model, retriesOf(given.model), FIX);
   const [primary] = list.candidates as readonly [Asked];
   const Guarded = guardedClass(primary.given.model);
   return new Guarded({ models: list.candidates.map(({ given }) => given.model), ask: asking(list, options) });
@@ -86,13 +86,31 @@ export const guardChatModels = (box: Breakerbox, options: GuardChatModelsOptions
 const FIX = 'Make the model with maxRetries: 0.';
 
 /** Models of these providers take the number of retries from the call, which is 0. */
-const SAID = /^(?:openai|azure|anthropic)\//;
+const SAID: ReadonlySet<string> = new Set(['openai', 'azure', 'anthropic']);
 
 const retriesOf = (model: ChatModel): unknown => read(read(model, 'caller'), 'maxRetries');
 
-const nameOf = (model: ChatModel): string => {
+/** What a model tells LangSmith. */
+const saidOf = (model: ChatModel): { readonly provider: string; readonly name: string } => {
   const { ls_provider: provider = 'unknown', ls_model_name: name = 'unknown' } = model.getLsParams({} as never);
-  return `${provider}/${name}`;
+  return { provider, name };
+};
+
+const nameOf = (model: ChatModel): string => {
+  const { provider, name } = saidOf(model);
+  return `${provider === 'openai' ? compatibleOf(model) : provider}/${name}`;
+};
+
+/** Classes of other providers that are made from OpenAI's tell LangSmith that they are OpenAI's. An address of OpenAI's classes may be another provider's. */
+const compatibleOf = (model: ChatModel): string => {
+  const type = (model as { _llmType?(): string })._llmType?.() ?? 'openai';
+  const baseURL = `${read(read(model, 'clientConfig'), 'baseURL')}`;
+  if (type !== 'openai' || !URL.canParse(baseURL)) return type;
+  const { hostname } = new URL(baseURL);
+  // A host without a name, such as that of a proxy on this machine, says nothing.
+  return /[a-z]$/.test(hostname) && hostname.includes('.') && !hostname.endsWith('.openai.com')
+    ? hostname.replaceAll('.', '-')
+    : type;
 };
 
 const asking =

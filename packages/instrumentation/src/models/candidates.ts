@@ -148,7 +148,7 @@ export const listModels = <Model>(
 
 const sameName = (name: string, index: number, where: string) => ({
   path: `${where} options.models[${index}]`,
-  message: `has the name '${name}', as a model before it. Each circuit needs a name of its own. Set name, such as { model, name: '${name}@eu' }.`,
+  message: `has the name '${name}', as a model before it. Each circuit needs a name of its own. Set name and, if it has another key or account, key, such as { model, name: '${name}@eu', key: 'eu' }.`,
 });
 
 const otherKey = (name: string, index: number, where: string) => ({
@@ -177,5 +177,11 @@ export const groupOf = (provider: string, modelId: string, key: string | undefin
   return key === undefined ? upstream : `${upstream}/${key}`;
 };
 
-/** The provider of an id such as `openai.responses`: the part before the first dot. */
-export const providerOf = (id: string): string => id.split('.', 1)[0] || 'unknown';
+/** What ids of providers end with: the API that a model is called by. */
+const API = /\.(?:chat|completions?|converse|generative-ai|interactions|language-model|messages|responses)$/;
+
+/**
+ * The provider of an id, such as `openai` of `openai.responses`: all before the name of an API. `google.vertex` is another provider than
+ * `google`, because it has another key.
+ */
+export const providerOf = (id: string): string => id.replace(API, '') || 'unknown';
