@@ -27,7 +27,6 @@ import { createResultPool } from './freshness/last-good.ts';
 import { growWithBox, limitsOfSession } from './limits/limits.ts';
 import { Run } from './limits/run.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
-import { noOverrides } from './overrides.ts';
 import { AVAILABILITIES, createPrecheckCache, type Precheck } from './precheck.ts';
 import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
@@ -240,7 +239,7 @@ export const createBreakerbox = (given: BreakerboxConfig): Breakerbox => {
     tree: { maxChildren: config.maxChildren ?? 50, maxDepth: config.maxDepth ?? 5 },
     repeats: config.loopGuard === false ? undefined : (config.loopGuard?.repeats ?? DEFAULT_REPEATS),
     findsCircles: config.loopGuard !== false && config.loopGuard?.circles === true,
-    overrides: noOverrides(),
+    overrides: { common: { version: 0, untilMs: Number.POSITIVE_INFINITY } },
     results: createResultPool(),
     prechecks,
     undeclared: toolSettings(config.defaults, {}, scope),

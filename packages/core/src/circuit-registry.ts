@@ -123,7 +123,8 @@ export class CircuitRegistry implements CircuitChanges {
   catchUp(at: Moment, lapse: (permit: SessionPermit, onLapse: LapseHandler) => void): void {
     const { probing, circuits } = this.store;
     const { overrides } = this.box;
-    let isOverridden = overrides.version !== this.#overridden || at.ms >= overrides.untilMs;
+    const { version, untilMs } = overrides.common;
+    let isOverridden = version !== this.#overridden || at.ms >= untilMs;
     if (at.ms < probing.soonestMs && !isOverridden && this.ledgers.isSteady(at)) return; // Nearly every call.
     for (let due = probing.takeLapsed(at.ms); due; due = probing.takeLapsed(at.ms)) {
       lapse(...due);

@@ -16,16 +16,6 @@ export interface CircuitChanges {
   recovered(by: RecoveredBy, at: Moment): void;
 }
 
-/**
- * What decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, which these
- * find:
- * - `settings`: the configuration has changed (A10).
- * - `fleet`: many processes have decided (G1).
- * - `operators`: a person has forced a mode (A4). It lies over what the others did.
- * - `grants`: a granted probe of a group or an event passes on to its tools (C15), unless a person has forced the group's mode (A3).
- */
-const ORDER = ['settings', 'fleet', 'operators', 'grants'] as const;
-
 /** Modes that operators may force on one tool, of all owners: each session looks through them (A4). */
 export const MOST_MODES = 200;
 
@@ -40,24 +30,41 @@ export type Override = (
   at: Moment | undefined,
 ) => void;
 
-/**
- * The overrides of a box. Sessions compare `version` and `untilMs` at each use, and apply them if something changed.
- * `@breakerbox/core/control` and `@breakerbox/core/fleet` attach theirs, in any order; a box without them pays nothing.
- */
-export interface Overrides extends Partial<Record<(typeof ORDER)[number], Override>> {
+/** What a box and its models have in common (L2): settings and operators. */
+export interface CommonOverrides {
   /** Increased with each change. 0: nothing was ever attached. */
   version: number;
   /** When the next forced mode expires, in monotonic ms. */
   untilMs: number;
-  /** A session ended. */
-  ended(session: Session): void;
+  settings?: Override;
+  operators?: Override;
+  /** The sessions that operators see. A session adds itself when it begins or is used, and no look ahead does (C11). */
+  roster?: { add(session: Session): void; remove(session: Session): void };
+}
+
+/**
+ * The overrides of a box. Sessions compare `version` and `untilMs` at each use, and apply them if something changed.
+ * `@breakerbox/core/control` and `@breakerbox/core/fleet` attach theirs, in any order; a box without them pays nothing.
+ */
+export interface Overrides {
+  readonly common: CommonOverrides;
+  /** The orders for the models of a box are apart from those for its tools (G2). */
+  fleet?: Override;
+  grants?: Override;
   /** The gate of a systemic event, or a look ahead's copy of it, has changed its state. */
   gateMoved?(gate: Gate): void;
 }
 
-export const noOverrides = (): Overrides => ({ version: 0, untilMs: Number.POSITIVE_INFINITY, ended: () => {} });
-
-/** Applies all overrides in their order. Returns the version that the circuits have from now on. */
+/**
+ * Applies all that decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, which these
+ * find:
+ * - `settings`: the configuration has changed (A10).
+ * - `fleet`: many processes have decided (G1).
+ * - `operators`: a person has forced a mode (A4). It lies over what the others did.
+ * - `grants`: a granted probe of a group or an event passes on to its tools (C15), unless a person has forced the group's mode (A3).
+ *
+ * Returns the version that the circuits have from now on.
+ */
 export const applyOverrides = (
   overrides: Overrides,
   session: Session,
@@ -65,8 +72,9 @@ export const applyOverrides = (
   changes?: CircuitChanges,
   at?: Moment,
 ): number => {
-  if (overrides.version === 0) return 0;
+  const { common, fleet, grants } = overrides;
+  if (common.version === 0) return 0;
   const circuits = [...given];
-  for (const name of ORDER) overrides[name]?.(session, circuits, changes, at);
-  return overrides.version;
+  for (const override of [common.settings, fleet, common.operators, grants]) override?.(session, circuits, changes, at);
+  return common.version;
 };

@@ -90,7 +90,7 @@ export class SessionViews {
     const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
     const name = entries.nameOf(tool);
     const spec = this.#box.tool(name);
-    if (spec !== undefined && this.#box.overrides.version > 0) copies.foresee(spec, at);
+    if (spec !== undefined && this.#box.overrides.common.version > 0) copies.foresee(spec, at);
     const key = this.#keyFor(name, input);
     const known = input === undefined ? undefined : engine.history.inputOf({ input }, spec ?? this.#box.undeclared);
     const circuits = [spec?.group?.name, name].flatMap((one) => {

@@ -25,7 +25,6 @@ import { Run, type RunPermit, soundUsage } from './limits/run.ts';
 import type { Circle } from './loop-guard/circles.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
-import { applyOverrides } from './overrides.ts';
 import { keyPassOf } from './passes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
@@ -128,8 +127,8 @@ class Session implements TreeRoot {
     this.#beganMs = box.clock.now();
     this.#telemetry.changed({ is: 'wrote', ledger: ledgerPair.real, state: this.#ledgers.state });
     this.#telemetry.used(this.#beganMs, false);
+    box.overrides.common.roster?.add(this);
     this.#continues = store.kept.size > 0 || box.shared !== undefined;
-    applyOverrides(box.overrides, this, []);
     for (const name of [...store.kept.keys()]) this.#circuits.track(name);
     if (run !== undefined) {
       this.#observes(run);
@@ -165,7 +164,7 @@ class Session implements TreeRoot {
   /** The start of every public call that changes something: it first catches up with the time and other sessions. */
   #arrive(decides = false): Moment {
     const at = this.#now();
-    this.#telemetry.used(at.ms, decides);
+    if (this.#telemetry.used(at.ms, decides)) this.#box.overrides.common.roster?.add(this);
     const { run } = this.#engine;
     if (run?.limits.durationMs !== undefined) this.#lookAtLimits(run, at.ms); // D4: time has passed. Nothing else uses limits meanwhile.
     if (this.#changes.list !== undefined) this.#announce();
@@ -378,7 +377,7 @@ class Session implements TreeRoot {
       if (own === tracked) this.#circuits.changeMode(tracked, () => takeOver(tracked, mode));
       else {
         takeOver(own, mode);
-        this.#box.overrides.version += 1; // A fleet's orders are taken up again.
+        this.#box.overrides.common.version += 1; // A fleet's orders are taken up again.
       }
     }
     this.#flush();
@@ -449,7 +448,7 @@ class Session implements TreeRoot {
   #leave(): void {
     if (this.#engine.run !== undefined && this.#engine.run.children.length > 0) return;
     this.#telemetry.ended();
-    this.#box.overrides.ended(this);
+    this.#box.overrides.common.roster?.remove(this);
   }
 
   child(options: ChildOptions = {}): SessionApi {

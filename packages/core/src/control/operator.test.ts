@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Breakerbox } from '../breakerbox.ts';
 import { BreakerboxUsageError } from '../config/checks.ts';
+import { report } from '../report/report.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
 import { type ExportedMetric, openSeries } from '../telemetry/readers.ts';
@@ -186,6 +187,28 @@ describe('A3: live sessions', () => {
     ]);
     later.end();
     expect(operator.sessions().map(({ id }) => id)).toEqual(['run-1']);
+  });
+
+  test('A2, C11: reading an ended session, or one that is not used, does not list it again', () => {
+    const { box, session } = bench();
+    succeedOnce(session, 'a');
+    const operator = operate(box);
+    const ended = box.session({ id: 'run-2' });
+    const late = ended.acquire('a');
+    ended.end();
+    operator.force('a', BY_ADA);
+    for (const read of [session, ended])
+      expect([read.view().state, read.peek('a')?.state, report(read).state]).toEqual([
+        'active',
+        'forced_open',
+        'active',
+      ]);
+    late.settle({ outcome: 'success' });
+    expect(operator.sessions()).toEqual([]);
+    expect(operator.resume('run-2').result).toBe('unknown_session');
+    session.step();
+    ended.acquire('a');
+    expect(operator.sessions().map(({ id }) => id)).toEqual(['run-1', 'run-2']);
   });
 
   test('A3: resumes the expected cycle, and refuses a stale one with the current state', () => {

@@ -57,7 +57,8 @@ export const operate = (box: Breakerbox): Operator => {
 };
 
 const createOperator = ({ context, scope }: BoxInternals): Operator => {
-  const { clock, overrides } = context;
+  const { clock } = context;
+  const overrides = context.overrides.common;
   const roster = createRoster();
   let forced: ForcedModes = [];
 
@@ -73,11 +74,10 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
     return forced;
   };
 
-  overrides.version += 1; // Sessions that began before are listed from their next use.
-  overrides.ended = roster.remove;
+  overrides.version += 1;
+  overrides.roster = roster; // Sessions that began before are listed from their next use.
   overrides.operators = (session, circuits, changes) => {
     const modes = current();
-    roster.add(session);
     for (const tracked of circuits) {
       const mode = modeFor(modes, tracked.tool.name, session.id);
       if (mode === (tracked.covered && tracked.mode)) continue;

@@ -93,7 +93,7 @@ export const reconfigure = (
   for (const spec of groupsOf(context)) Object.assign(spec, groupSettings(next, groupNameOf(spec.name) ?? '', scope));
   modelContexts.get(context)?.reconfigure(next);
   followProviders();
-  context.overrides.version += 1;
+  context.overrides.common.version += 1;
 };
 
 const CHANGE = 'change of a configuration while the box lives';
@@ -187,7 +187,7 @@ const rememberFirst = (context: BoxContext): void => {
   for (const one of modelContexts.get(context)?.circuits() ?? [])
     first.set(one, { mode: one.mode, policy: one.policy });
   const { overrides, clock } = context;
-  overrides.settings = (_session, circuits, changes) => {
+  overrides.common.settings = (_session, circuits, changes) => {
     for (const tracked of circuits) takeUp(tracked, first.get(tracked.tool), clock.now(), changes);
   };
 };

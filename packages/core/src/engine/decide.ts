@@ -97,7 +97,7 @@ export class Decider {
     const known = circuits.get(tool);
     // A tool without a circuit is decided by its settings, unless an operator forces a mode on it, or a fleet holds it open.
     const forced =
-      known === undefined && spec !== undefined && this.#engine.box.overrides.version > 0
+      known === undefined && spec !== undefined && this.#engine.box.overrides.common.version > 0
         ? this.#engine.circuits.unused(spec)
         : undefined;
     return {

@@ -69,7 +69,7 @@ export class OrderBook {
 
   /** The circuits look at their orders again at the next use. */
   refresh(): void {
-    this.context.overrides.version += 1;
+    this.context.overrides.common.version += 1;
   }
 
   feed(name: string, order: FleetOrder): void {

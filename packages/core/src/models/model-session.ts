@@ -7,7 +7,6 @@ import { circuitStore } from '../circuit-store.ts';
 import type { BreakerboxConfig, ModelConfig } from '../config/config.ts';
 import { type ModelTokens, type ModelUsage, usageOf } from '../config/model-price.ts';
 import { createResultPool } from '../freshness/last-good.ts';
-import type { Overrides } from '../overrides.ts';
 import { extendLease, type Permit } from '../permit.ts';
 import { safely } from '../safely.ts';
 import { createSession } from '../session.ts';
@@ -94,7 +93,7 @@ const createModels = (owner: Breakerbox, internals: BoxInternals): BoxModels => 
     shared: circuitStore(NO_CIRCUITS, { step: 0, stepMs: clock.now() }),
     keepsCircuits: true,
     repeats: undefined,
-    overrides: overridesOf(context.overrides),
+    overrides: { common: context.overrides.common }, // The fleet's orders for models are apart from those for tools (G2).
     results: createResultPool(),
     undeclared: toolSettings({}, {}, 'process'),
     // Circuits and calls are exported, the session and its budget are not: it is not a run.
@@ -219,26 +218,3 @@ const SECOND_REFUSAL: CustomTripPolicy<number> = {
 
 const modelGroupSettings = (config: BreakerboxConfig, name: string) =>
   groupSettings({ agent: config.agent, groups: config.groups ?? {} }, groupNameOf(name) ?? '', 'process');
-
-/** Changed settings and the modes that operators force hold for models too. The fleet's orders for models are apart from those for tools (G2). */
-const overridesOf = (all: Overrides): Overrides => ({
-  get version() {
-    return all.version;
-  },
-  set version(version) {
-    all.version = version;
-  },
-  get untilMs() {
-    return all.untilMs;
-  },
-  set untilMs(ms) {
-    all.untilMs = ms;
-  },
-  get settings() {
-    return all.settings as NonNullable<Overrides['settings']>;
-  },
-  get operators() {
-    return all.operators as NonNullable<Overrides['operators']>;
-  },
-  ended: () => {},
-});

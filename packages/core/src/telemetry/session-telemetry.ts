@@ -152,13 +152,18 @@ export class SessionTelemetry implements LiveSession {
     this.#isLow = isLow(this.#counts);
   }
 
-  /** The session is in use at `ms` (monotonic). One that ended enters the gauges again only with its next decision (E7). */
-  used(ms: number, decides: boolean): void {
+  /**
+   * The session is in use at `ms` (monotonic). One that ended enters the gauges again only with its next decision (E7). Returns whether it
+   * lives.
+   */
+  used(ms: number, decides: boolean): boolean {
     followProviders();
     this.#lastUsedMs = ms;
     if (this.#ended && decides) this.#revive();
     if (decides && this.#named?.waits === true) this.#named.decides();
-    if (this.#counted === undefined && !this.#ended) this.#enterGauges();
+    if (this.#ended) return false;
+    if (this.#counted === undefined) this.#enterGauges();
+    return true;
   }
 
   #revive(): void {
