@@ -316,9 +316,11 @@ class Session implements TreeRoot {
   declare(tool: string, options?: DeclareOptions): void {
     this.#box.declare(tool, options?.group);
     const name = this.#entries.nameOf(tool);
-    if (!this.#circuits.store.kept.has(name)) return;
-    this.#circuits.track(name, this.#arrive()); // The session counts in the gauges again, before its circuits do.
-    this.#flush();
+    const { kept } = this.#circuits.store;
+    const group = this.#box.tool(name)?.group?.name ?? name;
+    const found = [group, name].filter((one) => kept.has(one));
+    for (const one of found) this.#circuits.track(one, this.#arrive()); // The session counts in the gauges again, before its circuits do.
+    if (found.length > 0) this.#flush();
   }
 
   step(): void {

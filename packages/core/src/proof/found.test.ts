@@ -8,6 +8,17 @@ type Happening = Parameters<typeof happen>[1];
 /** Cases in which engine and model once disagreed. */
 const FOUND: readonly (readonly [name: string, config: World, all: readonly Happening[]])[] = [
   [
+    'C11, C13: a mode of a group is restored once a tool of the group is declared, whichever it is',
+    { tools: { a: {} }, groups: { g: {} }, allowedTools: ['a', 'late'], checked: [] },
+    [
+      { kind: 'declare', slot: 0, tool: 'late', group: 'g' },
+      { kind: 'control', slot: 0, tool: 'group:g', mode: 'forced_open' },
+      { kind: 'restart', slot: 0 },
+      { kind: 'declare', slot: 0, tool: 'a', group: 'g' },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+    ],
+  ],
+  [
     'C1, C12: a tool is observed from its first use on, also where that is a control() of another session',
     {
       tools: {

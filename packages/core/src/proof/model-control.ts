@@ -4,7 +4,7 @@ import { newCycle } from './model-budget.ts';
 import { arrive } from './model-calls.ts';
 import { close, reported } from './model-circuit.ts';
 import { calledCircuit } from './model-fleet.ts';
-import { circuitOf, isKnown, knownCircuit, sidesOf, startDryRun } from './model-home.ts';
+import { circuitOf, groupOf, isKnown, knownCircuit, sidesOf, startDryRun } from './model-home.ts';
 import { forgetKeys } from './model-keys.ts';
 import { endRunStep, flushLimits } from './model-limits.ts';
 import { closed } from './model-moves.ts';
@@ -68,9 +68,12 @@ export const declare = (model: Model, session: ModelSession, tool: string, group
   if (!tools.has(tool)) tools.set(tool, rulesOf(model.config.defaults ?? {}, 'automatic', model.config.scope));
   const own = model.config.tools?.[tool]?.group;
   if (group !== undefined && own === undefined && !groups.has(tool)) groups.set(tool, group);
-  if (!session.kept.some((one) => one.tool === tool)) return;
-  arrive(model, session); // C11: its circuit is there again from now on, as at any call from outside.
-  circuitOf(model, session, tool);
+  const found = [groupOf(session.box, tool) ?? tool, tool].filter((name) =>
+    session.kept.some((one) => one.tool === name),
+  );
+  if (found.length === 0) return;
+  arrive(model, session); // C11: its circuits are there again from now on, as at any call from outside.
+  for (const name of found) circuitOf(model, session, name);
   show(model, session);
 };
 
