@@ -80,7 +80,7 @@ describe('the files', () => {
   it.each(files)('$path matches what alerts/src generates', ({ path, text }) => {
     expect(
       read(path),
-      `alerts/${path} was edited by hand, or not generated after a change: run "pnpm generate" and commit the result`,
+      `alerts/${path} was edited by hand, or not generated after a change: run "node scripts/pnpm/pnpm.mjs run generate" and commit the result`,
     ).toBe(text);
   });
 
@@ -198,7 +198,11 @@ describe('names', () => {
       rules.flatMap(({ expr }) => [...namesIn(expr).metrics]).map((name) => name.replace(/_(bucket|count)$/, '')),
     );
     const unread = Object.values<MetricDefinition>(METRIC).filter(({ prometheus }) => !read.has(prometheus));
-    expect(unread.map(({ name }) => name)).toEqual([
+    const names = unread.map(({ name }) => name);
+    expect(
+      names,
+      'of a new metric: read it in a rule of alerts/src, or add it to this list if it needs no action',
+    ).toEqual([
       'breakerbox.operator.actions',
       'breakerbox.fleet.read.time',
       'breakerbox.fleet.ignored',
@@ -345,7 +349,7 @@ describe('each alert', () => {
 describe('the README', () => {
   const text = read('README.md');
 
-  it('has the tables of alerts and settings that the definitions give (otherwise run "pnpm generate")', () => {
+  it('has the tables of alerts and settings that the definitions give (otherwise run "node scripts/pnpm/pnpm.mjs run generate")', () => {
     expect(text).toBe(withTables(text));
   });
 

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { BreakerboxConfigError, type ConfigIssue, createBreakerbox } from '@breakerbox/core';
 import { guard } from '@breakerbox/instrumentation';
 import { startTelemetry } from '@breakerbox/telemetry';
@@ -44,13 +45,13 @@ const known = (give: () => unknown): readonly string[] => {
   return names.split(', ').sort();
 };
 
-test('production.md says of the cost what bench/results.json does: if not, run "pnpm generate" and commit the result', () => {
+test('production.md says of the cost what bench/results.json does: if not, run "node scripts/pnpm/pnpm.mjs run generate" and commit the result', () => {
   const text = readFileSync(new URL('production.md', import.meta.url), 'utf8');
   expect(text).toBe(withCost(text));
 });
 
 describe('configuration.md', () => {
-  test('is what the types give: if not, run "pnpm generate" and commit the result', () => {
+  test('is what the types give: if not, run "node scripts/pnpm/pnpm.mjs run generate" and commit the result', () => {
     expect(page).toBe(configurationPage());
   });
 
@@ -108,6 +109,23 @@ describe('configuration.md', () => {
   ])('%s: has the options that are taken, and no others', (title, give) => {
     expect([...optionsOf(title)].sort()).toEqual(known(give));
   });
+
+  /** Code of the packages that may read options: no tests, no comments, no types of options and no checks of them. */
+  const code = globSync('packages/*/src/**/*.ts', { cwd: fileURLToPath(new URL('..', import.meta.url)) })
+    .filter((path) => !/\.test\.ts$|\/test-support|\/src\/(?:proof|rules)\/|validation\.ts$/.test(path))
+    .map((path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8'))
+    .join('\n')
+    .replaceAll(/\/\*[\s\S]*?\*\/|^ *\/\/.*|^ *readonly \w+\??:.*/gm, '');
+  test.each(SECTIONS.map(({ title }) => [title, optionsOf(title)] as const))(
+    '%s: code reads each option',
+    (_, names) => {
+      const unread = names.filter((name) => {
+        const isRead = String.raw`\.${name}\b|'${name}'|[{,] ${name}(?:,| [}=]|: \w+[ ,=])|^ *${name}(?:,$| =)`;
+        return !new RegExp(isRead, 'm').test(code);
+      });
+      expect(unread, 'declared and documented, but read nowhere in packages/*/src').toEqual([]);
+    },
+  );
 
   const policy = resolvePolicy({ wastedTokens: { tokens: 1 } });
   const rate = resolveRate({ rate: 0.5 });

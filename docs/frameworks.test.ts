@@ -1,6 +1,7 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import instrumentation from '../packages/instrumentation/package.json' with { type: 'json' };
 import { SUPPORTED } from '../packages/instrumentation/src/versions.ts';
 import { FEATURES } from '../test/frameworks/harness.ts';
 import { catalog } from '../test/newcomer/workspace.ts';
@@ -73,6 +74,17 @@ const reasonsIn = (source: string): readonly string[] => {
 };
 
 const suites = readdirSync(new URL('test/frameworks/', ROOT)).filter((name) => name.endsWith('.test.ts'));
+
+/** Entries of instrumentation with a folder of their own; `config` reads files. */
+const adapters = Object.keys(instrumentation.exports)
+  .map((entry) => entry.slice('./'.length))
+  .filter((name) => name !== 'config' && existsSync(new URL(`packages/instrumentation/src/${name}/${name}.ts`, ROOT)));
+
+test.each(adapters)('the adapter %s passes the contract in a suite of its name', (name) => {
+  expect(suites, 'copy the suite of another adapter, see CONTRIBUTING.md').toContain(`${name}.test.ts`);
+  expect(read(`test/frameworks/${name}.test.ts`)).toMatch(/^ *(?:for .*)?contract\(/m);
+});
+
 const flat = docs.replaceAll(/\s+/g, ' ');
 
 describe('what a framework has no place for, and is left out of its tests for that, is said word for word', () => {

@@ -21,7 +21,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ name, text }) => readFileSync(pathOf(name), 'utf8') !== text);
   for (const { name } of stale) {
     process.stderr.write(
-      `${name} isn't what the sources give: it was edited by hand, or not generated again after a change. Run "pnpm generate" and commit the result.\n`,
+      `${name} isn't what the sources give: it was edited by hand, or not generated again after a change. Run "node scripts/pnpm/pnpm.mjs run generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

@@ -17,7 +17,7 @@ if (process.argv.includes('--check')) {
   );
   for (const name of [...stale.map((file) => file.name), ...leftOver]) {
     process.stderr.write(
-      `${DEMO_RULES}/${name} differs from what alerts/rules gives: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
+      `${DEMO_RULES}/${name} differs from what alerts/rules gives: someone edited it by hand, or did not generate it after a change. Run "node scripts/pnpm/pnpm.mjs run generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length + leftOver.length === 0 ? 0 : 1;

@@ -12,7 +12,7 @@ import { type SurfaceReport, surfaceReports } from './packaging/surface.ts';
 
 /*
  * What a user of the packages would notice: names and types of every entry, and how much there is to load. Both stand in `api/` beside each
- * package, so that the reader of a change sees them change. `pnpm run surface` writes them again.
+ * package, so that the reader of a change sees them change. `node scripts/pnpm/pnpm.mjs run surface` writes them again.
  */
 
 let workspace: string;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const libraries = published.filter(({ manifest }) => manifest.exports);
 
 describe.each(libraries)('$name', ({ folder }) => {
-  test('offers what its report says: if that is meant, run `npx pnpm run surface`, and commit what it writes', async () => {
+  test('offers what its report says: if that is meant, run `node scripts/pnpm/pnpm.mjs run surface`, and commit what it writes', async () => {
     const now = reports.filter(({ path }) => path.startsWith(`${folder}/api/`));
     expect(now.length).toBeGreaterThan(0);
     for (const { path, text } of now) {
@@ -44,7 +44,7 @@ const SLACK = 0.03;
 const SLACK_BYTES = 60;
 
 describe.each(sized)('$name', (one) => {
-  test('is as large as its report says: if that is meant, run `npx pnpm run surface`, and commit what it writes', async () => {
+  test('is as large as its report says: if that is meant, run `node scripts/pnpm/pnpm.mjs run surface`, and commit what it writes', async () => {
     const now = await sizesOf(one, workspace);
     const recorded = recordedSizes(one, ROOT);
     expect(Object.keys(now)).toEqual(Object.keys(recorded));

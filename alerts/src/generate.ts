@@ -34,7 +34,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ path, text }) => onDisk(path) !== text);
   for (const { path } of stale) {
     process.stderr.write(
-      `alerts/${path} differs from what alerts/src generates: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
+      `alerts/${path} differs from what alerts/src generates: someone edited it by hand, or did not generate it after a change. Run "node scripts/pnpm/pnpm.mjs run generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

@@ -83,7 +83,7 @@ describe('a quick run', () => {
 });
 
 describe('the committed results', () => {
-  it('are of a full run, and match README.md and bench/README.md: if not, run "pnpm generate" and commit the result', () => {
+  it('are of a full run, and match README.md and bench/README.md: if not, run "node scripts/pnpm/pnpm.mjs run generate" and commit the result', () => {
     const results = readResults();
     expect(results.pace).toBe('full');
     expect(results.cases.map(({ id, sdk }) => `${id}/${sdk}`)).toEqual(everything);

@@ -90,7 +90,7 @@ describe.each(all.map(({ uid, json }) => [uid, json] as const))('%s', (uid, buil
   it('is committed as the source generates it', () => {
     expect(
       readFileSync(new URL(`../generated/${uid}.json`, import.meta.url), 'utf8'),
-      'run "pnpm generate" and commit the result',
+      'run "node scripts/pnpm/pnpm.mjs run generate" and commit the result',
     ).toBe(rendered(built));
   });
 

@@ -30,7 +30,7 @@ if (process.argv.includes('--check')) {
   const stale = files.filter(({ name, content }) => onDisk(name) !== content);
   for (const { name } of stale) {
     process.stderr.write(
-      `dashboards/generated/${name} differs from what dashboards/src generates: someone edited it by hand, or did not generate it after a change. Run "pnpm generate" and commit the result.\n`,
+      `dashboards/generated/${name} differs from what dashboards/src generates: someone edited it by hand, or did not generate it after a change. Run "node scripts/pnpm/pnpm.mjs run generate" and commit the result.\n`,
     );
   }
   process.exitCode = stale.length === 0 ? 0 : 1;

@@ -150,7 +150,10 @@ describe('the queries together', () => {
     ].join('\n');
     const unused = definitions.filter((metric) => !text.includes(metric.prometheus));
     // Alerts read the wait that a service asked for. The message of BreakerboxCircuitOpen says it.
-    expect(unused.map(({ name }) => name)).toEqual(['breakerbox.retry_after.time']);
+    const names = unused.map(({ name }) => name);
+    expect(names, 'of a new metric: show it in a panel of dashboards/src/rows').toEqual([
+      'breakerbox.retry_after.time',
+    ]);
   });
 
   it('use every window of the type', () => {

@@ -23,7 +23,7 @@ export const configurationPage = (sections: readonly Section[] = SECTIONS): stri
   return `${[HEAD, contents(found), ...found.map((one) => render(one, found)), PROFILE_TABLE, CATEGORY_TABLE, PRECHECK_TABLE].join('\n\n')}\n`;
 };
 
-const HEAD = `<!-- Written by "pnpm generate" from the types of the packages and their comments. Don't edit it here. -->
+const HEAD = `<!-- Written by "node scripts/pnpm/pnpm.mjs run generate" from the types of the packages and their comments. Don't edit it here. -->
 # Configuration
 
 Every option of the three packages, generated from the types and their comments. To choose values, read [production.md](production.md).

@@ -1,4 +1,4 @@
-/** `pnpm run surface`: writes what every package offers, and how large it is, into its `api/`, and into core's README. */
+/** `node scripts/pnpm/pnpm.mjs run surface`: writes what every package offers, and how large it is, into its `api/`, and into core's README. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../newcomer/commands.ts';

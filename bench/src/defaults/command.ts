@@ -9,7 +9,7 @@ export const DEFAULTS_USAGE = `pnpm bench -- defaults [--quick] [--json FILE] [-
   simulates runs of an agent whose tools fail, under several failure budgets; the numbers are the same on every machine
   --quick      a few seconds instead of a minute: ${QUICK_SIZE.runs} runs of each, not ${FULL_SIZE.runs.toLocaleString('en')}
   --json FILE  writes the results there
-  --write      writes bench/defaults.json; \`pnpm generate\` puts its tables into docs/concepts.md
+  --write      writes bench/defaults.json; \`node scripts/pnpm/pnpm.mjs run generate\` puts its tables into docs/concepts.md
 `;
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`);

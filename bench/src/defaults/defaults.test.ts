@@ -6,7 +6,8 @@ import { FULL_SIZE, playAll, QUICK_SIZE, readDefaults } from './play.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { percent } from './table.ts';
 
-const AGAIN = 'else run "npm run bench -- defaults --write" and "pnpm generate", look at what changed, and commit it';
+const AGAIN =
+  'else run "npm run bench -- defaults --write" and "node scripts/pnpm/pnpm.mjs run generate", look at what changed, and commit it';
 
 describe('the simulation of the defaults', () => {
   const played = playAll(QUICK_SIZE);
@@ -35,7 +36,7 @@ describe('the committed results', () => {
     expect(broken(written)).toEqual([]);
   });
 
-  it('match docs/concepts.md: else run "pnpm generate" and commit the result', () => {
+  it('match docs/concepts.md: else run "node scripts/pnpm/pnpm.mjs run generate" and commit the result', () => {
     const page = readFileSync(new URL('../../../docs/concepts.md', import.meta.url), 'utf8');
     expect(page).toBe(withDefaults(page));
   });
