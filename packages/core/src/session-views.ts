@@ -11,6 +11,7 @@ import { Decider } from './engine/decide.ts';
 import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { adviceOf } from './limits/limit-text.ts';
+import type { LimitView } from './limits/limit-view.ts';
 import { pausesRun, type Run } from './limits/run.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
@@ -34,6 +35,8 @@ export interface LookAhead {
   readonly circuits: CircuitRegistry;
   readonly decider: Decider;
   readonly at: Moment;
+  /** The limits that hold for a run. */
+  limits(run: Run): readonly LimitView[];
 }
 
 /** The parts of a session that its views are made from. */
@@ -59,9 +62,11 @@ export class SessionViews {
   }
 
   note(run: Run | undefined): string {
-    const near = run?.advisable(this.#box.clock.now()) ?? [];
-    const advice = near.length > 0 && this.isObserved() ? '' : adviceOf(near);
-    const rejected = noteText(this.#rejected(run));
+    const look = this.lookAhead();
+    const limits = run === undefined ? [] : look.limits(run);
+    const near = limits.filter(({ level, mode }) => level !== undefined && mode !== 'observe');
+    const advice = near.length > 0 && this.isObserved(look.circuits) ? '' : adviceOf(near);
+    const rejected = noteText(this.#rejected(run, look));
     const isPaused = near.some(pausesRun);
     return isPaused && rejected !== '' ? rejected : [advice, rejected].filter(Boolean).join('\n\n'); // The pause says it too.
   }
@@ -74,12 +79,11 @@ export class SessionViews {
   }
 
   unavailable(run: Run | undefined): readonly string[] {
-    return this.#rejected(run).map(({ tool }) => tool);
+    return this.#rejected(run, this.lookAhead()).map(({ tool }) => tool);
   }
 
   /** R3: the declared tools that would be skipped or paused now. */
-  #rejected(run: Run | undefined): readonly RejectionFacts[] {
-    const { decider, at } = this.lookAhead();
+  #rejected(run: Run | undefined, { decider, at }: LookAhead): readonly RejectionFacts[] {
     return [...this.#box.tools()]
       .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
       .filter((facts) => facts.route !== undefined && !isForNow(facts));
@@ -118,8 +122,8 @@ export class SessionViews {
   }
 
   view(id: string, run: Run | undefined): SessionView {
-    const { store, ledgers, circuits, at } = this.lookAhead();
-    const limits = run?.view(at.ms, this.isObserved(circuits));
+    const { store, ledgers, at, limits: limitsOf } = this.lookAhead();
+    const limits = run && limitsOf(run);
     return {
       id,
       agent: this.#shown.agent,
@@ -158,7 +162,8 @@ export class SessionViews {
     };
     own.circuits.catchUp(at, lapse);
     const decider = new Decider({ ...engine, box, circuits: own.circuits });
-    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at };
+    const limits = (run: Run) => run.view(at.ms, this.isObserved(own.circuits)); // C1: by the modes of the copies.
+    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at, limits };
   }
 }
 

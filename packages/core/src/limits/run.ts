@@ -443,20 +443,13 @@ export class Run {
     return this.#near(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
   }
 
-  /** D2: those that the model has to think of. An estimate that is too high must not advise it. */
-  advisable(ms: number): readonly LimitView[] {
-    return this.#advisable(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
-  }
-
-  /** D2: those that the model of this run was not advised of yet. */
+  /** D2: those that the model of this run has to think of, and was not advised of yet. An estimate that is too high must not advise it. */
   advise(ms: number): readonly LimitView[] {
-    const news = this.#advisable(ms).filter(({ limit }) => this.#advised.get(limit) !== limit.size);
+    const isNew = ({ run, kind, limit }: OneLimit) =>
+      run.levelOf(kind, limit, ms) !== undefined && this.#advised.get(limit) !== limit.size;
+    const news = this.#near(ms).filter(isNew);
     for (const { limit } of news) this.#advised.set(limit, limit.size);
     return news.map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
-  }
-
-  #advisable(ms: number): readonly OneLimit[] {
-    return this.#near(ms).filter(({ run, kind, limit }) => run.levelOf(kind, limit, ms) !== undefined);
   }
 
   #near(ms: number): readonly OneLimit[] {

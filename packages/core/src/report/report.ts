@@ -46,7 +46,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
   const inside = sessionInternals(session, 'report(session)');
   checkOptions(options);
   const { box } = inside;
-  const { store, ledgers, at } = inside.lookAhead();
+  const { store, ledgers, at, limits } = inside.lookAhead();
   const children = inside.run && reportChildren(inside.run, at.ms);
   const gate = store.correlations.real.gate?.circuit;
   const policy = box.systemic?.gate;
@@ -61,7 +61,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     event: ledgers.event,
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,
     systemicDecision: box.systemic?.decision ?? 'pause',
-    ...(inside.run && { limits: inside.run.view(at.ms) }),
+    ...(inside.run && { limits: limits(inside.run) }),
     ...(children && { children }),
     ...(inside.circles.length > 0 && { circles: inside.circles.map((one) => ({ ...one })) }),
     plan: inside.plan,

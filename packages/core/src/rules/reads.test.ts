@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { operate } from '../control/operator.ts';
 import { report } from '../report/report.ts';
 import type { Session } from '../session-api.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
-import { bench, failOnce, steps, trip } from '../test-support.ts';
+import { bench, failOnce, steps, succeedOnce, trip } from '../test-support.ts';
 import { bringDown, FIVE_STRAY, failAll, grouped, hearAll, openGroup, reasonsOf, two } from './test-support.rules.ts';
 
 const TOOLS = ['a', 'b', 'c', 'd'];
@@ -108,6 +109,18 @@ describe('C11: readers show the state that the next decision would find', () => 
       'undeclared',
     ]);
     expect(session.view().circuits).toEqual([]);
+  });
+
+  test('C1, C11: readers see that all tools are only observed, so that a limit that is reached pauses nothing', () => {
+    const { box, session } = bench({ tools: { a: {} }, limits: { calls: 1 } });
+    succeedOnce(session, 'a');
+    expect([report(session).state, session.note()]).toEqual(['paused_limit', expect.stringContaining('1 of 1')]);
+    operate(box).force('a', { mode: 'observe_only', owner: 'ada', reason: 'a test' });
+    const read = () => [session.view().state, report(session).state, report(session).limits?.[0]?.mode, session.note()];
+    const before = read();
+    expect(before).toEqual(['active', 'active', 'observe', '']);
+    session.step();
+    expect(read()).toEqual(before);
   });
 
   test('C11: in many states, readers and decisions agree', () => {
