@@ -310,10 +310,9 @@ const activeContext = (): Context => {
  * @param untilMs When the probe counts as failed, on the box's clock.
  */
 export const extendLease = (permit: Permit, untilMs: number): void => {
-  const own = permit as SessionPermit; // Sessions make no others.
-  for (const { lease } of [own, ...own.passes]) {
-    // The circuit and the permit share the object, and circuits tell leases apart by their ids.
-    if (lease !== undefined && untilMs > lease.untilMs) (lease as { untilMs: number }).untilMs = untilMs;
+  if (!(permit instanceof SessionPermit)) return;
+  for (const { lease } of [permit, ...permit.passes]) {
+    if (lease !== undefined && untilMs > lease.untilMs) lease.untilMs = untilMs;
   }
 };
 

@@ -65,7 +65,8 @@ export interface HalfOpen {
 /** A probe's slot, and until when it may keep it (C9). */
 export interface Lease {
   readonly id: number;
-  readonly untilMs: number;
+  /** May become later (C9). The circuit and the permit share the object, and circuits tell leases apart by their ids. */
+  untilMs: number;
 }
 
 /** The ticket with which a call was let through. */

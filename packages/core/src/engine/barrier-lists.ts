@@ -10,8 +10,23 @@ import type { Asked, AskedCall, Barrier, Engine, Question } from './barrier.ts';
 import { eventBarrier } from './event-barrier.ts';
 import { groupBarrier } from './group-barrier.ts';
 import { keyBarrier } from './key-barrier.ts';
-import { runLimits } from './limit-barrier.ts';
 import { chargeCall, toolBarrier } from './tool-barrier.ts';
+
+/** S2: an event that skips its tools, and pauses nothing. */
+const skippingEvent: Question = { of: 'skipping_event', ask: eventBarrier.ask };
+
+/** B1: the failure budget of the session. */
+const failureBudget: Question = {
+  of: 'budget',
+  ask: ({ circuits: { ledgers } }, _asked, mode) =>
+    ledgers.isExhausted(ledgers.sideOf(mode)) ? 'budget_exhausted' : undefined,
+};
+
+/** D2: the limits of the run. */
+const runLimits: Question = {
+  of: 'limits',
+  ask: ({ run }, _asked, _mode, call, { ms }) => (call.run ?? run)?.limitObjection(ms)?.reason,
+};
 
 /** K2: a tool that is not allowed is not called. */
 const allowedTools: Question = {
@@ -45,8 +60,10 @@ const maxInFlight: Question = {
  * has to know first that it may call no tool at all.
  */
 const OBJECTIONS: readonly Question[] = [
-  eventBarrier, // It may pause the session. The budget is part of it, because which of the two comes first depends on the event.
-  runLimits, // D2: they pause all calls too, but a failure says more.
+  eventBarrier, // One that pauses the session (S2).
+  failureBudget, // It pauses all calls too, but an event says more.
+  runLimits, // So do they, but failures say more.
+  skippingEvent, // After what pauses all calls.
   allowedTools, // Before the mode: a tool that is not allowed is not called, even if its circuit is disabled.
   forcedMode, // Before the circuits, which do not count in these modes.
   precheck, // Before the circuits: a tool that can't be used gets no probe.
@@ -81,7 +98,7 @@ export const objectionTo = (
   if (worth === 0) return undefined;
   let isDue = false;
   for (const question of OBJECTIONS) {
-    if ((worth & BIT[question.of]) === 0) continue;
+    if (question.of !== undefined && (worth & BIT[question.of]) === 0) continue;
     if (isDue && question === maxInFlight) continue; // C17: never of a probe.
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
@@ -97,29 +114,36 @@ export const objectionTo = (
 
 const BIT = {
   event: 1,
-  limits: 2,
-  allowed: 4,
-  mode: 8,
-  precheck: 16,
-  group: 32,
-  tool: 64,
-  key: 128,
-  in_flight: 256,
-} as const satisfies Record<Question['of'], number>;
+  budget: 2,
+  limits: 4,
+  skipping_event: 8,
+  allowed: 16,
+  mode: 32,
+  precheck: 64,
+  group: 128,
+  tool: 256,
+  key: 512,
+  in_flight: 1024,
+} as const satisfies Record<NonNullable<Question['of']>, number>;
+
+/** A question without `of` is asked of every call. */
+const ASKS_ALWAYS = OBJECTIONS.some(({ of }) => of === undefined) ? 2048 : 0;
 
 /**
  * The questions that are worth asking, as bits: 0 for nearly every call. A question that is not configured, or whose circuit is closed, costs
  * one comparison. The one place that knows when a question has nothing to say.
  */
 const worthAsking = (
-  { allowed, circuits, run }: Engine,
+  { allowed, box, circuits, run }: Engine,
   { spec, tracked, group }: Asked,
   mode: CircuitMode,
   call: AskedCall,
 ): number => {
-  let worth = 0;
+  let worth: number = ASKS_ALWAYS;
   if (mode !== 'automatic') worth |= BIT.mode;
-  if (mode === 'observe_only' || !circuits.ledgers.isCalm) worth |= BIT.event;
+  if (mode === 'observe_only' || !circuits.ledgers.isCalm) {
+    worth |= BIT.budget | (box.systemic?.decision === 'skip' ? BIT.skipping_event : BIT.event);
+  }
   if (run !== undefined || call.run !== undefined) worth |= BIT.limits;
   if (allowed !== undefined) worth |= BIT.allowed;
   if (spec?.precheck !== undefined) worth |= BIT.precheck;

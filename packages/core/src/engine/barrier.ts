@@ -37,10 +37,12 @@ export interface AskedCall {
 /** Shared by all calls of which nothing is known. */
 export const NO_CALL: AskedCall = { input: undefined, key: undefined };
 
+type About = Pass['of'] | 'budget' | 'limits' | 'skipping_event' | 'allowed' | 'mode' | 'precheck' | 'in_flight';
+
 /** A question about a call before it is made. It changes nothing, but may start a pre-call check (K3). */
 export interface Question {
-  /** What it is about. It is asked only if that may object. */
-  readonly of: Pass['of'] | 'limits' | 'allowed' | 'mode' | 'precheck' | 'in_flight';
+  /** What it is about: `worthAsking` tells whether that may object. A question without it is asked of every call. */
+  readonly of?: About | undefined;
   /** Why the call is rejected, or the reason to probe if it may go as a probe. Undefined: there is no objection. */
   ask(engine: Engine, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason | undefined;
 }

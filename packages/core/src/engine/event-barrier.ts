@@ -6,26 +6,16 @@ import type { Moment } from '../clock.ts';
 import { isWithoutVerdict } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import type { Asked, Barrier } from './barrier.ts';
-import { runLimits } from './limit-barrier.ts';
 
-/** S2: a systemic event, and with it the budget of the session. The gate of an event moves silently, by the session's own clock. */
+/** S2: a systemic event. Its gate moves silently, by the session's own clock. */
 export const eventBarrier: Barrier = {
   of: 'event',
 
-  ask: (engine, asked, mode, call, at) => {
-    const { box, circuits } = engine;
-    const { ledgers } = circuits;
-    const side = ledgers.sideOf(mode);
-    const isExhausted = ledgers.isExhausted(side);
-    const state = side.failures;
-    if (state.correlation.event === undefined) return isExhausted ? 'budget_exhausted' : undefined;
-    // An event that pauses the session comes before the budget. One that skips its tools comes after it.
-    const pausesAll = box.systemic?.decision !== 'skip';
-    if (isExhausted && !pausesAll) return 'budget_exhausted';
-    if (!pausesAll && !isAffected(box.systemic, state.correlation.event, asked.tool)) return undefined;
-    if (!admitsAtGate(circuits, asked, mode, at))
-      return pausesAll ? 'systemic' : (runLimits.ask(engine, asked, mode, call, at) ?? 'systemic'); // D2: a pause before a skip.
-    return isExhausted ? 'budget_exhausted' : 'probe_due';
+  ask: ({ box, circuits }, asked, mode, _call, at) => {
+    const { event } = circuits.ledgers.sideOf(mode).failures.correlation;
+    if (event === undefined) return undefined;
+    if (box.systemic?.decision === 'skip' && !isAffected(box.systemic, event, asked.tool)) return undefined;
+    return admitsAtGate(circuits, asked, mode, at) ? 'probe_due' : 'systemic';
   },
 
   enter: (circuits, { tool, tracked }, mode, _key, at) => {

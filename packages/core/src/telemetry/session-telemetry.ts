@@ -276,6 +276,8 @@ export class SessionTelemetry implements LiveSession {
         this.#note('limit.extended', { limit: change.limit, child: this.#childOf(session), from, to });
         break;
       }
+      default:
+        change satisfies never;
     }
   }
 
