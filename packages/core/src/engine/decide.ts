@@ -152,11 +152,13 @@ export class Decider {
    * arguments alone.
    */
   after({ entry, passes, input, limits }: SessionPermit, at: Moment): RejectionFacts | undefined {
-    const { mode } = entry.tracked ?? entry.spec ?? this.#engine.box.undeclared;
+    const { box } = this.#engine;
+    const asked = entry.spec === undefined ? this.#asked(entry.tool, box.tool(entry.tool)) : entry; // It may be declared by now.
+    const { mode } = asked.tracked ?? asked.spec ?? box.undeclared;
     const call = { input, key: keyPassOf(passes)?.key, run: limits?.run };
-    const reason = this.#reason(entry, mode, call, at);
+    const reason = this.#reason(asked, mode, call, at);
     if (isExecuted(reason) || reason === 'repeat') return undefined;
-    const facts = this.#facts(reason, entry, mode, call, at);
+    const facts = this.#facts(reason, asked, mode, call, at);
     return isForNow(facts) ? undefined : facts;
   }
 

@@ -8,6 +8,25 @@ type Happening = Parameters<typeof happen>[1];
 /** Cases in which engine and model once disagreed. */
 const FOUND: readonly (readonly [name: string, config: World, all: readonly Happening[]])[] = [
   [
+    'R5, S5: the advice of a call whose tool was declared meanwhile is of the circuit that it has now',
+    {
+      tools: { a: {} },
+      allowedTools: ['a', 'late'],
+      scope: 'process',
+      systemic: { recovery: { probeAfterMs: 1 } },
+      checked: [],
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'acquire', slot: 0, tool: 'late' },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 2 },
+      { kind: 'declare', slot: 0, tool: 'late' },
+      { kind: 'call', slot: 0, tool: 'late', how: { outcome: 'failure', category: 'network' }, times: 3 },
+      { kind: 'wait', ms: 30_000 },
+      { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network', blames: 'key' } },
+    ],
+  ],
+  [
     'C11, C13: a mode of a group is restored once a tool of the group is declared, whichever it is',
     { tools: { a: {} }, groups: { g: {} }, allowedTools: ['a', 'late'], checked: [] },
     [

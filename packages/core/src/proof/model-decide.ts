@@ -4,7 +4,7 @@ import { circuitNow, type Model, type ModelPermit, type ModelSession } from './m
 import { isRepeat, scoreNow } from './model-advice.ts';
 import { isDueFor, type ModelCircuit, slotsTaken } from './model-circuit.ts';
 import { isGrantedOutside, isHeldOpen } from './model-fleet.ts';
-import { deciding, feeds, isAffected, knownCircuit, modeOf, rulesOfTool } from './model-home.ts';
+import { deciding, feeds, groupOf, isAffected, knownCircuit, modeOf, nextCircuit, rulesOfTool } from './model-home.ts';
 import { keyCircuit } from './model-keys.ts';
 import { isOver, isSpent } from './model-limits.ts';
 import type { Rules } from './rules.ts';
@@ -38,9 +38,11 @@ export const decide = (model: Model, session: ModelSession, question: Question):
 
 /** R5: why the next call with the same arguments would be rejected; a repeated call (O5) says nothing about the tool. */
 export const adviceAfter = (model: Model, permit: ModelPermit): Reason | undefined => {
-  const { session, circuit, key, keyName } = permit;
+  const { session, tool, circuit, key, keyName } = permit;
   const ofKey = key && circuit && keyName !== undefined ? keyCircuit(session.home, circuit, keyName) : undefined;
-  const { reason, decision } = decide(model, session, { ...permit, key: ofKey });
+  const found = circuit ?? nextCircuit(model, session, tool); // The tool may have been declared since.
+  const groupName = circuit === undefined ? groupOf(session.box, tool) : permit.groupName;
+  const { reason, decision } = decide(model, session, { ...permit, circuit: found, groupName, key: ofKey });
   if (reason === 'limit_reached' && !isSpent(model, session)) return undefined; // D3: only estimates pause it.
   return decision === 'call' || decision === 'probe' || reason === 'repeat' || reason === 'busy' ? undefined : reason;
 };
@@ -112,7 +114,7 @@ const byEvent = (model: Model, session: ModelSession, question: Question): Says 
 /** C13, C1: a group that is only observed rejects no other tool's calls, and a tool that is only observed takes no other group's slots. */
 const byGroup = (model: Model, session: ModelSession, question: Question): Says => {
   const { tool, circuit, groupName } = question;
-  const group = groupName === undefined ? undefined : knownCircuit(session.home, groupName);
+  const group = groupName === undefined ? undefined : nextCircuit(model, session, groupName);
   const mode = modeOf(model, session, tool, circuit);
   if (group === undefined || (group.mode === 'observe_only' && mode !== 'observe_only')) return {};
   if (group.mode === 'forced_open') return { reason: 'forced_open' };

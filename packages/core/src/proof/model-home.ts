@@ -86,12 +86,18 @@ export const modeOf = (
 
 /** The same as the next call of the tool would find it. */
 export const nextMode = (model: Model, session: ModelSession, tool: string): CircuitMode => {
-  const known = knownCircuit(session.home, tool);
   const rules = rulesOfTool(model, session, tool) ?? model.undeclared;
-  if (known !== undefined || !session.box.keepsCircuits) return (known ?? rules).mode;
-  const circuit = newCircuit(tool, rules);
+  return (nextCircuit(model, session, tool) ?? rules).mode;
+};
+
+/** The circuit of a tool or group as the next call would find it. */
+export const nextCircuit = (model: Model, session: ModelSession, name: string): ModelCircuit | undefined => {
+  const known = knownCircuit(session.home, name);
+  const rules = rulesOfCircuit(model, session, name);
+  if (known !== undefined || rules === undefined || !session.box.keepsCircuits) return known;
+  const circuit = newCircuit(name, rules);
   covering(model, session.box, { ...session.home, keys: [], keyGenerations: new Map() }, circuit); // It is not kept.
-  return circuit.mode;
+  return circuit;
 };
 
 /** C1: the dryRun begins with all that has happened so far. */
