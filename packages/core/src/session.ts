@@ -317,10 +317,10 @@ class Session implements TreeRoot {
     this.#box.declare(tool, options?.group);
     const name = this.#entries.nameOf(tool);
     const { kept } = this.#circuits.store;
-    const group = this.#box.tool(name)?.group?.name ?? name;
-    const found = [group, name].filter((one) => kept.has(one));
-    for (const one of found) this.#circuits.track(one, this.#arrive()); // The session counts in the gauges again, before its circuits do.
-    if (found.length > 0) this.#flush();
+    // The session counts in the gauges again, before its circuits do.
+    for (const one of [this.#box.tool(name)?.group?.name ?? name, name])
+      if (kept.has(one)) this.#circuits.track(one, this.#arrive());
+    this.#flush();
   }
 
   step(): void {
