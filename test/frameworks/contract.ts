@@ -1,5 +1,6 @@
 import { afterEach, describe } from 'vitest';
 import { stopTracing } from '../../packages/instrumentation/src/test-support/tracing.ts';
+import { advice } from './contract-advice.ts';
 import { calls } from './contract-calls.ts';
 import { circuits } from './contract-circuits.ts';
 import { groups } from './contract-groups.ts';
@@ -19,6 +20,7 @@ export const contract = (harness: Harness): void => {
   afterEach(stopTracing);
 
   describe(harness.framework, () => {
+    advice(suite);
     calls(suite);
     circuits(suite);
     groups(suite);

@@ -67,6 +67,7 @@ export const FEATURES = [
   'advice',
   'note',
   'responses',
+  'primitives',
   'groups',
   'keys',
   'nested',

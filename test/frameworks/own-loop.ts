@@ -6,7 +6,7 @@ export const reply = async (call: () => Promise<unknown>, signal: AbortSignal | 
     return asText(withAdvice(result, unavailableNotice(result) ?? ''));
   } catch (error) {
     signal?.throwIfAborted();
-    const text = error instanceof Error ? error.message : String(error);
+    const text = error instanceof Error ? error.message : asText(error);
     return String(withAdvice(text, unavailableNotice(error) ?? ''));
   }
 };

@@ -39,6 +39,7 @@ const harness: Harness = {
   inBand: (error) => ({ error }),
   lacks: {
     frameworkTimeout: 'Your own loop has no time-out except ours.',
+    primitives: 'guard() throws what the tool threw. A value that is not an object cannot carry the advice.',
     nativeSpan: 'Your own loop makes no spans.',
     note: 'A guarded function gives its result unchanged. Give the model `session.note()` at each turn.',
   },

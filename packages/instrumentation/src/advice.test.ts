@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { advisedError, withAdvice, withoutAdvice } from './advice.ts';
+import { advisedError, notice, withAdvice, withoutAdvice } from './advice.ts';
 
 const BLOCK = '<breakerbox>Do not call it now.</breakerbox>';
 const give = (value: unknown) => withAdvice(value, 'Do not call it now.');
@@ -70,7 +70,9 @@ describe('R5: the advice comes after the text of an error', () => {
     ['a flag', { ok: false, status: 503 }, { ok: false, status: 503, advice: BLOCK }],
     ['a list of errors', { errors: [{ message: 'no' }] }, { errors: [{ message: 'no' }], advice: BLOCK }],
     ['Lambda', { errorType: 'T', errorMessage: 'no' }, { errorType: 'T', errorMessage: `no\n${BLOCK}` }],
-    ['any other value', 5, 5],
+    ['a number', 5, { result: 5, advice: BLOCK }],
+    ['nothing', null, { result: null, advice: BLOCK }],
+    ['a list', [{ id: 1 }], { result: [{ id: 1 }], advice: BLOCK }],
   ])('of %s', (_, value, expected) => {
     expect(give(value)).toEqual(expected);
     expect(withAdvice(value, '')).toBe(value);
@@ -88,18 +90,79 @@ describe('R5: the advice comes after the text of an error', () => {
   });
 });
 
-test('R5: a Response stays the same object, and its JSON has the status and the advice', async () => {
-  const response = new Response('down', { status: 503, statusText: 'Service Unavailable' });
-  expect(give(response)).toBe(response);
-  expect(advisedError(response, 'Do not call it now.')).toBe(response);
-  expect(JSON.parse(JSON.stringify(response))).toEqual({
-    ok: false,
-    status: 503,
-    statusText: 'Service Unavailable',
-    advice: BLOCK,
+describe('R5: an object that is not plain stays the same, and its JSON has the advice', () => {
+  class Refusal {
+    readonly #host = '127.0.0.1';
+    success = false;
+    get host(): string {
+      return this.#host;
+    }
+  }
+
+  class Written extends Refusal {
+    toJSON(): unknown {
+      return `refused by ${this.host}`;
+    }
+  }
+
+  test.each<[string, object, unknown]>([
+    [
+      'a Response',
+      new Response('down', { status: 503, statusText: 'Down' }),
+      { ok: false, status: 503, statusText: 'Down', advice: BLOCK },
+    ],
+    ['an object of a class', new Refusal(), { success: false, advice: BLOCK }],
+    ['one with its own JSON', new Written(), `refused by 127.0.0.1\n${BLOCK}`],
+  ])('%s', (_, value, expected) => {
+    expect(give(value)).toBe(value);
+    expect(JSON.parse(JSON.stringify(value))).toEqual(expected);
+    expect(Object.keys(value)).not.toContain('toJSON');
+    expect(give(Object.freeze(value))).toBe(value);
   });
-  expect(await response.text()).toBe('down');
-  expect(JSON.stringify(give(new Response('fine')))).toBe('{}');
+
+  test('an error is copied, because its message has the advice too', () => {
+    const advised = give(Object.assign(new Error('no'), { status: 503 }));
+    expect(JSON.parse(JSON.stringify(advised))).toEqual({ name: 'Error', message: `no\n${BLOCK}`, status: 503 });
+  });
+
+  test('one that cannot change is replaced by its JSON', () => {
+    const frozen = Object.freeze(new Response('down', { status: 503 }));
+    expect(give(frozen)).toEqual({ ok: false, status: 503, statusText: '', advice: BLOCK });
+    expect(give(Object.freeze(new Refusal()))).toEqual({ success: false, advice: BLOCK });
+  });
+
+  test('a tool that returns it again later says what holds then', () => {
+    const value = give(new Refusal()) as Refusal;
+    notice(value, '');
+    value.success = true;
+    expect(JSON.stringify(value)).toBe('{"success":true}');
+    notice(value, 'Later.');
+    expect(JSON.stringify(value)).toContain('<breakerbox>Later.</breakerbox>');
+  });
+});
+
+describe('R5: what is thrown and is no error becomes an error, whose cause it is', () => {
+  test.each<[string, unknown, string]>([
+    ['a string', 'HTTP 503', 'HTTP 503'],
+    ['an object', { status: 503, message: 'no' }, '{"status":503,"message":"no"}'],
+    ['a Response', new Response('', { status: 503 }), '{"ok":false,"status":503,"statusText":""}'],
+    ['an object whose JSON is empty', Object.create({ message: 'no' }), 'no'],
+    ['an object without a text', Object.create(null), 'unknown error'],
+    ['nothing', null, 'unknown error'],
+    ['a symbol', Symbol('no'), 'Symbol(no)'],
+  ])('%s', (_, thrown, text) => {
+    const advised = advisedError(thrown, 'Do not call it now.');
+    expect(advised).toBeInstanceOf(Error);
+    expect(advised).toMatchObject({ message: `${text}\n${BLOCK}`, cause: thrown });
+  });
+
+  test('it keeps the properties that programs and other guards read', () => {
+    expect(advisedError({ status: 503, code: 'X', message: 'no', cause: 1 }, 'x')).toMatchObject({
+      status: 503,
+      code: 'X',
+    });
+    expect(advisedError(new Response('', { status: 503 }), 'x')).toMatchObject({ status: 503 });
+  });
 });
 
 test('R5: a result that contains itself as its error ends', () => {

@@ -1,4 +1,4 @@
-import { isContent, isPlain, read } from '@breakerbox/core/internal';
+import { isContent, isObject, isPlain, read } from '@breakerbox/core/internal';
 import { processWide } from './process-wide.ts';
 import { orUndefined } from './untrusted.ts';
 
@@ -38,26 +38,63 @@ export interface Advise {
 
 /**
  * An error of the same class with the same properties and the advice in its message; the original is its `cause`, and stays as it is
- * (E3). Values that are neither errors nor strings stay as they are.
+ * (E3). Any other value becomes an error with its properties, because frameworks read the message of nothing else.
  */
-export const advisedError = (error: unknown, advice: string): unknown => {
-  if (typeof error === 'string') return advisedText(error, advice);
-  if (isFailedResponse(error)) return advisedResponse(error, advice);
-  return (error instanceof Error && orUndefined(() => copyOf(error, advisedText(error.message, advice)))) || error;
+export const advisedError = (thrown: unknown, advice: string): Error => {
+  const message = advisedText(thrown instanceof Error ? thrown.message : textOf(thrown), advice);
+  const copied = () => (thrown instanceof Error ? copyOf(thrown, message) : errorOf(thrown, message));
+  return orUndefined(copied) ?? new Error(message, { cause: thrown });
+};
+
+/** The text of a thrown value that is no error. */
+const textOf = (thrown: unknown): string => {
+  if (typeof thrown === 'string') return thrown;
+  if (thrown === undefined || thrown === null) return 'unknown error';
+  const json = orUndefined(() => JSON.stringify(isFailedResponse(thrown) ? membersOf(thrown) : thrown)) ?? '{}';
+  return json === '{}' ? (orUndefined(() => String(read(thrown, 'message') ?? thrown)) ?? 'unknown error') : json;
+};
+
+const errorOf = (thrown: unknown, message: string): Error => {
+  const { message: _, cause: __, ...members } = isObject(thrown) ? membersOf(thrown) : {};
+  return Object.assign(new Error(message, { cause: thrown }), members);
 };
 
 /** Whether a value is a `Response` of fetch with a status that reports an error. */
 const isFailedResponse = (value: unknown): value is Pick<Response, 'status' | 'statusText'> =>
   read(value, 'ok') === false && typeof read(value, 'bodyUsed') === 'boolean';
 
+/** What an object says. JSON would leave out all that a `Response` and an error say. */
+const membersOf = (value: object): Readonly<Record<string, unknown>> => {
+  if (isFailedResponse(value)) return { ok: false, status: value.status, statusText: value.statusText };
+  return value instanceof Error ? { ...value, name: value.name, message: value.message } : { ...value };
+};
+
+/** Objects whose JSON has their advice. */
+const inJson = new WeakSet<object>();
+
 /**
- * The same `Response`, because a program reads it. Frameworks make JSON of it for the model, which would be '{}': it gets the status and
- * the advice.
+ * The same object, because a program reads it. Frameworks make JSON of it for the model: that has the advice, as long as the object has it
+ * (tools may return it again). An object that cannot change is replaced by that JSON.
  */
-const advisedResponse = (response: Pick<Response, 'status' | 'statusText'>, advice: string): unknown => {
-  const { status, statusText } = response;
-  const value = () => ({ ok: false, status, statusText, advice: blockOf(advice) });
-  return Object.defineProperty(response, 'toJSON', { configurable: true, writable: true, value });
+const adviseJson = (value: object, advice: string): unknown => {
+  notice(value, advice);
+  if (inJson.has(value)) return value;
+  const own = read(value, 'toJSON');
+  const toJSON = (): unknown => {
+    const now = notices.get(value);
+    return now === undefined ? jsonOf(value, own) : advisedJson(jsonOf(value, own), now);
+  };
+  if (!Reflect.defineProperty(value, 'toJSON', { configurable: true, writable: true, value: toJSON })) return toJSON();
+  inJson.add(value);
+  return value;
+};
+
+const jsonOf = (value: object, own: unknown): unknown =>
+  orUndefined<unknown>(() => (typeof own === 'function' ? Reflect.apply(own, value, ['']) : membersOf(value)));
+
+const advisedJson = (json: unknown, advice: string): unknown => {
+  if (typeof json === 'string') return advisedText(json, advice);
+  return isPlain(json) ? advisedObject(json, advice) : { result: json, advice: blockOf(advice) };
 };
 
 /** What a copy has of its own. */
@@ -103,25 +140,47 @@ const inText = (result: Readonly<Record<string, unknown>>, advice: string): Reco
 };
 
 /**
- * A result that reports an error, with the advice after its text. A plain object without a text gets it as `advice`, and a `Response` in
- * its JSON. Other values stay as they are.
+ * A result that reports an error, with the advice after its text. A plain object without a text gets it as `advice`. Any other object, such
+ * as a `Response`, stays the same, and its JSON has the advice. Other values become `{ result, advice }`.
  */
 export const advisedResult = (result: unknown, advice: string): unknown => {
-  if (typeof result === 'string') return advisedText(result, advice);
-  if (result instanceof Error || isFailedResponse(result)) return advisedError(result, advice);
-  if (!isPlain(result)) return isContent(result) && result.length > 0 ? advisedContent(result, advice) : result;
+  if (isContent(result) && result.length > 0) return advisedContent(result, advice);
+  return isOther(result) ? adviseJson(result, advice) : advisedJson(result, advice);
+};
+
+/** The same for a framework that keeps results as data: it gets the JSON of an object that is not plain. */
+export const advisedData = (result: unknown, advice: string): unknown =>
+  isOther(result) ? advisedJson(jsonOf(result, read(result, 'toJSON')), advice) : advisedResult(result, advice);
+
+const isOther = (result: unknown): result is object => isObject(result) && !Array.isArray(result) && !isPlain(result);
+
+const advisedObject = (result: Readonly<Record<string, unknown>>, advice: string): unknown => {
   const { content, error } = result;
   if (isContent(content)) return { ...result, content: advisedContent(content, advice) };
   const within = isPlain(error) ? inText(error, advice) : undefined;
   return inText(result, advice) ?? { ...result, ...(within ? { error: within } : { advice: blockOf(advice) }) };
 };
 
+/** The advice that a result has, or an object beside it; undefined without any. */
+export const adviceIn = (result: unknown, depth = 0): string | undefined => {
+  const kept = unavailableNotice(result);
+  if (kept !== undefined || depth > 3) return kept;
+  if (typeof result === 'string')
+    return result.endsWith(ENDS) ? result.slice(result.lastIndexOf(OPENS) + OPENS.length, -ENDS.length) : undefined;
+  const places = isPlain(result) ? ['advice', 'content', ...TEXTS].map((key) => result[key]) : [];
+  const parts = isContent(result) ? result.map(({ text }) => text) : places;
+  return parts.map((part) => adviceIn(part, depth + 1)).find((advice) => advice !== undefined);
+};
+
 /**
  * D2: a result that is no error, with a note after its text. A plain object gets it as `advice`, so that its own texts stay as they are.
  * Other values stay as they are.
  */
-export const notedResult = (result: unknown, note: string, { result: give = advisedResult }: Advise): unknown =>
-  isPlain(result) && !isContent(result.content) ? { ...result, advice: blockOf(note) } : give(result, note);
+export const notedResult = (result: unknown, note: string, { result: give }: Advise): unknown => {
+  if (isPlain(result) && !isContent(result.content)) return { ...result, advice: blockOf(note) };
+  if (give !== undefined) return give(result, note);
+  return typeof result === 'string' || isPlain(result) || isContent(result) ? advisedResult(result, note) : result;
+};
 
 /** Content with the advice in its last text, so that it has as many parts as before. */
 export const advisedContent = (
@@ -135,8 +194,9 @@ export const advisedContent = (
 
 /**
  * An error, a result that reports an error, or the text of one, with the advice for the model after its text (R5): between
- * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A plain object without a text gets it as `advice`, and a `Response`
- * in its JSON. A value of another form stays as it is. For agents without an adapter.
+ * `<breakerbox>` tags, which other guards cut before they judge the error. An error is copied and stays its `cause`. A plain object without a
+ * text gets it as `advice`. Any other object, such as a `Response`, stays the same, and its JSON has the advice. Other values become
+ * `{ result, advice }`. For agents without an adapter.
  *
  * @param advice The `message` of a permit whose call has settled. Empty: the value itself.
  *
@@ -148,7 +208,7 @@ export const advisedContent = (
  */
 export const withAdvice = (value: unknown, advice: string): unknown => {
   if (advice === '') return value;
-  return advisedResult(value, advice);
+  return advisedResult(value instanceof Error ? advisedError(value, advice) : value, advice);
 };
 
 /** The advice of each error that `guard()` has thrown, and of each object that reports one. */

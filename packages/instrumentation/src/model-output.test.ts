@@ -1,10 +1,11 @@
 import { describeFreshness, type FreshnessKind, type FreshnessLabel } from '@breakerbox/core';
 import { describe, expect, test } from 'vitest';
-import { labelForModel, labelledModelOutput } from './model-output.ts';
+import { withAdvice } from './advice.ts';
+import { labelForModel, modelOutputOf } from './model-output.ts';
 
 const stale: FreshnessLabel = { kind: 'stale', retrievedUnixMs: 0 };
 const words = describeFreshness(stale);
-const say = labelledModelOutput(({ output }) => ({ type: 'json', value: { said: output as string } }));
+const say = modelOutputOf(({ output }) => ({ type: 'json', value: { said: output as string } }));
 const given = { toolCallId: 'call-1', input: {} };
 
 describe('F1, F2: toModelOutput of a labelled result', () => {
@@ -45,7 +46,7 @@ describe('F1, F2: toModelOutput of a labelled result', () => {
     const hostile = new Proxy({}, { get: trap, getPrototypeOf: trap, has: trap, ownKeys: trap });
     const output = labelForModel(hostile, stale) as { result: unknown; freshness: string };
     expect([output.result === hostile, output.freshness]).toEqual([true, words]);
-    const saying = labelledModelOutput(() => ({ type: 'text', value: 'x' }));
+    const saying = modelOutputOf(() => ({ type: 'text', value: 'x' }));
     expect(saying({ ...given, output: hostile })).toEqual({ type: 'text', value: 'x' });
   });
 
@@ -74,7 +75,72 @@ describe('F1, F2: toModelOutput of a labelled result', () => {
     ],
     [{ type: 'execution-denied' }, { type: 'execution-denied' }],
   ])('with the output %o', async (said, expected) => {
-    const saying = labelledModelOutput(async () => said as never);
+    const saying = modelOutputOf(async () => said as never);
     expect(await saying({ ...given, output: labelForModel('found', stale) })).toEqual(expected);
+  });
+});
+
+describe('R5: toModelOutput of a result with advice', () => {
+  const advice = '<breakerbox>Do not call it now.</breakerbox>';
+  const outOf = (result: unknown, made: (output: { status: number }) => unknown = ({ status }) => `HTTP ${status}`) =>
+    modelOutputOf(({ output }) => ({ type: 'text', value: made(output as never) }) as never)({
+      ...given,
+      output: withAdvice(result, 'Do not call it now.'),
+    });
+
+  class Refusal {
+    ok = false;
+    status = 503;
+  }
+
+  test.each<[string, unknown]>([
+    ['a plain object', { ok: false, status: 503 }],
+    ['an object of a class', new Refusal()],
+    ['a Response', new Response('down', { status: 503 })],
+    ['a frozen Response', Object.freeze(new Response('down', { status: 503 }))],
+    ['an error', Object.assign(new Error('down'), { status: 503 })],
+    ['an object with a text', { status: 503, error: { message: 'down' } }],
+    ['an MCP result', { status: 503, isError: true, content: [{ type: 'text', text: 'down' }] }],
+  ])('that reads only the fields of %s: the advice follows', (_, result) => {
+    expect(outOf(result)).toEqual({ type: 'text', value: `HTTP 503\n${advice}` });
+  });
+
+  test('advice that it gave is not given twice', () => {
+    expect(outOf({ error: 'down' }, (output) => JSON.stringify(output))).toEqual({
+      type: 'text',
+      value: expect.stringMatching(/^(?:(?!<breakerbox>).)*\n<breakerbox>.*$/s),
+    });
+    expect(outOf('down', (output) => output)).toEqual({ type: 'text', value: `down\n${advice}` });
+  });
+
+  test.each<[object, object]>([
+    [
+      { type: 'json', value: 5 },
+      { type: 'json', value: { result: 5, advice } },
+    ],
+    [
+      { type: 'error-json', value: { error: 'x' } },
+      { type: 'error-json', value: { error: `x\n${advice}` } },
+    ],
+    [
+      { type: 'content', value: [] },
+      { type: 'content', value: [{ type: 'text', text: advice }] },
+    ],
+    [{ type: 'execution-denied' }, { type: 'execution-denied' }],
+  ])('every kind of output', async (made, expected) => {
+    const output = withAdvice({ ok: false }, 'Do not call it now.');
+    expect(await modelOutputOf(async () => made as never)({ ...given, output })).toEqual(expected);
+  });
+
+  test('AI SDK 5 and Mastra give the result alone, and AI SDK 5 awaits nothing', () => {
+    const alone = modelOutputOf(((output: { status: number }) => ({
+      type: 'text',
+      value: `${output.status}`,
+    })) as never);
+    expect(alone(withAdvice({ status: 503 }, 'Do not call it now.') as never)).toEqual({
+      type: 'text',
+      value: `503\n${advice}`,
+    });
+    expect(alone(labelForModel({ status: 200 }, stale) as never)).toEqual({ type: 'text', value: `[${words}]\n200` });
   });
 });

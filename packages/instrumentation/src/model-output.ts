@@ -1,7 +1,8 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, isPlain } from '@breakerbox/core/internal';
 import type { Tool } from 'ai';
-import { orUndefined } from './untrusted.ts';
+import { adviceIn, advisedContent, advisedResult } from './advice.ts';
+import { isThenable, orUndefined } from './untrusted.ts';
 
 type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>;
 type ModelOutput = Awaited<ReturnType<ToModelOutput>>;
@@ -19,18 +20,26 @@ export const labelForModel: typeof labelled = (result: unknown, label: Freshness
     : labelled(result, label);
 
 /**
- * The model output of a tool with its own `toModelOutput`. For a result with a label it is the model output of the plain result, with the
- * label before it. The tool's function does not know labels: it might drop them, or fail.
+ * The model output of a tool with its own `toModelOutput`, which knows neither labels nor advice: it might drop them, or fail. A result with
+ * a label gives the output of the plain result, with the label before it. After a failure, the advice follows (R5).
  *
- * The label is recognized by the output itself, because a stored conversation may be read by another process.
+ * The label and the advice are recognized by the output itself, because a stored conversation may be read by another process.
  */
-export const labelledModelOutput =
+export const modelOutputOf =
   (toModelOutput: ToModelOutput): ToModelOutput =>
   (given) => {
-    const found = orUndefined(() => unlabelled(given.output));
-    if (found === undefined) return toModelOutput(given);
-    const { result, words } = found;
-    return (async () => withWords(await toModelOutput({ ...given, output: result }), words))();
+    const isCall = isPlain(given) && 'toolCallId' in given; // AI SDK 5 and Mastra give the output alone, and AI SDK 5 awaits nothing.
+    const output = isCall ? given.output : given;
+    const found = orUndefined(() => unlabelled(output));
+    const advice = orUndefined(() => adviceIn(output));
+    if (found === undefined && advice === undefined) return toModelOutput(given);
+    const told = (made: ModelOutput): ModelOutput => {
+      const whole = found === undefined ? made : withWords(made, found.words);
+      return advice === undefined ? whole : withAdviceAfter(whole, advice);
+    };
+    const plain = found === undefined ? output : found.result;
+    const made = toModelOutput(isCall ? { ...given, output: plain } : (plain as typeof given));
+    return isThenable(made) ? made.then(told) : told(made);
   };
 
 interface Unlabelled {
@@ -74,4 +83,10 @@ const withWords = (output: ModelOutput, words: string): ModelOutput => {
     default:
       return output;
   }
+};
+
+const withAdviceAfter = (output: ModelOutput, advice: string): ModelOutput => {
+  if (!('value' in output) || adviceIn(output.value) !== undefined) return output;
+  const give = output.type === 'content' ? advisedContent : advisedResult;
+  return { ...output, value: give(output.value as never, advice) } as ModelOutput;
 };

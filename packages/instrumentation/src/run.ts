@@ -102,7 +102,7 @@ export class Run {
     this.#unwatch?.();
     const permit = this.#permit;
     const { input } = this.#start;
-    const { known, tokens, freshness, label = labelled, advise } = this.#reading;
+    const { known, tokens, freshness, label = labelled } = this.#reading;
     const settlement = known
       ? settlementOf({ result }, this.#judge, input, known)
       : { result, verdict: this.#judge.returned(result, input) };
@@ -111,8 +111,8 @@ export class Run {
     );
     if ('verdict' in settlement && settlement.verdict) this.#note(settlement.verdict);
     const message = this.#category === undefined ? '' : permit.message;
-    notice(result, message); // Tools may return the same object again.
-    if (message !== '' && advise !== undefined) return this.#advisedResult(result, message);
+    if (message !== '') return this.#advisedResult(result, message);
+    notice(result, ''); // Tools may return the same object again.
     const found = permit.freshness;
     const labelledOne = found === undefined ? result : ((orUndefined(() => label(result, found)) ?? result) as Value);
     return this.#noted(labelledOne);
@@ -168,7 +168,10 @@ export class Run {
 
   #advisedResult<Value>(value: Value, advice: string): Value {
     this.#end = { value };
-    const give = this.#reading.advise?.result ?? advisedResult;
+    notice(value, advice);
+    const { advise } = this.#reading;
+    if (advise === undefined) return value;
+    const give = advise.result ?? advisedResult;
     return (orUndefined(() => give(value, advice)) ?? value) as Value;
   }
 

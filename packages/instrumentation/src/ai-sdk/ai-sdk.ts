@@ -29,7 +29,7 @@ import { warnIfForeign } from '../foreign.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
 import { iterate, lastOf, once } from '../iterate.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
-import { labelForModel, labelledModelOutput } from '../model-output.ts';
+import { labelForModel, modelOutputOf } from '../model-output.ts';
 import { aValue, checkOptions, functionGiven, milliseconds, names, type OptionCheck, show } from '../options.ts';
 import { ToolUnavailableError } from '../unavailable.ts';
 
@@ -227,8 +227,8 @@ const guardTool = (name: string, tool: Executable, adapter: AiSdkContext): ToolS
     ['onInputAvailable', onInputAvailable],
   ]);
   if (asked) members.set('needsApproval', approvalOf(tool, asked, adapter));
-  const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof labelledModelOutput>[0] | undefined;
-  if (toModelOutput) members.set('toModelOutput', labelledModelOutput(toModelOutput));
+  const toModelOutput = tool.toModelOutput?.bind(tool) as Parameters<typeof modelOutputOf>[0] | undefined;
+  if (toModelOutput) members.set('toModelOutput', modelOutputOf(toModelOutput));
   return overlay(tool, members);
 };
 

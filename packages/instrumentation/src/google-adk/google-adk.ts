@@ -1,6 +1,7 @@
 import { callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
+import { advisedData } from '../advice.ts';
 import type { DirectCall } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -179,7 +180,10 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     signal: context.abortSignal,
   });
 
-  const readingOf = ({ name }: BaseTool): Reading => ({ tokens: tokens && ((end) => tokens(end, name)) });
+  const readingOf = ({ name }: BaseTool): Reading => ({
+    tokens: tokens && ((end) => tokens(end, name)),
+    advise: { result: advisedData }, // ADK copies what a session keeps.
+  });
 
   const executorOf =
     (tool: BaseTool, context: Context, work: (context: Context) => unknown): ToolExecutor<unknown> =>

@@ -5,7 +5,7 @@ import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFi
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { isLastTurn } from '../last-turn.ts';
-import { labelForModel, labelledModelOutput } from '../model-output.ts';
+import { labelForModel, modelOutputOf } from '../model-output.ts';
 import { checkOptions, flag, functionGiven, milliseconds } from '../options.ts';
 import { overlay } from '../overlay.ts';
 import { type AdapterContext, type ResponseFormat, runTool, type ToolExecutor } from '../run-tool.ts';
@@ -192,19 +192,13 @@ const guardTool = (
   };
   const members = new Map<PropertyKey, unknown>([['execute', execute]]);
   const { toModelOutput } = tool;
-  if (typeof toModelOutput === 'function') members.set('toModelOutput', labelsKept(toModelOutput.bind(tool)));
+  if (typeof toModelOutput === 'function')
+    members.set('toModelOutput', modelOutputOf(toModelOutput.bind(tool) as never));
   return overlay(tool, members);
 };
 
 const reject = (permit: Rejection): never => {
   throw new ToolUnavailableError(permit);
-};
-
-/** Mastra gives only the output, and the AI SDK gives it with the call. */
-const labelsKept = (toModelOutput: (output: unknown) => unknown): ((output: unknown) => unknown) => {
-  const toModelOutputOf = ({ output }: { readonly output: unknown }): unknown => toModelOutput(output);
-  const kept = labelledModelOutput(toModelOutputOf as Parameters<typeof labelledModelOutput>[0]);
-  return (output) => kept({ output } as Parameters<typeof kept>[0]);
 };
 
 const withSteadyNote = (

@@ -1,5 +1,5 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { isObject, safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { declareTools, type SessionFinder, type SessionSource, sessionFinder } from '../acquire.ts';
 import { type Advise, advisedError, advisedText, unavailableNotice } from '../advice.ts';
@@ -23,6 +23,7 @@ import {
 import type { CallEnd } from '../settlement.ts';
 import { orUndefined } from '../untrusted.ts';
 import {
+  adviseUnchecked,
   isCheckingSchema,
   labelForAgents,
   labelUnchecked,
@@ -243,7 +244,7 @@ const run = (
   const isChecked = isCheckingSchema(own.outputSchema);
   const format: ResponseFormat<unknown> = {
     tokens,
-    advise: isChecked ? { ...ADVISE, note: false } : ADVISE,
+    advise: isChecked ? { ...ADVISE, result: adviseUnchecked, note: false } : ADVISE,
     reject: ({ message }) => (isChecked ? uncheckedText(message) : message),
     find: (other) => directCall(own, other, request, call, factory),
     label: isChecked ? labelUnchecked : labelForAgents,
@@ -262,7 +263,7 @@ const run = (
 
 /** The error itself goes to the tool's `errorFunction`, and the advice after that function's text. */
 const ADVISE: Advise = {
-  error: (error, advice) => (typeof error === 'object' ? error : advisedError(error, advice)),
+  error: (error, advice) => (isObject(error) ? error : advisedError(error, advice)),
 };
 
 /**

@@ -1,5 +1,6 @@
 import { type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isPlain } from '@breakerbox/core/internal';
+import { advisedResult } from '../advice.ts';
 import { overlay } from '../overlay.ts';
 import { hasMethod } from '../untrusted.ts';
 
@@ -53,6 +54,10 @@ export const uncheckedText = (words: string): unknown => new Unchecked(() => wor
 /** {@link labelForAgents} that checks the result first, without its label. */
 export const labelUnchecked: typeof labelled = (result: unknown, label: FreshnessLabel): unknown =>
   new Unchecked((check) => labelled(check(result), label));
+
+/** A result that reports an error, which is checked without its advice. */
+export const adviseUnchecked = (result: unknown, advice: string): unknown =>
+  new Unchecked((check) => advisedResult(check(result), advice));
 
 /** Whether a schema checks outputs when the SDK asks. JSON schemas do not: they are only given to the model. */
 export const isCheckingSchema = (schema: unknown): schema is CheckingSchema => hasMethod(schema, 'parse');
