@@ -109,6 +109,42 @@ test('T9: a recording of the AI SDK without a guard says what circuits and failo
   expect(out).not.toContain('secret');
 });
 
+/** Spans of one model, 2 s apart. Each failed with the text that a client of Python puts into the status. */
+const ofPython = (message: string): string => {
+  const spans = [1, 2, 3, 4].map((at) => ({
+    traceId: `${at}`.padStart(32, '0'),
+    spanId: `${at}`.padStart(16, '0'),
+    name: 'chat gpt-5',
+    startTimeUnixNano: `${1_800_000_000 + at * 2}000000000`,
+    endTimeUnixNano: `${1_800_000_000 + at * 2}500000000`,
+    status: { code: 2, message },
+    attributes: attributesOf({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'openai',
+      'gen_ai.request.model': 'gpt-5',
+    }),
+  }));
+  return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+};
+
+test.each([
+  ["Error code: 401 - {'error': {'message': 'Incorrect API key', 'code': 'invalid_api_key'}}", 'permission'],
+  ["openai.AuthenticationError: Error code: 401 - {'error': {'message': 'Incorrect API key'}}", 'permission'],
+  ["Error code: 429 - {'error': {'message': 'Quota', 'param': None, 'code': 'insufficient_quota'}}", 'resource'],
+  ["400 INVALID_ARGUMENT. {'error': {'code': 400, 'details': [{'reason': 'API_KEY_INVALID'}]}}", 'permission'],
+] as const)('L3, T9: %s blames the provider', async (message, category) => {
+  const { models } = JSON.parse((await replay(ofPython(message), '--json')).out) as ReplayReport;
+  expect(models?.openings).toMatchObject([{ circuit: 'group:model:openai', category }]);
+});
+
+test.each([
+  ["Error code: 429 - {'error': {'message': 'Slow down', 'code': 'rate_limit_exceeded'}}", 'rate_limit'],
+  ["InternalServerError: Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error'}}", 'server'],
+] as const)('L3, T9: %s blames the model', async (message, category) => {
+  const { models } = JSON.parse((await replay(ofPython(message), '--json')).out) as ReplayReport;
+  expect(models?.openings).toMatchObject([{ circuit: 'model:openai/gpt-5', category }]);
+});
+
 test('T9: the spans of a guard say which models it tried', async () => {
   const exporter = record();
   const { model, primary } = await pairOf('messages');

@@ -7,8 +7,11 @@ import type { Span, TriedModel } from './otlp-json.ts';
 /** What a recording says that is no failure of a model: its caller left. */
 const LEFT = /abort|cancel/i;
 
-/** An error's text may begin with the status, as those of OpenAI's and Anthropic's clients do. */
-const STATUS = /^(?:\w*Error: )?([45]\d\d)\b/;
+/** An error's text may begin with the status, as those of OpenAI's and Anthropic's clients do. In Python they say `Error code: 401 - {…}`. */
+const STATUS = /^(?:[\w.]*Error: )*([45]\d\d)\b|\bError code: ([45]\d\d)\b/;
+
+/** The codes in a body, which a client of Python quotes as a `dict`. */
+const CODE = /['"](?:code|reason|status|type)['"]: ?['"](\w{1,99})['"]/g;
 
 /** Failures that are those of the provider's key, for all of its models. */
 const OF_PROVIDER: ReadonlySet<ErrorCategory> = new Set<ErrorCategory>(['permission', 'resource']);
@@ -41,9 +44,16 @@ const verdictOf = (span: Span, provider: string, model: string): ModelCallVerdic
   const message = `${exception?.get('exception.message') ?? statusMessage ?? ''}`;
   const name = `${exception?.get('exception.type') ?? type ?? 'Error'}`;
   if (LEFT.test(name)) return { ...answered, outcome: 'ignored', category: 'cancelled' };
-  const said = [type, attributes.get('http.response.status_code'), STATUS.exec(message)?.[1]].map(Number);
+  const [, first, later] = STATUS.exec(message) ?? [];
+  const said = [type, attributes.get('http.response.status_code'), first ?? later].map(Number);
+  const details = [...message.matchAll(CODE)].map(([, reason]) => ({ reason }));
   const status = said.find((one) => one >= 400 && one < 600);
-  const error = Object.assign(new Error(message), { name, code: type, ...(status !== undefined && { status }) });
+  const error = Object.assign(new Error(message), {
+    name,
+    code: type,
+    error: { details },
+    ...(status !== undefined && { status }),
+  });
   return classifyModelCall({ provider, model, error, unixMs: endMs });
 };
 
