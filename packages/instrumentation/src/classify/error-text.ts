@@ -38,7 +38,7 @@ export const faultIn = (text: string): string | undefined => {
     /(?:faultcode|Value)\b[^<>]{0,200}>\s*([^<\s]{1,60})/,
     /(?:faultstring|Text)\b[^<>]{0,200}>\s*([^<]{1,1000})/,
   ].map((pattern) => pattern.exec(text)?.[1]);
-  return code && reason && `${code}: ${reason.trim()}`;
+  return code && reason && `${code}: ${reason}`;
 };
 
 const joined = (texts: readonly (string | undefined)[]): string =>
