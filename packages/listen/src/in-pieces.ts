@@ -14,7 +14,7 @@ interface Waiting {
 const queue: Waiting[] = [];
 /** When the first piece of this turn was handed over. */
 let began: number | undefined;
-let isPlanned = false;
+let planned: NodeJS.Immediate | undefined;
 
 /** What a piece causes counts too, such as the answer to a request, which is often made after other microtasks. */
 const isOver = (): boolean => began !== undefined && performance.now() - began >= TURN_MS;
@@ -25,7 +25,7 @@ const handOver = (one: Waiting): boolean => {
 };
 
 const turn = (): void => {
-  isPlanned = false;
+  planned = undefined;
   began = undefined;
   step();
 };
@@ -38,11 +38,10 @@ const step = (): void => {
   else if (began !== undefined) plan();
 };
 
+/** Without pieces that wait, only a new turn begins, which keeps no process alive. */
 const plan = (): void => {
-  if (isPlanned) return;
-  isPlanned = true;
-  const immediate = setImmediate(turn);
-  if (queue.length === 0) immediate.unref(); // Only a new turn begins.
+  planned ??= setImmediate(turn).unref();
+  if (queue.length > 0) planned.ref();
 };
 
 const known = new WeakMap<Socket, { isIgnored: boolean }>();

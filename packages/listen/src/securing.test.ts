@@ -72,6 +72,19 @@ test('A5: over TLS a request arrives whole, with the address of its client', asy
   expect(await ask('breaker '.repeat(100_000))).toBe('127.0.0.1 800000');
 });
 
+test('A5: of a thousand requests that come at once over TLS, few are parsed, and the connection is closed', async () => {
+  const { server, port } = await started();
+  let parsed = 0;
+  server.on('request', () => {
+    parsed += 1;
+  });
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }).on('error', () => {});
+  socket.resume().write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(1_000));
+  await once(socket, 'close');
+  expect(parsed).toBeGreaterThan(4);
+  expect(parsed).toBeLessThan(60);
+});
+
 test('A5: when a hundred handshakes begin at once, other work has its turn between a few of them', async () => {
   const { raws, open } = await started();
   const first = await hello();

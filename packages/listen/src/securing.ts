@@ -56,8 +56,8 @@ export const secure = (server: Server, certificate: Certificate, handshakeMs: nu
     socket.once('close', () => clearTimeout(limit));
     socket.once('secure', () => {
       clearTimeout(limit);
-      server.emit('secureConnection', socket, raw);
-      if (!socket.destroyed) serve.call(server, socket);
+      serve.call(server, socket);
+      server.emit('secureConnection', socket, raw); // Its listeners find a parser, and take the reading from it.
     });
   });
 };
