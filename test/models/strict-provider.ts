@@ -81,11 +81,43 @@ function* messagesObjections(body: Json): Generator<Objection> {
   }
 }
 
+const UNSIGNED =
+  'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly.';
+
+/** The first call of each step needs a signature, and the others have none. */
+const isSigned = (calls: readonly (string | undefined)[]): boolean =>
+  calls.every((signature, at) => (at === 0) === (signature !== undefined));
+
+/** Gemini 3. */
+function* geminiObjections(body: Json): Generator<Objection> {
+  for (const { parts } of listOf(body.contents)) {
+    const calls = listOf(parts).filter(({ functionCall }) => functionCall !== undefined);
+    if (!isSigned(calls.map(({ thoughtSignature }) => thoughtSignature as string | undefined)))
+      yield badRequest(UNSIGNED, 'INVALID_ARGUMENT');
+  }
+}
+
+/** The endpoint of Gemini 3 that is compatible with OpenAI's Chat Completions. */
+function* compatibleObjections(body: Json): Generator<Objection> {
+  for (const { tool_calls } of listOf(body.messages)) {
+    const calls = listOf(tool_calls) as readonly { extra_content?: { google?: { thought_signature?: string } } }[];
+    if (!isSigned(calls.map(({ extra_content }) => extra_content?.google?.thought_signature)))
+      yield badRequest(UNSIGNED, 'INVALID_ARGUMENT');
+  }
+}
+
+/** It answers errors as a list of one. */
+export const strictGemini: Behaviour = (call) => {
+  const [objection] = compatibleObjections(call.body);
+  if (objection === undefined) return answers(call);
+  refuses(objection.status, [errorBody('gemini', objection.status, objection.code, objection.text)])(call);
+};
+
 const OBJECTIONS: Readonly<Record<WireFormat, (body: Json) => Generator<Objection>>> = {
   chat: chatObjections,
   responses: responsesObjections,
   messages: messagesObjections,
-  *gemini() {},
+  gemini: geminiObjections,
 };
 
 /** Refuses a history as the real provider does that has made none of it. It answers the rest. */

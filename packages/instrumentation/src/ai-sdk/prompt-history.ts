@@ -1,5 +1,13 @@
 import { isObject, read } from '@breakerbox/core/internal';
-import { copyWith, type HistoryFormat, onContent, type Part, without } from '../models/model-history.ts';
+import {
+  changeAll,
+  copyWith,
+  type HistoryFormat,
+  onContent,
+  type Part,
+  UNSIGNED,
+  without,
+} from '../models/model-history.ts';
 
 /** What a provider recognizes as its own, in its options of a part: references to items that it stores, and signatures. */
 const OWN_MARKS: ReadonlySet<string> = new Set([
@@ -27,6 +35,21 @@ export const PROMPT: HistoryFormat = {
     if (own.every(([provider, options]) => options === read(providerOptions, provider))) return part;
     return copyWith(part, { providerOptions: Object.fromEntries(own) });
   },
+  signed: (prompt) =>
+    changeAll(prompt, undefined, (message) => {
+      const { content } = message;
+      const first = Array.isArray(content) ? (content as Part[]).find(({ type }) => type === 'tool-call') : undefined;
+      const google = read(first?.providerOptions, 'google') as Part | undefined;
+      if (first === undefined || read(google, 'thoughtSignature') !== undefined) return message;
+      const providerOptions = {
+        ...(first.providerOptions as object),
+        google: { ...google, thoughtSignature: UNSIGNED },
+      };
+      const signed = changeAll(content, message, (part) =>
+        part === first ? copyWith(part, { providerOptions }) : part,
+      );
+      return copyWith(message, { content: signed });
+    }),
 };
 
 /** Whether the provider keeps the history, or a part of it: another key or provider would answer without it. */

@@ -1,5 +1,13 @@
 import { isObject, read } from '@breakerbox/core/internal';
-import { type Change, changeAll, copyWith, type HistoryFormat, type Part, without } from '../models/model-history.ts';
+import {
+  type Change,
+  changeAll,
+  copyWith,
+  type HistoryFormat,
+  type Part,
+  UNSIGNED,
+  without,
+} from '../models/model-history.ts';
 
 const CALLS: ReadonlySet<unknown> = new Set(['tool_call', 'tool_use', 'function']);
 const THINKING: ReadonlySet<unknown> = new Set(['reasoning', 'reasoning_content', 'thinking', 'redacted_thinking']);
@@ -37,6 +45,14 @@ const unmarkedMessage = (message: Part): Part => {
   });
 };
 
+/** A call of a tool as OpenAI's format has it. What the model has sent may have its signature. */
+const rawCall = ({ id, name, args }: Part, sent: unknown, at: number): Part => {
+  const own = Array.isArray(sent) ? (sent as Part[]).find((one) => one.id === id) : undefined;
+  const call = own ?? { id, type: 'function', function: { name, arguments: JSON.stringify(args) } };
+  if (at > 0 || call.extra_content !== undefined) return call;
+  return { ...call, extra_content: { google: { thought_signature: UNSIGNED } } };
+};
+
 /** L9: messages of LangChain. A call of a tool is in up to four places of a message. */
 export const CHAT: HistoryFormat = {
   onParts: (message, change) => {
@@ -64,4 +80,12 @@ export const CHAT: HistoryFormat = {
     if (THINKING.has(part.type)) return undefined;
     return without(part.type === 'text' ? without(part, ID) : part, OWN_MARKS);
   },
+  // Models of OpenAI's format leave all but the arguments out of `tool_calls`, and send those of `additional_kwargs` as they are.
+  signed: (messages) =>
+    changeAll(messages, undefined, (message) => {
+      const { tool_calls: calls, additional_kwargs: more } = message;
+      if (ownClass(message) !== 'ai' || !Array.isArray(calls) || calls.length === 0) return message;
+      const raw = (calls as Part[]).map((call, at) => rawCall(call, read(more, 'tool_calls'), at));
+      return copyWith(message, { tool_calls: [], additional_kwargs: { ...(more as object), tool_calls: raw } });
+    }),
 };

@@ -17,7 +17,12 @@ export interface HistoryFormat {
   idKey(part: Part): string | undefined;
   /** A part without what only the model accepts that made it. The same one if it has nothing of the kind. */
   unmarked: Change;
+  /** The history with {@link UNSIGNED} at the first call of each step that has no signature, where the format has a place for it. */
+  signed?(history: unknown): unknown;
 }
+
+/** Gemini 3 demands its signature at the first call of each step, and takes this one for calls that it did not make. */
+export const UNSIGNED = 'skip_thought_signature_validator';
 
 /** What providers accept as the id of a tool call. */
 const SOUND_ID = /^[a-zA-Z0-9_-]{1,40}$/;
@@ -118,7 +123,7 @@ const withoutMarks = (history: unknown, format: HistoryFormat): unknown =>
 
 /**
  * Asks a model with a history that others may have made (L9): with ids that it accepts, and if it refuses an item, once more without what
- * only its own model accepts.
+ * only its own model accepts, or with a signature that it misses.
  *
  * @param isAlone whether the list has one model, which made all of the history
  * @param ask `isCleaned`: it is asked once more, and should not have to think where the history has no thinking
@@ -135,7 +140,7 @@ export const askWithHistory = async <Answer>(
   } catch (error) {
     const about = aboutHistory(error);
     if (about === undefined) throw error;
-    const cleaned = withoutMarks(sound, format);
+    const cleaned = about === 'no signature' ? (format.signed?.(sound) ?? sound) : withoutMarks(sound, format);
     if (cleaned === sound && about !== 'no thinking') throw error;
     return ask(cleaned, true);
   }
@@ -162,13 +167,17 @@ const ABOUT_HISTORY = new RegExp(
 /** Anthropic's, where `thinking` is on: the last answer before results of tools has to begin with it. */
 const NO_THINKING = /expected [`'"]thinking[`'"].* but found/;
 
+/** Gemini's, for calls that another model made. */
+const NO_SIGNATURE = /missing an? [`'"]?thought[_ ]signature/;
+
 /** Whether an error is about such an item, so that the same model may accept the history without it. */
-const aboutHistory = (error: unknown): 'item' | 'no thinking' | undefined => {
+const aboutHistory = (error: unknown): 'item' | 'no thinking' | 'no signature' | undefined => {
   const { status, text, codes, names } = readModelError(error);
   // OpenAI Agents, before any request: a chat model has no words for items of other models.
   if (status === undefined) return names.has('UserError') && /not supported/.test(text) ? 'item' : undefined;
   if (status !== 400 && status !== 404 && status !== 422) return undefined;
   if (NO_THINKING.test(text)) return 'no thinking';
+  if (NO_SIGNATURE.test(text)) return 'no signature';
   const isItem = codes.has('invalid_encrypted_content') || codes.has('item_not_found') || ABOUT_HISTORY.test(text);
   return isItem ? 'item' : undefined;
 };

@@ -1,10 +1,14 @@
-import { changeAll, copyWith, type HistoryFormat, type Part, without } from '../models/model-history.ts';
+import { read } from '@breakerbox/core/internal';
+import { changeAll, copyWith, type HistoryFormat, type Part, UNSIGNED, without } from '../models/model-history.ts';
 
 const MARKS: ReadonlySet<string> = new Set(['id', 'providerData']);
 const PROVIDER_DATA: ReadonlySet<string> = new Set(['providerData']);
 
 /** Items that only the model reads that made them. A call that its provider has run is one, because its result is in the answer. */
 const OWN_ITEMS: ReadonlySet<unknown> = new Set(['reasoning', 'hosted_tool_call']);
+
+/** Where the compatible endpoint of Gemini reads a signature. */
+const EXTRA: Part = { extra_content: { google: { thought_signature: UNSIGNED } } };
 
 const isOfModel = ({ type, role }: Part): boolean => role === 'assistant' || /_(?:call|result|output)$/.test(`${type}`);
 
@@ -18,6 +22,16 @@ export const ITEMS: HistoryFormat = {
     const content = changeAll(item.content, item, (part) => without(part, PROVIDER_DATA));
     const own = content === item.content ? item : copyWith(item, { content });
     return without(own, MARKS);
+  },
+  signed: (input) => {
+    let isOfStep = false;
+    return changeAll(input, undefined, (item) => {
+      const isFirst = item.type === 'function_call' && !isOfStep;
+      isOfStep = item.type === 'function_call';
+      const data = item.providerData as Part | undefined;
+      if (!isFirst || read(data, 'extra_content') !== undefined) return item;
+      return copyWith(item, { providerData: { ...data, ...EXTRA } });
+    });
   },
 };
 
