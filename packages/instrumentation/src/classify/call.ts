@@ -63,6 +63,9 @@ const FILES =
   /^(?:\w+_)?(?:path|file|file_?name|text|(?:message|mail|email|comment|review|note|post|thread|document)_?id)$|^(?:file|source|full)Path$/i;
 const READ_BY_NAME =
   /\b(?:(?:(?:error|exception|log|mail|email|message|review|comment|note|post)s?|inbox|read|cat|grep|tail)\b|translat|transcri|summari)/;
+/** Tools whose result is how something else is, such as a host, a build or a terminal: their answer may be the line of a library. */
+const REPORT_BY_NAME =
+  /\b(?:http|uptime|health|heartbeat|monitor\w*|outages?|incidents?|alerts?|diagnos\w*|check\w*|prob(?:e|es|ing)|ping|trace\w*|debug\w*|why|reason|cause|meaning|explain|describe|fail\w*|crash\w*|jobs?|builds?|pods?|containers?|deploy\w*|pipelines?|workflows?|outputs?|console|terminal|stdout|stderr|screen|last|responses?|codes?|answers?|ask|(?:site|page|host|server|service|endpoint|api|device|network|connection|socket|link|proxy|cluster|node|system|web) (?:status|state)|status (?:page|code|text))\b/;
 /** Tools that handle code, and do not run it. The result is code, a link to it, or words about it. */
 const CODE_BY_NAME =
   /^(?:format(?:ter)?|prettier|prettify|beautify|minify|lint(?:er)?|refactor)$|\b(?:gist|snippet|paste ?bin)s?\b|\b(?:format|prettify|beautify|minify|lint|explain|review|analy[sz]e|document|refactor|generate|write|save|share|publish|upload|search|highlight|get|read|convert) (?:\w+ )?(?:code|source|script|program)s?\b/;
@@ -155,6 +158,8 @@ export const callOf = (context: ReadContext | undefined) => {
     finds: /\b(?:validat|verif|lint|(?:error|exception|problem|alert|log)s?\b)/.test(name),
     /** Its result is the content of a file or a table. */
     reads: readsFile || keys.some((key) => ASKS.test(key)),
+    /** Its result is how something else is: whether a host can be reached, or how a job ended. */
+    reports: asksForHost(name, keys) || REPORT_BY_NAME.test(name),
     /** The content may have any form, as that of a file. */
     readsFile,
     /** The tool's name in words. */

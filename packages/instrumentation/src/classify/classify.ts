@@ -4,7 +4,7 @@ import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
 import { allTextOf, contentOf, faultIn, headingsOf, isOwnPage, quotes, textOf, withoutInput } from './error-text.ts';
 import { misnomer } from './misnomers.ts';
-import { classMeaning, statusIn } from './signs.ts';
+import { classMeaning, isLibraryLine, statusIn } from './signs.ts';
 import { isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
 import type { Verdict } from './verdict.ts';
@@ -104,7 +104,9 @@ const GATEWAY =
 /** The text of a result that has nothing else: a string, one part of content, or a message alone, as gateways send it. */
 const onlyText = (result: unknown): string | undefined => {
   if (typeof result === 'string') return withoutAdvice(result);
-  const content = core.read(result, 'content');
+  if (core.read(result, 'type') === 'text') return contentOf([result]);
+  const isContent = core.read(core.read(result, '0'), 'type') === 'text';
+  const content = isContent ? result : core.read(result, 'content');
   if (Array.isArray(content)) return content.length === 1 ? contentOf(content) : undefined;
   const [key, ...others] = core.readKeys(result);
   return (key === 'message' || key === 'detail') && others.length === 0 ? core.readText(result, key) : undefined;
@@ -122,14 +124,16 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const page = headingsOf(text).find((heading) => GATEWAY.test(heading) || statusIn(heading));
   const fault = /^<(?:\?xml|[\w-]+:Envelope)\b/.test(text) ? faultIn(text) : undefined;
   const isLine = !isJson && text.length <= 400 && !/\n(?![\s{}])/.test(text);
-  if (!found && (page ?? fault) === undefined && !(isLine && (OPENING.test(text) || GATEWAY.test(text))))
-    return undefined;
+  const isOpened = isLine && (OPENING.test(text) || GATEWAY.test(text));
+  const isLibrary = isLine && isLibraryLine(text);
+  if (!found && (page ?? fault) === undefined && !isOpened && !isLibrary) return undefined;
   const call = callOf(context);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
   if (page !== undefined) return call.readsFile ? undefined : unmarked(verdictOn(page, call));
   if (fault !== undefined) return call.readsFile ? undefined : answerOr(unmarked(verdictOn(fault, call)));
   if (call.reads && !isOfTool(text, call)) return undefined;
+  if (isLibrary && call.reports) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
   return prose && isOutage(prose.category) && (prose.hard || GATEWAY.test(text))
     ? unmarked(verdictOn(text, call))

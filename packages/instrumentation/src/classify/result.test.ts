@@ -74,7 +74,7 @@ describe('O2: {error} objects', () => {
     [{ hits: [1], error: 'page 3 is missing' }],
     [{ error: { message: 'x' }, data: { a: 1 } }],
     [{ isError: false, content: [{ type: 'text', text: 'HTTP 503' }] }],
-    [{ content: [{ type: 'text', text: 'connect ECONNREFUSED' }] }],
+    [{ content: [{ type: 'text', text: 'It says: connect ECONNREFUSED' }] }],
     [{ success: false, error: 'sold out', alternatives: ['12A'] }],
     [{ ok: false, error: 'sold out', alternatives: ['12A'] }],
     [() => 1],

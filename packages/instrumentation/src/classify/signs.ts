@@ -15,7 +15,7 @@ const grpcIn = (text: string): Meaning | undefined => grpcStatus(`${GRPC.exec(te
 /** A number is a status if its own reason, its label or the end of a failure shows it. 'Order 503 not found' is not one. */
 const STATUSES: readonly RegExp[] =
   String.raw`(?<![\w$-]|\b(?:order|ticket|room|item|user|row) )§[ :'"]{1,3}(?:bad request|unauthori[sz]ed|payment required|forbidden|access denied|not found|method not|request time|conflict|gone|unprocessable|too many requests|unavailable for|internal server|not impl|bad gateway|service (?:temporarily )?unav|backend fetch|proxy error|authorization required|gateway time|client error|server error|bad credentials|web server|connection timed|origin |a timeout occ|ssl handshake|invalid ssl|railgun|<(?:none|unknown)|validation failed|insufficient|ratelimit)
-\bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror))*!?[ :=(#]{1,3}§\b
+\bHTTPS?(?:/\d(?:\.\d)?)?(?:[ -]?(?:error|status|response|code|statuserror)!?)*[ :=(#]{1,3}§\b
 (?<!\b(?:order|flight|shipment|delivery|payment) )\b(?:status|error|response)[ _-]?code["']?(?: was| is| of)?[ :=("']{1,4}§\b
 ["'](?:status|code|statusCode|error)["']\s?:\s?["']?§\b
 \b(?:received|with|of|returned|request|response|https?:\S{1,200}(?!\S))[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
@@ -66,3 +66,27 @@ const classIn = (text: string): Meaning | undefined =>
 /** The signs of libraries in a text, the most telling first: gRPC, error codes, HTTP statuses, names of classes. */
 export const signsIn = (text: string): readonly Meaning[] =>
   [grpcIn(text), codeIn(text), statusIn(text), classIn(text)].filter((found) => found !== undefined);
+
+/** A line that is only the message of a library: of Node and fetch; of HTTP clients; of Python; of Go, gRPC, curl and Chrome. */
+const LINE = new RegExp(
+  String.raw`(?:(?:connect|read|write|getaddrinfo|query\w{1,8}) )?E(?:CONN(?:REFUSED|RESET|ABORTED)|(?:SOCKET)?TIMEDOUT|NOTFOUND|AI_AGAIN|(?:HOST|NET)UNREACH|PIPE|PROTO)\b(?! means|:).{0,150}
+(?:fetch failed|Failed to fetch|Network Error|NetworkError when attempting to fetch resource|socket hang up|other side closed|Premature close|Client network socket disconnected before secure TLS connection was established)
+(?:[Rr]equest(?: to)?|Fetch|GET|POST|API)(?: \S{1,120})? failed(?: with status(?: code)?:? [45]\d\d(?: [\w -]{1,40})?|, reason: .{1,150})
+(?:timeout of \d+ ?ms exceeded|Timeout awaiting '\w+' for \d+ms|Response code [45]\d\d \([\w -]+\))
+HTTP [Ee]rror!?:? ?\(?(?:[Ss]tatus:? ?)?(?:code:? ?)?[45]\d\d\)?
+(?:HTTP (?:[Ee]rror )?)?[45]\d\d[ :-]{1,3}(?:Unauthorized|Forbidden|Request Time-?out|Too Many Requests|Internal Server Error|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out|(?:Client|Server) Error: .{1,150})
+(?:Client|Server) error '[45]\d\d [\w -]+' for url '\S+'
+\[Errno -?\d{1,5}\] .{1,100}
+<urlopen error .{1,150}>
+(?:HTTPS?ConnectionPool|\('Connection aborted\.', |[A-Z]\w{2,40}(?:Error|Exception|Timeout)\().{1,250}\)
+(?:All connection attempts failed|Server disconnected without sending a response|The read operation timed out|\[SSL: [A-Z_]{3,40}\] .{1,150})
+(?:dial (?:tcp|udp|unix) |(?:Get|Post|Put|Patch|Delete|Head) "https?:\S{1,200}": |rpc error: code = |\d{1,2} [A-Z_]{7,20}: ).{1,200}
+context deadline exceeded
+(?:curl: \(\d{1,3}\)|cURL error \d{1,3}:) .{1,200}
+(?:\w{1,12}\.\w{1,20}: )?net::ERR_[A-Z_]{4,40}(?: at \S{1,200})?`
+    .split('\n')
+    .map((source) => `^(?:${source})[.!]?(?:\n|$)`)
+    .join('|'),
+);
+/** Whether the first line of a text is only the message of a library. */
+export const isLibraryLine = (text: string): boolean => LINE.test(text);

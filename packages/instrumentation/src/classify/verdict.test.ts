@@ -220,7 +220,7 @@ describe('O2: what a result without a mark says', () => {
     ['success', `Error message: ${down}`],
     ['success', `>>>>> Error: ${down}`],
     ['success', `One two three four failed: ${down}`],
-    ['success', down],
+    ['network of the tool', down],
     ['success', `Error: ${down} ${'x'.repeat(400)}`],
     ['network of the tool', `Error: ${down} ${'x'.repeat(350)}`],
     ['success', 'Error: sold out'],
@@ -260,7 +260,7 @@ describe('O2: what a result without a mark says', () => {
     ['rate_limit of the tool', 'Too Many Requests'],
     ['server of the tool', 'The service is temporarily unavailable.'],
     ['timeout of the tool', 'Gateway Time-out'],
-    ['success', '503 Service Unavailable'],
+    ['server of the tool', '503 Service Unavailable'],
     ['server of the tool', 'Server Error'],
     ['server of the tool', { message: 'Server Error' }],
     ['server of the tool', { detail: 'Internal Server Error' }],
@@ -291,6 +291,74 @@ describe('O2: what a result without a mark says', () => {
     ['success', '{"error": "not found", "rows": [1]}'],
     ['success', `{"error": "timed out", "stack": "${'x'.repeat(2048)}"}`],
   ])('O2, O9: %s: %j %j', (wanted, result, context) => expect(returned(result, context)).toBe(wanted));
+
+  const LINES: readonly [string, string][] = [
+    ['network', 'fetch failed'],
+    ['network', 'Network Error'],
+    ['network', 'socket hang up'],
+    ['network', 'connect ECONNREFUSED 127.0.0.1:5432'],
+    ['network', 'getaddrinfo ENOTFOUND api.example.com'],
+    ['network', 'read ECONNRESET'],
+    ['timeout', 'ESOCKETTIMEDOUT'],
+    ['network', 'request to https://api.example/v1 failed, reason: connect ECONNREFUSED 10.0.0.1:443'],
+    ['server', 'Request failed with status code 503'],
+    ['rate_limit', 'Request failed with status code 429'],
+    ['permission', 'Request failed with status code 401'],
+    ['server', 'Response code 503 (Service Unavailable)'],
+    ['timeout', 'timeout of 1000ms exceeded'],
+    ['timeout', "Timeout awaiting 'request' for 1000ms"],
+    ['server', 'HTTP error! status: 503'],
+    ['server', 'HTTP error 503'],
+    ['server', 'HTTP 503 Service Unavailable'],
+    ['timeout', 'HTTP Error 504: Gateway Timeout'],
+    ['server', '502 Bad Gateway'],
+    ['rate_limit', '429 Too Many Requests'],
+    ['server', '503 Server Error: Service Unavailable for url: https://api.example/v1'],
+    ['server', "Server error '500 Internal Server Error' for url 'https://api.example/v1/items'"],
+    ['network', '[Errno 111] Connection refused'],
+    ['network', '<urlopen error [Errno -2] Name or service not known>'],
+    ['network', "('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))"],
+    ['network', "HTTPSConnectionPool(host='api.example', port=443): Max retries exceeded with url: /v1 (Caused by x)"],
+    ['timeout', 'The read operation timed out'],
+    ['network', 'dial tcp 127.0.0.1:5432: connect: connection refused'],
+    ['timeout', 'Get "https://api.example/v1": context deadline exceeded'],
+    ['network', '14 UNAVAILABLE: No connection established'],
+    ['network', 'curl: (7) Failed to connect to api.example port 443: Connection refused'],
+    ['network', 'page.goto: net::ERR_CONNECTION_REFUSED at https://api.example/'],
+  ];
+  describe.each(LINES)('O9: %s: a result that is only %j', (category, line) => {
+    it.each<[string, unknown]>([
+      ['a string', line],
+      ['with the end of a sentence and a stack', `${line}.\n    at x (/app/x.js:1:1)`],
+      ['a result of MCP', { content: [{ type: 'text', text: line }] }],
+      ['content', [{ type: 'text', text: line }]],
+      ['one part', { type: 'text', text: line }],
+    ])('O9: counts as if it was thrown, unless the tool reads or reports: %s', (_, result) => {
+      const tool = 'send_invoice';
+      expect(returned(result, { tool, input: { id: 'i1' } })).toBe(`${category} of the tool`);
+      for (const input of [{ query: 'x' }, { path: 'x' }, { code: 'print(fetch(1))' }])
+        expect(returned(result, { tool, input })).toBe('success');
+      for (const name of ['uptime', 'service_status', 'get_job_result', 'ping'])
+        expect(returned(result, { tool: name, input: { id: 'i1' } })).toBe('success');
+    });
+  });
+
+  it.each([
+    'Request failed with status code 404',
+    'HTTP error! status: 404',
+    '404 Not Found',
+    'ECONNREFUSED means that no server listens',
+    'ECONNREFUSED: what refuses a connection',
+    'Customers saw 502 Bad Gateway',
+    '502 Bad Gateway is an answer of a proxy',
+    'fetch failed twice, then it worked',
+    'HTTP 503',
+    '502 Bad Gateway\n504 Gateway Timeout',
+    'Timed out',
+    'Connection refused',
+  ])('O9: a success: %s', (line) =>
+    expect(returned(line, { tool: 'send_invoice', input: { id: 'i1' } })).toBe('success'),
+  );
 
   it('O2: a 422 about the account is no answer of a peer that works', () => {
     const at422 = (message: string) => readThrown(Object.assign(new Error(message), { status: 422 }));

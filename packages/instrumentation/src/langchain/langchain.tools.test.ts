@@ -87,6 +87,30 @@ describe('results are not changed', () => {
     expect(outcomes).toEqual(Array(2).fill('search: success'));
   });
 
+  test('O9: the content of a ToolMessage without status is judged like a string, alone in a Command too', async () => {
+    const { session, outcomes } = watchedSession();
+    const message = (content: ToolMessage['content']) => new ToolMessage({ content, tool_call_id: 'call-1' });
+    const line = 'Request failed with status code 503';
+    const answers: unknown[] = [
+      message(line),
+      message([{ type: 'text', text: 'fetch failed' }]),
+      message('The invoice is sent'),
+      new Command({ update: { messages: [message(line)] } }),
+      new Command({ update: { messages: [message(line), message('noted')] } }),
+    ];
+    const send = new DynamicTool({
+      name: 'send_invoice',
+      description: 'Sends',
+      func: async () => answers.shift() as string,
+    });
+    const guarded = guardTool(send, session);
+    for (const id of ['a', 'b', 'c', 'd', 'e'])
+      await guarded.invoke({ type: 'tool_call', id: 'call-1', name: 'send_invoice', args: { input: id } });
+    expect(outcomes.map((outcome) => outcome.replace('send_invoice: ', ''))).toEqual([
+      ...['failure, server', 'failure, network', 'success', 'failure, server', 'success'],
+    ]);
+  });
+
   test('O2: a ToolMessage with status error, in a Command too, and the content beside an artifact, are judged', async () => {
     const { session, outcomes } = watchedSession();
     const error = (content: string) => new ToolMessage({ content, tool_call_id: 'call-1', status: 'error' });

@@ -74,11 +74,13 @@ const isPair = (form: AnswerForm, result: unknown): result is readonly [unknown,
 
 /** The value to judge in a result that LangChain reads in its own way; undefined for all others. */
 export const errorIn = (form: AnswerForm, result: unknown): unknown => {
-  if (isToolMessage(result)) return result.status === 'error' ? mcpError(result.content) : undefined;
+  if (isToolMessage(result)) return result.status === 'error' ? mcpError(result.content) : result.content;
   if (isCommand(result)) {
     const messages = read(read(result, 'update'), 'messages');
     const told = (Array.isArray(messages) ? readItems(messages, MOST_MESSAGES) : [messages]).filter(isToolMessage);
-    return told.map((message) => errorIn(form, message)).find((error) => error !== undefined);
+    const [first, ...others] = told;
+    const failed = told.find(({ status }) => status === 'error') ?? (others.length === 0 ? first : undefined);
+    return failed && errorIn(form, failed);
   }
   return isPair(form, result) ? result[0] : undefined;
 };
