@@ -235,7 +235,7 @@ describe('O2: words of an outage, and the same words about something else', () =
     resource: session not created
     resource: libGL.so.1: cannot open shared object file: No such file or directory
     resource: Payment required to access this resource
-    resource: error while loading shared libraries: libnss3.so
+    resource: error while loading shared libraries: libnss3.so: cannot open shared object file
     resource: Cannot find module 'x'
     resource: No module named 'requests'
     resource: sh: foo: command not found

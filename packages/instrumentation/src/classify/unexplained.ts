@@ -5,10 +5,10 @@ import { BUG, REFUSED } from './words.ts';
 
 /** What belongs to the tool and not to the request: its program, its peers, its settings, its account. */
 const OWN =
-  /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth|license|subscription) ?-?(?:key|token|plan)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|api key|\w_(?:token|secret|home)\b/i;
+  /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth) ?-?(?:key|token)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|\w_(?:token|secret|home)\b/i;
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero) (?:\S+ ){0,3}(?:found|match\w*|results?|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|match|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
+  /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero) (?:\S+ ){0,3}(?:found|results?|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
 
 const IS_REFUSED = new RegExp(REFUSED, 'i');
 
