@@ -1,7 +1,7 @@
 import type { SessionState } from '@breakerbox/core';
 import { type AlertDefinition, SWITCH_OFF } from './alert.ts';
 import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, ofAll } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { categoryOfEvents, failingInTitle, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
 import { gained } from './gained.ts';
@@ -75,20 +75,17 @@ export const sessionsNow = (
   one: string,
   many: string,
   none: string,
-  unknown: string,
 ): string => {
-  return (
-    dialect.count(
-      {
-        query: `sum(${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q, ${STATE}="${state}"${andSelector}}) > 0`,
-        args: ['job', 'agent'],
-        one: `1 session ${one}`,
-        many: `%.0f sessions ${many}`,
-        none,
-      },
-      unknown,
-    ) + dialect.time(' (at ', { query: 'vector(time())', args: [] }, ')')
-  );
+  const sessions = `${METRIC.sessions.prometheus}{job=%q, ${AGENT}=%q, ${STATE}="${state}"${andSelector}}`;
+  const count = dialect.count({
+    query: `sum(${sessions}) > 0`,
+    args: ['job', 'agent'],
+    ofAll: { by: BY_AGENT, query: `sum by (${BY_AGENT}) (${ofAll(sessions)}) > 0` },
+    one: `1 session ${one}`,
+    many: `%.0f sessions ${many}`,
+    none,
+  });
+  return count + dialect.time(' (at ', { query: 'vector(time())', args: [] }, ')');
 };
 
 const budgetExhausted: AlertDefinition = {
@@ -117,7 +114,6 @@ const budgetExhausted: AlertDefinition = {
       'is paused, because its failure budget is used up',
       'are paused, because their failure budgets are used up',
       `Sessions ran out within the last ${within}, and were resumed or ended since. None is paused now`,
-      `A session is paused, because its failure budget is used up, or ran out within the last ${within}`,
     );
     return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
   },
@@ -151,7 +147,6 @@ const systemicFailure: AlertDefinition = {
       'is paused for every tool',
       'are paused for every tool',
       'No session is paused, and calls of the affected tools are skipped until a probe succeeds',
-      'In scope session, the session is paused for every tool. In scope process, calls of the affected tools are skipped until a probe succeeds',
     );
     return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)}${suspectOfEvents(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`;
   },

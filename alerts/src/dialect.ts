@@ -69,6 +69,7 @@ export interface InText extends TextQuery {
 
 /** A text that depends on whether a query has a result. `one` and `many` are for a result of 1 and of more: `many` has `%.0f`. */
 export interface CountInText extends TextQuery {
+  readonly ofAll: Omit<OfAll, 'isOne'>;
   readonly one: string;
   readonly many: string;
   readonly none: string;
@@ -85,8 +86,8 @@ export interface Dialect {
   ofGroup(group: string, tool: string): string;
   /** The result of a query at the time of the alert; empty if the templates cannot query. */
   query(text: InText): string;
-  /** A number that a query gives at the time of the alert; `unknown` if the templates cannot query. */
-  count(text: CountInText, unknown: string): string;
+  /** A number that a query gives at the time of the alert. */
+  count(text: CountInText): string;
   /** A Unix time that a query gives, such as `since Nov 27 18:16 UTC`; empty without a result, and if the templates cannot query. */
   time(before: string, query: TextQuery, after: string): string;
   /** A text whose queries and link may read `from`, some minutes before the time that `began` gives. */
@@ -205,14 +206,13 @@ export interface GrafanaDialect extends Dialect {
 /** For an alert of no labels. A rule one of whose queries has no data does not fire. */
 const ALWAYS = 'label_replace(vector(0), "none", "none", "", "")';
 
-const grafanaTexts = ({ grafanaUrl, consoleUrl }: Addresses): Omit<Dialect, 'query'> => ({
+const grafanaTexts = ({ grafanaUrl, consoleUrl }: Addresses): Omit<Dialect, 'query' | 'count'> => ({
   label: (name) => `{{ $labels.${LABEL[name]} }}`,
   // Without data there is no A, and Grafana logs a template error for each evaluation that reads it.
   value: (as) => `{{ with $values.A }}${formatted('.Value', as)}{{ end }}`,
   counted: (one, many) =>
     `{{ with $values.A }}{{ if eq .Value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" .Value }} ${many}{{ end }}{{ end }}`,
   ofGroup,
-  count: (_, unknown) => unknown,
   time: () => '',
   withFrom: (text) => text,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, LAST_HOURS)}`,
@@ -251,5 +251,7 @@ export const grafanaDialect = ({
       const without = otherwise === '' ? '' : `{{ else }}${otherwise}`;
       return `{{ with $values.${first} }}${before}${named}${more}${after}${without}{{ end }}`;
     },
+    count: ({ one, many, none, ofAll: { query } }) =>
+      `{{ with $values.${refIdOf(`${query} or ${ALWAYS}`)} }}{{ if eq .Value 1.0 }}${one}{{ else }}{{ printf "${many}" .Value }}{{ end }}{{ else }}${none}{{ end }}`,
   };
 };

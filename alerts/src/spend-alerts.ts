@@ -36,7 +36,6 @@ const limitReached: AlertDefinition = {
       'is paused by a limit',
       'are paused by a limit',
       `Runs reached a limit within the last ${within}, and ended or were extended since. None is paused now`,
-      `A session is paused by a limit, or a run reached one within the last ${within}`,
     );
     return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until its limit is extended. Its calls have not failed: look at what the run has done, and whether it goes in circles. To see sessions and limits: breakerbox ctl list. To let a run go on: breakerbox ctl extend SESSION LIMIT AMOUNT.`;
   },

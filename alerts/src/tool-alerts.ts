@@ -103,16 +103,16 @@ const circuitOpen: AlertDefinition = {
     const { dialect, andSelector, settings } = ground;
     const of = `${MATCH_TOOL}${andSelector}`;
     const keys = `${METRIC.circuits.prometheus}{${of}, ${label(ATTR.state)}=~"open|half_open"}`;
-    const circuits = dialect.count(
-      {
-        query: `sum(${keys}) > 0`,
-        args: OF_TOOL,
-        one: '1 circuit',
-        many: '%.0f circuits',
-        none: 'circuits of its keys, such as hosts',
-      },
-      dialect.counted('circuit', 'circuits'),
-    );
+    const kept = durationOf(seconds(settings.openKeep) + seconds(settings.gap));
+    const circuits = dialect.count({
+      query: `sum(${keys}) > 0`,
+      args: OF_TOOL,
+      // Grafana writes the text also while the alert is only kept.
+      ofAll: { by: BY_TOOL, query: `sum by (${BY_TOOL}) (max_over_time(${ofAll(keys)}[${kept}])) > 0` },
+      one: '1 circuit',
+      many: '%.0f circuits',
+      none: 'circuits of its keys, such as hosts',
+    });
     const wait = dialect.time(
       ' The service asked to wait until ',
       { query: `max(${METRIC.retryAfterTime.prometheus}{${of}}) > time()`, args: OF_TOOL },

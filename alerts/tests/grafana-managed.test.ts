@@ -230,6 +230,9 @@ describe('the names in the texts', () => {
       if (now === 3000) one.call('other', 'server', 9);
       if (now === 3000) one.pause('paused_systemic');
     });
+    const { description = '' } = ruleOf('SystemicFailure')?.annotations ?? {};
+    const [, paused = ''] =
+      /\$values\.(\w) \}\}\{\{ if eq \.Value 1\.0 \}\}1 session is paused/.exec(description) ?? [];
     const is = (eval_time: string, name: string, refId: string, labels?: string, value = 0) => ({
       expr: exprOf(name, refId),
       eval_time,
@@ -245,6 +248,9 @@ describe('the names in the texts', () => {
         is('55m', 'SystemicFailure', 'E', A, 2),
         is('55m', 'SystemicFailure', 'F', `${A}, error_type="network"`, 1),
         is('55m', 'SystemicFailure', 'G'),
+        // How many sessions are paused.
+        is('40m', 'SystemicFailure', paused),
+        is('55m', 'SystemicFailure', paused, A, 1),
         is('55m', 'BudgetExhausted', 'D', `${A}, gen_ai_tool_name="other", error_type="server"`, 9),
         is('55m', 'BudgetExhausted', 'E', A, 3),
       ],
