@@ -113,8 +113,7 @@ export const plainJudge: JudgeOf = judgesBy({}, 'a call');
  * The key of a call (C14) that no option names: the host of the first URL in its input, or its `host`. Guards and `breakerbox replay` use
  * it. Give it to `acquire` if you settle calls with the verdicts of `classifyError`.
  */
-export const defaultKey = (input: unknown): string | undefined =>
-  typeof input === 'object' || typeof input === 'string' ? targetIn(input)?.host : undefined;
+export const defaultKey = (input: unknown): string | undefined => targetIn(input)?.host;
 
 /** A class, because adapters make one for many calls. */
 class ToolJudge implements Judge {
@@ -134,7 +133,7 @@ class ToolJudge implements Judge {
 
   keyOf(input: unknown): string | undefined {
     const { key } = this.#options;
-    if (key === undefined) return defaultKey(input);
+    if (key === undefined) return targetIn(input)?.host;
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 

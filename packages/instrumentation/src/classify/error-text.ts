@@ -3,23 +3,24 @@ import { withoutAdvice } from '../advice.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
-  const message = typeof error === 'string' ? error : wholeText(error, 'message');
+  const message = typeof error === 'string' ? error : readText(error, 'message', ALL);
   if (typeof error !== 'string' && message?.startsWith('Command ')) return endsOf(withoutCommand(error, message));
   const text =
     message === undefined
-      ? contentOf(read(error, 'content')) || joined(SAID.map((key) => wholeText(error, key)))
+      ? contentOf(read(error, 'content')) || joined(SAID.flatMap((key) => readText(error, key, ALL) || []))
       : endsOf(message);
   return faultIn(text) ?? text;
 };
 
 const withoutCommand = (error: unknown, message: string): string => {
-  const command = ['escapedCommand', 'command', 'cmd'].map((key) => wholeText(error, key)).find(Boolean);
+  const command = ['escapedCommand', 'command', 'cmd'].map((key) => readText(error, key, ALL)).find(Boolean);
   if (command) return message.replace(command, () => '');
   // The synchronous functions quote the command only here, before the first line break.
   return read(error, 'pid') === undefined ? message : message.slice(message.search(/\n|$/));
 };
 
-const wholeText = (value: unknown, key: string): string | undefined => readText(value, key, Number.POSITIVE_INFINITY);
+/** Characters that are read of a text: it is cut later. */
+const ALL = Number.POSITIVE_INFINITY;
 
 /** Characters that are kept of the end of a long text. */
 const END = 1024;
@@ -41,8 +42,7 @@ export const faultIn = (text: string): string | undefined => {
   return code && reason && `${code}: ${reason}`;
 };
 
-const joined = (texts: readonly (string | undefined)[]): string =>
-  endsOf(texts.flatMap((text) => (text ? endsOf(text) : [])).join('\n'));
+const joined = (texts: readonly string[]): string => endsOf(texts.map(endsOf).join('\n'));
 
 /** Keys that say what happened, where there is no `message`: RFC 9457, OAuth, Lambda. */
 const SAID = 'error_description error_message errorMessage msg errmsg detail title description reason statusText'.split(
@@ -51,7 +51,11 @@ const SAID = 'error_description error_message errorMessage msg errmsg detail tit
 
 /** The text of content parts, at most 16. */
 export const contentOf = (content: unknown): string =>
-  joined(typeof content === 'string' ? [content] : readItems(content, 16).map((part) => wholeText(part, 'text')));
+  joined(
+    typeof content === 'string'
+      ? [content]
+      : readItems(content, 16).flatMap((part) => readText(part, 'text', ALL) || []),
+  );
 
 /** Keys that hold the text of an answer: OpenAI, Anthropic; axios, gaxios, got; AI SDK; Stripe. Others are not listed: there may be millions. */
 const TEXTS =
@@ -64,10 +68,12 @@ export const allTextOf = (error: unknown): string => {
   const values: unknown[] = [error];
   for (const one of values) {
     if (values.length >= 64) break;
-    const found = TEXTS.map((key) => read(one, key));
-    values.push(...found.filter((value) => isObject(value) || typeof value === 'string'));
+    for (const key of TEXTS) {
+      const value = read(one, key);
+      if (isObject(value) || typeof value === 'string') values.push(value);
+    }
   }
-  return joined(values.map((value) => (typeof value === 'string' ? value : undefined)));
+  return joined(values.filter((value) => typeof value === 'string' && value !== '') as string[]);
 };
 
 /** Whether a text contains one of the words, as a whole word. */
