@@ -33,9 +33,10 @@ const inEither = (recent: string, condition: (window: string) => string): string
  * behind a router. A key is in no name of a model. So a group with a key is no group of any model here.
  */
 const inGroup = (expr: string, parts: string): string =>
-  `label_replace(${expr}, "${PRIMARY}", "$1", "${TOOL}", "${MODEL_PREFIX}(${parts})/.+")`;
+  `label_replace(${expr}, "${PRIMARY}", "$1", "${TOOL}", "${MODEL_PREFIX}${parts}")`;
 
-const GROUPS = ['[^/]+', '[^/]+(?:/[^/]+)?'];
+/** A name without a slash is that of its provider as well. */
+const GROUPS = ['([^/]+)(?:/.+)?', '([^/]+(?:/[^/]+)?)/.+'];
 
 /**
  * Lists with a fallback that has answered in the last hour, and whose first model is skipped, by its own circuit or that of its provider. A

@@ -66,6 +66,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxModelOnFallback, every %i s', (in
     ['model:azure.eu/gpt-5', 'group:model:azure.eu'],
     ['model:openrouter/openai/gpt-5', 'group:model:openrouter/openai'],
     ['model:together/openai/gpt-5', 'group:model:together'],
+    ['model:claude', 'group:model:claude'],
   ])('L7: fires after one request of %s that has opened %s', (first, group) => {
     const firing = [{ alert, after: 600, by: 600 + 360 }];
     return run(
