@@ -83,7 +83,9 @@ export const createApp = (endpoint: Endpoint): Hono<Env> => {
     const { error, status, role, actor } = await callerOf(endpoint, c.req.header(), socket?.remoteAddress);
     if (error !== undefined) return refuse(error, status);
     if (!endpoint.admission.recognize(socket, actor.who)) return refuse(TOO_MANY, 429);
-    await ownTurn();
+    const isGone = (): boolean => socket?.destroyed === true;
+    await ownTurn(isGone);
+    if (isGone() && c.req.method === 'GET') return c.body(null); // No client reads it.
     c.set('role', role);
     c.set('actor', actor);
     if (c.req.method !== 'GET') {

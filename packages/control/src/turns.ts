@@ -10,16 +10,35 @@ export interface Worked<Result> {
   readonly spentMs: number;
 }
 
-const waiting: (() => void)[] = [];
+interface Waiting {
+  take(): void;
+  /** Whether nothing waits for the work any more. */
+  isGone(): boolean;
+}
 
-const runNext = (): void => {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(runNext);
+const waiting: Waiting[] = [];
+let isPlanned = false;
+
+const plan = (): void => {
+  if (isPlanned || waiting.length === 0) return;
+  isPlanned = true;
+  setImmediate(runNext);
 };
 
-const queue = (turn: () => void): void => {
-  waiting.push(turn);
-  if (waiting.length === 1) setImmediate(runNext);
+/** What is gone takes no turn of its own: thousands of requests whose clients have left would keep others waiting. */
+const runNext = (): void => {
+  isPlanned = false;
+  for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
+    const isGone = one.isGone();
+    one.take();
+    if (!isGone) break;
+  }
+  plan();
+};
+
+const queue = (take: () => void, isGone: () => boolean = () => false): void => {
+  waiting.push({ take, isGone });
+  plan();
 };
 
 /**
@@ -54,7 +73,7 @@ export const inTurns = <Result>(parts: Parts<Result>): Promise<Worked<Result>> =
  * Resolves when other work has had its turn since the last one of these. Requests that have waited for the same thing, such as the file of
  * tokens, would otherwise be answered all at once.
  */
-export const ownTurn = (): Promise<void> => new Promise((resolve) => queue(resolve));
+export const ownTurn = (isGone: () => boolean): Promise<void> => new Promise((resolve) => queue(resolve, isGone));
 
 /** Does all of it at once. */
 export const atOnce = <Result>(parts: Parts<Result>): Result => {
