@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { scrapeBody } from './scrape-body.ts';
 import { answerScrape } from './scrape-server.ts';
@@ -91,4 +92,15 @@ test('clients that wait for one text get it one after the other, each in a turn 
   }
   await Promise.all(takes);
   expect(turns).toBeGreaterThanOrEqual(CLIENTS);
+});
+
+test('A5: a thousand clients that have left keep no other one waiting', async () => {
+  const body = scrapeBody(async () => 'up 1\n');
+  for (let client = 0; client < 1_000; client += 1) void body.take(false, () => true);
+  let isAnswered = false;
+  void body.take().then(() => {
+    isAnswered = true;
+  });
+  for (let turn = 0; turn < 10; turn += 1) await nextTurn();
+  expect(isAnswered).toBe(true);
 });

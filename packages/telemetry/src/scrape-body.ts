@@ -21,8 +21,8 @@ export type ScrapeWriter = () => Promise<string | Parts>;
 
 /** The text of the scrape endpoint, and how many clients are still reading it. */
 export interface ScrapeBody {
-  /** The text for a client that asks now. Rejects if it can't be written. */
-  take(zipped?: boolean): Promise<Parts>;
+  /** The text for a client that asks now. Rejects if it can't be written. A client that `isGone` by then keeps no other one waiting. */
+  take(zipped?: boolean, isGone?: () => boolean): Promise<Parts>;
   /** Counts a reader. @returns a function that ends the count; further calls have no effect. */
   reading(): () => void;
 }
@@ -91,17 +91,17 @@ export function scrapeBody(render: ScrapeWriter): ScrapeBody {
 
   let turns: Promise<unknown> = Promise.resolve();
   /** Clients that waited for one text get it one after the other: to send it, the kernel copies megabytes at once. */
-  const ownTurn = (): Promise<unknown> => {
-    turns = turns.then(() => setImmediate());
+  const ownTurn = (isGone: () => boolean): Promise<unknown> => {
+    turns = turns.then(() => (isGone() ? undefined : setImmediate()));
     return turns;
   };
 
   return {
-    async take(zipped = false) {
+    async take(zipped = false, isGone = () => false) {
       const written = await current();
       if (zipped) written.zipped ??= zip(written.parts);
       const parts = zipped ? await written.zipped : written.parts;
-      await ownTurn();
+      await ownTurn(isGone);
       return parts ?? [];
     },
     reading() {

@@ -60,9 +60,10 @@ export async function answerScrape(response: ServerResponse, scraped: ScrapeBody
 async function writeAnswer(response: ServerResponse, scraped: ScrapeBody): Promise<void> {
   try {
     const isZipped = readsGzip(response.req.headers['accept-encoding']);
-    const parts = await scraped.take(isZipped);
-    // The client left while the text was being written, so no `close` will follow.
-    if (response.destroyed) return;
+    // A response that was queued behind others is not destroyed with its connection.
+    const isGone = (): boolean => response.destroyed || response.req.socket.destroyed;
+    const parts = await scraped.take(isZipped, isGone);
+    if (isGone()) return; // While the text was being written, so no `close` will follow.
     limitReading(response, scraped.reading());
     const coding = isZipped ? { 'content-encoding': 'gzip' } : {};
     const headers = { ...HEADERS, ...coding, vary: 'accept-encoding', 'content-length': bytesOf(parts) };
