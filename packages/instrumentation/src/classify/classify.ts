@@ -154,7 +154,8 @@ const verdictOn = (error: unknown, call: Call): Verdict => {
   if (isSkipped(error, text, call)) return ofTool('tool_error', 'another guard skipped the call');
   const { category, sign, answered, retryAfterMs = retryAfterIn(text) } = evidence;
   const verdict = ofTool(category, sign, judgedByOf(evidence));
-  const unexplained = unexplainedIn(verdict, text, call); // O8
+  const details = [text, core.readText(error, 'details'), core.readText(error, 'detail')].filter(Boolean); // Of PostgREST.
+  const unexplained = unexplainedIn(verdict, details.join('\n'), call); // O8
   const known = {
     ...verdict,
     ...(retryAfterMs !== undefined && { retryAfterMs }),

@@ -243,6 +243,32 @@ describe('O8: errors that nothing explains', () => {
     expect(digestOf('it failed', { tool: 'run_python_code' })).toBeUndefined();
   });
 
+  const missing = { code: -32601, message: 'Method not found' };
+  test.each<[string, unknown]>([
+    ['thrown by a client', Object.assign(new Error('MCP error -32601: Method not found'), { code: -32601 })],
+    ['thrown', new Error('MCP error -32601: Method not found')],
+    ['as JSON-RPC', { jsonrpc: '2.0', id: 1, error: missing }],
+    ['as JSON-RPC that was thrown', missing],
+    ['as a result', marked('MCP error -32601: Method not found')],
+  ])('O8: a server without the method has no such tool, whatever the input: %s', (_, error) => {
+    const read = (input: object) =>
+      (error instanceof Error || error === missing ? readThrown : readReturned)(error, { tool: 'book', input });
+    expect(read({ city: 'Oslo' })).toMatchObject({ category: 'invalid_input', unexplained: { ofTool: true } });
+    expect(read({ method: 'method' })?.unexplained).toBeUndefined();
+  });
+
+  test.each([
+    ['JSON object requested, multiple (or no) rows returned', 'The result contains 0 rows'],
+    ['Cannot coerce the result to a single JSON object', 'The result contains 0 rows'],
+    ['It failed', 'The order is not found'],
+    ['It failed', 'The zebra has a flaw'],
+  ])('O8: what an error says in its details is read too: %s: %s', (message, said) => {
+    const read = (key: string) =>
+      readThrown({ code: 'PGRST116', hint: null, message, [key]: said }, { input: { q: 'zebra' } }).unexplained;
+    expect([read('details'), read('detail')]).toEqual([undefined, undefined]);
+    expect(readThrown({ message: 'It failed', details: 'Everything is lost' }).unexplained).toBeDefined();
+  });
+
   test('O8: the digest of a text is the same in each process', () => {
     expect(digestOf('The plugin failed: "Oslo" of /tmp/x,  7 times\n')).toBe('08a04aba364dd728e981672caab63f0f');
   });
@@ -274,6 +300,15 @@ describe('O8: errors that nothing explains', () => {
 
 describe('O8: a guarded tool', () => {
   const box = () => createBreakerbox({ agent: 'research-agent', tools: { search: {}, shell: {} } });
+
+  test('O8: a tool that its server does not have is not called for a fifth', async () => {
+    const session = box().session();
+    const search = guard(session, 'search', async (_: { city: string }) => {
+      throw Object.assign(new Error('MCP error -32601: Method not found'), { code: -32601 });
+    });
+    for (const city of ['Oslo', 'Rome', 'Graz', 'Bonn']) await search({ city }).catch(() => {});
+    expect(session.explain('search')).toMatchObject({ decision: 'skip', circuits: [{ category: 'unusable' }] });
+  });
 
   test('O8: a tool that has failed with 4 different queries is not called for a fifth', async () => {
     const session = box().session();

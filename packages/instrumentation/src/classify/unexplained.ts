@@ -8,9 +8,12 @@ const OWN =
   /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth) ?-?(?:key|token)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|\w_(?:token|secret|home)\b/i;
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
-  /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero) (?:\S+ ){0,3}(?:found|results?|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
+  /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero|0) (?:\S+ ){0,3}(?:found|results?|rows|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
 
 const IS_REFUSED = new RegExp(REFUSED, 'i');
+
+/** The server has no such tool, or calls no tools at all. */
+const NO_METHOD = /(?:MCP error|JSON-RPC code) -32601\b/;
 
 /** Letters and frequent words of languages in which 'not found' and 'already paid' cannot be read. */
 const FOREIGN =
@@ -35,18 +38,20 @@ const SEED = 8;
  * request: then the error is `ofTool` only if it names something that belongs to the tool.
  */
 export const unexplainedIn = (
-  { category, judgedBy }: Pick<Verdict, 'category' | 'judgedBy'>,
+  { category, judgedBy, why }: Pick<Verdict, 'category' | 'judgedBy' | 'why'>,
   text: string,
   { kind, quoted }: Pick<Call, 'kind' | 'quoted'>,
 ): Verdict['unexplained'] => {
-  const isJudged = judgedBy === 'evidence' || !['tool_error', 'unknown', 'invalid_input'].includes(category);
+  const isUnserved = NO_METHOD.test(`${why} ${text}`);
+  const isJudged =
+    (judgedBy === 'evidence' && !isUnserved) || !['tool_error', 'unknown', 'invalid_input'].includes(category);
   if (isJudged || kind === 'runner' || FOREIGN.test(text)) return undefined;
   const lower = text.toLowerCase();
   if (quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
   const words = text.replaceAll('_', ' ');
   const isBug = BUG.some(({ pattern }) => pattern.test(words));
-  const isOwn = isBug || OWN.test(text) || OWN.test(words);
-  const isRefused = !isBug && IS_REFUSED.test(words);
+  const isOwn = isBug || isUnserved || OWN.test(text) || OWN.test(words);
+  const isRefused = !isBug && !isUnserved && IS_REFUSED.test(words);
   if (!isOwn && (isRefused || NOT_FOUND.test(words))) return undefined;
   const ofTool = (isOwn || judgedBy === 'nothing') && !isRefused;
   return { digest: hashOfText(withoutLiterals(text), SEED), ofTool };
