@@ -105,7 +105,7 @@ describe('R5: toModelOutput of a result with advice', () => {
     expect(outOf(result)).toEqual({ type: 'text', value: `HTTP 503\n${advice}` });
   });
 
-  test('advice that it gave is not given twice', () => {
+  test('R5: advice that it gave is not given twice', () => {
     expect(outOf({ error: 'down' }, (output) => JSON.stringify(output))).toEqual({
       type: 'text',
       value: expect.stringMatching(/^(?:(?!<breakerbox>).)*\n<breakerbox>.*$/s),
