@@ -24,7 +24,7 @@ export { hashOfText } from './loop-guard/digest.ts';
 export { type BoxModels, boxModels, type ModelHandle } from './models/model-session.ts';
 export { MOST_MODES } from './overrides.ts';
 export { callDeadline, dropAlternative, extendLease, relayedMessage } from './permit.ts';
-export { SKIP_KEY, SKIP_MARK } from './routing/message.ts';
+export { SKIP_KEY, SKIP_MARK, type TriedEnd } from './routing/message.ts';
 export { asClause, LOSS, quoteTool } from './routing/wording.ts';
 export {
   atOnce,

@@ -19,7 +19,7 @@ import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
 import { circleText } from './routing/circle-text.ts';
-import { adviceText, type RejectionFacts, type Relayed, rejectionText } from './routing/message.ts';
+import { adviceText, type RejectionFacts, type Relayed, rejectionText, type TriedEnd } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -324,9 +324,9 @@ export const callDeadline = (permit: Permit): Deadline | undefined =>
     ? permit.limits.run.deadline(permit.atMs)
     : undefined;
 
-/** R5: an executor has called the alternative of a failed call, which did not answer either. From then on the advice does not name it. */
-export const dropAlternative = (permit: Permit): void => {
+/** R5: the alternative of a failed call did not answer in place. From then on the advice says that instead of its route. */
+export const dropAlternative = (permit: Permit, end: TriedEnd): void => {
   if (!(permit instanceof SessionPermit) || permit.advice?.route?.kind !== 'alternative') return;
   const { advice } = permit;
-  permit.advice = { ...advice, route: { kind: 'defer' }, tried: permit.advice.route.tool };
+  permit.advice = { ...advice, route: { kind: 'defer' }, tried: { tool: permit.advice.route.tool, end } };
 };

@@ -1,14 +1,26 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
-import { annotated, asClause, atOnce, LOSS, quoteTool, safely } from '@breakerbox/core/internal';
+import { annotated, asClause, atOnce, LOSS, quoteTool, safely, type TriedEnd } from '@breakerbox/core/internal';
 import type { Rejection } from './acquire.ts';
 import type { Run } from './run.ts';
 
-/** The answer in place of a call. */
-export interface Answer {
-  readonly value: unknown;
-  /** Whether the other tool failed, or reported an error. */
-  readonly failed?: boolean;
-}
+/** The answer in place of a call, or the error that the other tool threw. */
+export type Answer = ({ readonly value: unknown } | { readonly error: unknown }) & {
+  /** Why it is no answer: the other tool threw, or reported an error. */
+  readonly unanswered?: TriedEnd | undefined;
+};
+
+/** The answer of another tool's call, which may end by an error. */
+export const answerOf = (end: Promise<unknown>, unanswered: () => TriedEnd | undefined): Promise<Answer> =>
+  end.then(
+    (value) => ({ value, unanswered: unanswered() }),
+    (error: unknown) => ({ error, unanswered: unanswered() ?? 'failed' }),
+  );
+
+/** The value of an answer. Throws the error of another tool that threw. */
+export const valueIn = (answer: Answer): unknown => {
+  if ('error' in answer) throw answer.error;
+  return answer.value;
+};
 
 /**
  * Calls a tool with its own decision, and no further tool in its place; undefined if that decision rejects the call.
@@ -36,7 +48,7 @@ export const fallbackFor = (
   permit: Rejection,
   input: unknown,
   { find, label = labelled, note = annotated }: FallbackOptions,
-): Promise<Answer | undefined> | undefined => {
+): Promise<{ readonly value: unknown } | undefined> | undefined => {
   const { tool, route } = permit;
   if (route?.kind === 'stale') return Promise.resolve({ value: label(route.result, route.label) });
   const call = route?.kind === 'alternative' && route.adapt !== undefined ? find(route.tool) : undefined;
@@ -44,7 +56,7 @@ export const fallbackFor = (
   return (async () => {
     const adapted = adaptedInput(tool, route, input);
     const answer = adapted && (await call(adapted.input));
-    return answer && { value: note(answer.value, 'note', noteOf(tool, route)) };
+    return answer && { value: note(valueIn(answer), 'note', noteOf(tool, route)) };
   })();
 };
 
@@ -57,7 +69,7 @@ const LONGEST_MS = 30_000;
 /**
  * R5: the end of a call that was made. If its error left the tool unavailable, an alternative that may be called in place answers at
  * once, by its own decision and within its own time limit, or 30 s without one. Unless that succeeds, the end stays, and the advice
- * says that the alternative failed too. In a pause there is no alternative (R2).
+ * says how the alternative ended. In a pause there is no alternative (R2).
  *
  * @throws the caller's reason if the caller stops the alternative.
  */
@@ -77,16 +89,18 @@ export const orAlternative = async <Output>(
   const call = isWanted ? find(route.tool) : undefined;
   if (route?.kind === 'alternative' && call !== undefined) {
     const adapted = adaptedInput(tool, route, input);
-    const answer = adapted && (await call(adapted.input, LONGEST_MS).catch(() => undefined));
-    if (answer !== undefined && answer.failed !== true) {
-      return note(answer.value, 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
+    const answer = adapted && (await call(adapted.input, LONGEST_MS).catch(asFailed));
+    if (answer !== undefined && answer.unanswered === undefined) {
+      return note(valueIn(answer), 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
     }
     caller?.throwIfAborted();
-    if (adapted !== undefined) ended = run.withoutAlternative() ?? ended;
+    if (adapted !== undefined) ended = run.withoutAlternative(answer?.unanswered ?? 'rejected') ?? ended;
   }
   if ('error' in ended) throw ended.error;
   return ended.value as Output;
 };
+
+const asFailed = (error: unknown): Answer => ({ error, unanswered: 'failed' });
 
 const adaptedInput = (
   tool: string,

@@ -98,6 +98,38 @@ describe('R5: an alternative with adapt answers a call that failed', () => {
     expect(watched.outcomes).toEqual(['web: failure, network', 'news: failure, server']);
   });
 
+  test.each([
+    ['returned', async () => ({ success: false, message: 'no result' }) as never],
+    ['thrown', () => Promise.reject(Object.assign(new Error('Not Found'), { status: 404 }))],
+  ])('R5: one that cannot answer this call can still be called: its error is %s', async (_, other) => {
+    const watched = routed();
+    await expect(pair(watched, other)('x')).rejects.toBe(refused);
+    expect(unavailableNotice(refused)).toMatch(
+      /'news' was called instead, and could not answer this call\. Call it with other arguments, or continue without it, and say/,
+    );
+    expect(unavailableNotice(refused)).not.toContain('failed too');
+    expect(watched.outcomes).toEqual(['web: failure, network', expect.stringMatching(/^news: ignored/)]);
+  });
+
+  test('R5: one that cannot be called now is not said to have failed', async () => {
+    const adapt = (input: unknown): unknown => {
+      watched.session.control('news', 'forced_open');
+      return input;
+    };
+    const watched = routed({}, { adapt });
+    await expect(pair(watched, async () => expect.unreachable())('x')).rejects.toBe(refused);
+    expect(unavailableNotice(refused)).toMatch(/'news' cannot be called instead now\. Continue without them, and say/);
+    expect(watched.decisions).toEqual(['web: call', 'news: skip']);
+  });
+
+  test('R5: the notice of an error that was returned says how the alternative ended', async () => {
+    const watched = routed();
+    const down = new Response('down', { status: 503 });
+    const first = async (): Promise<never> => down as never;
+    expect(await pair(watched, failing, { first })('x')).toBe(down);
+    expect(unavailableNotice(down)).toMatch(/'news' was called instead, and failed too/);
+  });
+
   test('R5, R2: in a pause none is called', async () => {
     const watched = routed({ budget: { failures: 1 }, systemic: false });
     await expect(pair(watched, async () => expect.unreachable())('x')).rejects.toBe(refused);

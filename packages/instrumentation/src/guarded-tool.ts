@@ -10,7 +10,7 @@ import {
   sessionOf,
   type ToolCall,
 } from './acquire.ts';
-import { type Answer, type DirectCall, fallbackFor, orAlternative } from './fallback.ts';
+import { type Answer, answerOf, type DirectCall, fallbackFor, orAlternative } from './fallback.ts';
 import { type Guarded, mark, markOf, throwIfGuarded } from './guard-mark.ts';
 import { type Judge, type JudgingOptions, judgesBy } from './judging.ts';
 import { type OptionCheck, show } from './options.ts';
@@ -162,7 +162,7 @@ class GuardedTool<Input, Output> implements Guard {
     const { timeoutMs = usualMs } = this.#options;
     const withinMs = timeoutMs === undefined || leftMs === undefined ? timeoutMs : Math.min(timeoutMs, leftMs);
     const run = this.#start(permit, input as Input, call, withinMs);
-    return { value: await this.#execute(run, permit, input as Input), failed: run.failed !== undefined };
+    return answerOf(this.#execute(run, permit, input as Input), () => run.unanswered);
   }
 
   #acquire(input: Input, { signal, callId }: ToolCall): Permit {

@@ -11,7 +11,14 @@ import {
   type ToolCall,
   throwIfAborted,
 } from './acquire.ts';
-import { type DirectCall, type FallbackOptions, fallbackFor, orAlternative } from './fallback.ts';
+import {
+  type Answer,
+  answerOf,
+  type DirectCall,
+  type FallbackOptions,
+  fallbackFor,
+  orAlternative,
+} from './fallback.ts';
 import type { GroupOf } from './groups.ts';
 import { type Judge, type JudgeOf, plainJudge } from './judging.ts';
 import { Run } from './run.ts';
@@ -117,12 +124,12 @@ export const runAlternative = async <Output>(
   executor: ToolExecutor<Output>,
   reading: Reading,
   usualMs?: number,
-): Promise<{ readonly value: Output; readonly failed: boolean } | undefined> => {
+): Promise<Answer | undefined> => {
   const permit = acquireFor(adapter, request);
   if (isRejected(permit)) return undefined;
   const limited = { ...adapter, timeoutMs: adapter.timeoutMs ?? usualMs };
   const [run, end] = execute(limited, request, permit, executor, reading);
-  return { value: await end, failed: run.failed !== undefined };
+  return answerOf(end, () => run.unanswered);
 };
 
 const findNone = (): DirectCall | undefined => undefined;

@@ -1,5 +1,12 @@
-import { type Classification, type ErrorCategory, labelled, type Permit, type Settlement } from '@breakerbox/core';
-import { callDeadline, dropAlternative, reportThrown } from '@breakerbox/core/internal';
+import {
+  type Classification,
+  DEFAULT_JUDGEMENT,
+  type ErrorCategory,
+  labelled,
+  type Permit,
+  type Settlement,
+} from '@breakerbox/core';
+import { callDeadline, dropAlternative, reportThrown, type TriedEnd } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
 import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
 import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
@@ -76,6 +83,13 @@ export class Run {
   /** The category of the call's error. The error may be the run's own, if the tool was stopped. */
   get failed(): ErrorCategory | undefined {
     return this.#category;
+  }
+
+  /** R5: why a call in place of another did not answer; undefined if it did. A tool that only cannot answer this call can still be called. */
+  get unanswered(): TriedEnd | undefined {
+    const category = this.#category;
+    if (category === undefined) return undefined;
+    return DEFAULT_JUDGEMENT[category] === 'ignored' && this.#permit.message === '' ? 'unanswered' : 'failed';
   }
 
   /** The caller's signal. */
@@ -158,9 +172,9 @@ export class Run {
     if (category !== 'cancelled') this.#category = category;
   }
 
-  /** R5: the alternative that was called in place did not answer either. Gives the end again, with advice that does not name it. */
-  withoutAlternative(): { readonly value: unknown } | { readonly error: unknown } | undefined {
-    dropAlternative(this.#permit);
+  /** R5: the alternative did not answer in place either. Gives the end again, with advice that says so. */
+  withoutAlternative(how: TriedEnd): { readonly value: unknown } | { readonly error: unknown } | undefined {
+    dropAlternative(this.#permit, how);
     const end = this.#end;
     if (end === undefined || 'error' in end) return end && { error: this.#advised(end.error) };
     return { value: this.#advisedResult(end.value, this.#permit.message) };

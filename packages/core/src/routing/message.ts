@@ -48,6 +48,9 @@ export interface RejectionCauses {
   readonly limit: LimitView | undefined;
 }
 
+/** How an alternative did not answer in place: it failed, it could not answer this call, or it could not be called. */
+export type TriedEnd = 'failed' | 'unanswered' | 'rejected';
+
 /** The facts for the text of a skipped or paused call, as they were when the call was rejected. */
 export interface RejectionFacts extends RejectionCauses {
   readonly reason: Reason;
@@ -66,8 +69,8 @@ export interface RejectionFacts extends RejectionCauses {
   readonly ledger: Ledger;
   /** The fallback; undefined if there is no fallback. */
   readonly route: Route | undefined;
-  /** R5: the alternative that was called in place, and did not answer either. */
-  readonly tried?: string;
+  /** R5: the alternative that was to answer in place, and how that ended. */
+  readonly tried?: { readonly tool: string; readonly end: TriedEnd };
   /** Of the relay of an MCP server alone. */
   readonly relayed?: Relayed | undefined;
 }
@@ -255,10 +258,17 @@ const insteadOf = ({ reason, route, tried }: RejectionFacts): string => {
     case 'manual':
       return `Instead: ${asClause(route.fallback)}.`;
     default:
-      if (tried !== undefined)
-        return `${quoteTool(tried)} was called instead, and failed too. Continue without them, and ${SAY_SO}.`;
+      if (tried !== undefined) return `${triedText(tried)}, and ${SAY_SO}.`;
       return `${reason === 'repeat' ? 'Or continue' : 'Continue'} without it, and ${SAY_SO}.`;
   }
+};
+
+const triedText = ({ tool, end }: NonNullable<RejectionFacts['tried']>): string => {
+  const name = quoteTool(tool);
+  if (end === 'failed') return `${name} was called instead, and failed too. Continue without them`;
+  return end === 'rejected'
+    ? `${name} cannot be called instead now. Continue without them`
+    : `${name} was called instead, and could not answer this call. Call it with other arguments, or continue without it`;
 };
 
 const alternativeText = ({ tool, method, degradation, note }: AlternativeRoute): string => {

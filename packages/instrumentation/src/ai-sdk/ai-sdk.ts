@@ -12,7 +12,7 @@ import {
   toolType,
 } from '../acquire.ts';
 import { type CircuitFirst, circuitFirst, mayNeedApproval } from '../approval.ts';
-import { type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
+import { answerOf, type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
 import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
 import { overlay } from '../overlay.ts';
 import { Run } from '../run.ts';
@@ -350,9 +350,11 @@ const directCall = (
     if (isRejected(permit)) return undefined;
     const { timeoutMs = usualMs } = adapter;
     const run = start(permit, other, input, options, { ...adapter, timeoutMs });
-    const result = perform(run, other, input, contextless);
-    const value = await (isAsyncIterable(result) ? lastOf(result) : result);
-    return { value, failed: run.failed !== undefined };
+    const ended = async (): Promise<unknown> => {
+      const result = perform(run, other, input, contextless);
+      return isAsyncIterable(result) ? lastOf(result) : result;
+    };
+    return answerOf(ended(), () => run.unanswered);
   };
 };
 

@@ -2,7 +2,7 @@ import { callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
 import { advisedData } from '../advice.ts';
-import type { DirectCall } from '../fallback.ts';
+import { type Answer, answerOf, type DirectCall, valueIn } from '../fallback.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { isLastTurn } from '../last-turn.ts';
@@ -217,22 +217,22 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     if (other === undefined || !inPlace.includes(name) || CONTROL_TOOLS.has(name) || other.isLongRunning)
       return undefined;
     return async (input, usualMs) => {
-      let failed = false;
+      let answer: Answer | undefined;
       const args = input as Record<string, unknown>;
       if (await needsConfirmation(other, args, context)) return undefined;
       expectCall(other, context, async (input, context, work) => {
-        const answer = await runAlternative(
+        answer = await runAlternative(
           adapter,
           requestOf(other, input, context),
           executorOf(other, context, work),
           readingOf(other),
           usualMs,
         );
-        failed = answer?.failed === true;
-        return answer === undefined ? REJECTED : answer.value;
+        return answer === undefined ? REJECTED : valueIn(answer);
       });
-      const value = await other.runAsync({ args, toolContext: context });
-      return value === REJECTED ? undefined : { value, failed };
+      const end = other.runAsync({ args, toolContext: context });
+      const ended = await answerOf(end, () => answer?.unanswered);
+      return 'value' in ended && ended.value === REJECTED ? undefined : ended;
     };
   };
 

@@ -10,7 +10,7 @@ import {
   sessionFinder,
   throwIfAborted,
 } from '../acquire.ts';
-import { type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
+import { answerOf, type DirectCall, fallbackFor, orAlternative } from '../fallback.ts';
 import { firstName, groupName, groupOfPrefix } from '../groups.ts';
 import { markGuarded, throwIfGuarded } from '../guard-mark.ts';
 import { JUDGING, type Judge, type JudgingOptions, judgesBy } from '../judging.ts';
@@ -187,7 +187,7 @@ export function guardMcpClient<Client extends McpClient>(
         const other = acquire(session, circuit, input, { type: 'extension', key: judgeOfTool(name).keyOf(input) });
         if (isRejected(other)) return undefined;
         const [running, end] = run(other, others, usualMs);
-        return { value: unstructured(await end), failed: running.failed !== undefined };
+        return answerOf(end.then(unstructured), () => running.unanswered);
       };
     };
     if (!isRejected(permit)) {

@@ -105,7 +105,7 @@ export function guardMcpServer<Server extends McpServer>(
           const asked = { ...request, tool: circuit, judge, input };
           const run = executor(call, otherCall, connection, judge);
           const answer = await runAlternative(adapter, asked, run, READING, usualMs);
-          return answer && { ...answer, value: unstructured(answer.value) };
+          return answer && 'value' in answer ? { ...answer, value: unstructured(answer.value) } : answer;
         };
       };
       return runTool(adapter, request, executor(call, given, connection, judge), { ...READING, reject, find, note });
