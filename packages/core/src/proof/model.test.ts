@@ -33,7 +33,7 @@ const REACHED: Readonly<Record<string, number>> = {
   'decisions budget_exhausted': 1_000,
   'decisions systemic': 1_000,
   'decisions limit_reached': 1_000,
-  'skipped systemic': 500, // Where other tools go on (S2).
+  'skipped systemic': 300, // Where other tools go on (S2).
   'transitions half_open>open': 500,
   'transitions half_open>closed': 100,
   'transitions of groups closed>open': 500,
