@@ -1,5 +1,6 @@
 import type { SuspectedLayer } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
+import type { ErrorCategory } from '../classify/taxonomy.ts';
 import { usedOf } from '../limits/limit-text.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { MODEL_PREFIX } from '../telemetry/semconv.ts';
@@ -80,6 +81,9 @@ const rejectingCircuits = ({ tools, groups }: Known): readonly (GroupReport | To
   [...groups, ...tools].filter(({ state }) => rejectsCalls(state));
 
 const nameOf = (one: GroupReport | ToolReport): string => ('tool' in one ? named(one.tool) : nameOfGroup(one.group));
+
+const isOfModel = (one: GroupReport | ToolReport): boolean =>
+  ('tool' in one ? one.tool : one.group).startsWith(MODEL_PREFIX);
 
 const nameOfGroup = (group: string): string =>
   group.startsWith(MODEL_PREFIX) ? `provider ${named(group.slice(MODEL_PREFIX.length))}` : `group ${named(group)}`;
@@ -216,7 +220,11 @@ const toolSteps = (known: Known): readonly string[] => {
   const probed = state === 'active' && systemic === null ? probedOf(known) : [];
   const unusable = rejectingCircuits(known).filter(({ category }) => category === 'unusable'); // O8
   const off = rejectingCircuits(known).filter((one) => one.state === 'forced_open');
+  const ofModels = (of: ErrorCategory): readonly string[] =>
+    rejectingCircuits(known).flatMap((one) => (isOfModel(one) && one.category === of ? [nameOf(one)] : []));
   return [
+    ...step(ofModels('permission'), (names) => `Check the key of ${names}: it was refused.`), // L3
+    ...step(ofModels('resource'), (names) => `Check the credit and the quota of ${names}: they are used up.`), // L3
     ...step(probed, (names) => `Wait for the next probes of ${names}. If they fail, look for the cause.`),
     ...step(
       unusable.map(nameOf),

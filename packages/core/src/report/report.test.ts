@@ -215,6 +215,18 @@ describe('Q1: the problem, and the next action', () => {
     );
   });
 
+  test('Q1, L3: a refused key and used-up credit of a model say what to check first', () => {
+    const circuits = [
+      open('group:model:openai', 'permission', 1, 1),
+      open('model:google/gemini-3', 'resource', 1, 1),
+      open('search', 'permission', 1, 1),
+    ];
+    expect(buildReport(facts({ circuits })).next.slice(0, 2)).toEqual([
+      'Check the key of provider openai: it was refused.',
+      'Check the credit and the quota of model:google/gemini-3: they are used up.',
+    ]);
+  });
+
   test('Q1, C13: tools that are unavailable because of their group are counted, and the group is named', () => {
     expect(buildReport(groupOpen).headline).toBe(
       '3 of 5 tools are unavailable: group github (network) and delete_repo (switched off).',
