@@ -67,6 +67,9 @@ test('L1: a request for a model that is not the first is refused, and all else g
   primary.behave(refuses(200, { input_tokens: 5 }));
   const { model, messages } = REQUEST;
   expect(await client.messages.countTokens({ model, messages })).toEqual({ input_tokens: 5 });
+  primary.behave(refuses(200, { id: 'batch_1' }));
+  const requests = [{ custom_id: '1', params: { ...REQUEST, max_tokens: 10 } }];
+  expect(await client.messages.batches.create({ requests })).toMatchObject({ id: 'batch_1' });
   const box = newBox();
   expect(() => guardModels(box, { models: [{ client: {}, model: 'm' }] as never })).toThrow(/has no valid model at 0/);
 });

@@ -8,6 +8,7 @@ import { askWithHistory } from '../models/model-history.ts';
 import { ModelsUnavailableError, RunLimitError } from '../models/models-unavailable.ts';
 import { hasMethods, modelEntries, namedModel } from '../models/named-model.ts';
 import { checkOptions } from '../options.ts';
+import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
 import { guardedClient, isMessage } from './guarded-client.ts';
 import { answeredStream, answeredWhole } from './message-answer.ts';
@@ -182,9 +183,12 @@ const otherModel = (model: string, asked: string | undefined): Response =>
     `This client guards a list of models that begins with '${model}', and the request is for '${asked}'. Set model: '${model}', or make a client with guardModels() for the other one.`,
   );
 
-/** Whether a body asks for a message. One that only counts its tokens has no limit for them. */
-const asksForMessage = (body: unknown): boolean =>
-  typeof body === 'string' && /"max_tokens":.*"messages":|"messages":.*"max_tokens":/s.test(body);
+/** Whether a body asks for a message. One that only counts its tokens has no limit for them, and one of a batch has several below it. */
+const asksForMessage = (body: unknown): boolean => {
+  if (typeof body !== 'string') return false;
+  const asked = orUndefined(() => JSON.parse(body) as unknown);
+  return Array.isArray(read(asked, 'messages')) && read(asked, 'max_tokens') !== undefined;
+};
 
 /** A client of a subclass that gives messages another address: unguarded, it would have no circuit and no other model. */
 const unknownAddress = (path: string): Response =>
