@@ -178,7 +178,10 @@ class Session implements TreeRoot {
     for (const change of this.#changes.take()) this.#telemetry.changed(change);
   }
 
+  /** The end of every public call that changes something, except `acquire` and `settle`, which are one decision. */
   #flush(): void {
+    const { run } = this.#engine;
+    if (run !== undefined) this.#lookAtLimits(run, this.#box.clock.now()); // C1: modes may have changed.
     this.#announce();
     this.#telemetry.flush();
   }

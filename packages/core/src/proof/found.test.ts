@@ -458,6 +458,23 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 1, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 1 },
     ],
   ],
+  [
+    'C1, D7: or by the next use that is no call, and the gauges show it from then on',
+    {
+      tools: { a: {}, b: {}, c: { cooldownMs: 1, mode: 'automatic' } },
+      defaults: { mode: 'observe_only' },
+      checked: [],
+      budget: { failures: 1 },
+      limits: { tokens: 100 },
+      scope: 'session',
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network', tokens: 30 }, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'network' }, times: 3 },
+      { kind: 'force', slot: 0, tool: 'c', owner: 'ada', mode: 'observe_only', expiresInMs: 60_000 },
+      { kind: 'resume', slot: 0 },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {

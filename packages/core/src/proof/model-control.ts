@@ -31,12 +31,14 @@ export const resume = (model: Model, session: ModelSession): void => {
   arrive(model, session);
   for (const { budget } of sidesOf(session, false)) if (budget) newCycle(budget);
   flush(model, session, 'budget.resumed', session.real.by.limit, session.real.by.cycle);
+  flushLimits(model, session);
   show(model, session);
 };
 
 export const confirmRecovered = (model: Model, session: ModelSession): void => {
   arrive(model, session);
   recovered(model, session, 'operator');
+  flushLimits(model, session);
   show(model, session);
 };
 
@@ -58,6 +60,7 @@ export const control = (model: Model, session: ModelSession, tool: string, mode:
     count(model, `transitions|${tool}|${from}|${reported(circuit)}`);
     flush(model, session, 'circuit.transition', tool, `${from}>${reported(circuit)}`, category, false);
   }
+  flushLimits(model, session);
   show(model, session);
   return true;
 };
@@ -74,6 +77,7 @@ export const declare = (model: Model, session: ModelSession, tool: string, group
   if (found.length === 0) return;
   arrive(model, session); // C11: its circuits are there again from now on, as at any call from outside.
   for (const name of found) circuitOf(model, session, name);
+  flushLimits(model, session);
   show(model, session);
 };
 
