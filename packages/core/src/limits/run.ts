@@ -80,7 +80,7 @@ export class Run {
   readonly used = noAmounts();
   /** The same with what children that live have reserved, used or not, and with what is kept for answers. */
   readonly held = noAmounts();
-  /** The estimates of calls under way, and the steps that have begun and not ended. */
+  /** The estimates of calls under way. */
   readonly underWay = noAmounts();
   /** D3: what is kept for the next answers of the models of sub-agents. */
   readonly forAnswers = noAmounts();
@@ -100,8 +100,10 @@ export class Run {
   hasLastAnswer = false;
   /** D3: of a child, the latest answer of its model. What it was expected to use is kept for the next one. */
   answer: RunCall | undefined;
-  /** D2: a step has begun: it counts already. */
-  #inStep = false;
+  /** D2: a step is under way: it counts already. */
+  inStep = false;
+  /** D2: `step()` came first. So it comes before each turn, and begins its step. Otherwise it ends the step of a turn. */
+  beginsSteps = false;
   /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
   isObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
@@ -149,22 +151,23 @@ export class Run {
   limitObjection(ms: number, isModel = false): LimitObjection | undefined {
     let expected: LimitObjection | undefined;
     let reserved: LimitObjection | undefined;
+    const { payer } = this;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
-      if (kind === 'steps' && this.payer.#inStep) continue; // It counts already.
+      if (kind === 'steps' && payer.inStep) continue; // It counts already.
       let isOwn = false; // A part that is reserved for this call.
       for (const run of chain) {
         const limit = run.limits[kind];
         if (limit === undefined) continue;
         if (limit.mode === 'pause') {
           if (run.#takenOf(kind, ms) >= sizeOf(kind, limit)) {
-            const objection = { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms) } as const;
+            const objection = { reason: 'limit_reached', limit: run.viewOf(kind, limit, ms, payer) } as const;
             if (objection.limit.level === 'reached') return objection;
             expected ??= objection;
           }
           const isOfModels = kind === 'tokens' || kind === 'cost';
           if (kind !== 'durationMs' && (isOfModels || !isModel) && !isOwn && run.held[kind] >= limit.size)
-            reserved ??= { reason: 'limit_reserved', limit: run.viewOf(kind, limit, ms) };
+            reserved ??= { reason: 'limit_reserved', limit: run.viewOf(kind, limit, ms, payer) };
         }
         isOwn ||= limit.reserves;
       }
@@ -251,18 +254,19 @@ export class Run {
    */
   beginStep(): void {
     const { payer } = this;
-    if (payer.#inStep || payer.room('steps') < 1) return;
-    payer.#inStep = true;
+    if (payer.inStep || payer.room('steps') < 1) return;
+    payer.inStep = true;
     payer.add('steps', 1);
-    payer.addTo('underWay', 'steps', 1);
   }
 
-  /** D2: a step ends. One without a call begins now. */
+  /** D2: a step ends. The next one begins if `step()` comes before turns. If it comes after them, one without a call counts now. */
   endStep(): void {
     const { payer } = this;
-    payer.beginStep();
-    if (payer.#inStep) payer.addTo('underWay', 'steps', -1);
-    payer.#inStep = false;
+    if (payer.used.steps === 0) payer.beginsSteps = true;
+    const isEmpty = !payer.inStep;
+    payer.inStep = false;
+    if (payer.beginsSteps || isEmpty) payer.beginStep();
+    if (!payer.beginsSteps) payer.inStep = false;
   }
 
   #guess(kind: 'tokens' | 'cost'): number {
@@ -397,7 +401,7 @@ export class Run {
     const { parent } = this;
     if (this.ended) return;
     if (parent !== undefined) {
-      if (this.#inStep) this.endStep();
+      this.inStep = false;
       this.answer?.leave();
       this.answer = undefined;
     }
@@ -428,28 +432,34 @@ export class Run {
 
   /** The limits that hold for the run: its own, then those above. */
   view(ms: number, isObserved?: boolean): readonly LimitView[] {
-    return this.#chain().flatMap((run) => run.ownView(ms, isObserved));
+    const { payer } = this;
+    return this.#chain().flatMap((run) => run.ownView(ms, payer, isObserved));
   }
 
-  ownView(ms: number, isObserved?: boolean): readonly LimitView[] {
+  /** `of`: the run that asks, itself or one beneath it. */
+  ownView(ms: number, of: Run = this, isObserved?: boolean): readonly LimitView[] {
     return LIMIT_KINDS.flatMap((kind) => {
       const limit = this.limits[kind];
-      return limit === undefined ? [] : [this.viewOf(kind, limit, ms, isObserved)];
+      return limit === undefined ? [] : [this.viewOf(kind, limit, ms, of, isObserved)];
     });
   }
 
   /** D2: the limits that are near, with the estimates of calls under way. Empty nearly always. */
   near(ms: number): readonly LimitView[] {
-    return this.#near(ms).map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
+    return this.#viewed(this.#near(ms), ms);
   }
 
   /** D2: those that the model of this run has to think of, and was not advised of yet. An estimate that is too high must not advise it. */
   advise(ms: number): readonly LimitView[] {
     const isNew = ({ run, kind, limit }: OneLimit) =>
-      run.levelOf(kind, limit, ms) !== undefined && this.#advised.get(limit) !== limit.size;
+      run.levelOf(kind, limit, ms, this.payer) !== undefined && this.#advised.get(limit) !== limit.size;
     const news = this.#near(ms).filter(isNew);
     for (const { limit } of news) this.#advised.set(limit, limit.size);
-    return news.map(({ run, kind, limit }) => run.viewOf(kind, limit, ms));
+    return this.#viewed(news, ms);
+  }
+
+  #viewed(all: readonly OneLimit[], ms: number): readonly LimitView[] {
+    return all.map(({ run, kind, limit }) => run.viewOf(kind, limit, ms, this.payer));
   }
 
   #near(ms: number): readonly OneLimit[] {
@@ -473,10 +483,18 @@ export class Run {
     return kind === 'durationMs' ? this.#usedOf(kind, ms) : sumOf(kind, this.used[kind], this.forAnswers[kind]);
   }
 
-  /** By what is spent and kept for answers, without the estimates of calls under way: those may be too high. */
-  levelOf(kind: LimitKind, limit: Limit, ms: number): LimitView['level'] {
+  /**
+   * What `level` leaves out: the estimates of calls under way, because those may be too high. Of steps, the one that `of` is in: its other calls
+   * may begin. What other sessions have begun is used up.
+   */
+  #leftOut(kind: CountedKind, of: Run): number {
+    return kind === 'steps' ? Number(of.inStep) : this.underWay[kind];
+  }
+
+  /** By what is spent and kept for answers, for the run `of`, itself or one beneath it. */
+  levelOf(kind: LimitKind, limit: Limit, ms: number, of: Run = this): LimitView['level'] {
     const taken = this.#takenOf(kind, ms);
-    const used = kind === 'durationMs' ? taken : sumOf(kind, taken, -this.underWay[kind]);
+    const used = kind === 'durationMs' ? taken : sumOf(kind, taken, -this.#leftOut(kind, of));
     const size = sizeOf(kind, limit);
     if (used >= size) return 'reached';
     return used >= size * ADVISED ? 'advised' : undefined;
@@ -487,7 +505,7 @@ export class Run {
     return mode === 'pause' && (isObserved ?? this.#root.isObserved()) ? 'observe' : mode;
   }
 
-  viewOf(kind: LimitKind, limit: Limit, ms: number, isObserved?: boolean): LimitView {
+  viewOf(kind: LimitKind, limit: Limit, ms: number, of: Run = this, isObserved?: boolean): LimitView {
     const { currency } = limit;
     const kept = kind === 'durationMs' ? 0 : this.forAnswers[kind];
     return {
@@ -496,12 +514,12 @@ export class Run {
       size: sizeOf(kind, limit),
       used: this.#usedOf(kind, ms),
       estimated: kind === 'durationMs' ? 0 : this.estimated[kind],
-      underWay: kind === 'durationMs' ? 0 : this.underWay[kind],
+      underWay: kind === 'durationMs' ? 0 : this.#leftOut(kind, of),
       reserved: kind === 'durationMs' ? 0 : sumOf(kind, this.held[kind], -this.used[kind]),
       ...(kept > 0 && { kept }),
       mode: this.modeOf(limit, isObserved),
       currency,
-      level: this.levelOf(kind, limit, ms),
+      level: this.levelOf(kind, limit, ms, of),
     };
   }
 }

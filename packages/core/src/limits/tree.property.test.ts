@@ -283,9 +283,11 @@ const restore = (world: World): void => {
     const above = tree.chainOf(tree.payerOf(fact.of)).filter(({ parent }) => parent !== undefined);
     fact.kept = new Set([...fact.kept, ...above.map(({ id }) => id)].filter((id) => ids.has(id)));
   }
-  const again = ({ id, limits, children, kept, hasLastAnswer }: tree.TreeNode): tree.TreeNode => ({
+  const again = ({ id, limits, children, kept, hasLastAnswer, inStep, isBefore }: tree.TreeNode): tree.TreeNode => ({
     ...tree.newNode(id, limits),
     hasLastAnswer,
+    inStep,
+    isBefore,
     kept: [...children, ...kept].map(again),
   });
   model.root = again(model.root);
@@ -320,7 +322,9 @@ const take = (world: World, { session, node }: One, which: number): void => {
 const check = ({ model, sessions, over }: World): void => {
   for (const { session, node } of sessions) {
     if (node.ended) continue;
-    const shown = session.view().limits?.filter((limit) => limit.session === node.id) ?? [];
+    const { limits = [] } = session.view();
+    expect(limits.map(({ level }) => level)).toEqual(tree.levelsOf(model, node));
+    const shown = limits.filter((limit) => limit.session === node.id);
     const wanted = tree.TREE_KINDS.flatMap((limit) => {
       const size = node.limits[limit]?.size;
       if (size === undefined) return [];
@@ -364,7 +368,8 @@ test('D1, D2, D3: in random trees, spent, reserved and under way are never more 
       happen(world, { kind: 'step', of: 0 });
       check(world);
       const last = world.sessions[0]?.session.view().limits ?? [];
-      expect(last.map(({ reserved, underWay }) => reserved + underWay)).toEqual([0, 0, 0]);
+      const isInStep = Number(model.root.inStep); // It began one.
+      expect(last.map(({ reserved, underWay }) => reserved + underWay)).toEqual([0, isInStep, 0]);
     }),
     { numRuns: CASES },
   );

@@ -5,7 +5,7 @@ import { newRun } from './model-run.ts';
 
 /** C11: what was under way counts as it was expected; what tools have reported is forgotten. What was told is not told again. */
 export const restoreRun = (model: Model, session: ModelSession, kept: ModelRun): void => {
-  session.run = { ...newRun(kept.ms), ...sums(kept) };
+  session.run = { ...newRun(kept.ms), ...sums(kept), inStep: kept.inStep, isBefore: kept.isBefore };
   flushLimits({ ...model, told: [], counted: new Map() }, session);
 };
 
@@ -105,10 +105,15 @@ const beginRunStep = (model: Model, session: ModelSession): void => {
   run.steps += 1;
 };
 
-/** D2: one without a call counts when it ends. */
+/** D2: after a turn, one without a call counts now. Before each turn, the next one begins. */
 export const endRunStep = (model: Model, session: ModelSession): void => {
+  const { run } = session;
+  if (run.steps === 0) run.isBefore = true;
+  const hasCalls = run.inStep;
+  run.inStep = false;
+  if (hasCalls && !run.isBefore) return;
   beginRunStep(model, session);
-  session.run.inStep = false;
+  run.inStep &&= run.isBefore;
 };
 
 const hasLimits = ({ config }: Model): boolean => Object.keys(config.limits ?? {}).length > 0;

@@ -5,6 +5,7 @@ export const newRun = (ms: number): ModelRun => ({
   calls: 0,
   steps: 0,
   inStep: false,
+  isBefore: false,
   tokens: 0,
   expected: [],
   reports: new Map(),

@@ -15,6 +15,8 @@ export interface TreeNode {
   ended: boolean;
   readonly limits: { [kind in TreeKind]?: TreeLimit };
   inStep: boolean;
+  /** D2: `step()` comes before each turn. */
+  isBefore: boolean;
   hasLastAnswer: boolean;
   /** D3: what is kept for the next answer of its model. */
   answer: { name: string; tokens: number; isUnderWay: boolean } | undefined;
@@ -47,6 +49,7 @@ export const newNode = (id: string, limits: TreeNode['limits'], parent?: TreeNod
   children: [],
   ended: false,
   inStep: false,
+  isBefore: false,
   hasLastAnswer: false,
   answer: undefined,
   kept: [],
@@ -69,8 +72,20 @@ const factsOf = ({ facts }: Tree, node: TreeNode, kind: TreeKind): readonly Fact
 
 export const usedOf = (tree: Tree, node: TreeNode, kind: TreeKind): number => total(factsOf(tree, node, kind));
 
-export const underWayOf = (tree: Tree, node: TreeNode, kind: TreeKind): number =>
-  total(factsOf(tree, node, kind).filter((fact) => fact.isUnderWay));
+/** What may still become less, and of steps the one that `of` is in: its other calls may begin. */
+export const underWayOf = (tree: Tree, node: TreeNode, kind: TreeKind, of = node): number =>
+  kind === 'steps' ? Number(of.inStep) : total(factsOf(tree, node, kind).filter((fact) => fact.isUnderWay));
+
+/** D2: the level of each limit that holds for a session, the nearest first. */
+export const levelsOf = (tree: Tree, of: TreeNode): readonly (string | undefined)[] =>
+  chainOf(of).flatMap((node) =>
+    TREE_KINDS.flatMap((kind) => {
+      const limit = node.limits[kind];
+      if (limit === undefined) return [];
+      const used = takenOf(tree, node, kind) - underWayOf(tree, node, kind, of);
+      return [used >= limit.size ? 'reached' : used >= limit.size * 0.8 ? 'advised' : undefined];
+    }),
+  );
 
 /** D3: what it and its children keep for answers. */
 export const keptOf = (node: TreeNode): number =>
@@ -137,14 +152,18 @@ export const beginStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
   if (payer.inStep || roomOf(tree, payer, 'steps') < 1) return;
   payer.inStep = true;
-  use(tree, payer, 'steps', 1, true);
+  use(tree, payer, 'steps', 1);
 };
 
+/** D2: after a turn, one without a call counts now. Before each turn, the next one begins. */
 export const endStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
-  beginStep(tree, payer);
+  if (usedOf(tree, payer, 'steps') === 0) payer.isBefore = true;
+  const hasCalls = payer.inStep;
   payer.inStep = false;
-  for (const fact of tree.facts) if (fact.kind === 'steps' && fact.of === payer) fact.isUnderWay = false;
+  if (hasCalls && !payer.isBefore) return;
+  beginStep(tree, payer);
+  payer.inStep &&= payer.isBefore;
 };
 
 /** D3: the most that one of the last 20 calls has used, and no more than is left. */
@@ -181,7 +200,7 @@ export const mayAsk = (tree: Tree, node: TreeNode): boolean => {
 export const endNode = (tree: Tree, node: TreeNode): void => {
   const { parent, answer } = node;
   if (node.ended || parent === undefined) return;
-  if (node.inStep) endStep(tree, node);
+  node.inStep = false;
   node.answer = undefined;
   if (answer?.isUnderWay) use(tree, node, 'tokens', answer.tokens, true);
   node.ended = true;

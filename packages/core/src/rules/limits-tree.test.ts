@@ -130,6 +130,25 @@ describe('D1: portions', () => {
     expect(session.view().limits).toMatchObject([{ used: 20, underWay: 0, level: 'reached' }]);
   });
 
+  test('D2: the step in which a sub-agent runs is used up for the sub-agent, and goes on for the session above it', () => {
+    const { session } = bench({ limits: { steps: 2 } });
+    session.step();
+    session.acquire('a');
+    const child = session.child();
+    child.step();
+    expect([succeedOnce(child, 'b'), child.view().state]).toEqual(['call', 'active']);
+    child.step();
+    expect(child.view()).toMatchObject({
+      state: 'paused_limit',
+      limits: [{ used: 2, underWay: 0, level: 'reached' }],
+    });
+    expect(child.acquire('b').message).toContain('this run has used 2 of 2 turns. Do not call any tools');
+    expect([succeedOnce(session, 'c'), session.view().state]).toEqual(['call', 'active']);
+    child.end();
+    session.step();
+    expect(session.view().state).toBe('paused_limit');
+  });
+
   test('D3: each of 30 sub-agents gives a last answer, and all stay within the limit of tokens', () => {
     const { session } = bench({ limits: { tokens: 100_000 } });
     const children = Array.from({ length: 30 }, () => session.child());
@@ -334,6 +353,18 @@ describe('C11: trees in snapshots', () => {
     const again = restored.child({ id: 'grandchild' });
     expect(again.view().limits).toMatchObject([{ used: 3, size: 5 }, { used: 3 }]);
     expect(restored.view().limits).toMatchObject([{ used: 3, reserved: 2 }]);
+  });
+
+  test('C11, D1, D2: the step of a child goes on once it is taken again', () => {
+    const { session, box } = bench({ limits: { steps: 9 } });
+    succeedOnce(session.child({ id: 'child' }), 'a');
+    const restored = inAnotherProcess(inAnotherProcess(session, box), box);
+    expect(restored.view().limits).toMatchObject([{ used: 1, underWay: 0 }]);
+    const child = restored.child({ id: 'child' });
+    succeedOnce(child, 'a');
+    expect(child.view().limits).toMatchObject([{ used: 1, underWay: 1 }]);
+    child.end();
+    expect(restored.view().limits).toMatchObject([{ used: 1, underWay: 0 }]);
   });
 
   test('C11, D1: children that never end make no snapshot larger and larger', () => {

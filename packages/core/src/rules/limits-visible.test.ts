@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { operate } from '../control/operator.ts';
 import { EVENT_NAMES } from '../events.ts';
 import type { Session } from '../index.ts';
-import { beginModelCall } from '../limits/spending.ts';
+import { askForAnswer, beginModelCall } from '../limits/spending.ts';
 import { report } from '../report/report.ts';
 import { agentSeries } from '../telemetry/otel-binding.ts';
 import { ATTR } from '../telemetry/semconv.ts';
@@ -103,6 +103,16 @@ describe('D7: a session that a limit pauses', () => {
     expect(session.view().state).toBe('active');
     calls(session, 1);
     expect([sessions(), told.slice(length)]).toEqual([['active 1'], ['limit.lifted calls 7/5']]);
+  });
+
+  test('D7: the last step is told when it ends, and not lifted', () => {
+    const { session, told } = watched({ limits: { steps: 1 } });
+    session.step();
+    askForAnswer(session);
+    calls(session, 2);
+    expect([told, session.view().state]).toEqual([[], 'active']);
+    session.step();
+    expect([told, session.view().state]).toEqual([['limit.reached steps 1/1'], 'paused_limit']);
   });
 
   test('D7: a limit of a child pauses the child, and not the session above it', () => {

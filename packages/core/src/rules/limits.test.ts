@@ -66,6 +66,7 @@ describe('D2: limits of a run', () => {
 
   test('D2: a step counts from its first call, and is told when it ends', () => {
     const { session } = bench({ limits: { steps: 10 } });
+    expect(session.acquire('a').caution).toBe(false);
     steps(session, 6);
     expect(session.acquire('a').caution).toBe(false);
     steps(session, 2);
@@ -77,6 +78,53 @@ describe('D2: limits of a run', () => {
     expect(session.acquire('a').reason).toBe('limit_reached');
     steps(session, 5); // Turns in which the model reads that, and answers.
     expect(session.view().limits).toMatchObject([{ used: 10, underWay: 0, level: 'reached' }]);
+  });
+
+  test.each(['before', 'after'].flatMap((when) => [true, false].map((isGuarded) => ({ when, isGuarded }))))(
+    'D2: a turn is one step, with step() $when it, guarded model: $isGuarded',
+    ({ when, isGuarded }) => {
+      const { session } = bench({ limits: { steps: 4 } });
+      for (let turn = 1; turn <= 4; turn += 1) {
+        if (when === 'before') session.step();
+        if (isGuarded) expect(askForAnswer(session)?.limit).toBeUndefined();
+        for (let i = 0; i < 2; i += 1) expect(session.acquire('a').reason).toBe('closed');
+        expect(session.view().limits).toMatchObject([{ used: turn, underWay: 1 }]);
+        expect(session.view().state).toBe('active');
+        if (when === 'after') session.step();
+      }
+      if (when === 'before') session.step();
+      expect(session.view()).toMatchObject({
+        state: 'paused_limit',
+        limits: [{ used: 4, underWay: 0, level: 'reached' }],
+      });
+      expect(session.acquire('a').reason).toBe('limit_reached');
+    },
+  );
+
+  test('D2: with step() before turns, one without a call counts from its beginning; after them, when it ends', () => {
+    const before = bench({ limits: { steps: 9 } }).session;
+    steps(before, 3);
+    succeedOnce(before, 'a');
+    expect(before.view().limits).toMatchObject([{ used: 3, underWay: 1 }]);
+    const after = bench({ limits: { steps: 9 } }).session;
+    succeedOnce(after, 'a');
+    steps(after, 3);
+    expect(after.view().limits).toMatchObject([{ used: 3, underWay: 0 }]);
+    succeedOnce(after, 'a');
+    expect(after.view().limits).toMatchObject([{ used: 4, underWay: 1 }]);
+  });
+
+  test.each(['before', 'after'])('C11, D2: a turn with step() %s it is one step, also if it is restored', (when) => {
+    const { session, box } = bench({ limits: { steps: 9 } });
+    let latest = session;
+    for (let turn = 1; turn <= 3; turn += 1) {
+      if (when === 'before') latest.step();
+      latest = inAnotherProcess(latest, box);
+      succeedOnce(latest, 'a');
+      latest = inAnotherProcess(latest, box);
+      expect(latest.view().limits).toMatchObject([{ used: turn, underWay: 1 }]);
+      if (when === 'after') latest.step();
+    }
   });
 
   test('D2: each limit has a mode', () => {

@@ -40,6 +40,8 @@ const ofRun = (levels: number) =>
     used: complete({ calls: count, steps: count, tokens: amount, cost: amount }),
     estimated: complete({ tokens: amount, cost: amount }),
     answered: optional(flag),
+    inStep: optional(flag),
+    beginsSteps: optional(flag),
     children: optional(children(levels)),
   }) satisfies Record<keyof RunSnapshot, Check>;
 
@@ -92,6 +94,8 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
       cost: sum(estimated.cost, underWay.cost + answers.cost),
     },
     ...(run.hasLastAnswer && { answered: true }),
+    ...(run.inStep && { inStep: true }),
+    ...(run.beginsSteps && { beginsSteps: true }),
     ...(children.length > 0 && {
       children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),
     }),
@@ -107,7 +111,7 @@ export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): 
 };
 
 const recalled = (
-  { ageMs, limits: all, used, estimated, answered = false }: RunSnapshot,
+  { ageMs, limits: all, used, estimated, answered = false, inStep = false, beginsSteps = false }: RunSnapshot,
   { id, name }: Pick<ChildSnapshot, 'id' | 'name'>,
   ms: number,
 ): Run => {
@@ -119,6 +123,8 @@ const recalled = (
   Object.assign(run.held, used);
   Object.assign(run.estimated, estimated);
   run.hasLastAnswer = answered;
+  run.inStep = inStep;
+  run.beginsSteps = beginsSteps;
   return run;
 };
 

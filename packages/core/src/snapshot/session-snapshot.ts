@@ -50,6 +50,10 @@ export interface RunSnapshot {
   readonly estimated: { readonly tokens: number; readonly cost: number };
   /** A model has answered since a limit was reached (D2); left out otherwise. */
   readonly answered?: boolean;
+  /** A step is under way, which counts already (D2); left out otherwise, and by older versions. */
+  readonly inStep?: boolean;
+  /** `step()` comes before each turn, and begins its step (D2); left out otherwise, and by older versions. */
+  readonly beginsSteps?: boolean;
   /** The children that lived (D1); left out without any. */
   readonly children?: readonly ChildSnapshot[];
 }

@@ -1,3 +1,4 @@
+import type { LimitsOptions } from '@breakerbox/core';
 import { type ScriptedStep, scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
 import { generateText, isStepCount, streamText } from 'ai';
 import { expect, test } from 'vitest';
@@ -8,12 +9,16 @@ import { breakerPrepareStep, guardTools } from './ai-sdk.ts';
 /** A model that calls the tool in every turn, whatever the tool choice is. */
 const stubborn: readonly ScriptedStep[] = Array.from({ length: 10 }, (_, n) => [ask(`${n}`, 'plain')]);
 
-const stubbornRun = () => {
-  const { session } = watchedSession({ limits: { calls: 2 } });
+const stubbornRun = (limits: LimitsOptions = { calls: 2 }) => {
+  const { session } = watchedSession({ limits });
   const { model } = scriptedModel(stubborn);
   const tools = guardTools({ plain: search(() => 'found') }, session);
   const prepareStep = breakerPrepareStep(session);
-  return { model, call: { model, tools, prepareStep, prompt: 'go', maxRetries: 0, stopWhen: isStepCount(20) } };
+  return {
+    session,
+    model,
+    call: { model, tools, prepareStep, prompt: 'go', maxRetries: 0, stopWhen: isStepCount(20) },
+  };
 };
 
 test('D6: a model that calls a tool in the last turn nevertheless ends the run without an error', async () => {
@@ -35,4 +40,13 @@ test('D6: so does one that streams', async () => {
   expect(errors).toEqual([]);
   expect(await result.finishReason).toBe('stop');
   expect(model.doStreamCalls).toHaveLength(4);
+});
+
+test('D6, D2: so does that of a sub-agent once no step is left, though the one that it runs in is under way', async () => {
+  const { session, model, call } = stubbornRun({ steps: 3 });
+  const outer = scriptedModel([[ask('0', 'research')], 'done']).model;
+  const tools = guardTools({ research: search(async () => (await generateText(call)).text) }, session);
+  const { text } = await generateText({ ...call, model: outer, tools });
+  expect(text).toBe('done');
+  expect(model.doGenerateCalls.map(({ toolChoice }) => toolChoice?.type)).toEqual(['auto', 'auto', 'auto', 'none']);
 });
