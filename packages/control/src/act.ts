@@ -2,6 +2,7 @@ import type { OperatorAction } from '@breakerbox/core';
 import type { ActionResult, ForcedMode, LimitView, OperatedSession, Operator } from '@breakerbox/core/control';
 import { amountOf, MOST_MODES, usedOf } from '@breakerbox/core/internal';
 import type { AgentModes } from './agent-modes.ts';
+import { childrenNamed } from './in-tree.ts';
 import type { ActionRequest } from './schema.ts';
 import { havingSession, type OperatedBox } from './state.ts';
 
@@ -88,9 +89,10 @@ const doneMessage = (action: 'resume' | 'confirm', state: string | undefined): s
     : 'The correlated failure is over. The session probes its tools one after the other.';
 };
 
+const pauses = ({ level, mode }: Pick<LimitView, 'level' | 'mode'>): boolean => level === 'reached' && mode === 'pause';
+
 /** The limits that pause a session (D2). */
-const overOf = ({ view }: OperatedSession): readonly LimitView[] =>
-  (view.limits ?? []).filter(({ level, mode }) => level === 'reached' && mode === 'pause');
+const overOf = ({ view }: OperatedSession): readonly LimitView[] => (view.limits ?? []).filter(pauses);
 
 const isOver = (session: OperatedSession): boolean => overOf(session).length > 0;
 
@@ -105,8 +107,19 @@ const stillOver = (session: OperatedSession): string => {
 /** D2: a limit is made larger. Of several boxes, the first whose limit is as the operator has seen it. */
 const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, size }: Of<'extend'>): Acted => {
   let other: Acted | undefined;
-  for (const { operator, found } of havingSession(boxes, id)) {
-    const { result, session, extended } = operator.extend(id, limit, by, { size, isCounted });
+  const having = havingSession(boxes, id);
+  const over = having.filter(({ found }) => limitNamed(found, id, limit).some(pauses));
+  const meant = over.length > 0 ? over : having;
+  const roots = new Set(meant.map(({ found }) => found.id));
+  if (roots.size > 1 && !roots.has(id))
+    return ambiguous(
+      agent,
+      id,
+      [...roots].map((root) => `${root}/${id}`),
+    );
+  for (const { operator, found } of meant) {
+    const { result, session, extended, names } = operator.extend(id, limit, by, { size, isCounted });
+    if (names !== undefined) return ambiguous(agent, id, names);
     const currency = currencyOf(found);
     const [own, ...above] = extended.map((one) => ({
       session: one.session,
@@ -127,6 +140,17 @@ const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, 
   }
   return other ?? noSession(agent, id);
 };
+
+/** The limit of a session, or that of each of its sub-agents with this name. */
+const limitNamed = ({ view, tree, id }: OperatedSession, name: string, limit: string): readonly LimitView[] => {
+  const own = childrenNamed({ id, children: tree?.children }, name).flatMap(({ limits }) => limits);
+  return [...own, ...(view.limits ?? [])].filter((one) => one.limit === limit);
+};
+
+const ambiguous = (agent: string, id: string, names: readonly string[]): Acted => ({
+  result: 'unknown',
+  message: `Nothing was done: several sub-agents of agent ${agent} have the id ${id}. Name the one that you mean: ${names.join(', or ')}.`,
+});
 
 const currencyOf = ({ view, tree }: OperatedSession): string | undefined =>
   [view, ...(tree?.children ?? [])].flatMap(({ limits }) => limits ?? []).find(({ limit }) => limit === 'cost')

@@ -1,3 +1,4 @@
+import { childrenNamed } from './in-tree.ts';
 import type { ActionRequest } from './schema.ts';
 import type { Boxes, OperatedBox } from './state.ts';
 
@@ -32,7 +33,7 @@ const partOf = (
   }
   const found = operator.session(request.session);
   if (found !== undefined && request.action === 'extend') {
-    const limits = [found.view, ...(found.tree?.children ?? []).filter(({ id }) => id === request.session)]
+    const limits = [found.view, ...childrenNamed({ id: found.id, children: found.tree?.children }, request.session)]
       .flatMap((one) => one.limits ?? [])
       .filter(({ limit }) => limit === request.limit);
     return [{ state: found.view.state, limits: limits.map(({ session, size, used }) => ({ session, size, used })) }];

@@ -1,17 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createBreakerbox, type Session } from '@breakerbox/core';
+import { type Breakerbox, createBreakerbox, type Session } from '@breakerbox/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { perform, readChanges, readState, type Target } from './client.ts';
 import { openApi } from './open-api.ts';
 import { startControl } from './start-control.ts';
 
 /** An agent with a control API, and a run with limits. */
-const served = async () => {
+const served = async (...others: Breakerbox[]) => {
   const folder = mkdtempSync(join(tmpdir(), 'breakerbox-extend-'));
   const box = createBreakerbox({ agent: 'a', tools: { search: {} } });
-  const { url, close } = await startControl({ boxes: [box], listen: { socket: join(folder, 'a.sock') } });
+  const { url, close } = await startControl({ boxes: [box, ...others], listen: { socket: join(folder, 'a.sock') } });
   onTestFinished(async () => {
     await close();
     rmSync(folder, { recursive: true });
@@ -111,6 +111,26 @@ test('A3: if a limit is reached too, resume says so', async () => {
     result: 'done',
     message: expect.stringContaining('A limit pauses the session: 3 of 3 tool calls.'),
   });
+});
+
+test('A3, D1: a sub-agent whose id others have, in another box too, is named with the id of its session', async () => {
+  const other = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const { session, target, audit } = await served(other);
+  const [one, two] = [session, other.session({ id: 'run-2', limits: { calls: 10 } })].map((root) =>
+    root.child({ id: 'helper', portion: { calls: 2 } }),
+  );
+  const asked = { ...EXTEND, session: 'helper', by: 1, size: 2 } as const;
+  expect(await perform(target, asked)).toMatchObject({
+    result: 'unknown',
+    message:
+      'Nothing was done: several sub-agents of agent a have the id helper. Name the one that you mean: run-1/helper, or run-2/helper.',
+  });
+  expect(await perform(target, { ...asked, session: 'run-2/helper' })).toMatchObject({ result: 'done' });
+  expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([2, 3]);
+  expect(audit().at(-1)).toMatchObject({ after: [{ limits: [{ session: 'run-2' }, { session: 'helper', size: 3 }] }] });
+  call(one as Session, 2);
+  expect(await perform(target, asked)).toMatchObject({ result: 'done' });
+  expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 3]);
 });
 
 test.each([

@@ -3,6 +3,7 @@ import {
   type BoxState,
   type ControlError,
   checkedAction,
+  childrenNamed,
   type LimitState,
   perform,
   type SessionState,
@@ -91,18 +92,24 @@ export const onLimit = async (id: string, limit: string, amount: number, invocat
   const { flags } = invocation;
   const { all } = await findSession(id, invocation);
   if (all.length === 0) return;
-  const paused = all.filter(({ session }) => limitOf(session, id, limit)?.level === 'reached');
-  report(
-    invocation,
-    await Promise.all((paused.length > 0 ? paused : all).map((one) => extend(one, id, limit, amount, flags))),
-  );
+  const paused = all.filter(({ session }) => {
+    const one = limitOf(session, id, limit);
+    return one !== undefined && pauses(one);
+  });
+  const meant = paused.length > 0 ? paused : all;
+  const roots = [...new Set(meant.map(({ session }) => session.id))];
+  if (roots.length > 1)
+    throw new Error(`several sub-agents have the id ${id}: write ${roots.map((one) => `${one}/${id}`).join(', or ')}.`);
+  report(invocation, await Promise.all(meant.map((one) => extend(one, id, limit, amount, flags))));
 };
 
-/** The limit of a session or of a sub-agent; else of the session above it. */
-const limitOf = ({ limits = [], children = [] }: SessionState, id: string, limit: string): LimitState | undefined =>
-  [...children.filter((child) => child.id === id && !child.ended).flatMap((child) => child.limits), ...limits].find(
-    (one) => one.limit === limit,
-  );
+/** The limit of a session or of a sub-agent, of several the one that pauses it; else of the session above it. */
+const limitOf = (session: SessionState, id: string, limit: string): LimitState | undefined => {
+  const own = childrenNamed(session, id).flatMap(({ limits }) => limits.filter((one) => one.limit === limit));
+  return own.find(pauses) ?? own[0] ?? session.limits?.find((one) => one.limit === limit);
+};
+
+const pauses = ({ level, mode }: LimitState): boolean => level === 'reached' && mode === 'pause';
 
 /** A size that no limit has, for one that the session does not have: the endpoint says which ones it has. */
 const NO_SIZE = 1;

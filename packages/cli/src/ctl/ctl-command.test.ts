@@ -108,6 +108,18 @@ test('A7, D1: a sub-agent is found by its id, and its limit grows with those abo
   expect((await ctl('extend', 'run-1', 'durationMs', '30m')).out).toContain('from 10 min to 40 min.');
 });
 
+test('A7, D1: of several sub-agents with one id, a person names the one that is meant', async () => {
+  const { box, ctl } = await agent();
+  const [one, two] = ['run-1', 'run-2'].map((id) =>
+    box.session({ id, limits: { calls: 10 } }).child({ id: 'helper', portion: { calls: 2 } }),
+  );
+  const asked = await ctl('extend', 'helper', 'calls', '1');
+  expect(asked).toMatchObject({ code: 4, out: expect.stringContaining('run-1/helper, or run-2/helper.') });
+  expect((await ctl('extend', 'run-1/helper', 'calls', '1')).code).toBe(0);
+  expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 2]);
+  expect((await ctl('show', 'run-2/helper')).out).toContain('run-2');
+});
+
 test('A7, C14: a person sees how many keys of a tool have failed in a row', async () => {
   const { box, ctl } = await agent();
   const session = box.session({ id: 'run-1' });

@@ -1,5 +1,6 @@
 import {
   type Change,
+  childrenNamed,
   isInTree,
   readChanges,
   readReport,
@@ -103,8 +104,11 @@ export const wayBack = ({ id, state, budget, event, limits = [] }: SessionState)
 };
 
 /** The same for a sub-agent whose own limit is reached (D1). The session goes on meanwhile. */
-const wayBackOfChild = ({ children = [] }: SessionState, id: string): string | undefined =>
-  extension(id, children.find((child) => child.id === id && !child.ended)?.limits);
+const wayBackOfChild = (session: SessionState, id: string): string | undefined =>
+  extension(
+    id,
+    childrenNamed(session, id).flatMap(({ limits }) => limits),
+  );
 
 const extension = (id: string, limits: SessionState['limits'] = []): string | undefined => {
   const over = limits.find(({ level, mode }) => level === 'reached' && mode === 'pause');

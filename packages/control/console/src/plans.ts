@@ -132,12 +132,13 @@ const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState
   const { limit: kind, size, currency } = limit;
   const unit = unitMs(kind);
   const isMoney = kind === 'cost';
+  const isOwn = limit.session === session.id;
   return {
-    title: `Extend the limit of ${limitName(kind)}: ${limit.session === session.id ? 'session' : 'sub-agent'} ${limit.session}`,
+    title: `Extend the limit of ${limitName(kind)}: ${isOwn ? 'session' : 'sub-agent'} ${limit.session}`,
     effects: [
       `The limit is ${amountWords(size, limit)} now, and grows by the amount that you write.`,
       ...(limit.limit === 'durationMs' ? ['A tenth of it is kept for the final answer.'] : []),
-      ...(limit.session === session.id ? [] : ['The same limit of each session above it grows too.']),
+      ...(isOwn ? [] : ['The same limit of each session above it grows too.']),
       'A run that this limit pauses goes on at its next call. The failure budget and the circuits stay as they are.',
     ],
     verb: 'Extend',
@@ -149,7 +150,14 @@ const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState
     },
     actions: ({ amount }) => [
       {
-        action: { action: 'extend', agent, session: limit.session, limit: kind, by: amount * unit, size },
+        action: {
+          action: 'extend',
+          agent,
+          session: isOwn ? session.id : `${session.id}/${limit.session}`,
+          limit: kind,
+          by: amount * unit,
+          size,
+        },
         endpoint: endpoint.id,
       },
     ],

@@ -65,6 +65,42 @@ describe('A3, D2: an operator extends a limit', () => {
     expect(child.acquire('a').decision).toBe('call');
   });
 
+  test('A3, D1: several sub-agents with one id are told apart by the id of a session above them', () => {
+    const { session, box, operator } = pausedBench();
+    session.extend('calls', 20);
+    const [one, other] = ['planner', 'writer'].map((id) =>
+      session.child({ id }).child({ id: 'helper', portion: { calls: 2, tokens: 90 } }),
+    );
+    one?.spend({ tokens: 90 }); // Another limit that is reached says nothing of calls.
+    expect(operator.extend('helper', 'calls', 3)).toEqual({
+      result: 'ambiguous',
+      session: undefined,
+      extended: [],
+      names: ['planner/helper', 'writer/helper'],
+    });
+    expect(operator.session('writer/helper')?.id).toBe('run-1');
+    expect(operator.extend('writer/helper', 'calls', 3).extended[0]).toEqual({ session: 'helper', from: 2, to: 5 });
+    expect([one, other].map((child) => child?.view().limits?.[0]?.size)).toEqual([2, 5]);
+    box.session({ id: 'run-2', limits: { calls: 9 } }).child({ id: 'helper' });
+    expect(operator.extend('run-2/helper', 'calls', 1).extended).toEqual([{ session: 'run-2', from: 9, to: 10 }]);
+    const elsewhere = box.session({ id: 'run-3' }).child({ id: 'other', portion: { calls: 1 } });
+    box.session({ id: 'run-4' }).child({ id: 'other', portion: { calls: 1 } });
+    expect(operator.extend('other', 'calls', 1).names).toEqual(['run-3/other', 'run-4/other']);
+    succeedOnce(elsewhere, 'a');
+    expect(operator.extend('other', 'calls', 1)).toMatchObject({ result: 'done', session: { id: 'run-3' } });
+  });
+
+  test('A3, C1: a sub-agent whose limit only advises is not meant before one that is paused', () => {
+    const { session, box, operator } = pausedBench();
+    session.extend('calls', 20);
+    const advised = box
+      .session({ id: 'run-2' })
+      .child({ id: 'helper', portion: { calls: { limit: 1, mode: 'advise' } } });
+    const paused = session.child({ id: 'helper', portion: { calls: 1 } });
+    for (const child of [paused, advised]) succeedOnce(child, 'a');
+    expect(operator.extend('helper', 'calls', 1)).toMatchObject({ result: 'done', session: { id: 'run-1' } });
+  });
+
   test.each([
     ['calls', 0, 'above 0'],
     ['calls', Number.NaN, 'above 0'],

@@ -73,10 +73,15 @@ export interface ActionResult {
 
 /** The result of `extend`. */
 export interface ExtendResult extends Omit<ActionResult, 'result'> {
-  /** `unknown_limit`: neither the session nor one above it has this limit. */
-  readonly result: ActionResult['result'] | 'unknown_limit';
+  /**
+   * `unknown_limit`: neither the session nor one above it has this limit. `ambiguous`: several sub-agents have this id, and the limit pauses several
+   * of them or none; nothing was done.
+   */
+  readonly result: ActionResult['result'] | 'unknown_limit' | 'ambiguous';
   /** Each limit that was extended: that of the session, then those above it (D1). Empty if nothing was done. */
   readonly extended: readonly ExtendedLimit[];
+  /** If it is ambiguous, the names that tell the sub-agents apart. */
+  readonly names?: readonly string[];
 }
 
 /** Of `extend`: the limit that the operator has seen. */
@@ -118,14 +123,14 @@ export interface Operator {
   sessions(): readonly OperatedSession[];
   /**
    * The latest live session with this id, or the one that has a sub-agent with it (D1); undefined if it has ended. If several have it, a paused
-   * one comes first, and of several sub-agents one whose limit is reached. Ids of your own for sub-agents, such as `run-7/researcher`, name one.
+   * one comes first, and of several sub-agents one that a limit pauses. The id of a session above a sub-agent tells it apart: `run-7/researcher`.
    */
   session(id: string): OperatedSession | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: Counted & { readonly cycle?: number | undefined }): ActionResult;
   /**
    * `session.extend()`, if the limit is still of the expected size (D2). The id may be that of a sub-agent: then each limit above it grows too
-   * (D1). Only this brings back a session that a limit pauses: `resume` does not.
+   * (D1). If several sub-agents have it, the one that this limit pauses is meant. Only this brings back a session that a limit pauses: `resume` does not.
    *
    * @throws BreakerboxUsageError if `by` is not a number above 0, not a whole number where the limit is one, or too large.
    */

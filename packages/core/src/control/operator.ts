@@ -24,7 +24,7 @@ import {
   withoutMode,
 } from './forced-modes.ts';
 import type { ActionResult, CountedAction, ForcedModeView, ForceOptions, Operator } from './operator-api.ts';
-import { createRoster, operatedSession, runNamed } from './roster.ts';
+import { createRoster, namesOf, operatedSession } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_MS = 7 * 24 * HOUR_MS;
@@ -156,10 +156,14 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
         return true;
       }),
     extend: (id, limit, by, { size, isCounted } = {}) => {
-      const session = roster.find(id);
-      if (session === undefined) return { result: 'unknown_session', session: undefined, extended: [] };
+      const [one, ...others] = roster.findLimited(id, limit);
+      if (one === undefined) return { result: 'unknown_session', session: undefined, extended: [] };
+      if (others.length > 0) {
+        counted({ action: 'extend', result: 'unknown', session: id }, isCounted);
+        return { result: 'ambiguous', session: undefined, extended: [], names: namesOf([one, ...others]) };
+      }
+      const { session, run } = one;
       const { root } = sessionInternals(session, 'extend(session)');
-      const run = runNamed(session, id);
       const seen = run?.view(clock.now()).find((one) => one.limit === limit);
       const result = extending(seen, size);
       const extended = result === 'done' ? root.extendFor(run, limit, by) : [];

@@ -1,7 +1,9 @@
 import { type Budget, chargesOf } from '../budget/budget.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { livingRun, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
+import type { LimitKind } from '../limits/limits.ts';
+import { pausesRun, type Run } from '../limits/run.ts';
+import { livingNamed, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { SessionView } from '../view.ts';
@@ -58,32 +60,56 @@ export const createRoster = () => {
     },
     /**
      * The latest session with this id, else one that has a sub-agent with it (D1). One that is paused comes first, because it is the one that
-     * needs an operator; of several sub-agents, one whose limit is reached, because its session may go on without it.
+     * needs an operator; of several sub-agents, one that a limit pauses, because its session may go on without it.
      */
-    find: (id: string): Session | undefined => {
-      const sessions = all();
-      const own = sessions.filter((session) => session.id === id);
-      const isPaused = (session: Session): boolean => session.view().state !== 'active';
-      if (own.length > 0) return own.findLast(isPaused) ?? own.at(-1);
-      const above = sessions.filter((session) => runNamed(session, id) !== undefined);
-      return above.findLast((session) => isOver(session, id)) ?? above.findLast(isPaused) ?? above.at(-1);
+    find: (id: string): Session | undefined => meant(all(), id).at(-1)?.session,
+    /** Whose limit of this kind the operator means: several sub-agents if the name does not say which (D2). */
+    findLimited: (id: string, limit: LimitKind): readonly Meant[] => {
+      const found = meant(all(), id, limit);
+      if (found.at(-1)?.session.id === id) return found.slice(-1);
+      const over = found.filter(({ isOver }) => isOver);
+      const named = over.length > 0 ? over : found;
+      return [...new Map(named.map((one) => [JSON.stringify(idsOf(one.run)), one])).values()];
     },
     all,
   };
 };
 
-/** The run of a session or of one of its sub-agents, if it lives. */
-export const runNamed = (session: Session, id: string) =>
-  livingRun(sessionInternals(session, 'runNamed(session)').run, id);
+/** Of the run and of those above it. */
+const idsOf = (run: Run | undefined): readonly string[] => (run === undefined ? [] : [run.id, ...idsOf(run.parent)]);
 
-/** Whether a limit of this sub-agent, or of one above it, is reached (D2). */
-const isOver = (session: Session, id: string): boolean => {
-  const { clock } = sessionInternals(session, 'isOver(session)').box;
-  return (
-    runNamed(session, id)
-      ?.view(clock.now())
-      .some(({ level }) => level === 'reached') === true
-  );
+/** Names that tell sub-agents with one id apart: with the id of the session that began the tree, or of the one above it. */
+export const namesOf = (all: readonly Meant[]): readonly string[] => {
+  const [byRoot, byParent] = [-1, 1].map((place) => all.map(({ run }) => `${idsOf(run).at(place)}/${run?.id}`)) as [
+    string[],
+    string[],
+  ];
+  return new Set(byRoot).size === all.length ? byRoot : byParent;
+};
+
+/** A session, or a sub-agent of it, that has the name which an operator has given. */
+export interface Meant {
+  readonly session: Session;
+  /** Undefined without limits and sub-agents. */
+  readonly run: Run | undefined;
+  /** A limit pauses it (D2). */
+  readonly isOver: boolean;
+}
+
+/** The last one needs an operator most. `limit`: the one that has to be reached; by default any. */
+const meant = (sessions: readonly Session[], id: string, limit?: LimitKind): readonly Meant[] => {
+  const own = sessions.filter((session) => session.id === id);
+  const all = (own.length > 0 ? own : sessions).flatMap((session) => {
+    const { run, box } = sessionInternals(session, 'operate(box)');
+    const runs = own.length > 0 ? [run] : run === undefined ? [] : livingNamed(run, id);
+    const ms = box.clock.now();
+    return runs.map((one) => {
+      const limits = one?.view(ms).filter((view) => pausesRun(view) && view.limit === (limit ?? view.limit)) ?? [];
+      return { session, run: one, isOver: limits.length > 0 };
+    });
+  });
+  const need = ({ session, isOver }: Meant): number => (isOver ? 2 : Number(session.view().state !== 'active'));
+  return all.map((one) => ({ ...one, need: need(one) })).toSorted((a, b) => a.need - b.need);
 };
 
 /** How a session is now. Its tree has the sub-agent `wanted`, however large it is. Changes nothing (C11). */

@@ -48,7 +48,8 @@ function* nodesOf(above: Run, depth = 1): Generator<Node> {
 /** The sub-agents beneath a run: at most so many. Those that are `wanted` come first, then those that live. */
 export const viewTree = (root: Run, ms: number, most: number, wanted: string): TreeView => {
   const all = [...nodesOf(root)];
-  const last = ({ run }: Node): number => Number(run.ended) + (run.id === wanted ? 0 : 2);
+  const named = new Set(livingNamed(root, wanted));
+  const last = ({ run }: Node): number => Number(run.ended) + (named.has(run) ? 0 : 2);
   const shown = new Set(all.toSorted((a, b) => last(a) - last(b)).slice(0, most));
   return {
     children: all
@@ -66,12 +67,12 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string): T
   };
 };
 
-/** The run with this id in a tree, if it lives. */
-export const livingRun = (root: Run | undefined, id: string): Run | undefined => {
-  if (root === undefined || root.id === id) return root;
-  for (const child of root.children) {
-    const found = livingRun(child, id);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-};
+/**
+ * The sub-agents of a tree that live and have this name: their id, or after the id of the root or of the session above them, such as
+ * `run-7/researcher`.
+ */
+export const livingNamed = (root: Run, name: string, above = root): readonly Run[] =>
+  above.children.flatMap((run) => {
+    const isNamed = [run.id, `${root.id}/${run.id}`, `${above.id}/${run.id}`].includes(name);
+    return [...(isNamed ? [run] : []), ...livingNamed(root, name, run)];
+  });
