@@ -98,7 +98,7 @@ export const onLimit = async (id: string, limit: string, amount: number, invocat
   });
   const meant = paused.length > 0 ? paused : all;
   const roots = [...new Set(meant.map(({ session }) => session.id))];
-  if (roots.length > 1)
+  if (roots.length > 1 && !roots.includes(id))
     throw new Error(`several sub-agents have the id ${id}: write ${roots.map((one) => `${one}/${id}`).join(', or ')}.`);
   report(invocation, await Promise.all(meant.map((one) => extend(one, id, limit, amount, flags))));
 };
