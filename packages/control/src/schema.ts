@@ -27,7 +27,9 @@ const extend = z
   .strictObject({
     action: z.literal('extend'),
     agent,
-    session: id.describe('The id of a session, or of a sub-agent in its tree, such as researcher or run-7/researcher: then the limits above it grow too.'),
+    session: id.describe(
+      'The id of a session, or of a sub-agent in its tree, such as researcher or run-7/researcher: then the limits above it grow too.',
+    ),
     limit: limit.describe('Which limit.'),
     by: z
       .number()

@@ -179,8 +179,7 @@ class Session implements TreeRoot {
   }
 
   /** The end of every public call that changes something, except `acquire` and `settle`, which are one decision. */
-  #flush(): void {
-    const { run } = this.#engine;
+  #flush(run = this.#engine.run): void {
     if (run !== undefined) this.#lookAtLimits(run, this.#box.clock.now()); // C1: modes may have changed.
     this.#announce();
     this.#telemetry.flush();
@@ -321,9 +320,11 @@ class Session implements TreeRoot {
     const name = this.#entries.nameOf(tool);
     const { kept } = this.#circuits.store;
     // The session counts in the gauges again, before its circuits do.
-    for (const one of [this.#box.tool(name)?.group?.name ?? name, name])
-      if (kept.has(one)) this.#circuits.track(one, this.#arrive());
-    this.#flush();
+    for (const one of [this.#box.tool(name)?.group?.name ?? name, name]) {
+      if (!kept.has(one)) continue;
+      this.#circuits.track(one, this.#arrive());
+      this.#flush();
+    }
   }
 
   step(): void {
@@ -417,8 +418,8 @@ class Session implements TreeRoot {
   }
 
   runChanged(run: Run): void {
-    this.#lookAtLimits(run, this.#arrive().ms);
-    this.#flush();
+    this.#arrive();
+    this.#flush(run);
   }
 
   /** D7: tells which limits are near or reached, and which no longer are. */

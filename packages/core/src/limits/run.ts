@@ -262,11 +262,10 @@ export class Run {
   /** D2: a step ends. The next one begins if `step()` comes before turns. If it comes after them, one without a call counts now. */
   endStep(): void {
     const { payer } = this;
-    if (payer.used.steps === 0) payer.beginsSteps = true;
-    const isEmpty = !payer.inStep;
-    payer.inStep = false;
-    if (payer.beginsSteps || isEmpty) payer.beginStep();
-    if (!payer.beginsSteps) payer.inStep = false;
+    payer.beginsSteps ||= payer.used.steps === 0;
+    payer.inStep &&= !payer.beginsSteps;
+    payer.beginStep();
+    payer.inStep &&= payer.beginsSteps;
   }
 
   #guess(kind: 'tokens' | 'cost'): number {
@@ -432,8 +431,7 @@ export class Run {
 
   /** The limits that hold for the run: its own, then those above. */
   view(ms: number, isObserved?: boolean): readonly LimitView[] {
-    const { payer } = this;
-    return this.#chain().flatMap((run) => run.ownView(ms, payer, isObserved));
+    return this.#chain().flatMap((run) => run.ownView(ms, this.payer, isObserved));
   }
 
   /** `of`: the run that asks, itself or one beneath it. */
