@@ -92,7 +92,7 @@ export const OUTAGES =
     |(?:dienst|server) (?:ist )?(?:\w+ )?nicht (?:erreichbar|verfügbar)|interner serverfehler|service (?:est )?(?:\S+ )?indisponible|erreur interne|servicio no (?:está )?disponible|error interno|服务(?:器)?(?:暂时|暂|目前)?(?:不可用|异常|内部错误|错误)|(?:系统|服务器)(?:内部)?(?:错误|异常|繁忙)|サーバーエラー|сервис временно недоступен|ошибка сервера`);
 
 /** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
-export const REFUSED = r`\b(?:allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of|syntax error|parse|constraint|by zero)\b|already|exceed|limit|conflict|violat|polic|match|belong`;
+export const REFUSED = r`\b(?:allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of(?! order)|syntax error|parse|constraint|by zero)\b|already|exceed|limit|conflict|violat|polic|match|belong`;
 
 /** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
 export const ANSWERS =
