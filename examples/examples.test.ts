@@ -84,6 +84,13 @@ describe('runs with no key, ends by itself, and says what was unavailable and wh
   });
 });
 
+test('R5: in a loop of your own the model reads the advice with the failure that opens the circuit', async () => {
+  const { stdout } = await run('plain.ts');
+  expect(stdout).toMatch(
+    /(?:web_search: fetch failed\n){3}Tool 'web_search' is not available now: .* Use 'news_search'/,
+  );
+});
+
 /** Where a framework has agents that run agents. */
 const nested = readdirSync(join(FOLDER, 'sub-agents'));
 

@@ -5,7 +5,7 @@
 import { startControl } from '@breakerbox/control';
 import { createBreakerbox } from '@breakerbox/core';
 import { formatReport, report } from '@breakerbox/core/report';
-import { guardAll } from '@breakerbox/instrumentation';
+import { guardAll, unavailableNotice } from '@breakerbox/instrumentation';
 import { type Message, openAiModel, scriptedModel } from '@breakerbox/scripted-models/plain';
 import { startTelemetry } from '@breakerbox/telemetry';
 
@@ -51,7 +51,7 @@ while (turn.calls.length > 0) {
       if (!run || typeof query !== 'string') throw new Error(`No tool '${tool}' takes ${JSON.stringify(input)}.`);
       content = await run({ query }, { callId: id });
     } catch (error) {
-      content = (error as Error).message; // of a tool that is out: what the model can do instead
+      content = [(error as Error).message, unavailableNotice(error)].filter(Boolean).join('\n'); // what the model can do instead
     }
     messages.push({ role: 'tool', callId: id, content });
     console.log(`${tool}: ${content}`);
