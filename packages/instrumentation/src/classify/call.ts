@@ -65,7 +65,7 @@ const READ_BY_NAME =
   /\b(?:(?:(?:error|exception|log|mail|email|message|review|comment|note|post)s?|inbox|read|cat|grep|tail)\b|translat|transcri|summari)/;
 /** Tools whose result is how something else is, such as a host, a build or a terminal: their answer may be the line of a library. */
 const REPORT_BY_NAME =
-  /\b(?:http|uptime|health|heartbeat|monitor\w*|outages?|incidents?|alerts?|diagnos\w*|check\w*|prob(?:e|es|ing)|ping|trace\w*|debug\w*|why|reason|cause|meaning|explain|describe|fail\w*|crash\w*|jobs?|builds?|pods?|containers?|deploy\w*|pipelines?|workflows?|outputs?|console|terminal|stdout|stderr|screen|last|responses?|codes?|answers?|ask|(?:site|page|host|server|service|endpoint|api|device|network|connection|socket|link|proxy|cluster|node|system|web) (?:status|state)|status (?:page|code|text))\b/;
+  /\b(?:http|uptime|health|monitor\w*|outages?|incidents?|alerts?|diagnos\w*|check\w*|probe|ping|trace|debug|why|explain|describe|fail\w*|jobs?|builds?|pods?|containers?|deploy\w*|pipelines?|workflows?|outputs?|console|terminal|last|responses?|codes?|answers?|(?:site|page|host|server|service|endpoint|api|device|network|connection|system) stat(?:us|e)|status (?:page|code|text))\b/;
 /** Tools that handle code, and do not run it. The result is code, a link to it, or words about it. */
 const CODE_BY_NAME =
   /^(?:format(?:ter)?|prettier|prettify|beautify|minify|lint(?:er)?|refactor)$|\b(?:gist|snippet|paste ?bin)s?\b|\b(?:format|prettify|beautify|minify|lint|explain|review|analy[sz]e|document|refactor|generate|write|save|share|publish|upload|search|highlight|get|read|convert) (?:\w+ )?(?:code|source|script|program)s?\b/;

@@ -69,18 +69,18 @@ export const signsIn = (text: string): readonly Meaning[] =>
 
 /** A line that is only the message of a library: of Node and fetch; of HTTP clients; of Python; of Go, gRPC, curl and Chrome. */
 const LINE = new RegExp(
-  String.raw`(?:(?:connect|read|write|getaddrinfo|query\w{1,8}) )?E(?:CONN(?:REFUSED|RESET|ABORTED)|(?:SOCKET)?TIMEDOUT|NOTFOUND|AI_AGAIN|(?:HOST|NET)UNREACH|PIPE|PROTO)\b(?! means|:).{0,150}
-(?:fetch failed|Failed to fetch|Network Error|NetworkError when attempting to fetch resource|socket hang up|other side closed|Premature close|Client network socket disconnected before secure TLS connection was established)
+  String.raw`(?:(?:connect|read|write|getaddrinfo|query\w{1,8}) )?E(?:CONN\w+|\w*TIMEDOUT|NOTFOUND|AI_AGAIN|\w+UNREACH|PIPE)\b(?! means|:).{0,150}
+(?:fetch failed|Failed to fetch|Network Error|socket hang up|other side closed|Premature close)
 (?:[Rr]equest(?: to)?|Fetch|GET|POST|API)(?: \S{1,120})? failed(?: with status(?: code)?:? [45]\d\d(?: [\w -]{1,40})?|, reason: .{1,150})
 (?:timeout of \d+ ?ms exceeded|Timeout awaiting '\w+' for \d+ms|Response code [45]\d\d \([\w -]+\))
 HTTP [Ee]rror!?:? ?\(?(?:[Ss]tatus:? ?)?(?:code:? ?)?[45]\d\d\)?
-(?:HTTP (?:[Ee]rror )?)?[45]\d\d[ :-]{1,3}(?:Unauthorized|Forbidden|Request Time-?out|Too Many Requests|Internal Server Error|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway Time-?out|(?:Client|Server) Error: .{1,150})
+(?:HTTP (?:[Ee]rror )?)?[45]\d\d[ :-]{1,3}[A-Z][A-Za-z-]+(?: [A-Z][A-Za-z-]+){0,3}(?:: .{1,150})?
 (?:Client|Server) error '[45]\d\d [\w -]+' for url '\S+'
 \[Errno -?\d{1,5}\] .{1,100}
 <urlopen error .{1,150}>
 (?:HTTPS?ConnectionPool|\('Connection aborted\.', |[A-Z]\w{2,40}(?:Error|Exception|Timeout)\().{1,250}\)
-(?:All connection attempts failed|Server disconnected without sending a response|The read operation timed out|\[SSL: [A-Z_]{3,40}\] .{1,150})
-(?:dial (?:tcp|udp|unix) |(?:Get|Post|Put|Patch|Delete|Head) "https?:\S{1,200}": |rpc error: code = |\d{1,2} [A-Z_]{7,20}: ).{1,200}
+(?:All connection attempts failed|The read operation timed out)
+(?:dial (?:tcp|udp|unix) |[A-Z][a-z]+ "https?:\S{1,200}": |rpc error: code = |\d{1,2} [A-Z_]{7,20}: ).{1,200}
 context deadline exceeded
 (?:curl: \(\d{1,3}\)|cURL error \d{1,3}:) .{1,200}
 (?:\w{1,12}\.\w{1,20}: )?net::ERR_[A-Z_]{4,40}(?: at \S{1,200})?`
