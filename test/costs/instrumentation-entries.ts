@@ -3,6 +3,7 @@ import {
   classifyError,
   classifyModelCall,
   classifyResult,
+  defaultKey,
   guard,
   guardAll,
   hookedCalls,
@@ -52,6 +53,7 @@ export const ENTRIES: Readonly<Record<string, Call>> = {
     Promise.allSettled([guard(session(), 'search', end)(undefined), guard(session(), 'get', () => value)(undefined)]),
   'index guardAll': (_, end) => guardAll(session(), { search: end }).search(undefined),
   'index unavailableNotice': (value) => unavailableNotice(value),
+  'index defaultKey': (value) => defaultKey(value),
   'index withAdvice': (value) => withAdvice(value, 'Do not call it now.'),
   'index hookedCalls': (value) => {
     const calls = hookedCalls(session());

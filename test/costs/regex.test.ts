@@ -80,6 +80,7 @@ const MEASURED = ['packages/telemetry/src/diag-logger.ts', 'packages/instrumenta
 const MADE_AT_LOAD = [
   'packages/core/src/classify/codes.ts',
   'packages/instrumentation/src/classify/signs.ts',
+  'packages/instrumentation/src/classify/unexplained.ts',
   'packages/instrumentation/src/classify/words.ts',
   'packages/instrumentation/src/models/model-history.ts',
 ];
