@@ -54,7 +54,7 @@ const LAYERS = [
   ],
   [
     'permits, stores and views',
-    'permit probes-under-way circuit-store view session-api warnings/ call-history overrides telemetry/spans telemetry/failure-spans engine/pending-changes',
+    'permit probes-under-way circuit-store view session-api warnings/ call-history copied-calls overrides telemetry/spans telemetry/failure-spans engine/pending-changes',
   ],
   [
     'ledgers, the registry and telemetry',

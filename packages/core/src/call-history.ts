@@ -39,6 +39,14 @@ export class CallHistory {
     this.#taskMs = clock.now();
   }
 
+  /** The same, to look ahead with (C11). */
+  copy(): CallHistory {
+    const copy = new CallHistory(this.#clock, this.#session, this.#repeats, this.#pool);
+    copy.guard = this.guard;
+    copy.#results = this.#results;
+    return copy;
+  }
+
   beginTask(): void {
     this.#taskMs = this.#clock.now();
   }
@@ -87,7 +95,6 @@ export class CallHistory {
     const { circles } = this;
     if (circles !== undefined && settlement !== undefined)
       permit.circle = safely('looking for circles', () => this.#circleOf(circles, permit, judged, settlement)); // E5
-    permit.input?.forget();
     return label;
   }
 

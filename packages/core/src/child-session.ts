@@ -12,7 +12,6 @@ import { type Permit, SessionPermit } from './permit.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session } from './session-api.ts';
 import type { PlanMaker, SessionInternals, TreeRoot } from './session-internals.ts';
-import type { ToolTally } from './session-tools.ts';
 import type { LookAhead } from './session-views.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
 
@@ -145,10 +144,6 @@ class ChildSession implements Session, SessionInternals {
 
   lookAhead(): LookAhead {
     return this.#root.lookAhead();
-  }
-
-  tallies(): ReadonlyMap<string, ToolTally> {
-    return this.#root.tallies();
   }
 
   get circles(): readonly Circle[] {

@@ -13,7 +13,6 @@ import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, Session } from './session-api.ts';
 import type { SessionMemory } from './session-memory.ts';
-import type { ToolTally } from './session-tools.ts';
 import type { LookAhead, SessionViews } from './session-views.ts';
 
 /** Makes a plan for a run: of the session, or of a child (D1). */
@@ -26,8 +25,6 @@ export interface SessionInternals {
   readonly beganMs: number;
   /** Changes nothing (C11). */
   lookAhead(): LookAhead;
-  /** What became of the calls of each tool, in the order of first calls. */
-  tallies(): ReadonlyMap<string, ToolTally>;
   /** The circles in which the agent went (D5). */
   readonly circles: readonly Circle[];
   /** What the run uses; undefined without limits (D2). */

@@ -124,6 +124,11 @@ export interface SessionTool {
 /** Most tools with a tally of their own, so that a model that makes up names can't fill the memory. */
 const MOST_TALLIES = 200;
 
+/** A tally to read: itself, or a look ahead's copy of it (C11). */
+type Reading = (tally: RunningTally) => RunningTally;
+
+const itself: Reading = (tally) => tally;
+
 /** The tools that a session has called. */
 export class SessionTools {
   readonly #box: ToolLookup;
@@ -160,17 +165,17 @@ export class SessionTools {
   }
 
   /** The tally of a tool; undefined if it was not called, or has none of its own. */
-  tallyOf(tool: string): ToolTally | undefined {
-    if (tool === OTHER_TOOL && this.#others !== undefined) return readTally(this.#others);
+  tallyOf(tool: string, reading = itself): ToolTally | undefined {
+    if (tool === OTHER_TOOL && this.#others !== undefined) return readTally(reading(this.#others));
     const tally = this.#entries.get(tool)?.tally;
-    return tally === undefined || tally === this.#others ? undefined : readTally(tally);
+    return tally === undefined || tally === this.#others ? undefined : readTally(reading(tally));
   }
 
   /** Tallies by tool, in the order of first calls. Tools without a tally of their own share one name. */
-  tallies(): ReadonlyMap<string, ToolTally> {
+  tallies(reading = itself): ReadonlyMap<string, ToolTally> {
     const own = [...this.#entries.values()].filter(({ tally }) => tally !== this.#others);
-    const tallies = new Map(own.map(({ tool, tally }) => [tool, readTally(tally)]));
-    return this.#others === undefined ? tallies : tallies.set(OTHER_TOOL, readTally(this.#others));
+    const tallies = new Map(own.map(({ tool, tally }) => [tool, readTally(reading(tally))]));
+    return this.#others === undefined ? tallies : tallies.set(OTHER_TOOL, readTally(reading(this.#others)));
   }
 
   #tally(): RunningTally {

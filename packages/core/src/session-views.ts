@@ -5,8 +5,9 @@ import { byHost, keyOf } from './circuit/key-circuits.ts';
 import type { CircuitRegistry } from './circuit-registry.ts';
 import { type CircuitStore, circuitMoment, copyStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
+import { CopiedCalls } from './copied-calls.ts';
 import { type Engine, NO_CALL } from './engine/barrier.ts';
-import { answer, lapseOf, returned } from './engine/barrier-lists.ts';
+import { answer, lapseOf, leave } from './engine/barrier-lists.ts';
 import { Decider } from './engine/decide.ts';
 import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
@@ -17,7 +18,7 @@ import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import { isForNow, noteText, type RejectionFacts } from './routing/message.ts';
 import { freshMemory } from './session-memory.ts';
-import type { SessionTools } from './session-tools.ts';
+import type { RunningTally, SessionTools, ToolTally } from './session-tools.ts';
 import {
   type CircuitView,
   type Explanation,
@@ -35,8 +36,14 @@ export interface LookAhead {
   readonly circuits: CircuitRegistry;
   readonly decider: Decider;
   readonly at: Moment;
+  /** What a run uses. */
+  runOf(run: Run): Run;
   /** The limits that hold for a run. */
   limits(run: Run): readonly LimitView[];
+  /** What became of the calls of a tool; undefined if it was not called, or has no tally of its own. */
+  tallyOf(tool: string): ToolTally | undefined;
+  /** The same of each tool, in the order of first calls. */
+  tallies(): ReadonlyMap<string, ToolTally>;
 }
 
 /** The parts of a session that its views are made from. */
@@ -83,15 +90,16 @@ export class SessionViews {
   }
 
   /** R3: the declared tools that would be skipped or paused now. */
-  #rejected(run: Run | undefined, { decider, at }: LookAhead): readonly RejectionFacts[] {
+  #rejected(run: Run | undefined, { decider, at, runOf }: LookAhead): readonly RejectionFacts[] {
+    const call = { ...NO_CALL, run: run && runOf(run) };
     return [...this.#box.tools()]
-      .map((tool) => decider.predict(tool, { ...NO_CALL, run }, at))
+      .map((tool) => decider.predict(tool, call, at))
       .filter((facts) => facts.route !== undefined && !isForNow(facts));
   }
 
   explain(run: Run | undefined, tool: string, input: unknown): Explanation {
     const { entries, engine } = this.#shown;
-    const { store, ledgers, circuits: copies, decider, at } = this.lookAhead();
+    const { store, ledgers, circuits: copies, decider, at, runOf, tallyOf } = this.lookAhead();
     const name = entries.nameOf(tool);
     const spec = this.#box.tool(name);
     if (spec !== undefined && this.#box.overrides.common.version > 0) copies.foresee(spec, at);
@@ -101,8 +109,8 @@ export class SessionViews {
       const tracked = one === undefined ? undefined : store.circuits.get(one);
       return tracked === undefined ? [] : [viewCircuit(tracked, circuitMoment(store, at), this.#box, key)];
     });
-    const predicted = decider.predict(name, { input: known, key, run }, at);
-    return explanationOf(predicted, ledgers.real.ledger, circuits, entries.tallyOf(name), at);
+    const predicted = decider.predict(name, { input: known, key, run: run && runOf(run) }, at);
+    return explanationOf(predicted, ledgers.real.ledger, circuits, tallyOf(name), at);
   }
 
   peek(tool: string, input: unknown): CircuitView | undefined {
@@ -141,7 +149,7 @@ export class SessionViews {
    * counted, except the answer of a pre-call check that the look starts.
    */
   lookAhead(): LookAhead {
-    const { engine, lapse: ownLapse, now } = this.#shown;
+    const { engine, entries, lapse: ownLapse, now } = this.#shown;
     const at = now();
     const { prechecks } = this.#box;
     // The end of an event does not drop the scores of pre-call checks.
@@ -150,22 +158,37 @@ export class SessionViews {
     const copyOf = (pair: LedgerPair): Copy => {
       const changes = new PendingChanges(); // They are dropped.
       const ledgers = new FailureLedgers(pair, store, box.systemic, changes);
-      return { ledgers, circuits: engine.circuits.copy({ box, store, ledgers, changes }) };
+      const circuits = engine.circuits.copy({ box, store, ledgers, changes });
+      return { ledgers, circuits, calls: new CopiedCalls(engine.history) };
     };
     const own = copyOf(engine.circuits.ledgers.ledgerPair);
     let others: Copy | undefined;
     const lapse = (permit: SessionPermit, onLapse: LapseHandler): void => {
       const isOwn = onLapse === ownLapse;
       if (!isOwn) others ??= copyOf(freshMemory(createBudget({}), at.ms).ledgerPair); // Another session pays for its own probes.
-      const { circuits } = isOwn ? own : (others ?? own);
-      if (!returned(circuits, permit)) answer(circuits, permit, lapseOf(permit), now(permit.leaseUntilMs));
+      const { circuits, calls } = isOwn ? own : (others ?? own);
+      const call = calls.ending(permit);
+      const judged = lapseOf(call);
+      const back = leave({ circuits, history: calls.history }, call, judged, undefined, call.leaseUntilMs);
+      if (back !== 'untouched') answer(circuits, call, judged, now(call.leaseUntilMs), back);
     };
-    own.circuits.catchUp(at, lapse);
-    const decider = new Decider({ ...engine, box, circuits: own.circuits });
-    const limits = (run: Run) => run.view(at.ms, this.isObserved(own.circuits)); // C1: by the modes of the copies.
-    return { store, ledgers: own.ledgers, circuits: own.circuits, decider, at, limits };
+    const { circuits, ledgers, calls } = own;
+    circuits.catchUp(at, lapse);
+    const runOf = (run: Run) => calls.runOf(run);
+    const reading = (tally: RunningTally) => calls.tallyOf(tally);
+    return {
+      store,
+      ledgers,
+      circuits,
+      decider: new Decider({ ...engine, box, circuits, history: calls.history, run: engine.run && runOf(engine.run) }),
+      at,
+      runOf,
+      limits: (run) => runOf(run).view(at.ms, this.isObserved(circuits)), // C1: by the modes of the copies.
+      tallyOf: (tool) => entries.tallyOf(tool, reading),
+      tallies: () => entries.tallies(reading),
+    };
   }
 }
 
 /** Copies that a look ahead may change. */
-type Copy = Pick<LookAhead, 'ledgers' | 'circuits'>;
+type Copy = Pick<LookAhead, 'ledgers' | 'circuits'> & { readonly calls: CopiedCalls };

@@ -12,7 +12,7 @@ import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, type Engine, NO_CALL } from './engine/barrier.ts';
-import { answer, enter, isWithoutEffect, lapseOf, returned } from './engine/barrier-lists.ts';
+import { answer, enter, lapseOf, leave } from './engine/barrier-lists.ts';
 import { Decider } from './engine/decide.ts';
 import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
@@ -34,7 +34,7 @@ import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
 import type { PlanMaker, TreeRoot } from './session-internals.ts';
 import type { SessionMemory } from './session-memory.ts';
-import { type SessionTool, SessionTools, type ToolTally, tallyDecision, tallyOutcome } from './session-tools.ts';
+import { type SessionTool, SessionTools, tallyDecision } from './session-tools.ts';
 import { type LookAhead, SessionViews } from './session-views.ts';
 import { watchDropped } from './telemetry/dropped-session.ts';
 import { SessionTelemetry } from './telemetry/session-telemetry.ts';
@@ -68,7 +68,7 @@ export const createSession = (box: BoxContext, start: SessionStart): SessionApi 
 
 /**
  * One run of an agent. The session joins the pure parts: it decides, and runs no tool (E1). Each call of a tool passes through the
- * methods from top to bottom: acquire, arrive, {@link Decider.decide}, permit, settle, judge, conclude.
+ * methods from top to bottom: acquire, arrive, {@link Decider.decide}, permit, settle, conclude.
  */
 class Session implements TreeRoot {
   readonly id: string;
@@ -244,27 +244,24 @@ class Session implements TreeRoot {
     const at = this.#arrive(); // May find that the lease of this probe has ended (C9).
     if (permit.close()) {
       this.#settled += 1;
-      this.#judge(permit, settlement, at);
+      const { tool, spec } = permit.entry;
+      const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock, at.ms - permit.atMs);
+      const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
+      const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
+      // E3: one error that passes through nested guarded calls counts once.
+      const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
+      let judged: Judged = found;
+      if (isKnown) judged = { ...found, outcome: 'ignored', blames: undefined };
+      else if (found.unexplained !== undefined) judged = this.#byHistory(permit, found, found.unexplained);
+      const late = this.#conclude(permit, judged, settlement, at);
+      const counts = (isKnown || judged.outcome === 'failure' || isOfKey) && !late && isCounted(permit.reason);
+      if (counts && 'error' in settlement) {
+        this.#errors ??= new CountedErrors();
+        this.#errors.add(permit, settlement.error);
+      }
     }
     if (this.#telemetry.pending !== undefined) this.#telemetry.flush();
   };
-
-  #judge(permit: SessionPermit, settlement: Settlement, at: Moment): void {
-    const { tool, spec } = permit.entry;
-    const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock, at.ms - permit.atMs);
-    const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;
-    const mayCount = found.outcome === 'failure' || isOfKey || found.unexplained !== undefined;
-    // E3: one error that passes through nested guarded calls counts once.
-    const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
-    let judged: Judged = found;
-    if (isKnown) judged = { ...found, outcome: 'ignored', blames: undefined };
-    else if (found.unexplained !== undefined) judged = this.#byHistory(permit, found, found.unexplained);
-    const late = this.#conclude(permit, judged, settlement, at);
-    const counts = isKnown || judged.outcome === 'failure' || isOfKey;
-    if (!counts || !('error' in settlement) || late || !isCounted(permit.reason)) return;
-    this.#errors ??= new CountedErrors();
-    this.#errors.add(permit, settlement.error);
-  }
 
   /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
   #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged, unexplained: Unexplained): Judged {
@@ -278,15 +275,14 @@ class Session implements TreeRoot {
   /** A call is over. Circuits and budget count its result unless they have moved on (C7). Returns whether they have. */
   #conclude(permit: SessionPermit, judged: Judged, settlement: Settlement | undefined, at: Moment): boolean {
     const { entry } = permit;
-    const isUntouched = judged.outcome === 'success' && isWithoutEffect(this.#circuits, permit);
-    const late = !isUntouched && returned(this.#circuits, permit);
-    permit.freshness = this.#history.settled(permit, judged, settlement, at.ms);
+    const back = leave(this.#engine, permit, judged, settlement, at.ms);
+    const late = back === 'late';
+    permit.input?.forget();
     if (permit.circle !== undefined) this.#telemetry.circled();
-    if (permit.limits !== undefined) this.#endInRun(permit.limits, judged);
+    if (permit.limits !== undefined) this.#endInRun(permit.limits);
     // A call that was decided before the run had limits or children may contain a child, which counts itself (D3).
     else if (judged.tokens !== undefined || judged.cost !== undefined)
       if (this.#engine.run === undefined) this.#telemetry.spent(judged);
-    tallyOutcome(entry.tally, judged, permit.freshness);
     this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
     else {
@@ -294,17 +290,14 @@ class Session implements TreeRoot {
       evidence.settled.add(entry.tool);
       if (judged.outcome === 'success' && !evidence.succeeded.has(entry.tool)) noteSuccess(evidence, entry.tool);
     }
-    if (late)
-      this.#ledgers.conclude(); // A lease that ends may be the first that the session hears of an event (C12).
-    else if (!isUntouched) answer(this.#circuits, permit, judged, at);
+    if (back !== 'untouched') answer(this.#circuits, permit, judged, at, back);
     if (this.#changes.list !== undefined) this.#announce();
     if (judged.outcome !== 'success') permit.advice = this.#decider.after(permit, this.#now());
     return late;
   }
 
   /** D3: what a call of a run with limits has used. */
-  #endInRun({ run, call }: RunPermit, judged: Judged): void {
-    const spent = call?.end(judged, judged.outcome === 'success');
+  #endInRun({ run, spent }: RunPermit): void {
     if (spent !== undefined) this.#telemetry.spent({ ...spent, currency: run.currency });
     this.#lookAtLimits(run, this.#box.clock.now()); // A lease that has ended comes late.
   }
@@ -526,10 +519,6 @@ class Session implements TreeRoot {
 
   get plan(): ScopePlan | undefined {
     return this.#plan;
-  }
-
-  tallies(): ReadonlyMap<string, ToolTally> {
-    return this.#entries.tallies();
   }
 
   get circles(): readonly Circle[] {

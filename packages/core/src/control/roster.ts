@@ -115,7 +115,8 @@ const meant = (sessions: readonly Session[], id: string, limit?: LimitKind): rea
 /** How a session is now. Its tree has the sub-agent `wanted`, however large it is. Changes nothing (C11). */
 export const operatedSession = (session: Session, wanted = session.id): OperatedSession => {
   const internals = sessionInternals(session, 'operatedSession(session)');
-  const { beganMs, box, run } = internals;
+  const { beganMs, box } = internals;
+  const run = internals.run && internals.lookAhead().runOf(internals.run);
   const view = session.view();
   const event = view.systemic && eventId(view.systemic);
   const ms = box.clock.now();

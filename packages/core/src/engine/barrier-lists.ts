@@ -2,10 +2,11 @@ import { type CircuitMode, isLate, isUntouched, type Ticket } from '../circuit/c
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { Moment } from '../clock.ts';
 import { countedIn, isBusy } from '../in-flight.ts';
-import type { Judged } from '../outcome.ts';
+import type { Judged, Settlement } from '../outcome.ts';
 import { holdsShared, NO_PASSES, type Pass } from '../passes.ts';
 import type { SessionPermit, Slots } from '../permit.ts';
 import { isCounted, REASONS, type Reason } from '../reasons.ts';
+import { tallyOutcome } from '../session-tools.ts';
 import type { Asked, AskedCall, Barrier, Engine, Question } from './barrier.ts';
 import { eventBarrier } from './event-barrier.ts';
 import { groupBarrier } from './group-barrier.ts';
@@ -183,7 +184,7 @@ const ticketOf = (permit: SessionPermit, { of }: Barrier): Ticket | undefined =>
   of === 'tool' ? permit : permit.passes.find((pass) => pass.of === of);
 
 /** Whether a success of this call changes no circuit and no ledger. It is nearly always so, and saves the rest. */
-export const isWithoutEffect = (
+const isWithoutEffect = (
   { ledgers }: CircuitRegistry,
   { entry: { tracked, group }, passes, generation, decision }: SessionPermit,
 ): boolean => {
@@ -195,8 +196,33 @@ export const isWithoutEffect = (
   return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
 };
 
+/** How a call comes back. `untouched`: it changes no circuit and no ledger. `late`: they have moved on (C7). */
+export type Return = 'untouched' | 'late' | 'counts';
+
+/**
+ * A call is over: its history, its run and its tally take the result. Circuits and ledgers take it next, in {@link answer}. A look ahead does
+ * both with copies (C11).
+ */
+export const leave = (
+  { circuits, history }: Pick<Engine, 'circuits' | 'history'>,
+  permit: SessionPermit,
+  judged: Judged,
+  settlement: Settlement | undefined,
+  ms: number,
+): Return => {
+  const { entry, limits } = permit;
+  const isSuccess = judged.outcome === 'success';
+  const isUntouched = isSuccess && isWithoutEffect(circuits, permit);
+  const late = !isUntouched && returned(circuits, permit);
+  permit.freshness = history.settled(permit, judged, settlement, ms);
+  if (limits !== undefined) limits.spent = limits.call?.end(judged, isSuccess);
+  tallyOutcome(entry.tally, judged, permit.freshness);
+  if (isUntouched) return 'untouched';
+  return late ? 'late' : 'counts';
+};
+
 /** A call is no longer under way. Returns whether it comes back too late to change anything (C7). Then it only returns its leases. */
-export const returned = (circuits: CircuitRegistry, permit: SessionPermit): boolean => {
+const returned = (circuits: CircuitRegistry, permit: SessionPermit): boolean => {
   if (permit.decision === 'probe') circuits.store.probing.end(permit);
   const tracked = circuits.own(permit.entry.tracked);
   if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
@@ -207,8 +233,19 @@ export const returned = (circuits: CircuitRegistry, permit: SessionPermit): bool
   return true;
 };
 
-/** Charges the result of a call, and gives it to the circuits that let it through. */
-export const answer = (circuits: CircuitRegistry, permit: SessionPermit, judged: Judged, at: Moment): void => {
+/** Charges the result of a call, and gives it to the circuits that let it through, unless it comes back late. */
+export const answer = (
+  circuits: CircuitRegistry,
+  permit: SessionPermit,
+  judged: Judged,
+  at: Moment,
+  back: Exclude<Return, 'untouched'>,
+): void => {
+  // A lease that ends may be the first that the session hears of an event (C12).
+  if (back === 'late') {
+    circuits.ledgers.conclude();
+    return;
+  }
   const { outcome, category = 'unknown', tokens = 0 } = judged;
   const { entry, answers } = permit;
   const counts = isCounted(permit.reason);

@@ -37,6 +37,14 @@ export class RunCall {
     this.expect(expected);
   }
 
+  /** The same call of a copy of its run, to look ahead with (C11). */
+  copy(run: Spender): RunCall {
+    const copy = new RunCall(run, this.#name, NONE, this.#isKept);
+    copy.#expected = this.#expected;
+    copy.#hasChild = this.#hasChild;
+    return copy;
+  }
+
   get expected(): Expected {
     return this.#expected;
   }

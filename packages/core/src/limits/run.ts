@@ -1,5 +1,5 @@
 import { Estimates } from './estimates.ts';
-import type { ExtendedLimit, LimitObjection, LimitView, Usage } from './limit-view.ts';
+import type { ExtendedLimit, LimitObjection, LimitView, Spent, Usage } from './limit-view.ts';
 import {
   answerTime,
   COUNTED_KINDS,
@@ -29,6 +29,8 @@ export interface RunPermit {
   readonly run: Run;
   /** Undefined if the call is not made. */
   readonly call: RunCall | undefined;
+  /** What counts, once the call is over (D3). */
+  spent?: Spent | undefined;
   /** The limits that are near. */
   readonly near: readonly LimitView[];
   /** Those of which the model was not told before. */
@@ -116,6 +118,27 @@ export class Run {
     this.beganMs = beganMs;
     this.parent = parent;
     this.estimates = parent?.estimates ?? new Estimates();
+  }
+
+  /** A copy of the run with its tree, to look ahead with (C11). `copies`: those that were made, by their originals. */
+  copy(copies: Map<Run, Run>): Run {
+    const known = copies.get(this);
+    if (known !== undefined) return known;
+    const copy = new Run(this);
+    copies.set(this, copy);
+    const copied = (one: Run): Run => one.copy(copies);
+    const { used, held, underWay, forAnswers, estimated } = this;
+    return Object.assign(copy, this, {
+      parent: this.parent?.copy(copies),
+      children: this.children.map(copied),
+      past: this.past.map(copied),
+      kept: this.kept.map(copied),
+      used: { ...used },
+      held: { ...held },
+      underWay: { ...underWay },
+      forAnswers: { ...forAnswers },
+      estimated: { ...estimated },
+    });
   }
 
   /** D1: who pays: the run itself, or the nearest one above it that has not ended. The root always pays. */

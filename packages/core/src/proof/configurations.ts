@@ -301,6 +301,15 @@ export const sharedConfigs: fc.Arbitrary<CaseConfig> = fc
     budget: { ...own, failures: own.failures * 10 },
   }));
 
+/** Limits and repeated calls that a few calls reach, and nothing that pauses before. */
+export const tightConfigs: fc.Arbitrary<CaseConfig> = fc
+  .record({ own: configs, repeats: fc.constantFrom(1, 2), tokens: fc.constantFrom(100, 400) })
+  .map(({ own, repeats, tokens }) => ({
+    ...own,
+    ...{ checked: [], loopGuard: { repeats }, limits: { tokens }, systemic: false as const },
+    budget: { failures: 100 },
+  }));
+
 const share = fc.constantFrom<NonNullable<ToolConfig['share']>>('fleet', 'fleet', 'fleet', 'box');
 
 /** Processes of a fleet: circuits that it shares, and others (G2). */

@@ -11,7 +11,7 @@ import { type How, judged } from './model-judge.ts';
 import { extend, isOfModels, metricsOfModels } from './model-models.ts';
 import { force } from './model-operator.ts';
 import { keep, restored } from './model-sessions.ts';
-import { keyViewsOf, permitOf, viewOf } from './model-view.ts';
+import { foreseenBy, hangs, keyViewsOf, permitOf, viewOf } from './model-view.ts';
 import { at, begin, list, type Pair, reportOf, type Slot, type World } from './world.ts';
 
 type Asked = Extract<Happening, { kind: 'acquire' | 'call' }>;
@@ -235,7 +235,8 @@ const isRefused = (run: () => void): boolean => {
 };
 
 /** C11: what is seen after each call; looking changes nothing, or the next comparison would show it. */
-const compare = ({ model, ofModels, processes, slots, told, resolved }: World): void => {
+const compare = (world: World): void => {
+  const { model, ofModels, processes, slots, told, resolved } = world;
   for (const { session, model: expected, process } of slots) {
     const { systemic, limits = [], ...view } = session.view();
     same(
@@ -251,10 +252,24 @@ const compare = ({ model, ofModels, processes, slots, told, resolved }: World): 
       same(session.peek(tool, { url: `https://${key}` })?.key, ofKey);
     }
   }
+  if (model.health.size === 0 && model.config.fleet === undefined)
+    for (const slot of slots) if (hangs(model, slot.model)) compareForeseen(world, slot);
   for (const { models } of processes) compareModels(ofModels, models);
   for (const by of model.told.flatMap((line) => (line.includes(' systemic.resolved ') ? [line.split(' ').at(-1)] : [])))
     if (by !== undefined) resolved.set(by, (resolved.get(by) ?? 0) + 1);
   same(bySession(told.splice(0)), bySession(model.told.splice(0)));
+};
+
+/** C11, C9: what a look ahead says of the next calls, with and without known arguments, before a use notices that a probe hangs. */
+const compareForeseen = ({ model, foreseen }: World, { session, model: expected }: Slot): void => {
+  for (const input of [undefined, 'x']) {
+    for (const { tool, reason } of foreseenBy(model, expected, input)) {
+      same([tool, session.explain(tool, input).reason], [tool, reason]);
+      foreseen.set(reason, (foreseen.get(reason) ?? 0) + 1);
+    }
+  }
+  const unavailable = foreseenBy(model, expected, undefined).flatMap((one) => (one.isUnavailable ? [one.tool] : []));
+  same(session.unavailable(), unavailable);
 };
 
 /** L2: a model knows no event, no budget and no limit. */

@@ -420,6 +420,45 @@ export const mysteries: fc.Arbitrary<readonly Happening[]> = fc.array(
   { minLength: 20, maxLength: 60, size: 'max' },
 );
 
+/** A probe of tool `a` whose lease ends, while someone may switch the tool off and on again. */
+const hanging: fc.Arbitrary<readonly Happening[]> = fc
+  .record({ slot, isSwitched: fc.boolean() })
+  .map(({ slot: of, isSwitched }): readonly Happening[] => [
+    { kind: 'wait', ms: 60_000 },
+    { kind: 'acquire', slot: of, tool: 'a', input: 'x' },
+    ...(isSwitched ? (['disabled', 'automatic'] as const) : []).map(
+      (mode): Happening => ({ kind: 'control', slot: of, tool: 'a', mode }),
+    ),
+    { kind: 'wait', ms: 60_000 },
+  ]);
+
+/** Probes that never settle, beside limits and calls that are made again (C9, D3, O5). */
+export const hangings: fc.Arbitrary<readonly Happening[]> = fc
+  .array(
+    fc.oneof(
+      { weight: 2, arbitrary: hanging },
+      {
+        weight: 6,
+        arbitrary: fc
+          .record({
+            kind: kind('call'),
+            slot,
+            tool: fc.constantFrom('a', 'a', 'b'),
+            how: fc.constantFrom<Ended>(
+              { outcome: 'failure', category: 'timeout' },
+              { outcome: 'failure', category: 'timeout', tokens: 1 },
+              { outcome: 'success', tokens: 60 },
+            ),
+            times,
+          })
+          .map((one): readonly Happening[] => [one]),
+      },
+      { weight: 2, arbitrary: happening.map((one): readonly Happening[] => [one]) },
+    ),
+    { minLength: 5, maxLength: 20, size: 'max' },
+  )
+  .map((all) => all.flat());
+
 const order: fc.Arbitrary<ModelOrder> = fc.oneof(
   {
     weight: 4,

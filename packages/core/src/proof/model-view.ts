@@ -5,10 +5,11 @@ import { arrive } from './model-calls.ts';
 import { failuresInARow, type ModelCircuit, reported, waits } from './model-circuit.ts';
 import { copyOfSession } from './model-copy.ts';
 import { eventReport } from './model-correlation.ts';
+import { decide } from './model-decide.ts';
 import { isGrantedOutside } from './model-fleet.ts';
-import { groupOf, modeOf } from './model-home.ts';
-import { openKeys } from './model-keys.ts';
-import { isNear, shownLimits } from './model-limits.ts';
+import { firstHung, groupOf, knownCircuit, modeOf, nextCircuit } from './model-home.ts';
+import { keyCircuit, keyNamed, openKeys } from './model-keys.ts';
+import { isNear, isSpent, shownLimits } from './model-limits.ts';
 import { shownState } from './model-sharing.ts';
 
 /** C1: what the reasons of an observed tool stand for. */
@@ -61,6 +62,29 @@ export const lookedAhead = (model: Model, session: ModelSession): ModelSession =
   return ahead;
 };
 
+/** Whether the lease of a probe has ended, which only a look ahead has noticed yet (C9). */
+export const hangs = ({ ms }: Model, { home }: ModelSession): boolean => firstHung(home, ms) !== undefined;
+
+/** What `session.explain(tool, input)` says of each declared tool. Not in a fleet, whose orders a first call takes up. */
+export const foreseenBy = (model: Model, session: ModelSession, input: string | undefined) => {
+  const ahead = lookedAhead(model, session);
+  return [...session.box.tools.keys()].map((tool) => {
+    const used = knownCircuit(ahead.home, tool);
+    const keyName = keyNamed(model, session, tool, input, undefined);
+    const key = used && keyName !== undefined ? keyCircuit(ahead.home, used, keyName) : undefined;
+    const circuit = nextCircuit(model, ahead, tool);
+    const { reason } = decide(model, ahead, { tool, circuit, groupName: groupOf(session.box, tool), input, key });
+    return { tool, reason, isUnavailable: isUnavailable(model, ahead, reason) };
+  });
+};
+
+/** R3: what will be over in a moment leaves a tool available. */
+const isUnavailable = (model: Model, ahead: ModelSession, reason: Reason): boolean => {
+  const decision = REASONS[reason];
+  if (decision === 'call' || decision === 'probe' || reason === 'busy') return false;
+  return reason !== 'limit_reached' || isSpent(model, ahead); // D3
+};
+
 /** C14: what `session.peek(tool, input)` shows of the keys that were blamed. */
 export const keyViewsOf = (model: Model, session: ModelSession) => {
   const ahead = lookedAhead(model, session);
@@ -79,8 +103,7 @@ const hasNoKeys = ({ config }: Model, { tools }: ModelSession, tool: string): bo
 
 /** What `session.view()` shows. */
 export const viewOf = (model: Model, session: ModelSession) => {
-  // D7: what a hung call was expected to use is spent once the next use of the session notices the end of its lease.
-  const ahead = { ...lookedAhead(model, session), run: session.run };
+  const ahead = lookedAhead(model, session);
   const { real, id, step, home } = ahead;
   return {
     id,

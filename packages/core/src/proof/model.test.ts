@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { configs, fleetConfigs, largeBudgets, sharedConfigs } from './configurations.ts';
+import { configs, fleetConfigs, largeBudgets, sharedConfigs, tightConfigs } from './configurations.ts';
 import { finish, happen } from './drive.ts';
-import { asks, events, floods, happenings, mysteries, orders } from './happenings.ts';
+import { asks, events, floods, hangings, happenings, mysteries, orders } from './happenings.ts';
 import { modelMetrics } from './model-metrics.ts';
 import { newWorld } from './world.ts';
 
@@ -181,6 +181,16 @@ describe('proof: the engine does what the model of behaviour.md does', { timeout
     });
     expect(unusable).toBeGreaterThanOrEqual(CASES / 5);
     expect(reopened).toBeGreaterThanOrEqual(CASES / 250);
+  });
+
+  test('C11: the same holds for what reads say after a probe has hung, of limits and of repeated calls', async () => {
+    const foreseen: Record<string, number> = {};
+    await prove(tightConfigs, hangings, Math.ceil(CASES / 8), (world) => {
+      for (const [reason, times] of world.foreseen) foreseen[reason] = (foreseen[reason] ?? 0) + times;
+    });
+    // A run of 1,250 cases had 236 and 154: this is low enough that luck fails no build.
+    expect(foreseen.limit_reached ?? 0).toBeGreaterThanOrEqual(Math.floor(CASES / 400));
+    expect(foreseen.repeat ?? 0).toBeGreaterThanOrEqual(Math.floor(CASES / 400));
   });
 
   test('G1 to G8: the same holds for processes to which a fleet gives orders', async () => {

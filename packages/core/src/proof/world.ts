@@ -67,6 +67,8 @@ export interface World {
   readonly over: Pair[];
   /** How often an event ended, by what ended it. */
   readonly resolved: Map<string, number>;
+  /** How often a look ahead gave each reason while a probe hung. */
+  readonly foreseen: Map<string, number>;
   /** What listeners of the engine have been told. */
   readonly told: string[];
   /** The series of the agent's metrics before: counters outlive boxes. */
@@ -109,6 +111,7 @@ export const newWorld = ({ checked, ofSessions = [undefined], ...rest }: CaseCon
     underWay: [],
     over: [],
     resolved: new Map(),
+    foreseen: new Map(),
     told,
     metricsBefore,
     ofSessions,

@@ -46,8 +46,8 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
   const inside = sessionInternals(session, 'report(session)');
   checkOptions(options);
   const { box } = inside;
-  const { store, ledgers, at, limits } = inside.lookAhead();
-  const children = inside.run && reportChildren(inside.run, at.ms);
+  const { store, ledgers, at, limits, runOf, tallies } = inside.lookAhead();
+  const children = inside.run && reportChildren(runOf(inside.run), at.ms);
   const gate = store.correlations.real.gate?.circuit;
   const policy = box.systemic?.gate;
   return buildReport({
@@ -56,7 +56,7 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
     unixMs: box.clock.unixNow(),
     at,
     circuits: viewCircuits(store, at, box),
-    tallies: inside.tallies(),
+    tallies: tallies(),
     ledger: ledgers.real.ledger,
     event: ledgers.event,
     eventProbe: gate?.state === 'open' && policy !== undefined ? probeWait(gate.outage, policy, at) : undefined,

@@ -28,6 +28,13 @@ describe('C11: readers change nothing', () => {
     steps(probing.session, 3);
     probing.session.acquire('a');
     probing.clock.advance(600_000);
+    const limited = bench({ limits: { tokens: 100 } });
+    const child = limited.session.child({ id: 'child', portion: 0.5 });
+    child.acquire('a').settle({ outcome: 'success', tokens: 20 });
+    trip(child, 'a');
+    steps(child, 3);
+    child.acquire('a', { input: { q: 1 } });
+    limited.clock.advance(600_000);
     const charged = bench();
     for (const [tool, category] of FIVE_STRAY) failOnce(charged.session, tool, category);
     charged.clock.advance(600_000);
@@ -40,7 +47,7 @@ describe('C11: readers change nothing', () => {
     process.other.acquire('a');
     trip(process.session, 'b');
     process.clock.advance(600_000);
-    return [probing, charged, group, process];
+    return [probing, limited, charged, group, process];
   };
 
   test('C11: a reader changes no count, state or event, even if time has changed something', () => {

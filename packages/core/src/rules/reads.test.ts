@@ -123,6 +123,101 @@ describe('C11: readers show the state that the next decision would find', () => 
     expect(read()).toEqual(before);
   });
 
+  /** What readers say before and after a use of the session that changes nothing but what time has brought. */
+  const beforeAndAfterUse = (session: Session, read: () => unknown) => {
+    const before = read();
+    expect(read()).toEqual(before);
+    session.confirmRecovered();
+    return [before, read()];
+  };
+
+  /** A probe that never settles, and whose lease has ended. */
+  const hang = (session: Session, clock: ReturnType<typeof bench>['clock'], input?: unknown) => {
+    clock.advance(2_000);
+    expect(session.acquire('a', { input }).decision).toBe('probe');
+    clock.advance(60_000);
+  };
+
+  const HANGS = { failureThreshold: 1, cooldownMs: 1_000, probeLeaseMs: 5_000 } as const;
+
+  test('C11, C9, D3: readers see that a probe whose lease has ended has spent what it was expected to use', () => {
+    const { session, clock } = bench({ tools: { a: HANGS, b: {} }, limits: { tokens: 100 }, budget: false });
+    session.acquire('a').settle({ outcome: 'success', tokens: 60 });
+    session.acquire('a').settle({ outcome: 'failure', category: 'server', tokens: 1 });
+    hang(session, clock);
+    const [before, after] = beforeAndAfterUse(session, () => [
+      session.view(),
+      session.note(),
+      session.unavailable(),
+      ['a', 'b'].map((tool) => session.explain(tool)),
+      report(session),
+    ]);
+    expect(session.view()).toMatchObject({
+      state: 'paused_limit',
+      limits: [{ used: 100, estimated: 39, underWay: 0 }],
+    });
+    expect(session.note()).toContain('Tool calls are paused');
+    expect(session.unavailable()).toEqual(['a', 'b']);
+    expect(before).toEqual(after);
+  });
+
+  test('C11, C9, D1: of a tree, readers see the same for the run of the probe and for those above it', () => {
+    const { box, session, clock } = bench({ tools: { a: HANGS, b: {} }, limits: { tokens: 100 }, budget: false });
+    const operator = operate(box);
+    const child = session.child({ id: 'child', portion: { tokens: 50 } });
+    const other = session.child({ id: 'other' });
+    child.acquire('a').settle({ outcome: 'success', tokens: 20 });
+    child.acquire('a').settle({ outcome: 'failure', category: 'server', tokens: 1 });
+    hang(child, clock);
+    const readers = [session, child, other];
+    const [before, after] = beforeAndAfterUse(session, () => [
+      readers.map((one) => [one.view(), one.note(), one.unavailable(), one.explain('b')]),
+      report(session),
+      operator.session('child')?.tree,
+    ]);
+    expect(child.view().limits?.[0]).toMatchObject({ session: 'child', used: 41, estimated: 20, level: 'advised' });
+    expect(before).toEqual(after);
+    child.end();
+    expect(session.view().limits?.[0]).toMatchObject({ used: 41, underWay: 0 });
+  });
+
+  test('C11, C9, O5: readers see that a probe whose lease has ended repeats the calls before it', () => {
+    const tools = { a: { ...HANGS, failureThreshold: 2 } };
+    const { session, clock } = bench({ tools, budget: false, systemic: false });
+    const input = { q: 1 };
+    for (let i = 0; i < 2; i += 1) session.acquire('a', { input }).settle({ outcome: 'failure', category: 'timeout' });
+    clock.advance(2_000);
+    expect(session.acquire('a', { input }).decision).toBe('probe');
+    session.control('a', 'disabled');
+    session.control('a', 'automatic');
+    clock.advance(60_000);
+    const said = session.explain('a', input);
+    expect(session.explain('a', { q: 2 }).reason).toBe('closed');
+    expect([said.reason, session.acquire('a', { input }).reason]).toEqual(['repeat', 'repeat']);
+  });
+
+  test('C11, C9, Q1: reports and explanations count a probe whose lease has ended', () => {
+    const { session, clock } = bench({ tools: { a: { ...HANGS, key: () => 'k' } } });
+    session.acquire('a', { input: 'x' }).settle({ outcome: 'failure', category: 'timeout', blames: 'key' });
+    hang(session, clock, 'x');
+    const [before, after] = beforeAndAfterUse(session, () => [session.explain('a', 'x'), report(session).tools]);
+    expect(session.explain('a', 'x').ignored).toMatchObject([{ category: 'key', times: 2 }]);
+    expect(before).toEqual(after);
+    const failed = bench({ tools: { a: HANGS } });
+    failOnce(failed.session, 'a');
+    hang(failed.session, failed.clock);
+    expect(report(failed.session).tools).toMatchObject([{ tool: 'a', calls: { failed: 2 } }]);
+  });
+
+  test('C11, C12: what another session pays for a probe whose lease has ended is not in this one', () => {
+    const { session, other, clock } = two({ tools: { a: HANGS, b: {} }, limits: { tokens: 100 } });
+    for (const one of [session, other]) one.acquire('b').settle({ outcome: 'success', tokens: 30 });
+    failOnce(other, 'a');
+    hang(other, clock);
+    const [before, after] = beforeAndAfterUse(session, () => [session.view(), session.note(), report(session)]);
+    expect(before).toEqual(after);
+  });
+
   test('C11: in many states, readers and decisions agree', () => {
     const states: [string, () => Session][] = [
       ['fresh', () => bench().session],

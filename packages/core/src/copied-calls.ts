@@ -1,0 +1,45 @@
+import type { CallHistory } from './call-history.ts';
+import type { Run } from './limits/run.ts';
+import type { SessionPermit } from './permit.ts';
+import { type RunningTally, readTally } from './session-tools.ts';
+
+/**
+ * What the end of a call changes beside circuits and ledgers. Until a call ends in a look ahead, it is the session's own. From then on
+ * these are copies (C11).
+ */
+export class CopiedCalls {
+  #history: CallHistory;
+  /** By their originals. Undefined until a call ends. */
+  #runs: Map<Run, Run> | undefined;
+  readonly #tallies = new Map<RunningTally, RunningTally>();
+
+  constructor(history: CallHistory) {
+    this.#history = history;
+  }
+
+  get history(): CallHistory {
+    return this.#history;
+  }
+
+  /** A call that ends in the look ahead, with copies of all that its end changes. */
+  ending(permit: SessionPermit): SessionPermit {
+    if (this.#runs === undefined) this.#history = this.#history.copy();
+    this.#runs ??= new Map();
+    const { entry, limits } = permit;
+    const tally = this.#tallies.get(entry.tally) ?? { closed: 0, ...readTally(entry.tally) };
+    this.#tallies.set(entry.tally, tally);
+    const run = limits?.run.copy(this.#runs);
+    return Object.assign(Object.create(permit) as SessionPermit, {
+      entry: { ...entry, tally },
+      limits: limits && run && { ...limits, run, call: limits.call?.copy(run) },
+    });
+  }
+
+  runOf(run: Run): Run {
+    return this.#runs === undefined ? run : run.copy(this.#runs);
+  }
+
+  tallyOf(tally: RunningTally): RunningTally {
+    return this.#tallies.get(tally) ?? tally;
+  }
+}
