@@ -56,9 +56,9 @@ export interface Overrides {
 }
 
 /**
- * Applies all that decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, which these
- * find:
- * - `settings`: the configuration has changed (A10).
+ * Applies all that decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, and marks
+ * it as `isControlled`:
+ * - `settings`: the configuration has changed (A10). It leaves a mode that is marked.
  * - `fleet`: many processes have decided (G1).
  * - `operators`: a person has forced a mode (A4). It lies over what the others did.
  * - `grants`: a granted probe of a group or an event passes on to its tools (C15), unless a person has forced the group's mode (A3).

@@ -136,7 +136,7 @@ export interface Session {
    */
   confirmRecovered(): void;
   /**
-   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). The circuit starts again, closed, and results of
+   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). Settings that change later leave the mode as it is (C16). The circuit starts again, closed, and results of
    * calls under way no longer change it. Does nothing if the circuit already has that mode.
    *
    * @throws BreakerboxUsageError if there is no such mode, or if the tool was never declared.

@@ -372,6 +372,8 @@ class Session implements TreeRoot {
     const tracked = this.#circuits.track(name, this.#arrive());
     // A4: while an operator's mode covers the circuit, the change is made beneath it.
     const own = tracked?.covered ?? tracked;
+    // C16: where the settings say `automatic` too, the control by hand ends.
+    if (own !== undefined) own.isControlled = mode !== 'automatic' || own.tool.mode !== mode || undefined;
     if (tracked !== undefined && own !== undefined && own.mode !== mode) {
       if (own === tracked) this.#circuits.changeMode(tracked, () => takeOver(tracked, mode));
       else {

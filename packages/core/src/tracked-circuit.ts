@@ -26,6 +26,8 @@ export interface TrackedCircuit extends Keyed {
   usedGrant?: object | undefined;
   /** The calls under way, if their number is limited (C17). */
   inFlight?: InFlight | undefined;
+  /** `session.control()` has set its mode, which changes of settings leave as it is (C16). */
+  isControlled?: true | undefined;
   /** The settings of its tool that the circuit has taken up. Undefined until they change (A10). */
   takenUp?: Pick<CircuitSpec, 'mode' | 'policy'> | undefined;
 }
@@ -38,6 +40,7 @@ export interface KeptCircuit {
   readonly openedBy: SpanContext | undefined;
   /** Of the keys of a tool (C14). */
   readonly keys?: KeyCircuits | undefined;
+  readonly isControlled?: true | undefined;
 }
 
 /** Changes who decides for a circuit. The circuit starts again, and results of calls under way are late (C1). */
@@ -64,5 +67,6 @@ export const recalledCircuit = (tool: CircuitSpec, kept: KeptCircuit, ms: number
   mode: kept.mode,
   circuit: adopted(kept.circuit, tool.policy, ms),
   openedBy: kept.openedBy,
+  isControlled: kept.isControlled,
   keys: kept.keys && adoptKeys(kept.keys, { tool }, ms),
 });

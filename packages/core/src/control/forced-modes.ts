@@ -81,7 +81,8 @@ export const cover = (tracked: TrackedCircuit, mode: ForcedMode | undefined): vo
   takeOver(tracked, mode);
 };
 
-const uncover = (tracked: TrackedCircuit, { mode, circuit, openedBy, keys, ordered }: TrackedCircuit): void => {
+const uncover = (tracked: TrackedCircuit, covered: TrackedCircuit): void => {
+  const { mode, circuit, openedBy, keys, ordered, isControlled } = covered;
   const forgotten = forgetKeys(tracked.keys);
   tracked.mode = mode;
   tracked.circuit = idle(circuit, tracked.circuit.generation + 1);
@@ -89,6 +90,7 @@ const uncover = (tracked: TrackedCircuit, { mode, circuit, openedBy, keys, order
   tracked.keys = keys === undefined ? forgotten : laterKeys(keys, forgotten?.generation ?? 0);
   tracked.covered = undefined;
   tracked.ordered = ordered;
+  tracked.isControlled = isControlled;
 };
 
 /** The circuit in a later generation. Its probes under way are late, so their slots are free. */

@@ -206,7 +206,7 @@ const takeUp = (
   // A look ahead works on copies, but shares what is covered (C11).
   if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
   const own = tracked.covered ?? tracked;
-  if (before.mode !== mode && own.mode === before.mode) {
+  if (before.mode !== mode && own.mode === before.mode && own.isControlled !== true) {
     const change = () => takeOver(own, mode);
     if (own === tracked && changes !== undefined) changes.changeMode(tracked, change);
     else change();

@@ -314,9 +314,10 @@ const hex =
 
 /** A circuit, with the name of its tool or group. */
 export const circuit: Format<readonly [string, KeptCircuit], CircuitSnapshot> = {
-  write: ([tool, { mode, circuit: of, openedBy, keys }], now) => ({
+  write: ([tool, { mode, circuit: of, openedBy, keys, isControlled }], now) => ({
     tool,
     mode,
+    ...(isControlled && { controlled: isControlled }),
     latest: (of.state === 'closed' ? of.latest : undefined) ?? null,
     ...writeState(of, now),
     openedBy:
@@ -330,6 +331,7 @@ export const circuit: Format<readonly [string, KeptCircuit], CircuitSnapshot> = 
     ...stateChecks,
     tool: toolName,
     mode: oneOf(CIRCUIT_MODES, AS_WRITTEN),
+    controlled: optional(yesOrNo),
     latest: nullable(aCategory),
     openedBy: nullable(complete({ traceId: hex(32), spanId: hex(16), traceFlags: count })),
     keys: optional(list(complete({ ...stateChecks, key: hex(32, /^[0-9a-f]+$/) }))),
@@ -340,6 +342,7 @@ export const circuit: Format<readonly [string, KeptCircuit], CircuitSnapshot> = 
       kept.tool,
       {
         mode: kept.mode,
+        isControlled: kept.controlled || undefined,
         circuit: readState(kept, now),
         openedBy: kept.openedBy === null ? undefined : { ...kept.openedBy, isRemote: true },
         keys: circuits && { circuits, generation: 0 },

@@ -82,6 +82,8 @@ export interface CircuitSnapshot {
   /** The tool, or `group:NAME`. */
   readonly tool: string;
   readonly mode: CircuitMode;
+  /** `session.control()` has set the mode (C16); left out otherwise, and by older versions. */
+  readonly controlled?: boolean;
   readonly state: CircuitState;
   readonly generation: number;
   /** The category of the latest failure that a rate counted; null before the first, and unless closed (C3). */
