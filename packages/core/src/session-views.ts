@@ -38,6 +38,8 @@ export interface LookAhead {
   readonly at: Moment;
   /** What a run uses. */
   runOf(run: Run): Run;
+  /** C1: whether all tools are only observed, so that limits pause nothing. */
+  isObserved(): boolean;
   /** The limits that hold for a run. */
   limits(run: Run): readonly LimitView[];
   /** What became of the calls of a tool; undefined if it was not called, or has no tally of its own. */
@@ -175,6 +177,7 @@ export class SessionViews {
     const { circuits, ledgers, calls } = own;
     circuits.catchUp(at, lapse);
     const runOf = (run: Run) => calls.runOf(run);
+    const isObserved = () => this.isObserved(circuits); // C1: by the modes of the copies.
     const reading = (tally: RunningTally) => calls.tallyOf(tally);
     return {
       store,
@@ -183,7 +186,8 @@ export class SessionViews {
       decider: new Decider({ ...engine, box, circuits, history: calls.history, run: engine.run && runOf(engine.run) }),
       at,
       runOf,
-      limits: (run) => runOf(run).view(at.ms, this.isObserved(circuits)), // C1: by the modes of the copies.
+      isObserved,
+      limits: (run) => runOf(run).view(at.ms, isObserved()),
       tallyOf: (tool) => entries.tallyOf(tool, reading),
       tallies: () => entries.tallies(reading),
     };

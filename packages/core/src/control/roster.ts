@@ -116,7 +116,8 @@ const meant = (sessions: readonly Session[], id: string, limit?: LimitKind): rea
 export const operatedSession = (session: Session, wanted = session.id): OperatedSession => {
   const internals = sessionInternals(session, 'operatedSession(session)');
   const { beganMs, box } = internals;
-  const run = internals.run && internals.lookAhead().runOf(internals.run);
+  const ahead = internals.lookAhead();
+  const run = internals.run && ahead.runOf(internals.run);
   const view = session.view();
   const event = view.systemic && eventId(view.systemic);
   const ms = box.clock.now();
@@ -126,9 +127,9 @@ export const operatedSession = (session: Session, wanted = session.id): Operated
     ageMs: ms - beganMs,
     event,
     view,
-    charges: view.state === 'paused_budget' ? charged(internals.lookAhead().ledgers.real.ledger.budget) : undefined,
+    charges: view.state === 'paused_budget' ? charged(ahead.ledgers.real.ledger.budget) : undefined,
     used: run && { ...run.used },
-    tree: run && viewTree(run, ms, MOST_CHILDREN, wanted),
+    tree: run && viewTree(run, ms, MOST_CHILDREN, wanted, ahead.isObserved()),
   };
 };
 

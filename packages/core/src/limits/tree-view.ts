@@ -46,7 +46,7 @@ function* nodesOf(above: Run, depth = 1): Generator<Node> {
 }
 
 /** The sub-agents beneath a run: at most so many. Those that are `wanted` come first, then those that live. */
-export const viewTree = (root: Run, ms: number, most: number, wanted: string): TreeView => {
+export const viewTree = (root: Run, ms: number, most: number, wanted: string, isObserved: boolean): TreeView => {
   const all = [...nodesOf(root)];
   const named = new Set(livingNamed(root, wanted));
   const last = ({ run }: Node): number => Number(run.ended) + (named.has(run) ? 0 : 2);
@@ -61,7 +61,7 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string): T
         depth,
         ended: run.ended,
         used: { ...run.used },
-        limits: run.ownView(ms),
+        limits: run.ownView(ms, run, isObserved),
       })),
     leftOut: all.length - shown.size,
   };

@@ -46,8 +46,8 @@ export const report = (session: Session, options: ReportOptions = {}): SessionRe
   const inside = sessionInternals(session, 'report(session)');
   checkOptions(options);
   const { box } = inside;
-  const { store, ledgers, at, limits, runOf, tallies } = inside.lookAhead();
-  const children = inside.run && reportChildren(runOf(inside.run), at.ms);
+  const { store, ledgers, at, limits, runOf, tallies, isObserved } = inside.lookAhead();
+  const children = inside.run && reportChildren(runOf(inside.run), at.ms, isObserved());
   const gate = store.correlations.real.gate?.circuit;
   const policy = box.systemic?.gate;
   return buildReport({

@@ -131,7 +131,7 @@ export interface ChildReport {
 }
 
 /** Undefined without sub-agents. Those that live come first. */
-export const reportChildren = (run: Run, ms: number): readonly ChildReport[] | undefined => {
+export const reportChildren = (run: Run, ms: number, isObserved: boolean): readonly ChildReport[] | undefined => {
   const all = subAgentsOf(run);
   if (all.length === 0) return undefined;
   return all.map((child) => ({
@@ -139,8 +139,8 @@ export const reportChildren = (run: Run, ms: number): readonly ChildReport[] | u
     name: child.name ?? null,
     ended: child.ended,
     used: { ...child.used },
-    limits: reportLimits(child.ownView(ms)),
-    children: reportChildren(child, ms) ?? [],
+    limits: reportLimits(child.ownView(ms, child, isObserved)),
+    children: reportChildren(child, ms, isObserved) ?? [],
   }));
 };
 

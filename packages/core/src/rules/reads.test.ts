@@ -123,6 +123,24 @@ describe('C11: readers show the state that the next decision would find', () => 
     expect(read()).toEqual(before);
   });
 
+  test('C1, C11, D1: of sub-agents too', () => {
+    const { box, session } = bench({ tools: { a: {} }, limits: { calls: 10 } });
+    const operator = operate(box);
+    succeedOnce(session.child({ id: 'child', portion: { calls: 1 } }), 'a');
+    const read = () => [
+      report(session).children?.[0]?.limits[0]?.mode,
+      operator.session('run-1')?.tree?.children[0]?.limits[0]?.mode,
+    ];
+    expect(read()).toEqual(['pause', 'pause']);
+    operator.force('a', { mode: 'observe_only', owner: 'ada', reason: 'a test' });
+    const before = read();
+    session.step();
+    expect([before, read()]).toEqual([
+      ['observe', 'observe'],
+      ['observe', 'observe'],
+    ]);
+  });
+
   /** What readers say before and after a use of the session that changes nothing but what time has brought. */
   const beforeAndAfterUse = (session: Session, read: () => unknown) => {
     const before = read();
