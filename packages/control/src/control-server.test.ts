@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createBreakerbox } from '@breakerbox/core';
 import { expect, onTestFinished, test } from 'vitest';
@@ -118,4 +119,20 @@ test('A1: of three that start at once on a socket that was left behind, one list
   const taken = `Another process listens on ${socket}. Stop it, or set listen.socket (BREAKERBOX_CONTROL_LISTEN) to another path.`;
   expect(said.toSorted()).toEqual([taken, taken, 'listens']);
   expect(await readState({ url: `unix:${socket}` })).toMatchObject({ pid: process.pid });
+});
+
+test('A1: one that starts while another one replaces the socket waits for it', async () => {
+  const socket = join(folderOf(), 'a.sock');
+  writeFileSync(`${socket}.lock`, '');
+  const starting = startControl({ boxes: [], listen: { socket } });
+  starting.then(
+    ({ close }) => onTestFinished(close),
+    () => {},
+  );
+  await Promise.race([starting.catch(() => {}), setTimeout(200)]);
+  const other = createServer().listen(socket);
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  rmSync(`${socket}.lock`);
+  await expect(starting).rejects.toThrow(`Another process listens on ${socket}.`);
 });

@@ -22,15 +22,12 @@ export const answers = (path: string): Promise<boolean> =>
  * @throws Error if another process listens there, or if a file of another kind is there.
  */
 export const bindSocket = async (server: Server, path: string): Promise<() => void> => {
-  if ((await lstat(path).catch(() => undefined)) === undefined) await bind(server, path);
-  else await replaceLeftOver(server, path);
+  await bindAlone(server, path);
   await chmod(path, 0o600); // A worker thread has no umask of its own.
   const removeSocket = (): void => rmSync(path, { force: true });
   process.once('exit', removeSocket); // A server that is still open at the end leaves its socket behind.
   return () => process.off('exit', removeSocket);
 };
-
-const bind = (server: Server, path: string): Promise<unknown> => asPrivate(() => listening(server, { path }));
 
 /** Runs what makes a file at once, so that the file belongs to this user alone from the start. */
 const asPrivate = <Made>(make: () => Made): Made => {
@@ -46,8 +43,11 @@ const asPrivate = <Made>(make: () => Made): Made => {
 /** A lock that is older was left behind by a process that ended in these few milliseconds. */
 const OLD_MS = 10_000;
 
-/** One process at a time: another one that starts now could otherwise remove the new socket as if it were the old one. */
-const replaceLeftOver = async (server: Server, path: string): Promise<void> => {
+/**
+ * One process at a time, also where no socket is: another one may have just removed the old one. Otherwise one would fail to bind, or
+ * would remove the new socket as if it were the old one.
+ */
+const bindAlone = async (server: Server, path: string): Promise<void> => {
   const lock = `${path}.lock`;
   const found = await lstat(lock).catch(() => undefined);
   if (found !== undefined && Date.now() - found.mtimeMs > OLD_MS) await rm(lock, { force: true });
@@ -57,7 +57,7 @@ const replaceLeftOver = async (server: Server, path: string): Promise<void> => {
   );
   try {
     await removeLeftOver(path);
-    await bind(server, path);
+    await asPrivate(() => listening(server, { path }));
   } finally {
     await handle.close();
     await rm(lock, { force: true });
