@@ -231,12 +231,9 @@ describe('O2d: a runner is known by its input', () => {
     [{ script: 'make -j' }, 'runner'],
     [{ command: 'switch on --every' }, undefined],
     [{ command: 'print the letter' }, undefined],
-    [{ command: 'cat food' }, 'runner'],
-    [{ source: 'cat food' }, undefined],
-    [{ command: 'make tea' }, 'runner'],
-    [{ source: 'make tea' }, undefined],
-    [{ command: 'return home' }, 'runner'],
-    [{ source: 'return home' }, undefined],
+    [{ command: 'cat food' }, undefined],
+    [{ command: 'make tea' }, undefined],
+    [{ command: 'return home' }, undefined],
     [{ command: 'import the list' }, undefined],
     [{ source: 'from the cellar' }, undefined],
     [{ source: 'class of 1999' }, undefined],
@@ -276,7 +273,12 @@ describe('O2d: a runner is known by its input', () => {
     [{ source: 'Two lines\nof item(s) to translate' }, undefined],
     [{ command: 'terraform apply' }, 'runner'],
     [{ cmd: 'psql mydb' }, 'runner'],
-    [{ command: 'terraform' }, undefined],
+    [{ command: 'terraform' }, 'runner'],
+    [{ command: 'go test ./...' }, 'runner'],
+    [{ command: 'cat food.txt' }, 'runner'],
+    [{ command: 'find the keys' }, undefined],
+    [{ command: 'play jazz' }, undefined],
+    [{ command: 'play rock/pop' }, undefined],
     [{ command: 5 }, undefined],
     [{ query: 'npm test' }, undefined],
   ])('O2d: %j: %s', (input, wanted) => expect(callOf({ tool: 'do_it', input }).kind).toBe(wanted));
@@ -296,6 +298,41 @@ describe('O2d: a runner is known by its input', () => {
   it.each(['redis_exec', 'valkey', 'mongosh', 'redis_command'])('O2d: %s reads commands, and runs no program', (tool) =>
     expect(callOf({ tool, input: { command: 'GET user:1' } }).kind).toBeUndefined(),
   );
+
+  const refused = 'connect ECONNREFUSED 203.0.113.9:8123';
+  it.each([
+    [refused, 'network'],
+    [`Command failed: ${refused}`, 'network'],
+    [`Home server process exited with code 1: ${refused}`, 'network'],
+    [`the worker is gone: exit status 2. ${refused}`, 'network'],
+    [`Exit code: 7\n${refused}`, 'tool_error'],
+    [`${refused}\n[exit code 7]`, 'tool_error'],
+    [`${refused} (exit status 7)`, 'tool_error'],
+    [`<returncode>7</returncode>\n${refused}`, 'tool_error'],
+    [`Process exited with code 7\n${refused}`, 'tool_error'],
+    [`Error: Command failed with exit code 7: ${refused}`, 'tool_error'],
+    [`The script x.rb returned a non-zero exit code 7: ${refused}`, 'tool_error'],
+  ])('O2d: words in command are a program if the result has its exit code: %j: %s', (text, wanted) => {
+    const context = { tool: 'home_control', input: { command: 'play jazz' } };
+    const marked = { isError: true, content: [{ type: 'text', text }] };
+    expect(readReturned(marked, context)?.category).toBe(wanted);
+    expect(readThrown(new Error(text), context).category).toBe(wanted);
+    expect(readReturned(marked, { ...context, input: { action: 'play jazz' } })?.category).toBe('network');
+  });
+
+  it('O2d: the exit code may be a number of the error, which may have the command', () => {
+    const context = { tool: 'db', input: { cmd: 'pgcli mydb' } };
+    const thrownBy = (own: object) => readThrown(Object.assign(new Error('request timed out'), own), context).category;
+    expect([{}, { exitCode: 2 }, { exit_code: 2 }, { returncode: 2 }].map(thrownBy)).toEqual([
+      'timeout',
+      ...Array(3).fill('tool_error'),
+    ]);
+    expect([{ exitCode: 'none' }, { cmd: 'ffmpeg' }, { cmd: 'pgcli mydb' }].map(thrownBy)).toEqual([
+      'timeout',
+      'timeout',
+      'tool_error',
+    ]);
+  });
 
   it('O2d: its output is not evidence, and kind: false overrides it', () => {
     const input = { command: 'curl https://a.example' };

@@ -1,5 +1,6 @@
 import type { ClassifyContext } from '@breakerbox/core';
 import { isObject, read, readKeys, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
+import { textOf } from './error-text.ts';
 import { kindOf, spaced, type ToolKind } from './kind.ts';
 import { isOutageWord } from './words.ts';
 
@@ -76,24 +77,32 @@ const ASKS = /^(?:\w+_)?(?:query|sql|q|topic)$/i;
 const isUnserved = (value: string, opens: boolean): boolean =>
   /^file:(?=\/\/|\w)\S*$/i.test(value) || (opens && !WEB.test(value) && /^[a-z][a-z\d+.-]{1,15}:\/\/\S*$/i.test(value));
 
-/** A program begins with a known command, or has the syntax of one: options, operators, calls, assignments, ends of statements. */
+/** A program begins with a known command, or has the syntax of one: options, paths, operators, calls, assignments, ends of statements. */
 const PROGRAM =
-  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|tsc|git|docker|kubectl|cargo|ls|pwd|cd|echo|env|e?grep|sed|awk|curl|wget|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?)(?:\s|$)|^\s*\S+\s+--?[a-z]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import [\w.]+(?:\s*$| as )|from [\w.]+ import\s|class \w+[:(])/m;
+  /^\s*(?:\S*\/)?(?:python[\d.]*|node|deno|bun|ruby|perl|php|javac?|(?:ba|z|fi)?sh|pwsh|p?npm|npx|yarn|pip3?|uvx?|pytest|vitest|tsc|git|docker|kubectl|helm|terraform|ansible[\w-]*|aws|gcloud|cargo|gcc|cmake|mvn|dotnet|psql|mysql|sqlite3|ls|pwd|cd|echo|env|e?grep|sed|awk|jq|tar|curl|wget|ssh|scp|rsync|systemctl|mkdir|chmod|rm|cp|mv|sudo|apt(?:-get)?|(?:cat|find|head|tail)(?=\s+\S*[./]))(?:\s|$)|^\s*\S+\s+--?[a-z]|(?:^|\s)(?:\.{1,2}|~)\/[\w.]|&&|\|\||\s\|\s|\$[({A-Za-z]|\b[a-z_][\w.]*\((?!e?s\))|=>|\w\s*=\s*["'\w[{(]|[;{}]\s*$|^\s*(?:import [\w.]+(?:\s*$| as )|from [\w.]+ import\s|class \w+[:(])/m;
 const SQL = /^\s*(?:select|insert|update|delete|create|alter|drop|explain)\b/i;
 /** Tools that run commands, by their name. */
 const SHELL = /\b(?:shell|bash|terminal|console|ssh|exec(?:ute)?|(?:start|run|spawn|create) process)\b/;
-/** What is said to an assistant, and what only databases read. */
-const SPOKEN = /(?<!\S)(?:the|an?|my|please|on|off|of)(?!\S)/i;
 const STORE = /\b(?:redis|valkey|mongo\w*)\b/;
-const isCommand = (text: string, name: string): boolean =>
-  !STORE.test(name) && (SHELL.test(name) ? /\S/.test(text) : /\S\s+\S/.test(text) && !SPOKEN.test(text));
-const hasProgram = (input: unknown, name: string): boolean =>
-  ['command', 'cmd', 'script', 'code', 'source'].some((key) => {
+/** What a runner says of the program that it ran. Other tools say it of a server or a process. */
+const EXIT =
+  /(?:^|["'<([{,]|^[\w :-]{0,40}\b(?:command|script|program)\b.{0,200} |^process )\s*(?:exit(?:ed)?(?: with)?(?: a)?(?: non-?zero)?[ _]?(?:code|status)|return_?code)\b/im;
+const EXIT_KEYS = ['exitCode', 'exit_code', 'returncode'];
+const hasExit = (said: unknown, program: string): boolean =>
+  read(said, 'cmd') === program || // Of `child_process`.
+  EXIT_KEYS.some((key) => typeof read(said, key) === 'number') ||
+  EXIT.test(textOf(said));
+/** Whether the input holds a program. Words in `command` may be said to an assistant, so the name or the exit code has to show that it ran. */
+const hasProgram = (input: unknown, name: string, said: unknown): boolean =>
+  ['command', 'cmd', 'script', 'code', 'source'].some((key, at) => {
     const value = read(input, key);
     const text = Array.isArray(value) ? value.slice(0, 16).join(' ') : value;
     if (typeof text !== 'string' || SQL.test(text)) return false;
     const start = text.slice(0, TEXT_LIMIT);
-    return PROGRAM.test(start) || ((key === 'command' || key === 'cmd') && isCommand(start, name));
+    return (
+      PROGRAM.test(start) ||
+      (at < 2 && /\S/.test(start) && !STORE.test(name) && (SHELL.test(name) || hasExit(said, text)))
+    );
   });
 
 /** Whether credentials are right is the question. */
@@ -121,13 +130,15 @@ export const isOfTool = (text: string, { name }: Call): boolean => {
 /** What the classifier knows about a call. */
 export type Call = ReturnType<typeof callOf>;
 
-export const callOf = (context: ReadContext | undefined) => {
+/** @param said The error or the result, which may show what kind of tool it is. */
+export const callOf = (context: ReadContext | undefined, said?: unknown) => {
   const tool = readText(context, 'tool', 200) ?? '';
   const input = read(context, 'input');
   const given = read(context, 'kind') as ToolKind | false | undefined;
   const name = spaced(tool);
   const handlesCode = CODE_BY_NAME.test(name);
-  const kind = (given ?? kindOf(tool) ?? (hasProgram(input, name) && !handlesCode ? 'runner' : undefined)) || undefined;
+  const kind =
+    (given ?? kindOf(tool) ?? (!handlesCode && hasProgram(input, name, said) ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
   const target = targetIn(input, values);

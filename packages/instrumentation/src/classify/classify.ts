@@ -19,7 +19,8 @@ const { TRUST } = core;
  * 'connect ECONNREFUSED 127.0.0.1:5432' is `{ category: 'network', blames: 'tool', why: 'code ECONNREFUSED' }`.
  */
 export const readThrown = (error: unknown, context?: ReadContext): Verdict =>
-  core.safely('reading an error', () => verdictOn(error, callOf(context))) ?? ofTool('unknown', 'it cannot be read'); // A bug of ours (E5).
+  core.safely('reading an error', () => verdictOn(error, callOf(context, error))) ??
+  ofTool('unknown', 'it cannot be read'); // A bug of ours (E5).
 
 const ofTool = (category: Verdict['category'], why: string, judgedBy: Verdict['judgedBy'] = 'evidence'): Verdict => ({
   category,
@@ -37,7 +38,7 @@ export const readReturned = (returned: unknown, context?: ReadContext): Verdict 
   core.safely('reading a result', () => {
     const result = payloadOf(returned);
     const found = core.readErrorResult(result);
-    return found ? verdictOnResult(result, found, callOf(context)) : messageAlone(result, context);
+    return found ? verdictOnResult(result, found, callOf(context, result)) : messageAlone(result, context);
   });
 
 /** The structured content of an MCP result, which its text repeats. FastMCP wraps a value that is not an object in `result`. */
@@ -127,7 +128,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   const isOpened = isLine && (OPENING.test(text) || GATEWAY.test(text));
   const isLibrary = isLine && isLibraryLine(text);
   if (!found && (page ?? fault) === undefined && !isOpened && !isLibrary) return undefined;
-  const call = callOf(context);
+  const call = callOf(context, found ? envelope : text);
   if (found) return call.readsFile ? undefined : verdictOnResult(envelope, found, call);
   if (call.kind === 'runner') return undefined;
   if (page !== undefined) return call.readsFile ? undefined : unmarked(verdictOn(page, call));
