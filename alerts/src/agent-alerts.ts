@@ -4,14 +4,18 @@ import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts
 import { type Dialect, ofAll } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { categoryOfEvents, failingInTitle, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
-import { gained } from './gained.ts';
-import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, joined, label, METRIC } from './promql.ts';
-import type { Ground } from './record.ts';
-import { WINDOW } from './settings.ts';
+import { isOrWas } from './gained.ts';
+import { AGENT, ATTR, aggregated, BY_AGENT, joined, label, METRIC } from './promql.ts';
+import type { Reader, RecordKey } from './record.ts';
+import { exhausted } from './recording-budget.ts';
 
 const common = { labels: ['job', 'agent'] } as const;
 
 const REPAIR = `Repair the tools that fail. ${SWITCH_OFF}`;
+
+/** The share, while the burn is to be reported or was a while ago, with no worse alert since. */
+const burns = (read: Reader, share: RecordKey, alone: RecordKey, kept: string): string =>
+  `round(${read.now(share)}, 0.01)\nand last_over_time(${read.over(alone, kept)}) > 0`;
 
 const burnFast: AlertDefinition = {
   ...common,
@@ -21,9 +25,8 @@ const burnFast: AlertDefinition = {
   says: ({ burnFastRatio, burnFastLeastSessions }) =>
     `more than ${burnFastRatio * 100} % of the sessions fell to at most one failure left in their budget, over 1 hour and over 5 minutes (at least ${burnFastLeastSessions} sessions)`,
   comment:
-    'The comment above the recorded series says how the share is measured. One dead tool costs a session one failure, so it does not fire this alert.',
-  expr: ({ read }) => `round(${read.now('burn1h')}, 0.01)\nand ${read.now('burnFast')} > 0`,
-  keepFiringFor: ({ burnFastKeep }) => burnFastKeep,
+    'The comments above the recorded series say how the share is measured. One dead tool costs a session one failure, so it does not fire this alert. Silent while BreakerboxBudgetExhausted reports the same sessions, and after that unless the burn lasts. The alert stays for a while after it was last true. The expression does that, not `keep_firing_for`, which would also keep what it saw before sessions ran out.',
+  expr: ({ read, settings }) => burns(read, 'burn1h', 'burnFastAlone', settings.burnFastKeep),
   began: fallingLowSince,
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: sessions use up their failure budgets${failingInTitle(dialect, andSelector)}`,
@@ -39,31 +42,14 @@ const burnSlow: AlertDefinition = {
   says: ({ burnSlowRatio, burnSlowLeastSessions }) =>
     `more than ${burnSlowRatio * 100} % of the sessions fell to at most one failure left in their budget, over 6 hours and over 30 minutes (at least ${burnSlowLeastSessions} sessions), with no fast burn in the last 30 minutes`,
   comment:
-    'Silent while BreakerboxBudgetBurnFast is true and for 30 minutes after. Otherwise it would fire when the fast burn ends. The alert stays for a while after it was last true. The expression does that, not `keep_firing_for`, which would also keep what the expression saw of a fast burn.',
-  expr: ({ read, settings: { burnSlowKeep } }) => {
-    const fast = (range: string): string => `max_over_time(${read.over('burnFast', range)}) > 0`;
-    const kept = durationOf(seconds(burnSlowKeep) + seconds(WINDOW.half));
-    const either = joined(
-      'or',
-      bracketed(`${read.now('burnSlow')} > 0\nunless ${fast(WINDOW.half)}`),
-      bracketed(`max_over_time(${read.over('burnSlow', burnSlowKeep)}) > 0\nunless ${fast(kept)}`),
-    );
-    return `round(${read.now('burn6h')}, 0.01)\nand ${bracketed(either)}`;
-  },
+    'Silent while BreakerboxBudgetBurnFast or BreakerboxBudgetExhausted is true and for 30 minutes after. Otherwise it would fire when they end. It is kept in the same way.',
+  expr: ({ read, settings }) => burns(read, 'burn6h', 'burnSlowAlone', settings.burnSlowKeep),
   began: fallingLowSince,
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: sessions have been short of failure budget for hours${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) =>
     `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)} ${REPAIR}`,
 };
-
-/** True now by the gauge, or true within the last minutes by the counter. */
-export const isOrWas = (ground: Ground, state: string, counter: string, within: string): string =>
-  joined(
-    'or',
-    bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${ground.settings.gap}])`)} > 0`),
-    bracketed(`${gained(ground, counter, BY_AGENT, within)} > 0`),
-  );
 
 const STATE = label(ATTR.sessionState);
 
@@ -97,10 +83,7 @@ const budgetExhausted: AlertDefinition = {
     `sessions are paused because their failure budget is used up, or one ran out within ${inWords(exhaustedWithin)}; kept firing for ${inWords(exhaustedKeep)} after`,
   comment:
     'Reads the gauge and the counter. An unattended agent often ends its session as soon as it is paused, so the gauge may never show that session between two scrapes. The alert keeps firing, because an unattended agent runs out every few minutes and each time would be a new alert. Its text is not evaluated during that time, so it says when it was. The gauge is read across one missed scrape.',
-  expr: (ground) => {
-    const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
-    return isOrWas(ground, paused, ground.series(METRIC.budgetExhaustions), ground.settings.exhaustedWithin);
-  },
+  expr: exhausted,
   keepFiringFor: ({ exhaustedKeep }) => exhaustedKeep,
   began: outOfBudgetSince,
   summary: ({ dialect, andSelector }) =>

@@ -1,5 +1,5 @@
 import { durationOf, seconds } from './duration.ts';
-import { AGENT, ATTR, aggregated, BY_AGENT, indented, joined, METRIC, type Series } from './promql.ts';
+import { AGENT, ATTR, aggregated, BY_AGENT, bracketed, indented, joined, METRIC, type Series } from './promql.ts';
 import type { Ground } from './record.ts';
 
 /**
@@ -94,3 +94,11 @@ export const grown = (counter: string, by: string, interval: string): string => 
   const last = `last_over_time(${counter}[${interval}])`;
   return aggregated('sum', by, joined('or', `${last} - last_over_time(${counter}[1h] offset ${interval}) >= 0`, last));
 };
+
+/** True now by the gauge, or true within the last minutes by the counter. */
+export const isOrWas = (ground: Ground, state: string, counter: string, within: string): string =>
+  joined(
+    'or',
+    bracketed(`${aggregated('sum', BY_AGENT, `last_over_time(${state}[${ground.settings.gap}])`)} > 0`),
+    bracketed(`${gained(ground, counter, BY_AGENT, within)} > 0`),
+  );

@@ -1,6 +1,6 @@
 import { durationOf, seconds } from './duration.ts';
-import { gained } from './gained.ts';
-import { aggregated, BY_AGENT, bracketed, indented, joined, METRIC } from './promql.ts';
+import { gained, isOrWas } from './gained.ts';
+import { ATTR, aggregated, BY_AGENT, bracketed, indented, joined, METRIC } from './promql.ts';
 import type { Ground, Reader, Recording } from './record.ts';
 import { asSeconds } from './recording-correlation.ts';
 import { WINDOW } from './settings.ts';
@@ -58,6 +58,21 @@ const enoughFell = (read: Reader, low: 'low1h' | 'low6h', lived: 'lived1h' | 'li
 /** The short window, in the same way. */
 const fallsOn = ({ now }: Reader, window: '5m' | '30m', base: '1h' | '6h', ratio: number): string =>
   `${now(`low${window}`)} > ${ratio} * ${both('max', now(`started${window}`), `${now(`lived${base}`)} / 12`)}`;
+
+/** What BreakerboxBudgetExhausted fires for, before it is kept. */
+export const exhausted = (ground: Ground): string => {
+  const paused = ground.series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] });
+  return isOrWas(ground, paused, ground.series(METRIC.budgetExhaustions), ground.settings.exhaustedWithin);
+};
+
+/**
+ * 1 while a burn is to be reported, 0 while a worse alert reports it and for a while after, and no value otherwise. So the last value of a
+ * range says which of the two came last. After the worse alert, only a burn that lasts longer than that alert and its own window counts.
+ */
+const alone = (burns: string, ...worse: readonly string[]): string =>
+  joined('or', ...worse.map((one) => `${bracketed(one)} * 0`), `${bracketed(burns)} ^ 0`);
+
+const longer = (one: string, other: string): string => durationOf(Math.max(seconds(one), seconds(other)));
 
 /** Sessions, their budgets, and how fast they use them up. */
 export const BUDGET: readonly Recording[] = [
@@ -148,5 +163,28 @@ export const BUDGET: readonly Recording[] = [
         `* (round(${read.now('lowBefore')}) >= bool ${settings.burnSlowLeastSessions / 2})`,
       ].join('\n');
     },
+  },
+  {
+    key: 'exhausted',
+    comment:
+      'The condition of BreakerboxBudgetExhausted, which mutes the burn of the same agent and is kept. The burn alerts read it, because the windows of a burn are longer than that.',
+    expr: exhausted,
+  },
+  {
+    key: 'burnFastAlone',
+    comment:
+      '1 while a fast burn is to be reported, 0 while BreakerboxBudgetExhausted reports it. Otherwise no value, so that the last one in a range says which of the two came last.',
+    expr: ({ read, settings: { exhaustedKeep } }) =>
+      alone(`${read.now('burnFast')} > 0`, `max_over_time(${read.over('exhausted', longer(short, exhaustedKeep))})`),
+  },
+  {
+    key: 'burnSlowAlone',
+    comment: 'The same for a slow burn, which a fast burn covers too.',
+    expr: ({ read, settings: { exhaustedKeep, burnFastKeep } }) =>
+      alone(
+        `${read.now('burnSlow')} > 0`,
+        `max_over_time(${read.over('exhausted', longer(half, exhaustedKeep))})`,
+        `max_over_time(${read.over('burnFast', longer(half, burnFastKeep))}) > 0`,
+      ),
   },
 ];

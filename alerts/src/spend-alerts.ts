@@ -1,4 +1,5 @@
-import { isOrWas, sessionsNow } from './agent-alerts.ts';
+import { sessionsNow } from './agent-alerts.ts';
+import { isOrWas } from './gained.ts';
 import type { AlertDefinition } from './alert.ts';
 import { limitedSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';

@@ -119,6 +119,39 @@ describe.concurrent('BreakerboxBudgetBurnSlow', () => {
     return run({ ...scenario, lasts: 3 * HOUR, firing }, (now, one) => burn(one, now, 60, now < end ? 10 : 4));
   });
 
+  /** The last session that falls low runs out too, and is resumed before a scrape. */
+  const runOut = (one: SimulatedProcess, now: number, lasts: number, low: number, until: number): void => {
+    burn(one, now, lasts, now < until ? low : 0);
+    if (now >= until || now % lasts !== Math.floor(lasts * 0.8) + 1) return;
+    one.pause('paused_budget');
+    one.pause('paused_budget', -1);
+  };
+  const all = ['BudgetBurnFast', 'BudgetBurnSlow', 'BudgetExhausted'];
+
+  // BudgetExhausted ends 18 minutes after the last session ran out. The windows of a burn are longer.
+  it.each([
+    ['a fast burn', 60, 10],
+    ['a slow burn', 300, 4],
+  ] as const)('and …Fast do not follow sessions that ran out, after %s', (_, lasts, low) => {
+    const firing = [{ alert: 'BudgetExhausted', after: 0, by: 420, until: end + 720, gone: end + 1300 }];
+    return run({ ...scenario, of: all, lasts: 4 * HOUR, firing }, (now, one) => runOut(one, now, lasts, low, end));
+  });
+
+  it('and …Fast end when sessions run out, and return only if the burn outlasts that', () => {
+    const out = HOUR + 120;
+    const firing = [
+      { alert: 'BudgetBurnFast', after: 285, by: 660, until: out - 60, gone: out + 180 },
+      { alert: 'BudgetExhausted', after: out - 60, by: out + 180, until: out + 1020, gone: out + 1260 },
+      { alert: 'BudgetBurnFast', after: out + 1080, by: out + 1300, until: end + 900, gone: end + 1300 },
+    ];
+    const second = (now: number, one: SimulatedProcess): void => {
+      burn(one, now, 60, now < end ? 10 : 0);
+      if (now === out) one.pause('paused_budget');
+      if (now === out) one.pause('paused_budget', -1);
+    };
+    return run({ ...scenario, of: all, lasts: 3.5 * HOUR, firing }, second);
+  });
+
   it('is silent when most sessions are older than the window, and few of them fall', () =>
     run({ ...scenario, lasts: 6 * HOUR, sessions: 100 }, (now, one) => {
       if (now % 900 === 450) one.begin();
