@@ -200,6 +200,7 @@ const paged = (agentOrTool: string): readonly string[] =>
       [title, text]
         .join('\n')
         .replaceAll(/ \(at \w+ \d+ [\d:]+ UTC\)/g, ' (at NOW)')
+        .replaceAll(/ failed since \w+ \d+ [\d:]+ UTC/g, ' failed since NOW')
         .replaceAll(/Firing since [^:]+:\d\d UTC/g, 'Firing since NOW')
         .replaceAll(/\n {2}_Breakerbox\w+_/g, '')
         .replaceAll(/until \w+ \d+ [\d:]+ UTC/g, 'until LATER')
@@ -400,7 +401,7 @@ describe('the pages of an incident', () => {
     expect(pages.map((page) => page.replaceAll(/sql( \(server\))?, blob/g, 'blob$1, sql'))).toEqual([
       `Critical: shared-agent: blob, sql fail together (server)
 1 firing, job incident · Runbook
-• Since THEN: Agent shared-agent (job incident) has recognised failures of several tools as one event. Tools that failed: blob (server), sql (server). Suspected: dependency database. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at NOW). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`,
+• Since THEN: Agent shared-agent (job incident) has recognised failures of several tools as one event. Tools that failed: blob (server), sql (server). Suspected: dependency database. 1 event is active, no session is paused, and calls of the affected tools are skipped until a probe succeeds (at NOW). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`,
     ]);
   });
 
@@ -440,12 +441,12 @@ describe('the pages of an incident', () => {
     expect(pagedSince('strict-agent', lostMs)).toEqual([
       `Critical: strict-agent: sessions are out of failure budget: deploy (server), logs (timeout)
 1 firing, job incident · Runbook
-• Since THEN: Agent strict-agent (job incident): 1 session is paused, because its failure budget is used up (at NOW). A paused session calls no tool until you resume it. Tools that failed: deploy (server), logs (timeout). Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
+• Since THEN: Agent strict-agent (job incident): 1 session is paused, because its failure budget is used up (at NOW). A paused session calls no tool until you resume it. Tools that failed since NOW: deploy (server), logs (timeout). Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
     ]);
     expect(pagedSince('leaving-agent', lostMs).slice(0, 1)).toEqual([
       `Critical: leaving-agent: sessions are out of failure budget: deploy (server), logs (timeout)
 1 firing, job incident · Runbook
-• Since THEN: Agent leaving-agent (job incident): Sessions ran out within the last 27 seconds, and were resumed or ended since. None is paused now (at NOW). A paused session calls no tool until you resume it. Tools that failed: deploy (server), logs (timeout). Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
+• Since THEN: Agent leaving-agent (job incident): Sessions ran out within the last 27 seconds, and were resumed or ended since. None is paused now (at NOW). A paused session calls no tool until you resume it. Tools that failed since NOW: deploy (server), logs (timeout). Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
     ]);
     // The first tool of a session fails most, and the order of the others depends on the moment.
     const burning = pagedSince('burner-agent', lostMs).map((page) =>
@@ -454,7 +455,7 @@ describe('the pages of an incident', () => {
     expect(burning).toEqual([
       `Critical: burner-agent: sessions use up their failure budgets: draft (server), OTHER (server), OTHER (server) and 1 more
 1 firing, job incident · Runbook
-• Since THEN: N% of the sessions that agent burner-agent (job incident) had in the last 90 seconds ran low: at most one failure is left in their budget. Over 8 seconds, this share was also more than 50 %, now or at most 23 seconds ago. The next failure that is charged pauses such a session. Tools that failed: draft (server), OTHER (server), OTHER (server), OTHER (server). Repair the tools that fail. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.`,
+• Since THEN: N% of the sessions that agent burner-agent (job incident) had in the last 90 seconds ran low: at most one failure is left in their budget. Over 8 seconds, this share was also more than 50 %, now or at most 23 seconds ago. The next failure that is charged pauses such a session. Tools that failed since NOW: draft (server), OTHER (server), OTHER (server), OTHER (server). Repair the tools that fail. To stop the calls of a tool until it works: breakerbox ctl force-open AGENT TOOL --reason WHY --for 8h.`,
     ]);
   });
 

@@ -3,7 +3,7 @@ import { type AlertDefinition, SWITCH_OFF } from './alert.ts';
 import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts';
 import { type Dialect, ofAll } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { categoryOfEvents, failingInTitle, failingTools, suspectOfEvents, toolsOfEvents } from './failing.ts';
+import { categoryOfEvents, failingInTitle, failingTools, failingToolsSince, suspectOfEvents, toolsOfEvents } from './failing.ts';
 import { isOrWas } from './gained.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, joined, label, METRIC } from './promql.ts';
 import type { Reader, RecordKey } from './record.ts';
@@ -31,7 +31,7 @@ const burnFast: AlertDefinition = {
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: sessions use up their failure budgets${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)} ${REPAIR}`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last hour ran low: at most one failure is left in their budget. Over 5 minutes, this share was also more than ${settings.burnFastRatio * 100} %, now or at most ${inWords(settings.burnFastKeep)} ago. The next failure that is charged pauses such a session.${failingToolsSince(dialect, andSelector)} ${REPAIR}`,
 };
 
 const burnSlow: AlertDefinition = {
@@ -48,7 +48,7 @@ const burnSlow: AlertDefinition = {
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: sessions have been short of failure budget for hours${failingInTitle(dialect, andSelector)}`,
   description: ({ dialect, settings, andSelector }) =>
-    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingTools(dialect, andSelector)} ${REPAIR}`,
+    `${dialect.value('percentage')} of the sessions that agent ${dialect.label('agent')} (job ${dialect.label('job')}) had in the last 6 hours ran low: at most one failure is left in their budget. Over 30 minutes, this share was also more than ${settings.burnSlowRatio * 100} %, now or at most ${inWords(settings.burnSlowKeep)} ago. The next failure that is charged pauses such a session.${failingToolsSince(dialect, andSelector)} ${REPAIR}`,
 };
 
 const STATE = label(ATTR.sessionState);
@@ -98,7 +98,7 @@ const budgetExhausted: AlertDefinition = {
       'are paused, because their failure budgets are used up',
       `Sessions ran out within the last ${within}, and were resumed or ended since. None is paused now`,
     );
-    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingTools(dialect, andSelector)} Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
+    return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}): ${paused}. A paused session calls no tool until you resume it.${failingToolsSince(dialect, andSelector)} Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
   },
 };
 
@@ -123,13 +123,23 @@ const systemicFailure: AlertDefinition = {
   summary: ({ dialect, andSelector }) =>
     `${dialect.label('agent')}: ${toolsOfEvents(dialect, andSelector)} fail together${categoryOfEvents(dialect, andSelector)}`,
   description: ({ dialect, andSelector }) => {
+    const active = `${METRIC.systemicActive.prometheus}{job=%q, ${AGENT}=%q${andSelector}}`;
+    const skipped = 'no session is paused, and calls of the affected tools are skipped until a probe succeeds';
+    const withoutPause = dialect.count({
+      query: `sum(${active}) > 0`,
+      args: ['job', 'agent'],
+      ofAll: { by: BY_AGENT, query: `sum by (${BY_AGENT}) (${ofAll(active)}) > 0` },
+      one: `1 event is active, ${skipped}`,
+      many: `%.0f events are active, ${skipped}`,
+      none: 'No event is active any more, because its session ended or its tools work again',
+    });
     const paused = sessionsNow(
       dialect,
       'paused_systemic',
       andSelector,
       'is paused for every tool',
       'are paused for every tool',
-      'No session is paused, and calls of the affected tools are skipped until a probe succeeds',
+      withoutPause,
     );
     return `Agent ${dialect.label('agent')} (job ${dialect.label('job')}) has recognised failures of several tools as one event.${failingTools(dialect, andSelector)}${suspectOfEvents(dialect, andSelector)} ${paused}. Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`;
   },

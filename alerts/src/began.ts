@@ -1,6 +1,6 @@
 import type { SessionState } from '@breakerbox/core';
 import type { TextGround } from './alert.ts';
-import type { AlertLabel, TextQuery } from './dialect.ts';
+import { type AlertLabel, LOOKED_BACK, type TextQuery } from './dialect.ts';
 import { durationOf, seconds } from './duration.ts';
 import { AGENT, ATTR, BY_TOOL, label, METRIC, PRIMARY, TOOL } from './promql.ts';
 import { RECORDED, type RecordKey } from './record.ts';
@@ -14,8 +14,6 @@ const OF_TOOL = ['job', 'agent', 'tool'] as const;
 const MATCH_AGENT = `job=%q, ${AGENT}=%q`;
 const MATCH_TOOL = `${MATCH_AGENT}, ${TOOL}=%q`;
 
-/** How far back a text looks. Of a trouble that lasts for longer, it says nothing, and messages say since when the alert fires. */
-const LOOKED_BACK = '6h';
 /** What was there at the first of those minutes was there before. */
 const FIRST = asSeconds(durationOf(seconds(LOOKED_BACK) - seconds(WINDOW.short)));
 

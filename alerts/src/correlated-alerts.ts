@@ -74,7 +74,7 @@ const ofOneAgent: AlertDefinition = {
     `${dialect.label('agent')}: ${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, { before: '', most: MOST_IN_TITLE, otherwise: 'several tools' })} opened together (${dialect.label('error')})`,
   began: beganWith(OF_AGENT, ['job', 'agent']),
   description: ({ dialect, settings, andSelector }) =>
-    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector)}. Look for what these tools share. While this alert fires, Alertmanager mutes the warnings of the single tools. ${LOOK}`,
+    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector)}. Look for what these tools share.${dialect.muting(' While this alert fires, Alertmanager mutes the warnings of the single tools.')} ${LOOK}`,
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -86,7 +86,7 @@ const onSeveralAgents: AlertDefinition = {
   summary: ({ dialect }) => `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
   began: beganWith(OF_TOOL, ['tool']),
   description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool. Alertmanager mutes the warnings of the single agents during this alert. ${LOOK}`,
+    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool.${dialect.muting(' Alertmanager mutes the warnings of the single agents during this alert.')} ${LOOK}`,
 };
 
 /** Alerts about circuits that opened together. */

@@ -1,4 +1,5 @@
 import { GROUP_PREFIX } from '@breakerbox/core';
+import { seconds } from './duration.ts';
 import { AGENT, CURRENCY, ERROR, LIMIT, SUSPECT, TOOL } from './promql.ts';
 
 /** Dashboards that alerts link to, by uid. */
@@ -27,7 +28,7 @@ const LABEL: Readonly<Record<ListedLabel, string>> = {
 export interface TextQuery {
   /** PromQL in which each `%q` is replaced by one of `args`, in order. */
   readonly query: string;
-  /** `from` replaces a `%.0f`: some minutes before the trouble began, or 0 if that is not known. */
+  /** `from` replaces a `%.0f`: some minutes before the trouble began, or {@link LOOKED_BACK} ago if that is not known. */
   readonly args: readonly (AlertLabel | 'from')[];
 }
 
@@ -90,6 +91,10 @@ export interface Dialect {
   count(text: CountInText): string;
   /** A Unix time that a query gives, such as `since Nov 27 18:16 UTC`; empty without a result, and if the templates cannot query. */
   time(before: string, query: TextQuery, after: string): string;
+  /** Since when names in a text count. `otherwise` is a duration in words, if the templates cannot query. */
+  sinceFrom(otherwise: string): string;
+  /** A sentence about what Alertmanager mutes; empty for rules that it may not receive. */
+  muting(text: string): string;
   /** A text whose queries and link may read `from`, some minutes before the time that `began` gives. */
   withFrom(text: string, began: TextQuery | undefined): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
@@ -113,8 +118,10 @@ const search = (dialectLabel: (name: string) => string, labels: readonly AlertLa
     )
     .join('&');
 
+/** How far back a text and a link look. Of a trouble that lasts for longer, messages say since when the alert fires. */
+export const LOOKED_BACK = '6h';
 /** The time range of a link, if it is not known when the trouble began. */
-const LAST_HOURS = 'from=now-6h';
+const LAST_HOURS = `from=now-${LOOKED_BACK}`;
 
 const path = (uid: DashboardUid, labels: readonly AlertLabel[], from: string): string =>
   `/d/${uid}?${search((name) => `$labels.${name}`, labels)}&${from}&to=now`;
@@ -135,6 +142,7 @@ const MOST_LISTED = 5;
 
 /** A variable of the template: a Unix time in seconds. */
 const FROM = '$from';
+const TIME = '.Format "Jan 2 15:04 MST"';
 
 const asked = ({ query, args }: TextQuery): string =>
   `printf \`${query}\` ${args.map((name) => (name === 'from' ? FROM : `$labels.${LABEL[name]}`)).join(' ')} | query`.replace(
@@ -142,12 +150,17 @@ const asked = ({ query, args }: TextQuery): string =>
     ' |',
   );
 
+/** The same time if it is not known when the trouble began. */
+const LONG_AGO: TextQuery = { query: `vector(time() - ${seconds(LOOKED_BACK) - 15 * 60})`, args: [] };
+
 /**
  * A quarter of an hour before the minute in which the trouble began: what led to it is in there. A text says and a link shows what happened
  * since then, for as long as the alert fires.
  */
-const fromOf = ({ query, args }: TextQuery): string =>
-  `{{ ${FROM} := 0.0 }}{{ with ${asked({ query: `floor((${query}) / 60) * 60 - 15 * 60`, args })} }}{{ ${FROM} = . | first | value }}{{ end }}`;
+const fromOf = ({ query, args }: TextQuery = LONG_AGO): string => {
+  const known = query === LONG_AGO.query ? query : `(${query}) or on () ${LONG_AGO.query}`;
+  return `{{ ${FROM} := 0.0 }}{{ with ${asked({ query: `floor((${known}) / 60) * 60 - 15 * 60`, args })} }}{{ ${FROM} = . | first | value }}{{ end }}`;
+};
 
 /** `a, b (network), and 2 more`. Label names have no dots in templates. */
 const listed = ({ list, detail, most = MOST_LISTED, isSorted }: Omit<InText, keyof TextQuery>): string =>
@@ -176,15 +189,16 @@ export const prometheusDialect = ({
     `{{ with ${asked(text)} }}{{ with . | first | value }}{{ if eq . 1.0 }}${one}{{ else }}{{ printf "${many}" . }}{{ end }}{{ end }}` +
     `{{ else }}${none}{{ end }}`,
   time: (before, text, after) =>
-    `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime).Format "Jan 2 15:04 MST" }}${after}{{ end }}`,
+    `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime)${TIME} }}${after}{{ end }}`,
+  sinceFrom: () => `since {{ (${FROM} | toTime)${TIME} }}`,
+  muting: (text) => text,
   withFrom: (text, began) => {
     const first = text.lastIndexOf('{{', text.indexOf(FROM));
     if (first === -1 || !text.includes(FROM)) return text;
-    const from = began === undefined ? `{{ ${FROM} := 0.0 }}` : fromOf(began);
-    return text.slice(0, first) + from + text.slice(first);
+    return text.slice(0, first) + fromOf(began) + text.slice(first);
   },
   dashboardUrl: (uid, labels) =>
-    `${grafanaUrl}${path(uid, labels, `{{ if ${FROM} }}from={{ printf "%.0f" ${FROM} }}000{{ else }}${LAST_HOURS}{{ end }}`)}`,
+    `${grafanaUrl}${path(uid, labels, `from={{ printf "%.0f" ${FROM} }}000`)}`,
   // Without the external label the text is empty, and messages have no link.
   consoleUrl: (labels) =>
     consoleUrl === undefined
@@ -214,6 +228,8 @@ const grafanaTexts = ({ grafanaUrl, consoleUrl }: Addresses): Omit<Dialect, 'que
     `{{ with $values.A }}{{ if eq .Value 1.0 }}1 ${one}{{ else }}{{ printf "%.0f" .Value }} ${many}{{ end }}{{ end }}`,
   ofGroup,
   time: () => '',
+  sinceFrom: (otherwise) => `in the last ${otherwise}`,
+  muting: () => '',
   withFrom: (text) => text,
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, LAST_HOURS)}`,
   consoleUrl: (labels) => (consoleUrl === undefined ? undefined : `${consoleUrl}${consolePath(labels)}`),

@@ -1,4 +1,5 @@
 import { type Dialect, type OfAll, ofAll, type TextQuery } from './dialect.ts';
+import { inWords } from './duration.ts';
 import {
   AGENT,
   ATTR,
@@ -65,8 +66,12 @@ const failed = (andSelector: string) => {
 };
 
 /** ` Tools that failed: a (network), b (server).` */
-export const failingTools = (dialect: Dialect, andSelector: string): string =>
-  dialect.query({ ...failed(andSelector), before: ' Tools that failed: ', after: '.' });
+export const failingTools = (dialect: Dialect, andSelector: string, since = ''): string =>
+  dialect.query({ ...failed(andSelector), before: ` Tools that failed${since}: `, after: '.' });
+
+/** The same with the time since when failures count: a session may have used up its budget over hours. */
+export const failingToolsSince = (dialect: Dialect, andSelector: string): string =>
+  failingTools(dialect, andSelector, ` ${dialect.sinceFrom(inWords(WINDOW.half))}`);
 
 /** The same for a title: `: a (network), b (server)`. */
 export const failingInTitle = (dialect: Dialect, andSelector: string): string =>
@@ -117,9 +122,14 @@ export const failuresOfKeys = (andSelector: string): Found =>
 const events = (andSelector: string, by = ERROR, matchers = ''): Found =>
   grewBy(by, `${METRIC.systemicEvents.prometheus}{${OF_AGENT}${matchers}${andSelector}}`, AGENT_LABELS);
 
-/** The categories of the systemic events: ` (network)`. */
+/** The categories of the systemic events: ` (network)`. Failures of several categories have none in common, and then it is `_MIXED`. */
 export const categoryOfEvents = (dialect: Dialect, andSelector: string): string =>
-  dialect.query({ ...events(andSelector), before: ' (', list: 'error', after: ')' });
+  dialect.query({
+    ...events(andSelector, ERROR, `, ${ERROR}!~"_.*"`),
+    before: ' (',
+    list: 'error',
+    after: ')',
+  });
 
 /** What the agent suspects behind those events: ` Suspected: dependency proxy.` */
 export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =>

@@ -209,14 +209,15 @@ const ORDERS = [
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
-/** Tests begin in 1970. The link begins a quarter of an hour before the trouble did. */
-const rangeFrom = (began = ''): string => {
-  const from = began === '' ? 0 : Date.parse(began.replace(' UTC', ' 1970 UTC')) / 1000 - 900;
-  return `${from === 0 ? 'from=now-6h' : `from=${from}000`}&to=now`;
+/** Tests begin in 1970. The link begins a quarter of an hour before the trouble did, or else six hours ago. */
+const rangeFrom = (at: number, began = ''): string => {
+  const from =
+    began === '' ? Math.floor(at / 60) * 60 - 6 * 3600 : Date.parse(began.replace(' UTC', ' 1970 UTC')) / 1000 - 900;
+  return `from=${from}000&to=now`;
 };
 
 const saying = ({ at, alert, labels, summary, description, dashboard, began }: Text) => {
-  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: `${dashboard}&${rangeFrom(began)}` };
+  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: `${dashboard}&${rangeFrom(at, began)}` };
   const annotations = { summary, description, ...links, console_url: '', ...(began !== undefined && { began }) };
   return {
     eval_time: `${at}s`,

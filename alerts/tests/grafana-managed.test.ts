@@ -204,6 +204,12 @@ it('reads a value only where there is one, because Grafana renders the texts of 
   for (const read of reads) expect(read).toMatch(/^\{\{ with \$values\.[A-Z] \}\}$/);
 });
 
+it('does not say what Alertmanager mutes, because Grafana mutes nothing', () => {
+  const file: GrafanaFile = parse(grafanaAlerting(options).text);
+  const texts = file.groups.flatMap(({ rules }) => rules).flatMap(({ annotations }) => Object.values(annotations));
+  expect(texts.filter((text) => text.includes('Alertmanager'))).toEqual([]);
+});
+
 describe('the names in the texts', () => {
   const rules = (parse(grafanaAlerting().text) as GrafanaFile).groups.flatMap((group) => group.rules);
   const ruleOf = (name: string) => rules.find(({ title }) => title.replace(/ .*/, '') === `Breakerbox${name}`);

@@ -104,7 +104,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: t, u fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: t (network), u (network). Suspected: network. No session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: t (network), u (network). Suspected: network. 1 event is active, no session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 00:04 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:00 UTC',
     };
@@ -154,8 +154,20 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
   it('sees an event whose session ends at once; two tools that open apart are not an event', () => {
     const firing = [{ alert, after: 361, by: 361 + 2 * interval, until: 1080, gone: 1170 + 2 * interval }];
     const processes = agents(['event', 'apart'], { tools: ['t', 'u'] });
-    return run({ interval, of, lasts: 1500, processes, firing }, (now, event, apart) => {
+    const says = {
+      at: 480,
+      alert,
+      labels: { ...labels, gen_ai_agent_name: 'event' },
+      summary: 'event: u, t fail together (network)',
+      description:
+        'Agent event (job fleet) has recognised failures of several tools as one event. Tools that failed: u (network), t (network). Suspected: network. No event is active any more, because its session ended or its tools work again (at Jan 1 00:08 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
+      dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=event',
+      began: 'Jan 1 00:06 UTC',
+    };
+    return run({ interval, of, lasts: 1500, processes, firing, says: [says] }, (now, event, apart) => {
       if (now === 361) {
+        event.call('t', 'network');
+        event.call('u', 'network', 2);
         event.pause('paused_systemic');
         event.end(1, {}, 'paused_systemic');
       }
@@ -175,7 +187,7 @@ it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, count
       .reverse()
       .map((tool) => `${tool} (server)`)
       .join(', ');
-  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Tools that failed: ${named(5)} and 6 more. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
+  const description = `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 00:06 UTC). A paused session calls no tool until you resume it. Tools that failed since Dec 31 23:45 UTC: ${named(5)} and 6 more. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`;
   const templates = readFileSync(
     new URL('../../stack/alertmanager/templates/breakerbox.tmpl', import.meta.url),
     'utf8',
@@ -197,6 +209,41 @@ it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, count
     if (now !== 60) return;
     for (const [index, tool] of tools.entries()) one.call(tool, 'server', index + 1);
     one.pause('paused_budget');
+  });
+});
+
+it.concurrent('B1: names what failed in the last six hours of a longer trouble, and no category of a mixed event', () => {
+  const failed = 'x (server), y (network)';
+  const common = { at: 8 * 3600, labels, began: '' };
+  const dashboard = (name: string) => `/d/breakerbox-${name}?var-job=fleet&var-agent=a`;
+  const says = [
+    {
+      ...common,
+      alert: 'BudgetExhausted',
+      summary: `a: sessions are out of failure budget: ${failed}`,
+      description: `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 08:00 UTC). A paused session calls no tool until you resume it. Tools that failed since Jan 1 02:00 UTC: ${failed}. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
+      dashboard: dashboard('failure-budget'),
+    },
+    {
+      ...common,
+      alert: 'SystemicFailure',
+      summary: 'a: x, y fail together',
+      description: `Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: ${failed}. 1 event is active, no session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 08:00 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`,
+      dashboard: dashboard('correlated-failures'),
+    },
+  ];
+  const firing = ['BudgetExhausted', 'SystemicFailure'].map((alert) => ({ alert, after: 3600, by: 3720 }));
+  const processes = [new SimulatedProcess({ tools: ['x', 'y', 'old'] })];
+  const of = ['BudgetExhausted', 'SystemicFailure'];
+  return run({ interval: 60, of, lasts: 8 * 3600, processes, sessions: 2, firing, says, orders: 1 }, (now, one) => {
+    if (now === 60) one.call('old', 'permission', 500);
+    if (now === 3600) one.pause('paused_budget');
+    if (now === 3600) one.event(1, 'unknown', '_MIXED');
+    if (now !== 5 * 3600) return;
+    one.call('x', 'server', 2);
+    one.call('y', 'network');
+    one.event(1, 'unknown', '_MIXED');
+    one.event(-1);
   });
 });
 

@@ -137,9 +137,9 @@ export class SimulatedProcess {
   }
 
   /** Starts or ends events. In scope process, no session is paused. */
-  event(events = 1, suspect = 'network'): void {
+  event(events = 1, suspect = 'network', category = 'network'): void {
     this.#add(METRIC.systemicActive, {}, events);
-    if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: 'network', [ATTR.suspect]: suspect }, events);
+    if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: category, [ATTR.suspect]: suspect }, events);
   }
 
   /** Limits of runs are advised or reached. */
