@@ -39,6 +39,8 @@ const title =
 const OF_TOOL = ['job', 'agent', 'tool'] as const;
 const MATCH_TOOL = `job=%q, ${AGENT}=%q, ${TOOL}=%q`;
 
+const NOT_CLOSED_STATE = `${label(ATTR.state)}=~"${NOT_CLOSED.join('|')}"`;
+
 const common = {
   severity: 'warning',
   dashboard: 'breakerbox-tool-detail',
@@ -84,15 +86,18 @@ const circuitOpen: AlertDefinition = {
     const of = `${MATCH_TOOL}${andSelector}`;
     const ofKeys = failuresOfKeys(andSelector);
     const opened = `${METRIC.openedTime.prometheus}{${of}} > 0`;
+    const isOpen = `sum by (${BY_TOOL}) (${METRIC.circuits.prometheus}{${of}, ${NOT_CLOSED_STATE}}) > 0`;
+    // The circuit of the tool itself may have opened long before those of its keys, and have closed since. Between two sessions none is open.
+    const found = (by: string, whole: (query: string) => string, keys: string): string => {
+      const all = `max by (${by}) (${whole(opened)})`;
+      const on = by === ERROR ? 'on ()' : `on (${BY_TOOL})`;
+      return `(max by (${by}) (${whole(`${opened} and on (${BY_TOOL}) ${isOpen}`)}) or ${on} ${keys} or ${on} ${all})`;
+    };
     const openedBy = dialect.query({
       before: ' (',
-      ofAll: {
-        by: BY_TOOL,
-        query: `(max by (${BY_TOOL}, ${ERROR}) (${ofAll(opened)}) or ${ofKeys.ofAll.query})`,
-        isOne: true,
-      },
-      query: `topk(1, max by (${ERROR}) (${opened}) or ${ofKeys.query})`,
-      args: [...OF_TOOL, ...ofKeys.args],
+      ofAll: { by: BY_TOOL, query: found(`${BY_TOOL}, ${ERROR}`, ofAll, ofKeys.ofAll.query), isOne: true },
+      query: `topk(1, ${found(ERROR, (query) => query, ofKeys.query)})`,
+      args: [...OF_TOOL, ...OF_TOOL, ...ofKeys.args, ...OF_TOOL],
       list: 'error',
       after: ')',
     });
@@ -102,7 +107,7 @@ const circuitOpen: AlertDefinition = {
   description: (ground) => {
     const { dialect, andSelector, settings } = ground;
     const of = `${MATCH_TOOL}${andSelector}`;
-    const keys = `${METRIC.circuits.prometheus}{${of}, ${label(ATTR.state)}=~"open|half_open"}`;
+    const keys = `${METRIC.circuits.prometheus}{${of}, ${NOT_CLOSED_STATE}}`;
     const kept = durationOf(seconds(settings.openKeep) + seconds(settings.gap));
     const circuits = dialect.count({
       query: `sum(${keys}) > 0`,

@@ -30,9 +30,12 @@ describe.concurrent.each(INTERVALS)('BreakerboxCircuitOpen, every %i s', (interv
   it('C14: fires when nine of ten calls are skipped for their keys, though the circuit of the tool is closed', () => {
     const firing = [{ alert: 'CircuitOpen', after: 420, by: 540 + 2 * interval, until: 900, gone: 1420 }];
     const processes = agents(['some', 'most']);
-    const keys = { agent: 'most', began: 'Jan 1 00:01 UTC' };
+    // Not the category of an opening that was over before.
+    const keys = { agent: 'most', began: 'Jan 1 00:01 UTC', category: 'network' };
     const says = [open(interval === 1 ? 600 : 720, 'circuits of its keys, such as hosts', 't', keys)];
     return run({ interval, of, lasts: 1500, processes, firing, says }, (now, some, most) => {
+      if (now === 5) most.opened(now, 't', 'timeout');
+      if (now === 60) most.failKey('t', 'network', 3);
       if (now < 60 || now >= 900 || now % 10 !== 0) return;
       most.skip('t', 1, 'key_open');
       some.skip('t', 4, 'key_open');

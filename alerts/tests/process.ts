@@ -168,6 +168,12 @@ export class SimulatedProcess {
     this.#outcome(tool, result, calls, took);
   }
 
+  /** Calls fail, and their keys are to blame. */
+  failKey(tool: string, category: Category, calls = 1): void {
+    const blamed = { [ATTR.outcome]: 'failure', [ATTR.errorType]: category, [ATTR.blames]: 'key' };
+    this.#add(METRIC.errors, { [ATTR.tool]: tool, ...blamed }, calls);
+  }
+
   skip(tool: string, calls = 1, reason: Reason = 'open'): void {
     this.#decide(tool, 'skip', reason, calls);
   }
@@ -177,8 +183,13 @@ export class SimulatedProcess {
     this.call(tool, category, 3 * circuits);
     this.charge(3 * circuits);
     this.#move(tool, 'closed', 'open', circuits);
-    this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
+    this.opened(second, tool, category);
     this.#unavailable(tool, second);
+  }
+
+  /** A circuit opened at this second, and is closed again. */
+  opened(second: number, tool: string, category: Category): void {
+    this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
   }
 
   /** The tool asks to wait until this second. */
