@@ -3,6 +3,8 @@ import { type AlertLabel, type Dialect, type InText, ofAll, type TextQuery } fro
 import { inWords } from './duration.ts';
 import { MOST_IN_TITLE } from './failing.ts';
 import { AGENT, BY_AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';
+import { RECORDED, type RecordKey } from './record.ts';
+import { asSeconds, oldest } from './recording-correlation.ts';
 import type { RuleSettings } from './settings.ts';
 
 const COMMENT =
@@ -17,52 +19,59 @@ const common = {
   keepFiringFor: ({ correlatedKeep }: RuleSettings): string => correlatedKeep,
 } as const;
 
-const openedSeries = (matchers: string, andSelector: string): string =>
-  `${METRIC.openedTime.prometheus}{${matchers}, ${ERROR}=%q${andSelector}}`;
+/** Those that have opened together, and how a text finds them. */
+interface Together {
+  readonly list: 'agent' | 'tool';
+  readonly since: RecordKey;
+  readonly matchers: string;
+  /** The labels that the matchers read. */
+  readonly args: readonly AlertLabel[];
+}
 
-/** Openings of the last ten minutes, and those whose tools are still not closed. */
-const openings = (matchers: string, andSelector: string): { readonly recent: string; readonly lasting: string } => {
-  const opened = openedSeries(matchers, andSelector);
-  const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
-  return {
-    recent: `${opened} > time() - 10 * 60`,
-    lasting: `${opened} > 0 and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0`,
-  };
-};
+const sinceOf = ({ since, matchers, args }: Together): TextQuery => ({
+  query: `${RECORDED[since]}{${matchers}, ${ERROR}=%q}`,
+  args: [...args, 'error'],
+});
 
-/** The first of those openings. */
-const beganWith =
-  (matchers: string, args: readonly AlertLabel[]) =>
-  ({ andSelector }: TextGround): TextQuery => {
-    const { recent, lasting } = openings(matchers, andSelector);
-    return { query: `min(${recent}) or min(${lasting})`, args: [...args, 'error', ...args, 'error'] };
-  };
-
-/** The names of the tools or agents that opened recently or are still not closed. */
+/** The names of the tools or agents that have opened since then. Grafana knows only those of the last minutes, or of the last hour if they last. */
 const names = (
-  dialect: Dialect,
-  list: 'agent' | 'tool',
-  matchers: string,
-  args: readonly AlertLabel[],
-  andSelector: string,
+  { dialect, settings, andSelector }: TextGround,
+  together: Together,
   inTitle?: Pick<InText, 'before' | 'most' | 'otherwise'>,
 ): string => {
-  const { recent, lasting } = openings(matchers, andSelector);
-  const by = list === 'tool' ? `${BY_AGENT}, ${ERROR}` : `${TOOL}, ${ERROR}`;
-  const listed = list === 'tool' ? TOOL : BY_AGENT;
+  const { list, matchers } = together;
+  const [by, listed] = list === 'tool' ? [`${BY_AGENT}, ${ERROR}`, TOOL] : [`${TOOL}, ${ERROR}`, BY_AGENT];
+  const only = list === 'tool' ? `, ${ONLY_TOOLS}` : '';
+  const opened = `${METRIC.openedTime.prometheus}{${matchers}, ${ERROR}=%q${only}${andSelector}}`;
+  const notClosed = `${METRIC.circuits.prometheus}{breakerbox_state=~"${NOT_CLOSED.join('|')}"${andSelector}}`;
+  const lasting = `${opened} > time() - ${asSeconds(oldest(settings))} and on (${BY_TOOL}) sum by (${BY_TOOL}) (${notClosed}) > 0`;
+  const since = sinceOf(together);
   return dialect.query({
     before: ': ',
-    ofAll: { by, query: `max by (${by}, ${listed}) (${ofAll(`${recent} or ${lasting}`)})` },
-    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${recent} or ${lasting})`,
-    args: [...args, 'error', ...args, 'error'],
+    ofAll: {
+      by,
+      query: `max by (${by}, ${listed}) (${ofAll(`${opened} > time() - 10 * 60 or ${lasting}`)})`,
+    },
+    query: `max by (${list === 'tool' ? TOOL : AGENT}) (${opened} >= scalar(${since.query}))`,
+    args: [...since.args, ...since.args],
     list,
     after: '',
     ...inTitle,
   });
 };
 
-const OF_TOOL = `${TOOL}=%q`;
-const OF_AGENT = `job=%q, ${AGENT}=%q, ${ONLY_TOOLS}`;
+const TOOLS: Together = {
+  list: 'tool',
+  since: 'correlatedToolsSince',
+  matchers: `job=%q, ${AGENT}=%q`,
+  args: ['job', 'agent'],
+};
+const AGENTS: Together = {
+  list: 'agent',
+  since: 'correlatedAgentsSince',
+  matchers: `${TOOL}=%q`,
+  args: ['tool'],
+};
 
 const ofOneAgent: AlertDefinition = {
   ...common,
@@ -70,11 +79,13 @@ const ofOneAgent: AlertDefinition = {
   labels: ['job', 'agent', 'error'],
   comment: `Several tools of one agent, across its processes. Within one session, the session itself detects this. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedToolsHeld'),
-  summary: ({ dialect, andSelector }) =>
-    `${dialect.label('agent')}: ${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector, { before: '', most: MOST_IN_TITLE, otherwise: 'several tools' })} opened together (${dialect.label('error')})`,
-  began: beganWith(OF_AGENT, ['job', 'agent']),
-  description: ({ dialect, settings, andSelector }) =>
-    `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(dialect, 'tool', OF_AGENT, ['job', 'agent'], andSelector)}. Look for what these tools share.${dialect.muting(' While this alert fires, Alertmanager mutes the warnings of the single tools.')} ${LOOK}`,
+  summary: (ground) =>
+    `${ground.dialect.label('agent')}: ${names(ground, TOOLS, { before: '', most: MOST_IN_TITLE, otherwise: 'several tools' })} opened together (${ground.dialect.label('error')})`,
+  began: () => sinceOf(TOOLS),
+  description: (ground) => {
+    const { dialect, settings } = ground;
+    return `At least ${dialect.value('count')} tools of agent ${dialect.label('agent')} (job ${dialect.label('job')}) opened within ${inWords(settings.correlatedWithin)} of each other with errors of category ${dialect.label('error')}, or did so earlier and are still out of use${names(ground, TOOLS)}. Look for what these tools share.${dialect.muting(' While this alert fires, Alertmanager mutes the warnings of the single tools.')} ${LOOK}`;
+  },
 };
 
 const onSeveralAgents: AlertDefinition = {
@@ -84,9 +95,11 @@ const onSeveralAgents: AlertDefinition = {
   comment: `One tool that opened on several agents. The cause is the service behind it, not an agent. ${COMMENT}`,
   expr: ({ read }) => read.now('correlatedAgentsHeld'),
   summary: ({ dialect }) => `${dialect.label('tool')} opened on several agents together (${dialect.label('error')})`,
-  began: beganWith(OF_TOOL, ['tool']),
-  description: ({ dialect, settings, andSelector }) =>
-    `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(dialect, 'agent', OF_TOOL, ['tool'], andSelector)}. Look at the service behind the tool.${dialect.muting(' Alertmanager mutes the warnings of the single agents during this alert.')} ${LOOK}`,
+  began: () => sinceOf(AGENTS),
+  description: (ground) => {
+    const { dialect, settings } = ground;
+    return `Tool ${dialect.label('tool')} (all jobs) opened on at least ${dialect.value('count')} agents within ${inWords(settings.correlatedWithin)} with errors of category ${dialect.label('error')}, or did so earlier and is still out of use there${names(ground, AGENTS)}. Look at the service behind the tool.${dialect.muting(' Alertmanager mutes the warnings of the single agents during this alert.')} ${LOOK}`;
+  },
 };
 
 /** Alerts about circuits that opened together. */

@@ -80,6 +80,8 @@ export const RECORDED = {
   lastOpenings: 'job_agent_tool_error:breakerbox_circuit_opened_time_seconds:max',
   correlatedTools: 'job_agent_error:breakerbox_correlated_tools:count',
   correlatedAgents: 'tool_error:breakerbox_correlated_agents:count',
+  correlatedToolsSince: 'job_agent_error:breakerbox_correlated_tools_since:min',
+  correlatedAgentsSince: 'tool_error:breakerbox_correlated_agents_since:min',
   correlatedToolsHeld: 'job_agent_error:breakerbox_correlated_tools_held:count',
   correlatedAgentsHeld: 'tool_error:breakerbox_correlated_agents_held:count',
 } as const satisfies Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { OTHER_TOOL } from '@breakerbox/core';
-import { seconds } from './duration.ts';
+import { durationOf, seconds } from './duration.ts';
 import {
   AGENT,
   ATTR,
@@ -15,7 +15,7 @@ import {
   TOOL,
 } from './promql.ts';
 import type { Ground, Recording, RecordKey } from './record.ts';
-import { WINDOW } from './settings.ts';
+import { type RuleSettings, WINDOW } from './settings.ts';
 
 /**
  * A duration as a number of seconds to compare Unix times with, written as a product (`2 * 60`), so that it is easy to find and
@@ -23,16 +23,19 @@ import { WINDOW } from './settings.ts';
  */
 export const asSeconds = (duration: string): string => `${seconds(duration) / 60} * 60`;
 
-/** How many of `members` opened at most this long before the latest of their group. */
+/** Those of `members` that opened at most this long before the latest of their group. */
+const latest = (by: string, members: string, within: string): string =>
+  `${members}\n>= on (${by}) group_left ()\n(${aggregated('max', by, members)} - ${asSeconds(within)})`;
+
 const together = (by: string, members: string, within: string): string =>
-  aggregated(
-    'count',
-    by,
-    `${members}\n>= on (${by}) group_left ()\n(${aggregated('max', by, members)} - ${asSeconds(within)})`,
-  );
+  aggregated('count', by, latest(by, members, within));
 
 const recent = (by: string, members: string, age: string): string =>
   `${aggregated('max', by, members)} >= time() - ${asSeconds(age)}`;
+
+/** How old an opening may be of what was found in the last hour. */
+export const oldest = ({ correlatedHold, correlatedMemory }: RuleSettings): string =>
+  durationOf(Math.min(seconds(correlatedHold), seconds(WINDOW.hour) + seconds(correlatedMemory)));
 
 /** The last openings by agent, tool and category, across jobs: an agent in two jobs is one agent. */
 const byAgent = ({ read }: Ground): string =>
@@ -42,15 +45,32 @@ const byAgent = ({ read }: Ground): string =>
 const enoughAgents = ({ read, settings: { correlatedAgents, correlatedShare } }: Ground): string =>
   `clamp_min(\n${indented(`${correlatedShare} * ${read.now('agentsOfTool')}`)},\n  ${correlatedAgents}\n)`;
 
+interface Keys {
+  readonly found: RecordKey;
+  readonly since: RecordKey;
+  readonly held: RecordKey;
+}
+const OF_TOOLS: Keys = { found: 'correlatedTools', since: 'correlatedToolsSince', held: 'correlatedToolsHeld' };
+const OF_AGENTS: Keys = { found: 'correlatedAgents', since: 'correlatedAgentsSince', held: 'correlatedAgentsHeld' };
+
+/** The first opening of those that were found. It stays for as long as the rule holds. */
+const since = ({ read, settings }: Ground, key: Keys, by: string, members: string): string => {
+  const { gap, correlatedWithin } = settings;
+  const found = `${latest(by, members, correlatedWithin)}\nand on (${by}) ${read.now(key.found)}`;
+  const before = `last_over_time(${read.over(key.since, gap)})\nand last_over_time(${read.over(key.held, gap)})`;
+  const marked = `label_replace(\n${indented(`${before},\n"before", "yes", "", ""`)}\n)`;
+  return `min by (${by}) (\n${indented(joined('or', found, marked))}\n)`;
+};
+
 /**
- * Found now, or held: as many tools or agents that opened with this category are still out of use, and the rule held at each
+ * Found now, or held: as many tools or agents that opened with this category since then are still out of use, and the rule held at each
  * evaluation since. Grafana records nothing, so there the rule holds if it was found within the last hour.
  *
  * @param members groups of series of the last opening
  */
 const held = (
   { series, read, settings, recorded }: Ground,
-  key: { readonly found: RecordKey; readonly held: RecordKey },
+  key: Keys,
   by: string,
   members: string,
   least: number,
@@ -59,14 +79,19 @@ const held = (
   const outOfUse = recorded
     ? `${read.now('outOfUse')} > 0`
     : `${read.now('notClosed')} > 0 >= ${settings.openShare} * ${read.now('circuits')}`;
-  const still = `${opened} >= time() - ${asSeconds(settings.correlatedHold)}\nand on (${BY_TOOL}) (${outOfUse})`;
+  const first = recorded ? `on (${by}) group_left () ${read.now(key.since)}` : `time() - ${asSeconds(oldest(settings))}`;
+  const still = `${opened} >= ${first}\nand on (${BY_TOOL}) (${outOfUse})`;
   const many = `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}`;
   // What was found in the last hour and opened in the last minutes is found now. Each definition once, because there it is the query.
   if (!recorded) {
     const now = recent(by, opened, settings.correlatedRecent);
     return `max_over_time(${read.over(key.found, WINDOW.hour)})\nand ${bracketed(joined('or', many, now))}`;
   }
-  const holds = `${many}\nand last_over_time(${read.over(key.held, settings.gap)})`;
+  const holds = [
+    many,
+    `and ${read.now(key.since)} >= time() - ${asSeconds(settings.correlatedHold)}`,
+    `and last_over_time(${read.over(key.held, settings.gap)})`,
+  ].join('\n');
   return `${read.now(key.found)}\nor\n${bracketed(holds)}`;
 };
 
@@ -170,13 +195,23 @@ export const CORRELATION: readonly Recording[] = [
     },
   },
   {
+    key: 'correlatedToolsSince',
+    comment: 'When the first of them opened, as a Unix time, for as long as the rules below hold.',
+    expr: (ground) => since(ground, OF_TOOLS, `${BY_AGENT}, ${ERROR}`, ground.read.now('lastOpenings')),
+  },
+  {
+    key: 'correlatedAgentsSince',
+    comment: '',
+    expr: (ground) => since(ground, OF_AGENTS, `${TOOL}, ${ERROR}`, byAgent(ground)),
+  },
+  {
     key: 'correlatedToolsHeld',
     comment:
-      'The same, held while as many tools or agents that opened with this category are still out of use. The rule reads its own last value, so that once it is over, later failures with other causes do not bring it back.',
+      'The same, held while as many tools or agents that opened with this category since then are still out of use. The rule reads its own last value, so that once it is over, later failures with other causes do not bring it back.',
     expr: (ground) =>
       held(
         ground,
-        { found: 'correlatedTools', held: 'correlatedToolsHeld' },
+        OF_TOOLS,
         `${BY_AGENT}, ${ERROR}`,
         `${BY_TOOL}, ${ERROR}`,
         ground.settings.correlatedTools,
@@ -188,7 +223,7 @@ export const CORRELATION: readonly Recording[] = [
     expr: (ground) =>
       held(
         ground,
-        { found: 'correlatedAgents', held: 'correlatedAgentsHeld' },
+        OF_AGENTS,
         `${TOOL}, ${ERROR}`,
         `${AGENT}, ${TOOL}, ${ERROR}`,
         ground.settings.correlatedAgents,

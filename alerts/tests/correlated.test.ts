@@ -130,7 +130,7 @@ describe.concurrent('BreakerboxCorrelatedOpenings, when circuits open by chance'
 });
 
 describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
-  it('which tools of an agent', () => {
+  it('which tools of an agent opened together, and since when, also later, and no tool that had opened before', () => {
     const says = {
       at: 720,
       alert: 'CorrelatedOpenings',
@@ -141,9 +141,13 @@ describe.concurrent('BreakerboxCorrelatedOpenings says', () => {
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:10 UTC',
     };
-    const processes = instances(NAMES, { tools: TOOLS });
-    const scenario = { interval: 15, of: [alert], lasts: 720, processes, says: [says] };
-    return run({ ...scenario, firing: [{ ...fires, after: 660, by: 690 }] }, eachOpens([605, 640, 660]));
+    const processes = instances(NAMES, { tools: [...TOOLS, 'before'] });
+    const scenario = { interval: 15, of: [alert], lasts: 1800, processes, says: [says, { ...says, at: 1800 }] };
+    const second = eachOpens([605, 640, 660]);
+    return run({ ...scenario, firing: [{ ...fires, after: 660, by: 690 }] }, (now, ...all) => {
+      second(now, ...all);
+      if (now === 60) all[0]?.open(now, 'before');
+    });
   });
 
   it('which agents, also hours later while it holds', () => {
