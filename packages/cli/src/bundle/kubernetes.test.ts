@@ -84,7 +84,7 @@ describe('objects for Kubernetes', () => {
               slackConfigs: z.array(
                 z.strictObject({
                   apiURL: z.strictObject({ name: z.string(), key: z.string() }),
-                  ...{ sendResolved: z.boolean(), title: z.string(), text: z.string() },
+                  ...{ sendResolved: z.boolean(), color: z.string(), title: z.string(), text: z.string(), fallback: z.string() },
                 }),
               ),
             }),
@@ -99,47 +99,61 @@ describe('objects for Kubernetes', () => {
     for (const { equal } of spec.inhibitRules) expect(equal).toContain('namespace');
   });
 
-  it('have messages with links that open, and without what is over or would notify a channel', async () => {
+  it('have the messages of the templates: escaped, with the severity, and at most ten alerts', async () => {
     const { spec } = object('kubernetes/breakerbox.alertmanagerconfig.yml') as {
-      spec: { receivers: readonly [{ slackConfigs: readonly [{ title: string; text: string }] }] };
+      spec: { receivers: readonly [{ slackConfigs: readonly [Readonly<Record<string, string>>] }] };
     };
-    const [{ title, text }] = spec.receivers[0].slackConfigs;
-    const alert = (status: string, dashboard: string, tool = '<!channel>') => ({
+    const [{ title = '', text = '', fallback, color = '' }] = spec.receivers[0].slackConfigs;
+    const alert = (status: string, tool: string) => ({
       status,
-      labels: {},
+      labels: { alertname: 'BreakerboxCircuitOpen', gen_ai_tool_name: tool },
       annotations: {
         summary: `a: ${tool} is out of use`,
         description: '<!channel> of agent a is out of use.',
         began: 'Nov 27 18:16 UTC',
         runbook_url: 'https://runbooks.example/a.md',
-        dashboard_url: dashboard,
+        dashboard_url: 'https://grafana.example/d/a?var-agent=a&from=1',
         console_url: '',
       },
       startsAt: '2026-11-27T18:22:00Z',
+      endsAt: '2026-11-27T18:32:00Z',
     });
-    const over = alert('resolved', 'https://grafana.example/d/a', 'search');
     // Alertmanager sorts by labels, and not by status.
-    const alerts = [over, alert('firing', 'https://grafana.example/d/a'), alert('firing', '/d/a')];
+    const alerts = [alert('resolved', 'search'), alert('firing', '<!channel> & co'), alert('firing', 'fetch')];
     const folder = await mkdtemp(join(tmpdir(), 'breakerbox-kubernetes-'));
     try {
       const [data, template] = [join(folder, 'data.json'), join(folder, 'none.tmpl')];
       await writeFile(template, '');
       const rendered = async (one: string, of = alerts): Promise<string> => {
-        await writeFile(data, JSON.stringify({ status: 'firing', alerts: of }));
+        const commonLabels = { severity: 'critical', job: 'j' };
+        const group = { status: 'firing', alerts: of, commonLabels, externalURL: 'https://am.example' };
+        await writeFile(data, JSON.stringify(group));
         const args = [`--template.glob=${template}`, `--template.text=${one}`, `--template.data=${data}`];
         const { code, output } = await runTool('amtool', ['template', 'render', ...args]);
         expect(code, output).toBe(0);
         return output.trim();
       };
-      const first =
-        '• &lt;!channel&gt; of agent a is out of use. (since Nov 27 18:16 UTC) <https://runbooks.example/a.md|Runbook>';
+      const link = '<https://grafana.example/d/a?var-agent=a&amp;from=1|Dashboard>';
+      const firing = `• Since Nov 27 18:16 UTC: &lt;!channel&gt; of agent a is out of use.\n  _BreakerboxCircuitOpen_ · ${link}`;
       expect(await rendered(text)).toBe(
-        [`${first} · <https://grafana.example/d/a|Dashboard>`, first, '• No longer: a: search is out of use'].join(
-          '\n',
-        ),
+        [
+          '2 firing, 1 resolved, job j · <https://runbooks.example/a.md|Runbook>',
+          firing,
+          firing,
+          '*No longer:*',
+          `• search: began Nov 27 18:16 UTC, resolved Nov 27 18:32 UTC · ${link}`,
+        ].join('\n'),
       );
-      expect(await rendered(title)).toBe('FIRING: a: &lt;!channel&gt; is out of use, and 1 more');
-      expect(await rendered(title, [over, over])).toBe('RESOLVED, no longer: a: search is out of use, and 1 more');
+      expect(await rendered(title)).toBe('Critical: a: &lt;!channel&gt; &amp; co is out of use, and 1 more');
+      expect(fallback).toBe(title);
+      expect(await rendered(title, [alert('resolved', 'search')])).toBe('Resolved, no longer: a: search is out of use');
+      expect(await rendered(color)).toBe('#D55E00');
+      const many = await rendered(
+        text,
+        Array.from({ length: 200 }, (_, index) => alert('firing', `t${index}`)),
+      );
+      expect(many.match(/Since/g)).toHaveLength(10);
+      expect(many).toContain('10 of 200 are shown; <https://am.example|all of them>');
     } finally {
       await rm(folder, { recursive: true });
     }

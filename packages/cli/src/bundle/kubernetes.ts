@@ -60,35 +60,52 @@ const matcher = (text: string): object => {
   return { name, matchType, value };
 };
 
-/** Names of tools come from servers, and Slack would notify a channel that one of them names. */
-const escaped = (text: string): string =>
-  `{{ ${text} | reReplaceAll "&" "&amp;" | reReplaceAll "<" "&lt;" | reReplaceAll ">" "&gt;" }}`;
+/** The definitions of a file of templates, by name. Each begins a line. */
+const definitionsIn = (text: string): ReadonlyMap<string, string> =>
+  new Map(
+    text
+      .split(/^(?=\{\{(?:- \/\*| define "))/m)
+      .flatMap((part) => {
+        const [, name] = /^\{\{ define "(?<name>[\w.]+)"/.exec(part) ?? [];
+        return name === undefined ? [] : [[name, part.trimEnd()] as const];
+      }),
+  );
 
-/** Of a firing alert all that it says, with links that open from a message. Of a resolved one its title: the rest is no longer true. */
-const SLACK_TEXT = [
-  `{{ range .Alerts.Firing }}• ${escaped('.Annotations.description')}{{ with .Annotations.began }} (since {{ . }}){{ end }} <{{ .Annotations.runbook_url }}|Runbook>`,
-  '{{ with .Annotations.dashboard_url }}{{ if match "^https?://" . }} · <{{ . }}|Dashboard>{{ end }}{{ end }}',
-  '{{ with .Annotations.console_url }}{{ if match "^https?://" . }} · <{{ . }}|Act>{{ end }}{{ end }}\n{{ end }}',
-  `{{ range .Alerts.Resolved }}• No longer: ${escaped('.Annotations.summary')}\n{{ end }}`,
-].join('');
+/** A text with the definitions that it uses, directly or not, because the object cannot load a file of templates. */
+const withDefinitions = (text: string, known: ReadonlyMap<string, string>): string => {
+  const used = new Set<string>();
+  const use = (from: string): void => {
+    for (const [, name = ''] of from.matchAll(/\{\{-? template "(?<name>[\w.]+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      use(known.get(name) ?? '');
+    }
+  };
+  use(text);
+  return [...used].map((name) => known.get(name) ?? '').join('') + text;
+};
 
-/** Names the first alert that fires, and one that is resolved only if none fires. */
-const SLACK_TITLE = [
-  '{{ $alerts := .Alerts.Resolved }}{{ if .Alerts.Firing }}{{ $alerts = .Alerts.Firing }}FIRING{{ else }}RESOLVED, no longer{{ end }}: ',
-  `${escaped('(index $alerts 0).Annotations.summary')}{{ if gt (len $alerts) 1 }}, and {{ len (slice $alerts 1) }} more{{ end }}`,
-].join('');
+interface Receivers {
+  readonly receivers: readonly { readonly name: string; readonly slack_configs?: readonly SlackTexts[] }[];
+}
+type SlackTexts = Readonly<Record<'color' | 'title' | 'text' | 'fallback', string>>;
 
-/** An `AlertmanagerConfig` has no templates of its own, so the texts are those of the annotations. */
+/** The messages are those of the templates. */
 const alertmanagerConfig = (
   options: KubernetesOptions,
-  { inhibitRules, groupBy }: ReturnType<typeof alertmanagerParts>,
+  { inhibitRules, receivers, templates, groupBy }: ReturnType<typeof alertmanagerParts>,
 ): BundleFile => {
   const { inhibit_rules }: { inhibit_rules: readonly Inhibition[] } = parse(inhibitRules.text);
+  const known = definitionsIn(templates.map((one) => one.text).join('\n'));
+  const [texts] = (parse(receivers.text) as Receivers).receivers.flatMap((one) => one.slack_configs ?? []);
+  const textOf = (key: keyof SlackTexts): string => withDefinitions(texts?.[key] ?? '', known);
   const slack = {
     apiURL: WEBHOOK,
     sendResolved: true,
-    title: SLACK_TITLE,
-    text: SLACK_TEXT,
+    color: textOf('color'),
+    title: textOf('title'),
+    text: textOf('text'),
+    fallback: textOf('fallback'),
   };
   return {
     path: 'kubernetes/breakerbox.alertmanagerconfig.yml',
