@@ -164,12 +164,12 @@ describe('names', () => {
     };
     // An expression names the labels that it groups by, or reads a series that is grouped by them.
     const byName = new Map(recordings.map(({ record, expr }) => [record, expr]));
-    // A rule may read its own value of the last evaluation.
-    const grouping = (expr: string): string[] => [
+    // Rules may read their own values, and those of one another, of the last evaluation.
+    const grouping = (expr: string, readers: readonly string[] = []): string[] => [
       ...[...expr.matchAll(/\bby \(([^)]*)\)/g)].map((match) => match[1] ?? ''),
       ...[...namesIn(expr).metrics].flatMap((name) => {
         const inner = byName.get(name);
-        return inner === undefined || inner === expr ? [] : grouping(inner);
+        return inner === undefined || [expr, ...readers].includes(inner) ? [] : grouping(inner, [expr, ...readers]);
       }),
     ];
     for (const { record, expr } of recordings) {

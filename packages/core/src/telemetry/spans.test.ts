@@ -144,7 +144,7 @@ describe('spans', () => {
         .map(({ status }) => status),
     ).toEqual([
       { code: SpanStatusCode.ERROR, message: 'Tool unavailable: a. Reason: its circuit is open.' },
-      { code: SpanStatusCode.ERROR, message: 'Tool unavailable: b. Reason: an operator has switched it off.' },
+      { code: SpanStatusCode.ERROR, message: 'Tool unavailable: b. Reason: it is switched off.' },
     ]);
   });
 

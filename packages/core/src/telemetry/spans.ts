@@ -209,7 +209,7 @@ const WHY: Readonly<Record<SkipReason | PauseReason, string>> = {
   group_open: 'the circuit of its group is open',
   key_open: 'the circuit of its key is open',
   probe_in_flight: 'its circuit is half-open, and another call is the probe',
-  forced_open: 'an operator has switched it off',
+  forced_open: 'it is switched off',
   not_allowed: 'it is not on the list of allowed tools',
   unavailable: 'its pre-call check says that it cannot be used',
   busy: 'as many calls as it may have are under way',
