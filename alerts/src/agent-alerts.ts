@@ -3,7 +3,14 @@ import { type AlertDefinition, SWITCH_OFF } from './alert.ts';
 import { failTogetherSince, fallingLowSince, outOfBudgetSince } from './began.ts';
 import { type Dialect, ofAll } from './dialect.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
-import { categoryOfEvents, failingInTitle, failingTools, failingToolsSince, suspectOfEvents, toolsOfEvents } from './failing.ts';
+import {
+  categoryOfEvents,
+  failingInTitle,
+  failingTools,
+  failingToolsSince,
+  suspectOfEvents,
+  toolsOfEvents,
+} from './failing.ts';
 import { isOrWas } from './gained.ts';
 import { AGENT, ATTR, aggregated, BY_AGENT, joined, label, METRIC } from './promql.ts';
 import type { Reader, RecordKey } from './record.ts';

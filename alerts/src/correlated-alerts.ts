@@ -1,5 +1,5 @@
 import { type AlertDefinition, LOOK, type TextGround } from './alert.ts';
-import { type AlertLabel, type Dialect, type InText, ofAll, type TextQuery } from './dialect.ts';
+import { type AlertLabel, type InText, ofAll, type TextQuery } from './dialect.ts';
 import { inWords } from './duration.ts';
 import { MOST_IN_TITLE } from './failing.ts';
 import { AGENT, BY_AGENT, BY_TOOL, ERROR, METRIC, NOT_CLOSED, ONLY_TOOLS, TOOL } from './promql.ts';

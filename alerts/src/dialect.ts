@@ -151,7 +151,7 @@ const asked = ({ query, args }: TextQuery): string =>
   );
 
 /** The same time if it is not known when the trouble began. */
-const LONG_AGO: TextQuery = { query: `vector(time() - ${seconds(LOOKED_BACK) - 15 * 60})`, args: [] };
+const LONG_AGO: TextQuery = { query: `vector(time() - ${seconds(LOOKED_BACK) / 60 - 15} * 60)`, args: [] };
 
 /**
  * A quarter of an hour before the minute in which the trouble began: what led to it is in there. A text says and a link shows what happened
@@ -197,8 +197,7 @@ export const prometheusDialect = ({
     if (first === -1 || !text.includes(FROM)) return text;
     return text.slice(0, first) + fromOf(began) + text.slice(first);
   },
-  dashboardUrl: (uid, labels) =>
-    `${grafanaUrl}${path(uid, labels, `from={{ printf "%.0f" ${FROM} }}000`)}`,
+  dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, `from={{ printf "%.0f" ${FROM} }}000`)}`,
   // Without the external label the text is empty, and messages have no link.
   consoleUrl: (labels) =>
     consoleUrl === undefined

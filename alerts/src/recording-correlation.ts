@@ -79,7 +79,9 @@ const held = (
   const outOfUse = recorded
     ? `${read.now('outOfUse')} > 0`
     : `${read.now('notClosed')} > 0 >= ${settings.openShare} * ${read.now('circuits')}`;
-  const first = recorded ? `on (${by}) group_left () ${read.now(key.since)}` : `time() - ${asSeconds(oldest(settings))}`;
+  const first = recorded
+    ? `on (${by}) group_left () ${read.now(key.since)}`
+    : `time() - ${asSeconds(oldest(settings))}`;
   const still = `${opened} >= ${first}\nand on (${BY_TOOL}) (${outOfUse})`;
   const many = `count by (${by}) (\n${indented(aggregated('max', members, still))}\n) >= ${least}`;
   // What was found in the last hour and opened in the last minutes is found now. Each definition once, because there it is the query.
@@ -209,24 +211,12 @@ export const CORRELATION: readonly Recording[] = [
     comment:
       'The same, held while as many tools or agents that opened with this category since then are still out of use. The rule reads its own last value, so that once it is over, later failures with other causes do not bring it back.',
     expr: (ground) =>
-      held(
-        ground,
-        OF_TOOLS,
-        `${BY_AGENT}, ${ERROR}`,
-        `${BY_TOOL}, ${ERROR}`,
-        ground.settings.correlatedTools,
-      ),
+      held(ground, OF_TOOLS, `${BY_AGENT}, ${ERROR}`, `${BY_TOOL}, ${ERROR}`, ground.settings.correlatedTools),
   },
   {
     key: 'correlatedAgentsHeld',
     comment: '',
     expr: (ground) =>
-      held(
-        ground,
-        OF_AGENTS,
-        `${TOOL}, ${ERROR}`,
-        `${AGENT}, ${TOOL}, ${ERROR}`,
-        ground.settings.correlatedAgents,
-      ),
+      held(ground, OF_AGENTS, `${TOOL}, ${ERROR}`, `${AGENT}, ${TOOL}, ${ERROR}`, ground.settings.correlatedAgents),
   },
 ];

@@ -1,9 +1,9 @@
 import { sessionsNow } from './agent-alerts.ts';
-import { isOrWas } from './gained.ts';
 import type { AlertDefinition } from './alert.ts';
 import { limitedSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { limitsReached } from './failing.ts';
+import { isOrWas } from './gained.ts';
 import { ATTR, BY_AGENT, joined, METRIC } from './promql.ts';
 import type { Ground, RecordKey } from './record.ts';
 

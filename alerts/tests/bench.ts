@@ -217,7 +217,10 @@ const rangeFrom = (at: number, began = ''): string => {
 };
 
 const saying = ({ at, alert, labels, summary, description, dashboard, began }: Text) => {
-  const links = { runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`, dashboard_url: `${dashboard}&${rangeFrom(at, began)}` };
+  const links = {
+    runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`,
+    dashboard_url: `${dashboard}&${rangeFrom(at, began)}`,
+  };
   const annotations = { summary, description, ...links, console_url: '', ...(began !== undefined && { began }) };
   return {
     eval_time: `${at}s`,

@@ -84,7 +84,13 @@ describe('objects for Kubernetes', () => {
               slackConfigs: z.array(
                 z.strictObject({
                   apiURL: z.strictObject({ name: z.string(), key: z.string() }),
-                  ...{ sendResolved: z.boolean(), color: z.string(), title: z.string(), text: z.string(), fallback: z.string() },
+                  ...{
+                    sendResolved: z.boolean(),
+                    color: z.string(),
+                    title: z.string(),
+                    text: z.string(),
+                    fallback: z.string(),
+                  },
                 }),
               ),
             }),

@@ -63,12 +63,10 @@ const matcher = (text: string): object => {
 /** The definitions of a file of templates, by name. Each begins a line. */
 const definitionsIn = (text: string): ReadonlyMap<string, string> =>
   new Map(
-    text
-      .split(/^(?=\{\{(?:- \/\*| define "))/m)
-      .flatMap((part) => {
-        const [, name] = /^\{\{ define "(?<name>[\w.]+)"/.exec(part) ?? [];
-        return name === undefined ? [] : [[name, part.trimEnd()] as const];
-      }),
+    text.split(/^(?=\{\{(?:- \/\*| define "))/m).flatMap((part) => {
+      const [, name] = /^\{\{ define "(?<name>[\w.]+)"/.exec(part) ?? [];
+      return name === undefined ? [] : [[name, part.trimEnd()] as const];
+    }),
   );
 
 /** A text with the definitions that it uses, directly or not, because the object cannot load a file of templates. */
