@@ -5,7 +5,7 @@ import type { TransitionEvent } from './events.ts';
 import { bench, failOnce, journal, steps, succeedOnce, trip } from './test-support.ts';
 
 const SWITCHED_OFF =
-  "Tool 'a' is unavailable: it was switched off by an operator. Do not call it. " +
+  "Tool 'a' is unavailable: it is switched off. Do not call it. " +
   'Continue without it, and say in your answer what is missing. [breakerbox:not-called]';
 
 /** Failures that are no event, until the budget is spent: the sixth is final, and no circuit opens. */

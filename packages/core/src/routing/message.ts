@@ -176,7 +176,7 @@ const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFact
         ? 'the tools of its group failed'
         : `the tools of group ${quoteTool(groupNameOf(group.name) ?? group.name)} failed (${group.circuit.outage.category})`;
     case 'forced_open':
-      return 'it was switched off by an operator';
+      return 'it is switched off';
     case 'not_allowed':
       return 'this run is not allowed to use it';
     case 'unavailable':

@@ -132,7 +132,7 @@ describe('the note for the system prompt', () => {
       'These tools are unavailable now. Do not call them.',
       "- 'web_search': the last calls failed (network). It may work again in about 3 of your turns. Use 'news_search' " +
         'instead (recent items only; little is lost).',
-      `- 'db': it was switched off by an operator. ${GO_ON}`,
+      `- 'db': it is switched off. ${GO_ON}`,
       "- 'mail': its pre-call check says that it cannot be used now. It may work again once that check passes. " +
         'Instead: ask the user for a link.',
     ]);

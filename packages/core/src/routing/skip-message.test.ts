@@ -63,7 +63,7 @@ describe('the message of a skip names the tool, why, until when, and not to retr
   });
 
   test.each([
-    ['forced_open', 'it was switched off by an operator. Do not call it.'],
+    ['forced_open', 'it is switched off. Do not call it.'],
     ['not_allowed', 'this run is not allowed to use it. Do not call it.'],
     [
       'unavailable',

@@ -157,7 +157,7 @@ describe('R3: messages for the model', () => {
       'These tools are unavailable now. Do not call them.',
       "- 'web': the last calls failed (network). It may work again in about 60 s. Use 'news' instead (recent " +
         'items only; little is lost).',
-      "- 'manual': it was switched off by an operator. Instead: write it down.",
+      "- 'manual': it is switched off. Instead: write it down.",
     ]);
     steps(session, 3);
     expect(session.unavailable()).toEqual(['manual']);
