@@ -52,8 +52,9 @@ export const NO_RULES = 'no rules here';
 const orNone = (expr: string): string =>
   `${expr} or on () label_replace(${rulesLoaded()}, "${ALERT.name}", "${NONE}", "", "") or on () ${zeroNamed(ALERT.name, NO_RULES)}`;
 
-/** Labels that only links use: the uid of the dashboard that an alert links to, and the values to select there. */
+/** Labels that only links use: the runbook, the uid of the dashboard that an alert links to, and the values to select there. */
 export const LINK = {
+  runbook: 'link_runbook',
   dashboard: 'link_dashboard',
   [JOB]: 'link_job',
   [ATTR.agent]: 'link_agent',
@@ -62,6 +63,12 @@ export const LINK = {
 
 /** The URL value for all values of a variable in Grafana. Not `.*`, which Grafana would escape for a variable with several values. */
 const ALL = 'All';
+
+/** The list of the runbooks, for the row that says that there is no alert. */
+const ALL_RUNBOOKS = 'README';
+
+const withRunbook = (expr: string): string =>
+  `label_replace(label_join(${expr}, "${LINK.runbook}", "", "${ALERT.name}"), "${LINK.runbook}", "${ALL_RUNBOOKS}", "${ALERT.name}", "${NONE}|${NO_RULES}")`;
 
 /** Adds labels for links: all values for every label that the alert does not have. */
 const linked = (expr: string): string => {
@@ -78,7 +85,7 @@ const linked = (expr: string): string => {
       )
         .map(({ name }) => name)
         .join('|')}")`,
-    `label_replace(${chosen}, "${LINK.dashboard}", "${UID.fleetOverview}", "", "")`,
+    `label_replace(${withRunbook(chosen)}, "${LINK.dashboard}", "${UID.fleetOverview}", "", "")`,
   );
 };
 

@@ -281,7 +281,7 @@ describe('firing alerts', () => {
           if (one !== 'All') return [`gen_ai_${of}_name="${one}"`];
           return /Systemic|Correlated/.test(name) ? [`gen_ai_${of}_name="several"`] : [];
         }),
-        `link_dashboard="${dashboard}", link_job="${job}", link_agent="${agent}", link_tool="${tool}"`,
+        `link_runbook="${name}", link_dashboard="${dashboard}", link_job="${job}", link_agent="${agent}", link_tool="${tool}"`,
       ].join(', ')}}`,
       value,
     });
@@ -319,8 +319,10 @@ describe('firing alerts', () => {
       ...Object.fromEntries(all.map(([name, severity, of]) => [kept(name, severity, of), '1x10'])),
       ...Object.fromEntries(all.map(([name, severity, of]) => [since(name, severity, of), '60x10'])),
     };
+    const linksOf = (name: string, of: string) =>
+      `link_runbook="Breakerbox${name}", link_dashboard="breakerbox-failure-budget", link_job="j", link_agent="${of}", link_tool="All"`;
     const gives = all.map(([name, , of, value]) => ({
-      labels: `{alertname="Breakerbox${name}", job="j", gen_ai_agent_name="${of}", link_dashboard="breakerbox-failure-budget", link_job="j", link_agent="${of}", link_tool="All"}`,
+      labels: `{alertname="Breakerbox${name}", job="j", gen_ai_agent_name="${of}", ${linksOf(name, of)}}`,
       value,
     }));
     await proved({ samples, expr, at: '10m', gives });
@@ -384,7 +386,9 @@ describe('firing alerts', () => {
   });
 
   it('show none if the rules are loaded, and otherwise say that they are not', async () => {
-    const links = 'link_dashboard="breakerbox-fleet-overview", link_job="All", link_agent="All", link_tool="All"';
+    // There is a page README beside the runbooks.
+    const links =
+      'link_runbook="README", link_dashboard="breakerbox-fleet-overview", link_job="All", link_agent="All", link_tool="All"';
     const none = (alertname: string) => [{ labels: `{alertname="${alertname}", ${links}}`, value: 0 }];
     await proved({ samples: { ...loaded, ...reporting }, expr, at: '10m', gives: none('none') });
     await proved({ samples: reporting, expr, at: '10m', gives: none(NO_RULES) });

@@ -9,6 +9,7 @@ import { HIDDEN_JOB, type Key, table, tight } from '../../table.ts';
 
 /** Columns that are not drawn. */
 const FOR_LINKS = {
+  runbook: 'Runbook of the alert',
   dashboard: 'Dashboard of the alert',
   agent: { [JOB]: 'Job of the link', [ATTR.agent]: 'Agent of the link' },
   tool: { [ATTR.tool]: 'Tool of the link' },
@@ -26,7 +27,7 @@ const keys: readonly Key[] = [
     prefix: 'Breakerbox',
     width: 142,
     // The only link of the cell, so that one click opens it: Grafana shows a menu for several.
-    links: [{ title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__value.raw}.md` }],
+    links: [{ title: 'What to do: runbook', url: `${RUNBOOK_URL}/\${__data.fields["${FOR_LINKS.runbook}"]}.md` }],
   },
   {
     label: label(ATTR.agent),
@@ -44,6 +45,7 @@ const keys: readonly Key[] = [
     links: [fromRow(UID.toolDetail, 'Tool detail', TO_TOOL)],
   },
   HIDDEN_JOB,
+  hidden(LINK.runbook, FOR_LINKS.runbook),
   hidden(LINK.dashboard, FOR_LINKS.dashboard),
   hidden(LINK[JOB], TO_TOOL[JOB]),
   hidden(LINK[ATTR.agent], TO_TOOL[ATTR.agent]),
