@@ -203,7 +203,7 @@ describe('levels', () => {
 
 it('the table of alerts links to your own runbooks', () => {
   const [overview] = dashboards({ runbookUrl: 'https://wiki.example.com/$breakerbox/' });
-  expect(overview?.text).toContain('"https://wiki.example.com/$breakerbox/$' + '{__value.raw}.md"');
+  expect(overview?.text).toContain('"https://wiki.example.com/$breakerbox/$' + '{__data.fields');
   expect(overview?.text).not.toContain(RUNBOOK_URL);
   expect(() => dashboards({ runbookUrl: 'wiki' })).toThrow(/runbookUrl: is "wiki"/);
 });
