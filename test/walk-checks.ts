@@ -79,6 +79,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   BreakerboxBudgetBurnFast: SCENARIOS,
   'job_agent_error:breakerbox_correlated_tools:count': SCENARIOS,
   'job_agent_error:breakerbox_correlated_tools_held:count': SCENARIOS,
+  'job_agent_error:breakerbox_correlated_tools_since:min': SCENARIOS,
   'job_agent:breakerbox_sessions_come_and_go:count': 'it needs hours of history, see alerts/tests',
   'job_instance_agent_tool:breakerbox_openings_taken_back:max': 'no group opens here, see alerts/tests/groups.test.ts',
   BreakerboxModelOnFallback: SCENARIOS,
