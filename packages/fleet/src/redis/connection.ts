@@ -49,6 +49,7 @@ export interface IoredisClient extends Emitter {
   disconnect(): void;
   duplicate(...args: never[]): unknown;
   call(...args: never[]): Promise<unknown>;
+  asking(...args: never[]): Promise<unknown>;
   ssubscribe(...channels: never[]): Promise<unknown>;
   sunsubscribe(...channels: never[]): Promise<unknown>;
 }

@@ -37,7 +37,20 @@ interface Internals {
   };
   duplicate?: unknown;
   cluster?: unknown;
+  asking?: unknown;
+  /** Of a cluster: what it does after a command has failed. */
+  handleError?: HandleError;
+  refreshSlotsCache?(): void;
 }
+
+type Redirect = (slot: string, address: string) => void;
+interface Handlers {
+  readonly moved: Redirect;
+  readonly ask: Redirect;
+  /** The command fails with the error. */
+  readonly defaults: () => void;
+}
+type HandleError = (error: Error, ttl: object, handlers: Handlers) => void;
 
 /** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
 const TIMES = { connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
@@ -50,6 +63,7 @@ const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClien
   const redisOptions = { ...options?.redisOptions, ...TIMES, replyMapping: 'legacy' };
   const own = duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
   const subscribers = new Set<Socket>();
+  watchRedirects(own);
   own.on('+node', (node) => watchNode(node as IoredisClient, subscribers));
   own.on('nodeError', (error) => {
     if (isUnasked(error)) for (const stream of subscribers) stream.destroy();
@@ -60,6 +74,38 @@ const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClien
 /** ioredis makes an error of each confirmation without a question. For a thousand of them it takes 40 ms. */
 const isUnasked = (error: unknown): boolean =>
   error instanceof Error && /^Command queue state error/.test(error.message);
+
+/** To nodes that the slots do not name. A cluster connects to each, and keeps it until it reads the slots again. */
+const MOST_REDIRECTS = 16;
+
+const hasAddress = (redirect: string): boolean => {
+  const [, , address = ''] = redirect.split(' ');
+  const colon = address.lastIndexOf(':');
+  const port = Number(address.slice(colon + 1));
+  return colon >= 0 && port > 0 && port < 65_536;
+};
+
+/** A cluster follows a node to any number of addresses, and throws where no other code can catch it if a redirect has no address. */
+const watchRedirects = (own: IoredisClient): void => {
+  const internals = own as Internals;
+  const handle = internals.handleError?.bind(own);
+  if (handle === undefined) return;
+  const followed = new Set<string>();
+  own.on('refresh', () => followed.clear());
+  internals.handleError = (error, ttl, handlers) => {
+    const { defaults } = handlers;
+    if (/^(?:MOVED|ASK)\b/.test(error.message) && !hasAddress(error.message)) return defaults();
+    const within =
+      (follow: Redirect): Redirect =>
+      (slot, address) => {
+        if (followed.size < MOST_REDIRECTS) followed.add(address);
+        if (followed.has(address)) return follow(slot, address);
+        internals.refreshSlotsCache?.();
+        defaults();
+      };
+    handle(error, ttl, { ...handlers, moved: within(handlers.moved), ask: within(handlers.ask) });
+  };
+};
 
 const watchStream = (stream: Socket, expected: Expected): void => {
   watchReads(stream, expected);
@@ -83,6 +129,8 @@ const watchSlots = (copy: IoredisClient): IoredisClient => {
 /** A node, and the connections that a cluster makes to it without showing them: copies, and subscribers, which take its options. */
 const watchNode = (node: IoredisClient, subscribers: Set<Socket>): void => {
   const internals = watched(node, 'answers') as Internals;
+  const asking = node.asking.bind(node) as Call;
+  internals.asking = () => asking().catch(ignore); // A cluster does not look at how it ends. The command after it fails too.
   const { connector, options } = internals;
   if (connector === undefined || options === undefined) return;
   const duplicate = node.duplicate.bind(node) as unknown as Duplicate;
