@@ -64,7 +64,7 @@ test('A8, D1: the tree of sub-agents is shown, and the limit of one is extended'
   const tree = page.getByRole('list', { name: 'Sub-agents of session run-1' });
   await tree.getByText('10 of 10 tool calls (reached)').waitFor();
   expect(await tree.textContent()).toMatch(/Helper.*10 calls.*Writer.*0 calls, ended/);
-  await press(page, 'Extend the limit of tool calls of helper');
+  await press(page, 'Extend the limit of tool calls of run-1/helper');
   await dialogOf(page).getByText('The same limit of each session above it grows too.').waitFor();
   session.extend('calls', 5);
   child.extend('calls', 1);
@@ -72,7 +72,7 @@ test('A8, D1: the tree of sub-agents is shown, and the limit of one is extended'
   await dialogOf(page).getByText('The session has changed since you saw it').waitFor();
   await press(page, 'Close');
   await tree.getByText('10 of 11 tool calls (advised)').waitFor();
-  await press(page, 'Extend the limit of tool calls of helper');
+  await press(page, 'Extend the limit of tool calls of run-1/helper');
   await dialogOf(page).getByRole('button', { name: 'Extend' }).click();
   await dialogOf(page).getByText('Applied by 1 of 1 process').waitFor();
   expect(child.view().limits).toMatchObject([{ size: 12 }, { size: 14_007 }]);

@@ -2,7 +2,7 @@ import type { OperatorAction } from '@breakerbox/core';
 import type { ActionResult, ForcedMode, LimitView, OperatedSession, Operator } from '@breakerbox/core/control';
 import { amountOf, MOST_MODES, usedOf } from '@breakerbox/core/internal';
 import type { AgentModes } from './agent-modes.ts';
-import { childrenNamed } from './in-tree.ts';
+import { childrenNamed, exactFirst, pathsNamed } from './in-tree.ts';
 import type { ActionRequest } from './schema.ts';
 import { havingSession, type OperatedBox } from './state.ts';
 
@@ -56,8 +56,8 @@ const onSession = (boxes: readonly OperatedBox[], request: Of<'resume'> | Of<'co
     const { result, session } = actOn(operator, found, request);
     if (result === 'done' && session !== undefined)
       return { result, message: `${doneMessage(request.action, session.view.state)}${stillOver(session)}` };
-    if (request.action === 'resume' && result === 'stale' && isOver(found))
-      return { result, message: `Nothing was done: resume extends no limit.${stillOver(found)}` };
+    const over = request.action === 'resume' && result === 'stale' ? stillOver(found, request.session) : '';
+    if (over !== '') return { result: 'stale', message: `Nothing was done: resume extends no limit.${over}` };
     isStale ||= result === 'stale';
   }
   if (isStale)
@@ -91,14 +91,15 @@ const doneMessage = (action: 'resume' | 'confirm', state: string | undefined): s
 
 const pauses = ({ level, mode }: Pick<LimitView, 'level' | 'mode'>): boolean => level === 'reached' && mode === 'pause';
 
-/** The limits that pause a session (D2). */
-const overOf = ({ view }: OperatedSession): readonly LimitView[] => (view.limits ?? []).filter(pauses);
+/** The limits that pause a session, and its sub-agents of this name (D2). */
+const overOf = (session: OperatedSession, name: string): readonly LimitView[] =>
+  limitsNamed(session, name).filter(pauses);
 
-const isOver = (session: OperatedSession): boolean => overOf(session).length > 0;
+const isOver = (session: OperatedSession): boolean => overOf(session, session.id).length > 0;
 
 /** Empty unless a limit pauses the session. */
-const stillOver = (session: OperatedSession): string => {
-  const over = overOf(session);
+const stillOver = (session: OperatedSession, name = session.id): string => {
+  const over = overOf(session, name);
   if (over.length === 0) return '';
   const how = over.map(({ limit }) => `breakerbox ctl extend SESSION ${limit} AMOUNT`);
   return ` A limit pauses the session: ${over.map(usedOf).join(', and ')}. To let it go on, extend the limit: Extend in the console, or ${how.join(', and ')}.`;
@@ -107,19 +108,19 @@ const stillOver = (session: OperatedSession): string => {
 /** D2: a limit is made larger. Of several boxes, the first whose limit is as the operator has seen it. */
 const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, size }: Of<'extend'>): Acted => {
   let other: Acted | undefined;
-  const having = havingSession(boxes, id);
-  const over = having.filter(({ found }) => limitNamed(found, id, limit).some(pauses));
+  const having = exactFirst(havingSession(boxes, id), ({ found }) => treeOf(found), id);
+  const isMeant = (one: LimitView): boolean => one.limit === limit && pauses(one);
+  const over = having.filter(({ found }) => limitsNamed(found, id).some(isMeant));
   const meant = over.length > 0 ? over : having;
-  const roots = new Set(meant.map(({ found }) => found.id));
-  if (roots.size > 1 && !roots.has(id))
+  if (new Set(meant.map(({ found }) => found.id)).size > 1 && meant.every(({ found }) => found.id !== id))
     return ambiguous(
       agent,
       id,
-      [...roots].map((root) => `${root}/${id}`),
+      meant.flatMap(({ found }) => pathsNamed(treeOf(found), id, isMeant)),
     );
   for (const { operator, found } of meant) {
     const { result, session, extended, names } = operator.extend(id, limit, by, { size, isCounted });
-    if (names !== undefined) return ambiguous(agent, id, names);
+    if (result === 'ambiguous') return ambiguous(agent, id, names);
     const currency = currencyOf(found);
     const [own, ...above] = extended.map((one) => ({
       session: one.session,
@@ -128,8 +129,18 @@ const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, 
     if (result === 'done' && session !== undefined && own !== undefined) {
       const more = above.map((one) => ` So does the one of session ${one.session}, above it: ${one.change}.`);
       const next = stillPaused(session) || (isOver(found) ? ' It goes on at its next call.' : '');
-      const message = `The limit of session ${own.session} grows from ${own.change}.${more.join('')}${next}`;
-      return { result, message };
+      const [name = id] = names;
+      const isOfOther = (one: (typeof having)[number]): boolean =>
+        one.operator !== operator && pathsNamed(treeOf(one.found), id).includes(name);
+      const twin = having.some(isOfOther)
+        ? ` Another box of the agent has a session ${name} too: it stays as it was.`
+        : '';
+      // A sub-agent may have no such limit, so that the one above it grows.
+      const whose = name.endsWith(`/${own.session}`) ? name : own.session;
+      return {
+        result,
+        message: `The limit of session ${whose} grows from ${own.change}.${more.join('')}${next}${twin}`,
+      };
     }
     if (result === 'stale')
       other = {
@@ -141,11 +152,13 @@ const extend = (boxes: readonly OperatedBox[], { agent, session: id, limit, by, 
   return other ?? noSession(agent, id);
 };
 
-/** The limit of a session, or that of each of its sub-agents with this name. */
-const limitNamed = ({ view, tree, id }: OperatedSession, name: string, limit: string): readonly LimitView[] => {
-  const own = childrenNamed({ id, children: tree?.children }, name).flatMap(({ limits }) => limits);
-  return [...own, ...(view.limits ?? [])].filter((one) => one.limit === limit);
-};
+const treeOf = ({ id, tree }: OperatedSession) => ({ id, children: tree?.children });
+
+/** The limits of a session, after those of its sub-agents with this name. */
+const limitsNamed = (session: OperatedSession, name: string): readonly LimitView[] => [
+  ...childrenNamed(treeOf(session), name).flatMap(({ limits }) => limits),
+  ...(session.view.limits ?? []),
+];
 
 const ambiguous = (agent: string, id: string, names: readonly string[]): Acted => ({
   result: 'unknown',

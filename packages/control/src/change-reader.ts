@@ -3,6 +3,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import { z } from 'zod';
 import type { Change } from './changes.ts';
 import { jsonOf, warnOfIgnored } from './fitting.ts';
+import { MOST_PATH } from './schema.ts';
 import { requestTo, shownUrl, type Target } from './target.ts';
 
 /** Milliseconds of silence after which a stream counts as dead. The endpoint writes every 15 s. */
@@ -41,7 +42,7 @@ const ChangeLine = z.object({
   ]),
   agent: z.string().max(1_024),
   unixMs: z.number().min(0).max(8.64e15),
-  session: text,
+  session: z.string().max(MOST_PATH).optional(),
   tool: text,
   from: text,
   to: text,

@@ -9,7 +9,7 @@ export {
   readState,
   readStates,
 } from './control-client.ts';
-export { childrenNamed, isInTree } from './in-tree.ts';
+export { childrenNamed, exactFirst, isInTree, pathsNamed } from './in-tree.ts';
 export type {
   ActionRequest,
   ActionResponse,

@@ -56,6 +56,7 @@ test('A2, D1: the state has limits, what was used, and the sub-agents', async ()
         id: 'helper',
         name: 'Helper',
         parent: 'run-1',
+        path: 'run-1/helper',
         depth: 1,
         ended: false,
         limits: [{ size: 1, level: 'reached' }],
@@ -131,6 +132,38 @@ test('A3, D1: a sub-agent whose id others have, in another box too, is named wit
   call(one as Session, 2);
   expect(await perform(target, asked)).toMatchObject({ result: 'done' });
   expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 3]);
+});
+
+test('A3, D1: the path of a sub-agent names it alone, and the answer says which one was extended', async () => {
+  const other = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const { session, target } = await served(other);
+  const [one, two] = ['planner', 'writer'].map((id) =>
+    session.child({ id }).child({ id: 'helper', portion: { calls: 2 } }),
+  );
+  const asked = { ...EXTEND, by: 1, size: 2 } as const;
+  const extend = (name: string) => perform(target, { ...asked, session: name });
+  for (const name of ['helper', 'run-1/helper'])
+    expect((await extend(name)).message).toContain('run-1/planner/helper, or run-1/writer/helper.');
+  call(two as Session, 2);
+  const resumed = await perform(target, { action: 'resume', agent: 'a', session: 'writer/helper', cycle: 1 });
+  expect(resumed).toMatchObject({ result: 'stale', message: expect.stringContaining('extend SESSION calls AMOUNT') });
+  expect((await extend('run-1/planner/helper')).message).toContain('The limit of session run-1/planner/helper grows');
+  expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 2]);
+  other.session({ id: 'run-1', limits: { calls: 10 } }).child({ id: 'helper', portion: { calls: 2 } });
+  expect((await extend('run-1/helper')).message).toContain('The limit of session run-1/helper grows');
+  expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 2]);
+});
+
+test('A3, D1: if another box has a session of the same name, the answer says so', async () => {
+  const other = createBreakerbox({ agent: 'a', tools: { search: {} } });
+  const { session, target } = await served(other);
+  for (const root of [session, other.session({ id: 'run-1', limits: { calls: 10 } })])
+    call(root.child({ id: 'helper', portion: { calls: 2 } }), 2);
+  const asked = { ...EXTEND, session: 'helper', by: 1, size: 2 } as const;
+  const twin = 'Another box of the agent has a session run-1/helper too: it stays as it was.';
+  expect((await perform(target, asked)).message).toContain(twin);
+  expect(await perform(target, asked)).toMatchObject({ result: 'done' });
+  expect(await perform(target, asked)).toMatchObject({ result: 'stale' });
 });
 
 test.each([

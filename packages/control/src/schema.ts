@@ -11,6 +11,8 @@ const agent = name('The agent. The action concerns all boxes of this name in the
 /** Ids are longer than names. Requests and answers have the same bounds: what an operator sees can be acted on. */
 const id = z.string().min(1).max(1_024);
 const session = id.describe('The id of a session.');
+/** The ids of sessions above a sub-agent, and its own. */
+export const MOST_PATH = 8_192;
 const tool = name('The tool, or `group:NAME` for a group.');
 const cycle = z.number().int();
 const version = z
@@ -27,9 +29,13 @@ const extend = z
   .strictObject({
     action: z.literal('extend'),
     agent,
-    session: id.describe(
-      'The id of a session, or of a sub-agent in its tree, such as researcher or run-7/researcher: then the limits above it grow too.',
-    ),
+    session: z
+      .string()
+      .min(1)
+      .max(MOST_PATH)
+      .describe(
+        'The id of a session, or of a sub-agent in its tree: then the limits above it grow too. Its path, such as run-7/planner/researcher, names it exactly.',
+      ),
     limit: limit.describe('Which limit.'),
     by: z
       .number()
@@ -174,6 +180,10 @@ const Child = z
     id,
     name: word.optional(),
     parent: id.describe('The session or sub-agent above it.'),
+    path: z
+      .string()
+      .max(MOST_PATH)
+      .describe('Its exact name: the ids of all above it and its own, with / between them.'),
     depth: count.describe('Levels beneath the session, from 1.'),
     ended: z.boolean(),
     used: Used.describe('What it and its own sub-agents have used.'),

@@ -1,7 +1,14 @@
 import type { Breakerbox } from '@breakerbox/core';
 import { type LimitView, type OperatedSession, type Operator, operate, type UsedView } from '@breakerbox/core/control';
 import { uncountedTools } from '@breakerbox/core/internal';
-import { type BoxState, type ChildState, type LimitState, MOST_SESSIONS, type SessionState } from './schema.ts';
+import {
+  type BoxState,
+  type ChildState,
+  type LimitState,
+  MOST_PATH,
+  MOST_SESSIONS,
+  type SessionState,
+} from './schema.ts';
 
 /** Circuits, limits and sub-agents of all boxes that are listed: with usual names 3 MB. */
 const MOST_PARTS = 16_000;
@@ -42,8 +49,9 @@ const runState = ({ view, used, tree }: OperatedSession): Partial<SessionState> 
         limits: (view.limits ?? []).map(limitState),
         used: usedState(used),
         children: tree.children.map(
-          ({ used, limits, ...rest }): ChildState => ({
+          ({ used, limits, path, ...rest }): ChildState => ({
             ...rest,
+            path: path.slice(0, MOST_PATH),
             used: usedState(used),
             limits: limits.map(limitState),
           }),

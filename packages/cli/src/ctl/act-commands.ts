@@ -5,13 +5,14 @@ import {
   checkedAction,
   childrenNamed,
   type LimitState,
+  pathsNamed,
   perform,
   type SessionState,
 } from '@breakerbox/control/client';
 import { documentOf } from '../command-io.ts';
 import { printable } from '../plain-table.ts';
 import { CODES, type Flags, type Invocation, reachable } from './ctl-flags.ts';
-import { type FoundSession, sessionsNamed, silentOf, wayBack } from './look-commands.ts';
+import { type FoundSession, pauses, sessionsNamed, silentOf, wayOverLimit } from './look-commands.ts';
 import { look } from './targets.ts';
 
 /** The processes of a session, and the endpoints that did not answer. Reports it if there is no such session. */
@@ -40,7 +41,7 @@ export const onFoundSession = async (
   );
   if (paused.length === 0) {
     const message =
-      (action === 'resume' && all.map(({ session }) => byLimit(session)).find(Boolean)) || NOT_NEEDED[action](id);
+      (action === 'resume' && all.map(({ session }) => byLimit(session, id)).find(Boolean)) || NOT_NEEDED[action](id);
     return report(invocation, [{ result: 'stale', message }], silent);
   }
   report(invocation, await Promise.all(paused.map((one) => actOn(action, one, flags))));
@@ -49,12 +50,12 @@ export const onFoundSession = async (
 const needs = (action: 'resume' | 'confirm', { state, event }: SessionState): boolean =>
   action === 'resume' ? state === 'paused_budget' : event !== undefined;
 
-/** Undefined unless a limit pauses the session. */
-const byLimit = (session: SessionState): string | undefined => {
-  const command = session.state === 'paused_limit' ? wayBack(session) : undefined;
+/** Undefined unless a limit pauses the session, or its sub-agent of this name. */
+const byLimit = (session: SessionState, id: string): string | undefined => {
+  const command = session.state === 'paused_systemic' ? undefined : wayOverLimit(session, id);
   return (
     command &&
-    `Session ${session.id} is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: breakerbox ctl ${command}`
+    `Session ${id} is paused by a limit, and resume extends no limit. Nothing was done. To let it go on: breakerbox ctl ${command}`
   );
 };
 
@@ -97,9 +98,11 @@ export const onLimit = async (id: string, limit: string, amount: number, invocat
     return one !== undefined && pauses(one);
   });
   const meant = paused.length > 0 ? paused : all;
-  const roots = [...new Set(meant.map(({ session }) => session.id))];
-  if (roots.length > 1 && !roots.includes(id))
-    throw new Error(`several sub-agents have the id ${id}: write ${roots.map((one) => `${one}/${id}`).join(', or ')}.`);
+  if (new Set(meant.map(({ session }) => session.id)).size > 1 && meant.every(({ session }) => session.id !== id)) {
+    const isMeant = (one: LimitState): boolean => one.limit === limit && pauses(one);
+    const names = meant.flatMap(({ session }) => pathsNamed(session, id, isMeant));
+    throw new Error(`several sub-agents have the id ${id}: write ${names.join(', or ')}.`);
+  }
   report(invocation, await Promise.all(meant.map((one) => extend(one, id, limit, amount, flags))));
 };
 
@@ -108,8 +111,6 @@ const limitOf = (session: SessionState, id: string, limit: string): LimitState |
   const own = childrenNamed(session, id).flatMap(({ limits }) => limits.filter((one) => one.limit === limit));
   return own.find(pauses) ?? own[0] ?? session.limits?.find((one) => one.limit === limit);
 };
-
-const pauses = ({ level, mode }: LimitState): boolean => level === 'reached' && mode === 'pause';
 
 /** A size that no limit has, for one that the session does not have: the endpoint says which ones it has. */
 const NO_SIZE = 1;

@@ -100,9 +100,12 @@ test('A7, D1: a sub-agent is found by its id, and its limit grows with those abo
   expect(child.acquire('search').reason).toBe('limit_reached');
   const { out } = await ctl('show', 'helper');
   expect(out).toContain('helper: 1 call, 1 step, 1 of 1 tool calls (reached).');
-  expect(out).toContain('From a terminal: breakerbox ctl extend --size 1 helper calls AMOUNT\n');
+  expect(out).toContain('From a terminal: breakerbox ctl extend --size 1 run-1/helper calls AMOUNT\n');
+  expect((await ctl('resume', 'helper')).out).toContain(
+    'To let it go on: breakerbox ctl extend --size 1 run-1/helper calls AMOUNT\n',
+  );
   expect((await ctl('extend', 'helper', 'calls', '2')).out).toBe(
-    'The limit of session helper grows from 1 tool calls to 3 tool calls. So does the one of session run-1, above it: 10 tool calls to 12 tool calls.\n',
+    'The limit of session run-1/helper grows from 1 tool calls to 3 tool calls. So does the one of session run-1, above it: 10 tool calls to 12 tool calls.\n',
   );
   expect(child.acquire('search').decision).toBe('call');
   expect((await ctl('extend', 'run-1', 'durationMs', '30m')).out).toContain('from 10 min to 40 min.');
@@ -118,6 +121,21 @@ test('A7, D1: of several sub-agents with one id, a person names the one that is 
   expect((await ctl('extend', 'run-1/helper', 'calls', '1')).code).toBe(0);
   expect([one, two].map((child) => child?.view().limits?.[0]?.size)).toEqual([3, 2]);
   expect((await ctl('show', 'run-2/helper')).out).toContain('run-2');
+});
+
+test('A7, D1: of sub-agents with one id in one session, a person names the path that show prints', async () => {
+  const { box, ctl } = await agent();
+  const session = box.session({ id: 'run-1', limits: { calls: 10 } });
+  const teams = ['planner', 'writer'].map((id) => session.child({ id }).child({ id: 'helper', portion: { calls: 1 } }));
+  for (const child of teams) child.acquire('search').settle({ outcome: 'success' });
+  expect((await ctl('show', 'writer/helper')).out).toContain('extend --size 1 run-1/writer/helper calls AMOUNT\n');
+  expect((await ctl('extend', 'run-1/helper', 'calls', '1')).out).toContain(
+    'run-1/planner/helper, or run-1/writer/helper.',
+  );
+  expect((await ctl('extend', 'run-1/writer/helper', 'calls', '1')).out).toContain(
+    'The limit of session run-1/writer/helper grows',
+  );
+  expect(teams.map((child) => child.view().limits?.[0]?.size)).toEqual([1, 2]);
 });
 
 test('A7, C14: a person sees how many keys of a tool have failed in a row', async () => {

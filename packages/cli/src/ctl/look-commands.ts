@@ -1,7 +1,9 @@
 import {
   type Change,
   childrenNamed,
+  exactFirst,
   isInTree,
+  type LimitState,
   readChanges,
   readReport,
   type SessionState,
@@ -36,11 +38,12 @@ export const sessionsNamed = (id: string, found: readonly Found[], flags: Flags)
       ),
     )
     .toSorted((a, b) => Number(b.session.state !== 'active') - Number(a.session.state !== 'active'));
-  const agents = [...new Set(matches.map(({ agent }) => agent))];
+  const exact = exactFirst(matches, ({ session }) => session, id);
+  const agents = [...new Set(exact.map(({ agent }) => agent))];
   if (agents.length > 1)
     throw new Error(`several agents have a session ${id}: ${agents.join(', ')}. Choose the agent with --agent.`);
   const seen = new Set<Target>();
-  return matches.filter(({ target }) => !seen.has(target) && seen.add(target));
+  return exact.filter(({ target }) => !seen.has(target) && seen.add(target));
 };
 
 /** `breakerbox ctl list`. */
@@ -72,7 +75,7 @@ export const show = async (id: string, invocation: Invocation): Promise<void> =>
   }
   const { target, agent, session, text } = reported;
   if (flags.json) return io.out(documentOf({ endpoint: target.url, agent, session, report: text }));
-  const next = wayBack(session) ?? wayBackOfChild(session, id);
+  const next = wayBack(session, id);
   io.out(`${printable(text)}\n${next === undefined ? '' : `\nFrom a terminal: breakerbox ctl ${onOneLine(next)}\n`}`);
 };
 
@@ -95,25 +98,24 @@ const firstReport = async (
   }
 };
 
-/** The command that brings a session back, unless it has moved on since. */
-export const wayBack = ({ id, state, budget, event, limits = [] }: SessionState): string | undefined => {
+/** The command that brings a session back, unless it has moved on since; or its sub-agent of this name. */
+export const wayBack = (session: SessionState, name: string): string | undefined => {
+  const { id, state, budget, event } = session;
   if (state === 'paused_budget') return `resume --cycle ${budget.cycle} ${shown(id)}`;
-  if (state === 'paused_limit') return extension(id, limits);
-  if (state !== 'paused_systemic' || event === undefined) return undefined;
+  if (state !== 'paused_systemic' || event === undefined) return wayOverLimit(session, name);
   return `confirm ${isPlain(event.id) ? `--event ${event.id}` : `--event=${quoted(event.id)}`} ${shown(id)}`;
 };
 
-/** The same for a sub-agent whose own limit is reached (D1). The session goes on meanwhile. */
-const wayBackOfChild = (session: SessionState, id: string): string | undefined =>
-  extension(
-    id,
-    childrenNamed(session, id).flatMap(({ limits }) => limits),
+/** The command that extends the limit which pauses a session; or its sub-agent, while the session may go on (D1). */
+export const wayOverLimit = (session: SessionState, name: string): string | undefined => {
+  const [found] = [{ path: session.id, limits: session.limits }, ...childrenNamed(session, name)].flatMap(
+    ({ path, limits = [] }) => limits.filter(pauses).map(({ size, limit }) => ({ path, size, limit })),
   );
-
-const extension = (id: string, limits: SessionState['limits'] = []): string | undefined => {
-  const over = limits.find(({ level, mode }) => level === 'reached' && mode === 'pause');
-  return over && `extend --size ${over.size} ${shown(id)} ${over.limit} AMOUNT`;
+  return found && `extend --size ${found.size} ${shown(found.path)} ${found.limit} AMOUNT`;
 };
+
+/** D2: whether a limit pauses its session. */
+export const pauses = ({ level, mode }: LimitState): boolean => level === 'reached' && mode === 'pause';
 
 const shown = (id: string): string => (isPlain(id) ? id : `-- ${quoted(id)}`);
 

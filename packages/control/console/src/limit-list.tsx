@@ -15,7 +15,7 @@ export const RunDetails = ({ live, act }: RunProps) => {
   return (
     <div class="run">
       {limits.length === 0 && used !== undefined && <p class="muted">{spentWords(used)}</p>}
-      <LimitList live={live} act={act} limits={limits} />
+      <LimitList live={live} act={act} limits={limits} path={live.session.id} />
       {children.length > 0 && (
         <>
           <h4>Sub-agents</h4>
@@ -28,7 +28,7 @@ export const RunDetails = ({ live, act }: RunProps) => {
                   {spentWords(child.used)}
                   {child.ended && ', ended'}
                 </span>
-                <LimitList live={live} act={child.ended ? undefined : act} limits={child.limits} />
+                <LimitList live={live} act={child.ended ? undefined : act} limits={child.limits} path={child.path} />
               </li>
             ))}
             {childrenLeftOut > 0 && <li class="muted">and {childrenLeftOut} more, which are not listed</li>}
@@ -44,9 +44,11 @@ interface LimitListProps {
   readonly limits: readonly LimitState[];
   /** Undefined: the limits cannot be extended. */
   readonly act: RunProps['act'] | undefined;
+  /** Of the session or the sub-agent. */
+  readonly path: string;
 }
 
-const LimitList = ({ live, limits, act }: LimitListProps) =>
+const LimitList = ({ live, limits, act, path }: LimitListProps) =>
   limits.length === 0 ? null : (
     <ul class="limits">
       {limits.map((limit) => (
@@ -56,8 +58,8 @@ const LimitList = ({ live, limits, act }: LimitListProps) =>
             <button
               type="button"
               class={limit.level === 'reached' && limit.mode === 'pause' ? 'primary' : ''}
-              aria-label={`Extend the limit of ${limitName(limit.limit)} of ${limit.session}`}
-              onClick={() => act({ kind: 'extend', sessions: [live], limit })}
+              aria-label={`Extend the limit of ${limitName(limit.limit)} of ${path}`}
+              onClick={() => act({ kind: 'extend', sessions: [live], limit, path })}
             >
               Extend
             </button>

@@ -7,7 +7,12 @@ import { amountWords, count, limitName, list, pauseTitle, STATE_WORDS } from './
 /** What an operator wants to do, before it is confirmed. What it expects is that of the moment when the button was pressed. */
 export type Intent =
   | { readonly kind: 'resume' | 'confirm'; readonly sessions: readonly [LiveSession, ...LiveSession[]] }
-  | { readonly kind: 'extend'; readonly sessions: readonly [LiveSession]; readonly limit: LimitState }
+  | {
+      readonly kind: 'extend';
+      readonly sessions: readonly [LiveSession];
+      readonly limit: LimitState;
+      readonly path: string;
+    }
   | { readonly kind: ForceKind; readonly agent: AgentOverview; readonly tool: string }
   | { readonly kind: 'release'; readonly agent: AgentOverview; readonly mode: ForcedTool };
 
@@ -74,7 +79,7 @@ export const planOf = (intent: Intent): Plan => {
     case 'confirm':
       return planConfirm(intent.sessions);
     case 'extend':
-      return planExtend(intent.sessions[0], intent.limit);
+      return planExtend(intent.sessions[0], intent.limit, intent.path);
     case 'release':
       return planRelease(intent.agent, intent.mode);
     default:
@@ -128,13 +133,14 @@ const planConfirm = (sessions: readonly LiveSession[]): Plan => ({
 /** A person thinks of minutes. */
 const unitMs = (limit: LimitState['limit']): number => (limit === 'durationMs' ? 60_000 : 1);
 
-const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState): Plan => {
+/** `path`: the exact name of the session or sub-agent that has the limit. */
+const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState, path: string): Plan => {
   const { limit: kind, size, currency } = limit;
   const unit = unitMs(kind);
   const isMoney = kind === 'cost';
-  const isOwn = limit.session === session.id;
+  const isOwn = path === session.id;
   return {
-    title: `Extend the limit of ${limitName(kind)}: ${isOwn ? 'session' : 'sub-agent'} ${limit.session}`,
+    title: `Extend the limit of ${limitName(kind)}: ${isOwn ? 'session' : 'sub-agent'} ${path}`,
     effects: [
       `The limit is ${amountWords(size, limit)} now, and grows by the amount that you write.`,
       ...(limit.limit === 'durationMs' ? ['A tenth of it is kept for the final answer.'] : []),
@@ -153,7 +159,7 @@ const planExtend = ({ agent, endpoint, session }: LiveSession, limit: LimitState
         action: {
           action: 'extend',
           agent,
-          session: isOwn ? session.id : `${session.id}/${limit.session}`,
+          session: path,
           limit: kind,
           by: amount * unit,
           size,

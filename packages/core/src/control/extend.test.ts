@@ -26,6 +26,7 @@ describe('A3, D2: an operator extends a limit', () => {
       result: 'unknown_session',
       session: undefined,
       extended: [],
+      names: [],
     });
     expect(operator.extend('run-1', 'cost', 3)).toMatchObject({ result: 'unknown_limit', extended: [] });
   });
@@ -76,7 +77,7 @@ describe('A3, D2: an operator extends a limit', () => {
       result: 'ambiguous',
       session: undefined,
       extended: [],
-      names: ['planner/helper', 'writer/helper'],
+      names: ['run-1/planner/helper', 'run-1/writer/helper'],
     });
     expect(operator.session('writer/helper')?.id).toBe('run-1');
     expect(operator.extend('writer/helper', 'calls', 3).extended[0]).toEqual({ session: 'helper', from: 2, to: 5 });
@@ -88,6 +89,25 @@ describe('A3, D2: an operator extends a limit', () => {
     expect(operator.extend('other', 'calls', 1).names).toEqual(['run-3/other', 'run-4/other']);
     succeedOnce(elsewhere, 'a');
     expect(operator.extend('other', 'calls', 1)).toMatchObject({ result: 'done', session: { id: 'run-3' } });
+  });
+
+  test('A3, D1: the path of a sub-agent names it alone, also while the limit pauses another one', () => {
+    const { session, box, operator } = pausedBench();
+    session.extend('calls', 20);
+    const teams = ['planner', 'writer'].map((id) => session.child({ id }));
+    const [one, paused] = teams.map((team) => team.child({ id: 'helper', portion: { calls: 1 } }));
+    const direct = session.child({ id: 'helper', portion: { calls: 1 } });
+    box.session({ id: 'run-2' }).child({ id: 'planner' }).child({ id: 'helper' });
+    if (paused !== undefined) succeedOnce(paused, 'a');
+    const extended = (name: string) => {
+      const { result, names } = operator.extend(name, 'calls', 1);
+      return [result, ...names, ...[one, paused, direct].map((child) => child?.view().limits?.[0]?.size)];
+    };
+    expect(extended('run-1/planner/helper')).toEqual(['done', 'run-1/planner/helper', 2, 1, 1]);
+    expect(extended('run-1/helper')).toEqual(['done', 'run-1/helper', 2, 1, 2]);
+    expect(extended('helper')).toEqual(['done', 'run-1/writer/helper', 2, 2, 2]);
+    expect(operator.session('run-2/planner/helper')?.tree?.children.at(-1)?.path).toBe('run-2/planner/helper');
+    expect(operator.session('run-1/writer/planner/helper')).toBeUndefined();
   });
 
   test('A3, C1: a sub-agent whose limit only advises is not meant before one that is paused', () => {
@@ -140,7 +160,14 @@ describe('A2, D1: an operator sees the tree', () => {
       leftOut: 0,
       children: [
         { id: 'writer', name: 'Writer', parent: 'run-1', depth: 1, ended: false, used: { calls: 2 }, limits: [] },
-        { id: 'helper', parent: 'writer', depth: 2, used: { calls: 1 }, limits: [{ limit: 'calls', size: 10 }] },
+        {
+          id: 'helper',
+          parent: 'writer',
+          path: 'run-1/writer/helper',
+          depth: 2,
+          used: { calls: 1 },
+          limits: [{ limit: 'calls', size: 10 }],
+        },
         { id: 'gone', parent: 'run-1', depth: 1, ended: true },
       ],
     });

@@ -80,8 +80,8 @@ export interface ExtendResult extends Omit<ActionResult, 'result'> {
   readonly result: ActionResult['result'] | 'unknown_limit' | 'ambiguous';
   /** Each limit that was extended: that of the session, then those above it (D1). Empty if nothing was done. */
   readonly extended: readonly ExtendedLimit[];
-  /** If it is ambiguous, the names that tell the sub-agents apart. */
-  readonly names?: readonly string[];
+  /** The exact name of the session or sub-agent that was meant, such as `run-7/planner/researcher`. If it is ambiguous, that of each. */
+  readonly names: readonly string[];
 }
 
 /** Of `extend`: the limit that the operator has seen. */
@@ -123,7 +123,8 @@ export interface Operator {
   sessions(): readonly OperatedSession[];
   /**
    * The latest live session with this id, or the one that has a sub-agent with it (D1); undefined if it has ended. If several have it, a paused
-   * one comes first, and of several sub-agents one that a limit pauses. The id of a session above a sub-agent tells it apart: `run-7/researcher`.
+   * one comes first, and of several sub-agents one that a limit pauses. The ids of all sessions above a sub-agent name it exactly:
+   * `run-7/planner/researcher`. That of its root or of the session above it may be enough: `run-7/researcher`.
    */
   session(id: string): OperatedSession | undefined;
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */

@@ -24,7 +24,7 @@ import {
   withoutMode,
 } from './forced-modes.ts';
 import type { ActionResult, CountedAction, ForcedModeView, ForceOptions, Operator } from './operator-api.ts';
-import { createRoster, namesOf, operatedSession } from './roster.ts';
+import { createRoster, nameOf, operatedSession } from './roster.ts';
 
 const HOUR_MS = 3_600_000;
 const MOST_MS = 7 * 24 * HOUR_MS;
@@ -156,11 +156,13 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
         return true;
       }),
     extend: (id, limit, by, { size, isCounted } = {}) => {
-      const [one, ...others] = roster.findLimited(id, limit);
-      if (one === undefined) return { result: 'unknown_session', session: undefined, extended: [] };
+      const all = roster.findLimited(id, limit);
+      const names = all.map(nameOf);
+      const [one, ...others] = all;
+      if (one === undefined) return { result: 'unknown_session', session: undefined, extended: [], names };
       if (others.length > 0) {
         counted({ action: 'extend', result: 'unknown', session: id }, isCounted);
-        return { result: 'ambiguous', session: undefined, extended: [], names: namesOf([one, ...others]) };
+        return { result: 'ambiguous', session: undefined, extended: [], names };
       }
       const { session, run } = one;
       const { root } = sessionInternals(session, 'extend(session)');
@@ -168,7 +170,7 @@ const createOperator = ({ context, scope }: BoxInternals): Operator => {
       const result = extending(seen, size);
       const extended = result === 'done' ? root.extendFor(run, limit, by) : [];
       counted({ action: 'extend', result: result === 'unknown_limit' ? 'unknown' : result, session: id }, isCounted);
-      return { result, session: operatedSession(session, id), extended };
+      return { result, session: operatedSession(session, id), extended, names };
     },
     confirmRecovered: (id, { event, isCounted } = {}) =>
       onSession('confirm', id, isCounted, (session) => {

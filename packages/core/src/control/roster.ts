@@ -3,7 +3,7 @@ import type { SystemicEvent } from '../budget/systemic.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { LimitKind } from '../limits/limits.ts';
 import { pausesRun, type Run } from '../limits/run.ts';
-import { livingNamed, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
+import { livingNamed, pathOf, type TreeView, type UsedView, viewTree } from '../limits/tree-view.ts';
 import type { Session } from '../session-api.ts';
 import { sessionInternals } from '../session-internals.ts';
 import type { SessionView } from '../view.ts';
@@ -69,23 +69,14 @@ export const createRoster = () => {
       if (found.at(-1)?.session.id === id) return found.slice(-1);
       const over = found.filter(({ isOver }) => isOver);
       const named = over.length > 0 ? over : found;
-      return [...new Map(named.map((one) => [JSON.stringify(idsOf(one.run)), one])).values()];
+      return [...new Map(named.map((one) => [nameOf(one), one])).values()];
     },
     all,
   };
 };
 
-/** Of the run and of those above it. */
-const idsOf = (run: Run | undefined): readonly string[] => (run === undefined ? [] : [run.id, ...idsOf(run.parent)]);
-
-/** Names that tell sub-agents with one id apart: with the id of the session that began the tree, or of the one above it. */
-export const namesOf = (all: readonly Meant[]): readonly string[] => {
-  const [byRoot, byParent] = [-1, 1].map((place) => all.map(({ run }) => `${idsOf(run).at(place)}/${run?.id}`)) as [
-    string[],
-    string[],
-  ];
-  return new Set(byRoot).size === all.length ? byRoot : byParent;
-};
+/** The exact name. */
+export const nameOf = ({ session, run }: Meant): string => (run === undefined ? session.id : pathOf(run));
 
 /** A session, or a sub-agent of it, that has the name which an operator has given. */
 export interface Meant {
@@ -99,7 +90,7 @@ export interface Meant {
 /** The last one needs an operator most. `limit`: the one that has to be reached; by default any. */
 const meant = (sessions: readonly Session[], id: string, limit?: LimitKind): readonly Meant[] => {
   const own = sessions.filter((session) => session.id === id);
-  const all = (own.length > 0 ? own : sessions).flatMap((session) => {
+  const named = (own.length > 0 ? own : sessions).flatMap((session) => {
     const { run, box } = sessionInternals(session, 'operate(box)');
     const runs = own.length > 0 ? [run] : run === undefined ? [] : livingNamed(run, id);
     const ms = box.clock.now();
@@ -108,6 +99,8 @@ const meant = (sessions: readonly Session[], id: string, limit?: LimitKind): rea
       return { session, run: one, isOver: limits.length > 0 };
     });
   });
+  const exact = named.filter((one) => nameOf(one) === id);
+  const all = exact.length > 0 ? exact : named;
   const need = ({ session, isOver }: Meant): number => (isOver ? 2 : Number(session.view().state !== 'active'));
   return all.map((one) => ({ ...one, need: need(one) })).toSorted((a, b) => a.need - b.need);
 };

@@ -12,6 +12,8 @@ export interface ChildView {
   readonly name: string | undefined;
   /** The id of the session above it. */
   readonly parent: string;
+  /** Its exact name: the ids of all above it, the root first, and its own, such as `run-7/planner/researcher`. */
+  readonly path: string;
   /** Levels beneath the root, from 1. */
   readonly depth: number;
   readonly ended: boolean;
@@ -33,15 +35,17 @@ interface Node {
   readonly run: Run;
   readonly depth: number;
   readonly parent: string;
+  readonly path: string;
 }
 
 /** The sub-agents of a run: those that live, those of its snapshot that were not taken again (C11), and the latest that have ended. */
 export const subAgentsOf = ({ children, kept, past }: Run): readonly Run[] => [...children, ...kept, ...past];
 
-function* nodesOf(above: Run, depth = 1): Generator<Node> {
+function* nodesOf(above: Run, before = above.id, depth = 1): Generator<Node> {
   for (const run of subAgentsOf(above)) {
-    yield { run, depth, parent: above.id };
-    yield* nodesOf(run, depth + 1);
+    const path = `${before}/${run.id}`;
+    yield { run, depth, parent: above.id, path };
+    yield* nodesOf(run, path, depth + 1);
   }
 }
 
@@ -54,10 +58,11 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string, is
   return {
     children: all
       .filter((node) => shown.has(node))
-      .map(({ run, depth, parent }) => ({
+      .map(({ run, depth, parent, path }) => ({
         id: run.id,
         name: run.name,
         parent,
+        path,
         depth,
         ended: run.ended,
         used: { ...run.used },
@@ -67,12 +72,15 @@ export const viewTree = (root: Run, ms: number, most: number, wanted: string, is
   };
 };
 
+/** The exact name of a run that lives: `run-7/planner/researcher`; of a root, its id. */
+export const pathOf = ({ id, parent }: Run): string => (parent === undefined ? id : `${pathOf(parent)}/${id}`);
+
 /**
- * The sub-agents of a tree that live and have this name: their id, or after the id of the root or of the session above them, such as
- * `run-7/researcher`.
+ * The sub-agents of a tree that live and have this name: their path, their id, or their id after that of the root or of the session above
+ * them, such as `run-7/researcher`.
  */
 export const livingNamed = (root: Run, name: string, above = root): readonly Run[] =>
   above.children.flatMap((run) => {
-    const isNamed = [run.id, `${root.id}/${run.id}`, `${above.id}/${run.id}`].includes(name);
+    const isNamed = [run.id, `${root.id}/${run.id}`, `${above.id}/${run.id}`, pathOf(run)].includes(name);
     return [...(isNamed ? [run] : []), ...livingNamed(root, name, run)];
   });
