@@ -11,7 +11,7 @@ export interface LimitView {
   readonly used: number;
   /** The part of `used` that calls which failed were expected to use, because they did not say (D3). */
   readonly estimated: number;
-  /** The part of `used` that calls under way are expected to use (D3). Of steps: 1 while a step of the session that you ask is under way. */
+  /** The part of `used` that calls under way are expected to use (D3). Of steps: 1 while other calls of a step of the session that you ask may begin. */
   readonly underWay: number;
   /** What children have reserved, and not used (D1). */
   readonly reserved: number;

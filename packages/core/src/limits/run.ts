@@ -104,8 +104,13 @@ export class Run {
   answer: RunCall | undefined;
   /** D2: a step is under way: it counts already. */
   inStep = false;
-  /** D2: `step()` came first. So it comes before each turn, and begins its step. Otherwise it ends the step of a turn. */
-  beginsSteps = false;
+  /** D2: no other call may begin in the step under way, because a sub-agent found no step left. */
+  isStepOver = false;
+  /**
+   * D2: `step()` came before the first call of this run itself. So it comes before each turn, and begins its step. Otherwise it ends the
+   * step of a turn. Undefined until it comes.
+   */
+  beginsSteps: boolean | undefined;
   /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
   isObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
@@ -177,7 +182,7 @@ export class Run {
     const { payer } = this;
     const chain = this.#chain();
     for (const kind of LIMIT_KINDS) {
-      if (kind === 'steps' && payer.inStep) continue; // It counts already.
+      if (kind === 'steps' && payer.#hasOpenStep) continue; // It counts already.
       let isOwn = false; // A part that is reserved for this call.
       for (const run of chain) {
         const limit = run.limits[kind];
@@ -209,6 +214,7 @@ export class Run {
       this.beginStep();
       return undefined;
     }
+    this.#endStepsAbove();
     if (this.hasLastAnswer || !this.#hasAnswer) return limit;
     this.hasLastAnswer = true;
     return undefined;
@@ -228,7 +234,7 @@ export class Run {
 
   /** A call was decided. It begins if it is made. `isObserved`: it is only observed, so that its result stays as it is (C1). */
   enter(name: string, isMade: boolean, isObserved: boolean, ms: number): RunPermit {
-    const call = isMade ? this.begin(name) : undefined;
+    const call = isMade ? this.begin(name) : this.#endStepsAbove();
     const near = this.near(ms);
     const advises = isMade && !isObserved && near.length > 0;
     return { run: this, call, near, advised: advises ? this.advise(ms) : NONE };
@@ -277,15 +283,34 @@ export class Run {
    */
   beginStep(): void {
     const { payer } = this;
-    if (payer.inStep || payer.room('steps') < 1) return;
-    payer.inStep = true;
-    payer.add('steps', 1);
+    if (payer.inStep) return;
+    if (payer.room('steps') >= 1 || payer.#root.isObserved()) {
+      payer.inStep = true;
+      payer.isStepOver = false;
+      payer.add('steps', 1);
+    } else payer.#endStepsAbove();
+  }
+
+  /** D2: if no step is left for this run, those above it are over. Otherwise the limit would not be reached while one of them goes on. */
+  #endStepsAbove(): undefined {
+    if (this.payer.inStep) return;
+    let isFull = false;
+    for (const run of this.#chain().toReversed()) {
+      const limit = run.limits.steps;
+      isFull ||= limit !== undefined && run.used.steps >= limit.size && run.modeOf(limit) === 'pause';
+      run.isStepOver ||= isFull;
+    }
+  }
+
+  /** D2: whether other calls may begin in the step under way. */
+  get #hasOpenStep(): boolean {
+    return this.inStep && !this.isStepOver;
   }
 
   /** D2: a step ends. The next one begins if `step()` comes before turns. If it comes after them, one without a call counts now. */
   endStep(): void {
     const { payer } = this;
-    payer.beginsSteps ||= payer.used.steps === 0;
+    payer.beginsSteps ??= !payer.inStep;
     payer.inStep &&= !payer.beginsSteps;
     payer.beginStep();
     payer.inStep &&= payer.beginsSteps;
@@ -412,6 +437,7 @@ export class Run {
       const from = limit.size;
       const before = kind === 'durationMs' ? 0 : run.holds(kind);
       limit.size = kind === 'durationMs' ? from + by : sumOf(kind, from, by);
+      if (kind === 'steps') run.isStepOver = false;
       if (kind !== 'durationMs') run.parent?.hold(kind, run.holds(kind) - before);
       extended.push({ session: run.id, from, to: limit.size });
     }
@@ -509,7 +535,7 @@ export class Run {
    * may begin. What other sessions have begun is used up.
    */
   #leftOut(kind: CountedKind, of: Run): number {
-    return kind === 'steps' ? Number(of.inStep) : this.underWay[kind];
+    return kind === 'steps' ? Number(of.#hasOpenStep) : this.underWay[kind];
   }
 
   /** By what is spent and kept for answers, for the run `of`, itself or one beneath it. */

@@ -97,7 +97,7 @@ export const beginCall = (model: Model, session: ModelSession, id: number, tool:
 /** D2: a step counts from its first call, if there is room for one. */
 const beginRunStep = (model: Model, session: ModelSession): void => {
   const { run } = session;
-  const isFull = limitsOf(model, session).some(
+  const isFull = limitsNow(model, session).some(
     ({ limit, used, size, mode }) => limit === 'steps' && mode === 'pause' && used >= size,
   );
   if (run.inStep || isFull) return;
@@ -108,7 +108,7 @@ const beginRunStep = (model: Model, session: ModelSession): void => {
 /** D2: after a turn, one without a call counts now. Before each turn, the next one begins. */
 export const endRunStep = (model: Model, session: ModelSession): void => {
   const { run } = session;
-  if (run.steps === 0) run.isBefore = true;
+  run.isBefore ??= !run.inStep;
   const hasCalls = run.inStep;
   run.inStep = false;
   if (hasCalls && !run.isBefore) return;

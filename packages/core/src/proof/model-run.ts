@@ -5,7 +5,7 @@ export const newRun = (ms: number): ModelRun => ({
   calls: 0,
   steps: 0,
   inStep: false,
-  isBefore: false,
+  isBefore: undefined,
   tokens: 0,
   expected: [],
   reports: new Map(),

@@ -15,8 +15,10 @@ export interface TreeNode {
   ended: boolean;
   readonly limits: { [kind in TreeKind]?: TreeLimit };
   inStep: boolean;
-  /** D2: `step()` comes before each turn. */
-  isBefore: boolean;
+  /** D2: a session beneath it found no step left, so that no other call of this step may begin. */
+  isStepOver: boolean;
+  /** D2: `step()` comes before each turn; undefined until it has come. */
+  isBefore: boolean | undefined;
   hasLastAnswer: boolean;
   /** D3: what is kept for the next answer of its model. */
   answer: { name: string; tokens: number; isUnderWay: boolean } | undefined;
@@ -49,7 +51,8 @@ export const newNode = (id: string, limits: TreeNode['limits'], parent?: TreeNod
   children: [],
   ended: false,
   inStep: false,
-  isBefore: false,
+  isStepOver: false,
+  isBefore: undefined,
   hasLastAnswer: false,
   answer: undefined,
   kept: [],
@@ -72,9 +75,12 @@ const factsOf = ({ facts }: Tree, node: TreeNode, kind: TreeKind): readonly Fact
 
 export const usedOf = (tree: Tree, node: TreeNode, kind: TreeKind): number => total(factsOf(tree, node, kind));
 
+/** D2: other calls of the step may begin. */
+export const isOpen = ({ inStep, isStepOver }: TreeNode): boolean => inStep && !isStepOver;
+
 /** What may still become less, and of steps the one that `of` is in: its other calls may begin. */
 export const underWayOf = (tree: Tree, node: TreeNode, kind: TreeKind, of = node): number =>
-  kind === 'steps' ? Number(of.inStep) : total(factsOf(tree, node, kind).filter((fact) => fact.isUnderWay));
+  kind === 'steps' ? Number(isOpen(of)) : total(factsOf(tree, node, kind).filter((fact) => fact.isUnderWay));
 
 /** D2: the level of each limit that holds for a session, the nearest first. */
 export const levelsOf = (tree: Tree, of: TreeNode): readonly (string | undefined)[] =>
@@ -125,7 +131,7 @@ export const roomOf = (tree: Tree, node: TreeNode, kind: TreeKind): number =>
 
 /** D2, D1: why no call may begin; undefined if one may. */
 export const objectionOf = (tree: Tree, node: TreeNode, isModel: boolean): string | undefined => {
-  const kinds = TREE_KINDS.filter((kind) => kind !== 'steps' || !payerOf(node).inStep);
+  const kinds = TREE_KINDS.filter((kind) => kind !== 'steps' || !isOpen(payerOf(node)));
   const isReached = kinds.some((kind) =>
     askedOf(node, kind).some(({ run, limit }) => takenOf(tree, run, kind) >= limit.size),
   );
@@ -150,15 +156,28 @@ export const use = (tree: Tree, of: TreeNode, kind: TreeKind, amount: number, is
 /** D2: a step counts from its beginning, if there is room for one. */
 export const beginStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
-  if (payer.inStep || roomOf(tree, payer, 'steps') < 1) return;
+  if (payer.inStep) return;
+  if (roomOf(tree, payer, 'steps') < 1) {
+    lackStep(tree, payer);
+    return;
+  }
   payer.inStep = true;
+  payer.isStepOver = false;
   use(tree, payer, 'steps', 1);
+};
+
+/** D2: the step of a session is over once a session beneath it finds none left. */
+export const lackStep = (tree: Tree, node: TreeNode): void => {
+  const payer = payerOf(node);
+  if (payer.inStep) return;
+  const isFull = (run: TreeNode) => usedOf(tree, run, 'steps') >= (run.limits.steps?.size ?? Number.POSITIVE_INFINITY);
+  for (const above of chainOf(payer.parent)) above.isStepOver ||= chainOf(above).some(isFull);
 };
 
 /** D2: after a turn, one without a call counts now. Before each turn, the next one begins. */
 export const endStep = (tree: Tree, node: TreeNode): void => {
   const payer = payerOf(node);
-  if (usedOf(tree, payer, 'steps') === 0) payer.isBefore = true;
+  payer.isBefore ??= !payer.inStep;
   const hasCalls = payer.inStep;
   payer.inStep = false;
   if (hasCalls && !payer.isBefore) return;
@@ -190,6 +209,7 @@ export const mayAsk = (tree: Tree, node: TreeNode): boolean => {
     beginStep(tree, node);
     return true;
   }
+  lackStep(tree, node);
   const kept = payer.answer?.isUnderWay === false ? payer.answer.tokens : 0;
   if (node.hasLastAnswer || (payer !== tree.root && roomOf(tree, payer, 'tokens') + kept <= 0)) return false;
   node.hasLastAnswer = true;

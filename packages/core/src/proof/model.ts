@@ -155,8 +155,8 @@ export interface ModelRun {
   steps: number;
   /** D2: a step has begun, by a call, and has not ended. */
   inStep: boolean;
-  /** D2: `step()` comes before each turn. */
-  isBefore: boolean;
+  /** D2: `step()` comes before each turn; undefined until it has come. */
+  isBefore: boolean | undefined;
   /** Of calls that are over. */
   tokens: number;
   /** Of calls under way, by their permits. */

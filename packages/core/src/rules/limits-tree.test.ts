@@ -130,23 +130,79 @@ describe('D1: portions', () => {
     expect(session.view().limits).toMatchObject([{ used: 20, underWay: 0, level: 'reached' }]);
   });
 
-  test('D2: the step in which a sub-agent runs is used up for the sub-agent, and goes on for the session above it', () => {
+  test('D2: the step in which a sub-agent runs goes on for the session above it until the sub-agent finds none left', () => {
     const { session } = bench({ limits: { steps: 2 } });
     session.step();
     session.acquire('a');
     const child = session.child();
     child.step();
     expect([succeedOnce(child, 'b'), child.view().state]).toEqual(['call', 'active']);
+    expect([succeedOnce(session, 'c'), session.view().state]).toEqual(['call', 'active']);
     child.step();
     expect(child.view()).toMatchObject({
       state: 'paused_limit',
       limits: [{ used: 2, underWay: 0, level: 'reached' }],
     });
     expect(child.acquire('b').message).toContain('this run has used 2 of 2 turns. Do not call any tools');
-    expect([succeedOnce(session, 'c'), session.view().state]).toEqual(['call', 'active']);
+    expect([succeedOnce(session, 'c'), session.view().state]).toEqual(['pause', 'paused_limit']);
+    session.extend('steps', 2); // The step goes on, and counts once.
+    expect([succeedOnce(session, 'c'), session.view().limits?.[0]?.used]).toEqual(['call', 2]);
     child.end();
     session.step();
-    expect(session.view().state).toBe('paused_limit');
+    expect(session.view().limits).toMatchObject([{ used: 3, underWay: 1 }]);
+  });
+
+  test.each(['step()', 'a call', 'a request'])(
+    'D2, D7: a session that never calls step() is paused once a sub-agent finds no step left, by %s',
+    (by) => {
+      const { session, box } = bench({ limits: { steps: 3 } });
+      const told: string[] = [];
+      box.on('limit.reached', ({ limit, used }) => told.push(`${limit} ${used}`));
+      session.acquire('research');
+      const child = session.child();
+      for (let turn = 0; turn < 2; turn += 1) {
+        child.step();
+        succeedOnce(child, 'a');
+      }
+      child.end();
+      const next = session.child();
+      expect([told, session.view().state]).toEqual([[], 'active']);
+      if (by === 'step()') next.step();
+      else if (by === 'a call') next.acquire('a');
+      else askForAnswer(next);
+      expect(session.view()).toMatchObject({ state: 'paused_limit', limits: [{ used: 3, level: 'reached' }] });
+      expect(session.acquire('research').reason).toBe('limit_reached');
+      expect(told).toEqual(['steps 3']);
+      expect(inAnotherProcess(session, box).view().state).toBe('paused_limit');
+    },
+  );
+
+  test.each(['before', 'after'])(
+    'D2: a turn is one step with step() %s it, also if a sub-agent has taken turns before it',
+    (when) => {
+      const { session, box } = bench({ limits: { steps: 20 } });
+      const child = session.child();
+      child.step();
+      child.end();
+      let latest: Session = session;
+      for (let turn = 1; turn <= 3; turn += 1) {
+        if (when === 'before') latest.step();
+        succeedOnce(latest, 'a');
+        expect(latest.view().limits).toMatchObject([{ used: 1 + turn, underWay: 1 }]);
+        latest = inAnotherProcess(latest, box);
+        if (when === 'after') latest.step();
+      }
+    },
+  );
+
+  test('D2: a limit of a sub-agent ends no step above it that has steps left', () => {
+    const { session } = bench({ limits: { steps: 3 } });
+    succeedOnce(session, 'a');
+    const child = session.child({ portion: { steps: 1 } });
+    for (let turn = 0; turn < 2; turn += 1) child.step();
+    expect([child.view().state, succeedOnce(session, 'a')]).toEqual(['paused_limit', 'call']);
+    succeedOnce(session.child(), 'a');
+    expect([session.view().state, succeedOnce(session, 'a')]).toEqual(['active', 'call']); // Used up, in its own step.
   });
 
   test('D3: each of 30 sub-agents gives a last answer, and all stay within the limit of tokens', () => {

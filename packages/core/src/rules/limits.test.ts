@@ -138,6 +138,15 @@ describe('D2: limits of a run', () => {
     expect(advised.note()).toContain('11 of 2 tool calls');
   });
 
+  test('C1, D2: while all tools are only observed, steps count beyond the limit', () => {
+    const { session } = bench({ defaults: { mode: 'observe_only' }, tools: { a: {} }, limits: { steps: 3 } });
+    for (let turn = 1; turn <= 10; turn += 1) {
+      session.step();
+      expect(session.acquire('a').decision).toBe('call');
+    }
+    expect(session.view().limits).toMatchObject([{ used: 10, mode: 'observe', level: 'reached' }]);
+  });
+
   test('D2: a session replaces single limits of its box', () => {
     const { box } = bench({ limits: { calls: 2, steps: 3 } });
     const session = box.session({ id: 'own', limits: { calls: 4 } });

@@ -94,8 +94,8 @@ export const writeRun = (run: Run, ms: number): RunSnapshot => {
       cost: sum(estimated.cost, underWay.cost + answers.cost),
     },
     ...(run.hasLastAnswer && { answered: true }),
-    ...(run.inStep && { inStep: true }),
-    ...(run.beginsSteps && { beginsSteps: true }),
+    ...(run.inStep && !run.isStepOver && { inStep: true }),
+    ...(run.beginsSteps !== undefined && { beginsSteps: run.beginsSteps }),
     ...(children.length > 0 && {
       children: children.map((child) => ({ ...writeRun(child, ms), id: child.id, name: child.name ?? null })),
     }),
@@ -111,7 +111,7 @@ export const readRun = (id: string, kept: RunSnapshot | undefined, ms: number): 
 };
 
 const recalled = (
-  { ageMs, limits: all, used, estimated, answered = false, inStep = false, beginsSteps = false }: RunSnapshot,
+  { ageMs, limits: all, used, estimated, answered = false, inStep = false, beginsSteps }: RunSnapshot,
   { id, name }: Pick<ChildSnapshot, 'id' | 'name'>,
   ms: number,
 ): Run => {

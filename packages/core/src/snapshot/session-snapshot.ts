@@ -52,7 +52,7 @@ export interface RunSnapshot {
   readonly answered?: boolean;
   /** A step is under way, which counts already (D2); left out otherwise, and by older versions. */
   readonly inStep?: boolean;
-  /** `step()` comes before each turn, and begins its step (D2); left out otherwise, and by older versions. */
+  /** Whether `step()` comes before each turn, and begins its step (D2); left out until it has come, and by older versions. */
   readonly beginsSteps?: boolean;
   /** The children that lived (D1); left out without any. */
   readonly children?: readonly ChildSnapshot[];
