@@ -55,7 +55,10 @@ const runner = client.beta.messages.toolRunner({
   messages: [{ role: 'user', content: 'What is new about circuit breakers?' }],
   tools: guardTools(tools, session, { timeoutMs: 10_000 }),
 });
-for await (const _ of runner) session.step();
+for await (const _ of runner) {
+  await runner.generateToolResponse(); // runs the tools of this turn, once
+  session.step();
+}
 for (const block of (await runner.done()).content) if (block.type === 'text') console.log(block.text);
 
 console.log(`\n${formatReport(report(session))}`);

@@ -207,10 +207,10 @@ const anthropic: EagerAgent = {
     });
     let text: unknown;
     for await (const message of runner) {
-      session.step();
       const [part] = message.content;
       text = part?.type === 'text' ? part.text : '';
       const results = await runner.generateToolResponse(); // runs the tools of this turn, once
+      session.step();
       if (results === null || !session.view().state.startsWith('paused')) continue;
       const turn = [{ role: message.role, content: message.content }, results];
       runner.setMessagesParams((params) => ({

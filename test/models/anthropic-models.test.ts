@@ -1,6 +1,10 @@
-import type Anthropic from '@anthropic-ai/sdk';
-import { type GuardAnthropicModelsOptions, guardModels } from '@breakerbox/instrumentation/anthropic';
+import Anthropic from '@anthropic-ai/sdk';
+import { betaZodTool } from '@anthropic-ai/sdk/helpers/beta/zod';
+import { createBreakerbox } from '@breakerbox/core';
+import { type GuardAnthropicModelsOptions, guardModels, guardTools } from '@breakerbox/instrumentation/anthropic';
+import { scriptedModel } from '@breakerbox/scripted-models/anthropic';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { anthropicFrame, clientOf, REQUEST } from './frame-anthropic.ts';
 import { modelContract, overloaded, pairFor } from './frames.ts';
 import { loopbackProvider, refuses, SSE, sends } from './loopback-provider.ts';
@@ -73,6 +77,29 @@ test('L1: a request for a model that is not the first is refused, and all else g
   const box = newBox();
   expect(() => guardModels(box, { models: [{ client: {}, model: 'm' }] as never })).toThrow(/has no valid model at 0/);
 });
+
+test.each([true, false])(
+  'D2: a turn of the tool runner is one step, and the last one has its tools (guarded model: %s)',
+  async (isGuarded) => {
+    const box = createBreakerbox({ agent: 'a', limits: { steps: 2 } });
+    const session = box.session();
+    const { fetch } = scriptedModel([[{ tool: 'search', input: {} }], [{ tool: 'search', input: {} }], 'Done.']);
+    const plain = new Anthropic({ apiKey: 'none', maxRetries: 0, fetch });
+    const client = isGuarded ? guardModels(box, { models: [{ client: plain, model: 'claude' }], session }) : plain;
+    let ran = 0;
+    const run = async () => `${++ran}`;
+    const search = betaZodTool({ name: 'search', description: 'Searches', inputSchema: z.object({}), run });
+    const messages = [{ role: 'user' as const, content: 'Go.' }];
+    const tools = guardTools([search], session);
+    const runner = client.beta.messages.toolRunner({ model: 'claude', max_tokens: 100, messages, tools });
+    for await (const _ of runner) {
+      await runner.generateToolResponse();
+      session.step();
+    }
+    expect([ran, session.view().limits?.[0]?.used]).toEqual([2, 2]);
+    expect((await runner.done()).content).toMatchObject([{ text: 'Done.' }]);
+  },
+);
 
 test.each([false, true])(
   'L9: a fallback that misses the thinking of the history answers without (stream: %s)',

@@ -47,7 +47,7 @@ export interface GuardToolsOptions extends JudgingOptions {
 /**
  * Guards the tools of Anthropic's tool runner: those of `betaZodTool`, `betaTool`, `betaMemoryTool`, `mcpTools` and any other
  * with a name and `run`. Give the result to `client.beta.messages.toolRunner` in place of the tools; the types are the same.
- * Call `session.step()` once per message of the runner.
+ * Call `session.step()` once per message of the runner, after its tools.
  *
  * On skip and pause `run` throws `ToolUnavailableError`. The runner makes a result with `is_error` of it, the model reads its text,
  * and the loop continues. A tool with `serveStaleMs` instead gives its last good result for the same arguments, with a label. A tool
@@ -64,7 +64,10 @@ export interface GuardToolsOptions extends JudgingOptions {
  * @example
  * ```ts
  * const runner = client.beta.messages.toolRunner({ model, max_tokens, messages, tools: guardTools(tools, session) });
- * for await (const message of runner) session.step();
+ * for await (const message of runner) {
+ *   await runner.generateToolResponse(); // runs the tools of this turn, once
+ *   session.step();
+ * }
  * ```
  */
 export function guardTools<Tools extends readonly object[]>(
