@@ -68,19 +68,31 @@ const explained = (path: string, error: unknown): unknown => {
 
 const openedTarget = async (path: string): Promise<AuditTarget> => {
   const own = OWN[path];
-  const writeLine = lineWriter();
-  if (own !== undefined) return unsynced(path, kindOf(fstatSync(own)), (line) => writeLine(own, line));
+  if (own !== undefined) return ownTarget(path, own);
   const found = await stat(path).catch(() => undefined);
   // A device of the system. In `/dev/shm`, and by `/dev/..`, there are files of all users.
   if (!(found?.isCharacterDevice() || /^\/dev\/fd\/\d+$/.test(path))) await checkPlace(path);
-  if (found !== undefined && !found.isFile()) {
-    // A pipe without a reader would otherwise hang, and one with a full buffer too.
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
-    const held = heldOpen(() => open(path, flags));
-    await held.use(async () => {});
-    return unsynced(path, kindOf(found), (line) => held.use(({ fd }) => writeLine(fd, line)), held.close);
-  }
-  return fileTarget(path);
+  return found === undefined || found.isFile() ? fileTarget(path) : heldTarget(path, found);
+};
+
+const heldTarget = async (path: string, found: Stats): Promise<AuditTarget> => {
+  // A pipe without a reader would otherwise hang, and one with a full buffer too.
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NONBLOCK;
+  const writeLine = lineWriter();
+  const held = heldOpen(() => open(path, flags));
+  await held.use(async () => {});
+  return unsynced(path, kindOf(found), (line) => held.use(({ fd }) => writeLine(fd, line)), held.close);
+};
+
+/** A file is not opened again, because its other writers do not append. */
+const ownTarget = async (path: string, own: number): Promise<AuditTarget> => {
+  const found = fstatSync(own);
+  const held = found.isFile() ? undefined : await heldTarget(path, found).catch(() => undefined);
+  if (held !== undefined) return held;
+  // With its stream, Node makes a socket, or a pipe of another user, one that does not block. A blocked write keeps the process from ending.
+  void (own === 1 ? process.stdout : process.stderr);
+  const writeLine = lineWriter();
+  return unsynced(path, kindOf(found), (line) => writeLine(own, line));
 };
 
 /** Keeps a pipe open: its reader ends when the last writer closes it. Opens it again for a new reader. */

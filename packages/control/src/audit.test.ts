@@ -44,18 +44,45 @@ const PROGRAM = `
   const action = { action: 'force_open', agent: 'a', tool: 'search', reason: 'x', expiresInMs: 60_000 };
   const { result } = await perform({ url: control.url }, action);
   process.stderr.write(result + ' ' + box.session().acquire('search').reason);
+  for (let left = Number(process.argv[2]); left > 0; left -= 1)
+    await perform({ url: control.url }, { ...action, reason: 'x'.repeat(480) }).catch((error) => {
+      process.stderr.write(error.message);
+      process.exit(7);
+    });
   await control.close();`;
 
-test('A6: with standard output into a pipe, as in a container, the start says what is certain and an action is done', async () => {
-  const args = [
-    '--conditions=breakerbox-source',
-    '--input-type=module',
-    `--eval=${PROGRAM}`,
-    join(folderOf(), 'a.sock'),
-  ];
+const start = (stdout: 'pipe' | number, more = 0) => {
+  const args = ['--conditions=breakerbox-source', '--input-type=module', `--eval=${PROGRAM}`];
   const env = { ...process.env, BREAKERBOX_WARNINGS: 'on' };
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return spawn(process.execPath, [...args, join(folderOf(), 'a.sock'), String(more)], {
+    env,
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+};
+
+test.each(['pipe', 'socket'])(
+  'A6: standard output into a %s that is full refuses actions, and keeps no process',
+  {
+    timeout: 20_000,
+  },
+  async (kind) => {
+    const path = join(folderOf(), 'pipe');
+    await once(spawn('mkfifo', [path]), 'exit');
+    const pipe = openSync(path, constants.O_RDWR);
+    onTestFinished(() => closeSync(pipe));
+    const child = start(kind === 'pipe' ? pipe : 'pipe', 1_000);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const [err, [code]] = await Promise.all([text(child.stderr ?? expect.fail()), once(child, 'exit')]);
+    expect(err).toContain('It is a pipe that is full, because its reader has stopped.');
+    expect(code).toBe(7);
+  },
+);
+
+test('A6: with standard output into a pipe, as in a container, the start says what is certain and an action is done', async () => {
+  const child = start('pipe');
+  const ended = once(child, 'exit');
+  const [out = '', err] = await Promise.all([child.stdout, child.stderr].map((one) => text(one ?? expect.fail())));
+  await ended;
   const lines = out.trim().split('\n');
   expect(lines.map((line) => JSON.parse(line).phase)).toEqual(['asked', 'ended']);
   expect(err).toMatch(/\[BREAKERBOX_AUDIT_NOT_SYNCED\].*\/dev\/stdout, which is a (?:pipe|socket)\. .*not synced/);
