@@ -36,8 +36,8 @@ export interface Permit {
   readonly decision: Decision;
   readonly reason: Reason;
   /**
-   * True if one more failure may pause the session: by the number of failures (B2), or probably by their tokens (B4). Also true once 80 % of
-   * a limit are used (D2).
+   * True if one more failure may pause the session: by the number of failures (B2), or probably by their tokens. Also true once 80 % of
+   * a limit are used.
    */
   readonly caution: boolean;
   /** The tool's group, without `group:`; undefined for a tool without one (C13). */
@@ -54,11 +54,11 @@ export interface Permit {
    */
   readonly message: string;
   /**
-   * What the model should read beside the result: that a limit of the run is near, what is left, and to finish (D2); or, once the call has
+   * What the model should read beside the result: that a limit of the run is near, what is left, and to finish; or, once the call has
    * settled, that it goes in circles (D5). Each limit and each circle gives one such note. Empty nearly always.
    */
   readonly note: string;
-  /** The fallback, on `skip` and `pause` (R2), and with the advice after a failed call (R5); otherwise undefined. */
+  /** The fallback, on `skip` and `pause` (R2), and with the advice after a failed call; otherwise undefined. */
   readonly route: Route | undefined;
   /**
    * Why the result may not be current, once a call of a tool with `labelFreshness` has settled as a success (F1); undefined if it
@@ -85,6 +85,8 @@ export type PermitRecord = Omit<Permit, 'context' | 'settle' | 'toJSON'>;
 export interface Decided {
   readonly decision: Decision;
   readonly reason: Reason;
+  /** Whether the call passes more than the closed circuit of its tool. */
+  readonly enters: boolean;
   /** What rejected the call; undefined if the call is made. */
   readonly rejection: RejectionFacts | undefined;
 }

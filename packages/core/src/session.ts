@@ -219,12 +219,8 @@ class Session implements TreeRoot {
 
   /** The answer to the caller. A probe takes its slots. */
   #permit(entry: SessionTool, mode: CircuitMode, facts: Decided, call: AskedCall, at: Moment): SessionPermit {
-    const { reason, decision } = facts;
     const { input, key } = call;
-    const isShared =
-      entry.group !== undefined || key !== undefined || entry.tracked?.tool.policy.maxInFlight !== undefined;
-    const entersCircuits = decision === 'probe' || (isShared && reason === 'closed');
-    const slots = entersCircuits ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
+    const slots = facts.enters ? enter(this.#circuits, entry, mode, key, at) : NO_SLOTS;
     const asked = { mode, ledger: this.#ledgers.real.ledger, atMs: at.ms, serial: this.#serial, input };
     const permit = new SessionPermit(entry, facts, slots, asked, this.#settle);
     const run = call.run ?? this.#engine.run;
@@ -235,7 +231,7 @@ class Session implements TreeRoot {
     }
     if (!permit.executes) input?.forget();
     else if (this.#history.guard !== NO_LOOPS) this.#history.tried(entry.tool, input);
-    if (decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
+    if (facts.decision === 'probe') this.#circuits.store.probing.begin(permit, this.#lapse);
     return permit;
   }
 

@@ -7,43 +7,63 @@ import { holdsShared, NO_PASSES, type Pass } from '../passes.ts';
 import type { SessionPermit, Slots } from '../permit.ts';
 import { isCounted, REASONS, type Reason } from '../reasons.ts';
 import { tallyOutcome } from '../session-tools.ts';
-import type { Asked, AskedCall, Barrier, Engine, Question } from './barrier.ts';
+import {
+  type Asked,
+  type AskedCall,
+  type Barrier,
+  type Engine,
+  EVENT_PAUSES,
+  EVENT_SKIPS,
+  GROUP_MOVED,
+  HAS_FAILURES,
+  HAS_GROUP,
+  HAS_KEY,
+  HAS_MODE,
+  HAS_PRECHECK,
+  HAS_RUN,
+  IS_BOUNDED,
+  IS_CALL,
+  IS_RESTRICTED,
+  KEYS_MOVED,
+  type Question,
+  TOOL_MOVED,
+} from './barrier.ts';
 import { eventBarrier } from './event-barrier.ts';
 import { groupBarrier } from './group-barrier.ts';
 import { keyBarrier } from './key-barrier.ts';
 import { chargeCall, toolBarrier } from './tool-barrier.ts';
 
 /** S2: an event that skips its tools, and pauses nothing. */
-const skippingEvent: Question = { of: 'skipping_event', ask: eventBarrier.ask };
+const skippingEvent: Question = { when: EVENT_SKIPS, ask: eventBarrier.ask };
 
 /** B1: the failure budget of the session. */
 const failureBudget: Question = {
-  of: 'budget',
+  when: HAS_FAILURES,
   ask: ({ circuits: { ledgers } }, _asked, mode) =>
     ledgers.isExhausted(ledgers.sideOf(mode)) ? 'budget_exhausted' : undefined,
 };
 
 /** D2: the limits of the run. */
 const runLimits: Question = {
-  of: 'limits',
+  when: HAS_RUN,
   ask: ({ run }, _asked, _mode, call, { ms }) => (call.run ?? run)?.limitObjection(ms)?.reason,
 };
 
 /** K2: a tool that is not allowed is not called. */
 const allowedTools: Question = {
-  of: 'allowed',
+  when: IS_RESTRICTED,
   ask: ({ allowed }, { tool }) => (allowed !== undefined && !allowed.has(tool) ? 'not_allowed' : undefined),
 };
 
 /** C1: a person has decided. */
 const forcedMode: Question = {
-  of: 'mode',
+  when: HAS_MODE,
   ask: (_engine, _asked, mode) => (mode === 'forced_open' || mode === 'disabled' ? mode : undefined),
 };
 
 /** K1: the tool's own check says that it can't be used. */
 const precheck: Question = {
-  of: 'precheck',
+  when: HAS_PRECHECK,
   ask: ({ box }, { spec }, _mode, _call, { ms }) =>
     spec?.precheck !== undefined && box.prechecks.availability(spec.name, spec.precheck, ms) === 'unavailable'
       ? 'unavailable'
@@ -52,7 +72,7 @@ const precheck: Question = {
 
 /** C17: the tool or its group has as many calls under way as it may have. */
 const maxInFlight: Question = {
-  of: 'in_flight',
+  when: IS_BOUNDED,
   ask: (_engine, asked, mode, _call, { ms }) => (isBusy(asked, mode, ms) ? 'busy' : undefined),
 };
 
@@ -75,7 +95,7 @@ const OBJECTIONS: readonly Question[] = [
 ];
 
 /**
- * The circuits that a call passes. If several are due, one call probes them all (C15), and the first gives the reason. In this order
+ * The circuits that a call passes. If several are due, one call probes them all, and the first gives the reason. In this order
  * they also lend their slots and get the result. It is not the order of asking:
  * - The group comes before the tool, because a group that opens absorbs the tool. The result is late then.
  * - The tool comes before the event. A success ends the event, and then the waits of all open circuits begin again (S5): the tool's
@@ -84,9 +104,43 @@ const OBJECTIONS: readonly Question[] = [
  */
 const CIRCUITS: readonly Barrier[] = [groupBarrier, toolBarrier, eventBarrier, keyBarrier];
 
+/** The facts that any question needs. */
+const ASKED = OBJECTIONS.reduce((all, { when }) => all | when, 0);
+
+/** The facts with which a call that nothing rejects passes more than the closed circuit of its tool. */
+export const PASSED = CIRCUITS.reduce((all: number, { passed = 0 }) => all | passed, IS_BOUNDED);
+
+/** The facts of a call. A barrier that is not configured costs one comparison. */
+export const factsOf = (
+  { allowed, box, circuits, run }: Engine,
+  { spec, tracked, group }: Asked,
+  mode: CircuitMode,
+  call: AskedCall,
+): number => {
+  let facts: number = IS_CALL;
+  if (mode !== 'automatic') facts |= HAS_MODE;
+  if (mode === 'observe_only' || !circuits.ledgers.isCalm) {
+    facts |= HAS_FAILURES | (box.systemic?.decision === 'skip' ? EVENT_SKIPS : EVENT_PAUSES);
+  }
+  if (run !== undefined || call.run !== undefined) facts |= HAS_RUN;
+  if (allowed !== undefined) facts |= IS_RESTRICTED;
+  if (spec?.precheck !== undefined) facts |= HAS_PRECHECK;
+  if (group !== undefined) {
+    facts |= HAS_GROUP;
+    if (group.circuit.state !== 'closed' || group.mode === 'forced_open') facts |= GROUP_MOVED;
+  }
+  if (call.key !== undefined) facts |= HAS_KEY;
+  if (tracked !== undefined) {
+    if (tracked.circuit.state !== 'closed') facts |= TOOL_MOVED;
+    if (tracked.keys !== undefined) facts |= KEYS_MOVED;
+  }
+  if ((tracked?.tool.policy.maxInFlight ?? group?.tool.policy.maxInFlight) !== undefined) facts |= IS_BOUNDED;
+  return facts;
+};
+
 /**
- * The first objection to a call; or the reason to probe if circuits are due; undefined for nearly every call. Repeated calls are not
- * part of it.
+ * The first objection to a call with these facts; or the reason to probe if circuits are due; undefined for nearly every call. Repeated calls
+ * are not part of it.
  */
 export const objectionTo = (
   engine: Engine,
@@ -94,12 +148,12 @@ export const objectionTo = (
   mode: CircuitMode,
   call: AskedCall,
   at: Moment,
+  facts: number,
 ): Reason | undefined => {
-  const worth = worthAsking(engine, asked, mode, call);
-  if (worth === 0) return undefined;
+  if ((facts & ASKED) === 0) return undefined;
   let isDue = false;
   for (const question of OBJECTIONS) {
-    if (question.of !== undefined && (worth & BIT[question.of]) === 0) continue;
+    if ((facts & question.when) !== question.when) continue;
     if (isDue && question === maxInFlight) continue; // C17: never of a probe.
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
@@ -111,53 +165,6 @@ export const objectionTo = (
     if (reason !== undefined) return reason;
   }
   return undefined;
-};
-
-const BIT = {
-  event: 1,
-  budget: 2,
-  limits: 4,
-  skipping_event: 8,
-  allowed: 16,
-  mode: 32,
-  precheck: 64,
-  group: 128,
-  tool: 256,
-  key: 512,
-  in_flight: 1024,
-} as const satisfies Record<NonNullable<Question['of']>, number>;
-
-/** A question without `of` is asked of every call. */
-const ASKS_ALWAYS = OBJECTIONS.some(({ of }) => of === undefined) ? 2048 : 0;
-
-/**
- * The questions that are worth asking, as bits: 0 for nearly every call. A question that is not configured, or whose circuit is closed, costs
- * one comparison. The one place that knows when a question has nothing to say.
- */
-const worthAsking = (
-  { allowed, box, circuits, run }: Engine,
-  { spec, tracked, group }: Asked,
-  mode: CircuitMode,
-  call: AskedCall,
-): number => {
-  let worth: number = ASKS_ALWAYS;
-  if (mode !== 'automatic') worth |= BIT.mode;
-  if (mode === 'observe_only' || !circuits.ledgers.isCalm) {
-    worth |= BIT.budget | (box.systemic?.decision === 'skip' ? BIT.skipping_event : BIT.event);
-  }
-  if (run !== undefined || call.run !== undefined) worth |= BIT.limits;
-  if (allowed !== undefined) worth |= BIT.allowed;
-  if (spec?.precheck !== undefined) worth |= BIT.precheck;
-  if (group !== undefined) {
-    if (group.circuit.state !== 'closed' || group.mode === 'forced_open') worth |= BIT.group;
-    if (group.tool.policy.maxInFlight !== undefined) worth |= BIT.in_flight;
-  }
-  if (tracked !== undefined) {
-    if (tracked.circuit.state !== 'closed') worth |= BIT.tool;
-    if (tracked.tool.policy.maxInFlight !== undefined) worth |= BIT.in_flight;
-    if (call.key !== undefined && tracked.keys !== undefined) worth |= BIT.key;
-  }
-  return worth;
 };
 
 /** C6: a call passes its circuits. The decision has checked that each that is not closed has a free slot. */
@@ -184,16 +191,14 @@ const ticketOf = (permit: SessionPermit, { of }: Barrier): Ticket | undefined =>
   of === 'tool' ? permit : permit.passes.find((pass) => pass.of === of);
 
 /** Whether a success of this call changes no circuit and no ledger. It is nearly always so, and saves the rest. */
-const isWithoutEffect = (
-  { ledgers }: CircuitRegistry,
-  { entry: { tracked, group }, passes, generation, decision }: SessionPermit,
-): boolean => {
+const isWithoutEffect = ({ ledgers }: CircuitRegistry, permit: SessionPermit): boolean => {
+  const { entry, passes, generation, decision } = permit;
+  const { tracked, group } = entry;
   if (tracked === undefined || decision === 'probe') return false; // C9: a probe is no longer under way.
   const { circuit, tool } = tracked;
   if (circuit.generation !== generation || !isUntouched(circuit, tool.policy)) return false;
   if (!ledgers.isUntouchedBySuccess(tool.name, group?.tool.name)) return false;
-  if (passes === NO_PASSES) return true;
-  return tracked.keys === undefined && (group === undefined || isUntouched(group.circuit, group.tool.policy));
+  return passes.every(({ of }) => CIRCUITS.some((one) => one.of === of && one.isUntouched?.(permit)));
 };
 
 /** How a call comes back. `untouched`: it changes no circuit and no ledger. `late`: they have moved on (C7). */

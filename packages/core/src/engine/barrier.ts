@@ -37,12 +37,39 @@ export interface AskedCall {
 /** Shared by all calls of which nothing is known. */
 export const NO_CALL: AskedCall = { input: undefined, key: undefined };
 
-type About = Pass['of'] | 'budget' | 'limits' | 'skipping_event' | 'allowed' | 'mode' | 'precheck' | 'in_flight';
+/**
+ * What a decision knows of a call before it asks, as bits. Nearly every call has the first alone, and then there is nothing to ask. Single
+ * constants, because a bundler puts their numbers in place.
+ */
+export const IS_CALL = 1;
+/** Its tool has a mode of its own. */
+export const HAS_MODE = 2;
+/** The session has failures, or only observes the tool. */
+export const HAS_FAILURES = 4;
+/** It has failures, and an event would pause it. */
+export const EVENT_PAUSES = 8;
+/** It has failures, and an event would skip its tools, and pause nothing. */
+export const EVENT_SKIPS = 16;
+/** It counts for a run with limits. */
+export const HAS_RUN = 32;
+/** Only some tools are allowed. */
+export const IS_RESTRICTED = 64;
+export const HAS_PRECHECK = 128;
+export const HAS_GROUP = 256;
+/** The circuit of its group is not closed. */
+export const GROUP_MOVED = 512;
+/** The circuit of its tool is not closed. */
+export const TOOL_MOVED = 1024;
+export const HAS_KEY = 2048;
+/** A key of its tool has failed. */
+export const KEYS_MOVED = 4096;
+/** The number of such calls under way is limited. */
+export const IS_BOUNDED = 8192;
 
 /** A question about a call before it is made. It changes nothing, but may start a pre-call check (K3). */
 export interface Question {
-  /** What it is about: `worthAsking` tells whether that may object. A question without it is asked of every call. */
-  readonly of?: About | undefined;
+  /** The facts without which it has no objection. With `IS_CALL`, it is asked of every call. */
+  readonly when: number;
   /** Why the call is rejected, or the reason to probe if it may go as a probe. Undefined: there is no objection. */
   ask(engine: Engine, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason | undefined;
 }
@@ -53,6 +80,8 @@ export interface Question {
  */
 export interface Barrier extends Question {
   readonly of: Pass['of'];
+  /** The facts with which a call passes the circuit while it is closed; undefined if only a probe does, or the permit itself is the pass. */
+  readonly passed?: number;
   /** What the call takes with it: a lease if the circuit is not closed (C6). Undefined if the circuit does not get its result. */
   enter(
     circuits: CircuitRegistry,
@@ -61,6 +90,8 @@ export interface Barrier extends Question {
     key: string | undefined,
     at: Moment,
   ): Pass | undefined;
+  /** Whether a success of a call that passed the closed circuit leaves it as it is. Without it, no such call passes. */
+  isUntouched?(permit: SessionPermit): boolean;
   /** The call has ended: its result is given to the circuit. */
   answer(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket, judged: Judged, at: Moment): void;
   /** C7: the call came back too late for its tool, so that it only returns its lease. */

@@ -11,7 +11,7 @@ import { isForNow, type RejectionCauses, type RejectionFacts } from '../routing/
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
 import { type Asked, type AskedCall, type Engine, NO_CALL } from './barrier.ts';
-import { objectionTo } from './barrier-lists.ts';
+import { factsOf, objectionTo, PASSED } from './barrier-lists.ts';
 
 /**
  * F2: reasons for which a last good result may answer: the tool is unavailable. Not if the call itself is rejected, or the tool is
@@ -26,7 +26,8 @@ const UNAVAILABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
   'unavailable',
 ]);
 
-const CLOSED: Decided = { reason: 'closed', decision: 'call', rejection: undefined };
+const CLOSED: Decided = { reason: 'closed', decision: 'call', enters: false, rejection: undefined };
+const CLOSED_WITH_OTHERS: Decided = { ...CLOSED, enters: true };
 
 /** Decides about calls, and predicts decisions. It moves no circuit and no ledger, but may start a pre-call check (K3). */
 export class Decider {
@@ -45,21 +46,29 @@ export class Decider {
 
   /** Decides about a call. The session acts on it. */
   decide(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Decided {
-    const reason = this.#reason(asked, mode, call, at);
-    if (reason === 'closed') return CLOSED; // Nearly every call.
+    const facts = factsOf(this.#engine, asked, mode, call);
+    const reason = this.#reason(asked, mode, call, at, facts);
+    if (reason === 'closed') return (facts & PASSED) === 0 ? CLOSED : CLOSED_WITH_OTHERS; // Nearly every call.
     const decision = reason === 'systemic' ? this.#systemic : REASONS[reason];
     const isMade = decision === 'call' || decision === 'probe';
-    return { reason, decision, rejection: isMade ? undefined : this.#facts(reason, asked, mode, call, at) };
+    const enters = decision === 'probe';
+    return { reason, decision, enters, rejection: isMade ? undefined : this.#facts(reason, asked, mode, call, at) };
   }
 
   /**
    * Why a call with these arguments would be let through, skipped or paused. A call of a tool that is only observed is let
    * through, for the reason that it would not be (C1).
    */
-  #reason(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason {
+  #reason(
+    asked: Asked,
+    mode: CircuitMode,
+    call: AskedCall,
+    at: Moment,
+    facts = factsOf(this.#engine, asked, mode, call),
+  ): Reason {
     // A probe may repeat an earlier call, so the loop guard is asked last.
     const { history } = this.#engine;
-    let reason = objectionTo(this.#engine, asked, mode, call, at);
+    let reason = objectionTo(this.#engine, asked, mode, call, at, facts);
     if (reason === undefined && history.guard !== NO_LOOPS) reason = history.repeatOf(asked.tool, call.input);
     if (reason === undefined) return asked.spec === undefined ? 'undeclared' : this.#noObjection;
     const decision = decisionOf(reason, this.#systemic);
@@ -120,18 +129,16 @@ export class Decider {
       ledger: this.#engine.circuits.ledgers.real.ledger,
       takesTurns: this.#engine.circuits.store.steps === undefined && at.step > 0,
       hasWorked: this.#engine.box.evidence.succeeded.has(asked.tool),
-      ...this.#causesOf(asked, mode, call, at),
+      ...this.#causesOf(reason, asked, mode, call, at),
       at: circuitMoment(this.#engine.circuits.store, at),
     };
   }
 
   /** What rejects a call of a tool beside its own circuit. */
-  #causesOf(asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): RejectionCauses {
+  #causesOf(reason: Reason, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): RejectionCauses {
     const { group, tracked } = asked;
     // The key is asked last: it rejects the call if the reason changes without it.
-    const isKey =
-      call.key !== undefined &&
-      this.#reason(asked, mode, call, at) !== this.#reason(asked, mode, { ...call, key: undefined }, at);
+    const isKey = call.key !== undefined && reason !== this.#reason(asked, mode, { ...call, key: undefined }, at);
     const { correlation, gate } = this.#engine.circuits.ledgers.sideOf(mode).failures;
     const policy = this.#engine.box.systemic?.gate;
     const run = call.run ?? this.#engine.run;

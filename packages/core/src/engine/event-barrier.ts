@@ -5,11 +5,12 @@ import type { CorrelationState, Gate } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
 import { isWithoutVerdict } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
-import type { Asked, Barrier } from './barrier.ts';
+import { type Asked, type Barrier, EVENT_PAUSES } from './barrier.ts';
 
 /** S2: a systemic event. Its gate moves silently, by the session's own clock. */
 export const eventBarrier: Barrier = {
   of: 'event',
+  when: EVENT_PAUSES,
 
   ask: ({ box, circuits }, asked, mode, _call, at) => {
     const { event } = circuits.ledgers.sideOf(mode).failures.correlation;

@@ -1,15 +1,17 @@
-import { admits, fail, giveBack, isWaiting, succeed } from '../circuit/circuit.ts';
+import { admits, fail, giveBack, isUntouched, isWaiting, succeed } from '../circuit/circuit.ts';
 import { countsForGroup } from '../circuit/policy.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import { isWithoutVerdict } from '../outcome.ts';
 import { feeds, rejects } from '../passes.ts';
 import { spanContextOf } from '../telemetry/spans.ts';
-import type { Barrier } from './barrier.ts';
+import { type Barrier, GROUP_MOVED, HAS_GROUP } from './barrier.ts';
 import { afterIgnored } from './tool-barrier.ts';
 
 /** C13: the circuit of the tool's group. It has modes of its own: some reject calls, and some get their results. */
 export const groupBarrier: Barrier = {
   of: 'group',
+  when: GROUP_MOVED,
+  passed: HAS_GROUP,
 
   ask: ({ circuits }, { tool, tracked, group }, mode, _call, at) => {
     if (group === undefined || !rejects(group, mode)) return undefined;
@@ -30,6 +32,8 @@ export const groupBarrier: Barrier = {
     const lease = isClosed ? undefined : circuits.lease(group, { tool, policy: tracked.tool.policy }, at);
     return { of: 'group', generation: group.circuit.generation, lease };
   },
+
+  isUntouched: ({ entry: { group } }) => group === undefined || isUntouched(group.circuit, group.tool.policy),
 
   answer: (circuits, permit, ticket, judged, at) => {
     const group = circuits.own(permit.entry.group);

@@ -1,7 +1,7 @@
 import { answerKey, enterKey, giveBackKey, keyCircuit, keyPolicyOf } from '../circuit/key-circuits.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import type { Pass } from '../passes.ts';
-import type { Barrier } from './barrier.ts';
+import { type Barrier, HAS_KEY, KEYS_MOVED } from './barrier.ts';
 import { type Says, whyRejected } from './tool-barrier.ts';
 
 const SAYS: Says = { due: 'key_probe_due', open: 'key_open' };
@@ -9,6 +9,8 @@ const SAYS: Says = { due: 'key_probe_due', open: 'key_open' };
 /** C14: the circuit of the call's key, in a map of its tool. It moves silently, and its failures count for the tool too. */
 export const keyBarrier: Barrier = {
   of: 'key',
+  when: HAS_KEY | KEYS_MOVED,
+  passed: HAS_KEY,
 
   ask: ({ circuits }, { tracked }, _mode, { key }, at) =>
     tracked === undefined || key === undefined
@@ -17,6 +19,8 @@ export const keyBarrier: Barrier = {
 
   enter: ({ store }, { tracked }, _mode, key, at) =>
     tracked === undefined || key === undefined ? undefined : enterKey(tracked, key, circuitMoment(store, at)),
+
+  isUntouched: ({ entry: { tracked } }) => tracked?.keys === undefined,
 
   answer: (circuits, permit, ticket, judged, at) => {
     const tracked = circuits.own(permit.entry.tracked);

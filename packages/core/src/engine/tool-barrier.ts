@@ -23,7 +23,7 @@ import type { Reason } from '../reasons.ts';
 import { spanContextOf } from '../telemetry/spans.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
 import { hasSucceeded } from '../warnings/mistakes.ts';
-import type { Barrier } from './barrier.ts';
+import { type Barrier, TOOL_MOVED } from './barrier.ts';
 
 /** The reasons that a circuit gives when it is not closed. */
 export interface Says {
@@ -43,6 +43,7 @@ export const whyRejected = (circuit: Circuit, policy: CircuitPolicy, says: Says,
 /** The circuit of the tool. It alone says whether a call came back too late (C7). */
 export const toolBarrier: Barrier = {
   of: 'tool',
+  when: TOOL_MOVED,
 
   // A circuit that was not used yet is closed (C2).
   ask: ({ circuits }, { tracked }, _mode, _call, at) =>
