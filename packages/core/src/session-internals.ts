@@ -89,8 +89,11 @@ export interface BoxInternals {
 /** Functions to call with each box that is made. */
 type Listeners = Set<(box: never) => void>;
 
+/** Increased with each change of {@link BoxInternals} or of {@link BoxContext}: copies of another shape can't read these boxes. */
+export const BOX_SHAPE = 1;
+
 /** On globalThis, so that a function of one copy of this package reads a box of another, and a listener hears of it. */
-const BOXES = Symbol.for('@breakerbox/core:boxes');
+const BOXES = Symbol.for(`@breakerbox/core:boxes:${BOX_SHAPE}`);
 const LISTENERS = Symbol.for('@breakerbox/core:made-boxes');
 const globals = globalThis as { [BOXES]?: WeakMap<object, BoxInternals>; [LISTENERS]?: Listeners };
 
@@ -130,7 +133,9 @@ export const sessionInternals = (session: Session, call: string): SessionInterna
 export const boxInternals = (box: object, call: string): BoxInternals => {
   const internals = globals[BOXES]?.get(box);
   if (internals !== undefined) return internals;
-  throw new BreakerboxUsageError(`${call}: ${show(box)} is not a box. Give what createBreakerbox() returns.`);
+  throw new BreakerboxUsageError(
+    `${call}: ${show(box)} is not a box. Give what createBreakerbox() returns. If it is one, another version of @breakerbox/core made it: install one version.`,
+  );
 };
 
 /**
@@ -138,7 +143,7 @@ export const boxInternals = (box: object, call: string): BoxInternals => {
  * count.
  *
  * @returns when the pause ends, on the clock of the box in milliseconds. Undefined if the budget does not pause the session, or by the rule
- *   `strict` (B6).
+ *   `strict`.
  */
 export const endPause = (session: Session): number | undefined => sessionInternals(session, 'endPause()').endPause();
 
