@@ -1,4 +1,5 @@
-// What Biome cannot hold of the layout: the vocabulary of file names and exported names, one place per name, and the layers of core.
+// What Biome cannot hold of the layout: the vocabulary of file names and exported names, one place per name, the layers of core, and
+// comments there that cite one rule.
 // `npm run check` runs it. CONTRIBUTING.md has the words, biome.json the directions of imports.
 import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, posix } from 'node:path';
@@ -147,6 +148,21 @@ const repeated = (entries, message) => {
   });
 };
 
+const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g;
+const RULE = /\b[A-Z]\d{1,2}\b/g;
+
+/** A reader looks up one rule. A comment that needs two is about two things. */
+const manyRules = ({ path, text }) =>
+  isLayered(path)
+    ? [...text.matchAll(COMMENT)].flatMap(({ 0: comment, index }) => {
+        const rules = [...new Set(comment.match(RULE))];
+        const line = text.slice(0, index).split('\n').length;
+        return rules.length > 1
+          ? [`${path}:${line}: the comment cites ${rules.join(' and ')}. Cite the one rule that explains it most.`]
+          : [];
+      })
+    : [];
+
 /** What is wrong with the files, one line for each fault: where, what, and how to fix it. */
 export const faults = (files) => {
   const basenames = files.map(({ path }) => ({ path, key: basename(path) }));
@@ -156,6 +172,7 @@ export const faults = (files) => {
   return [
     ...files.flatMap(vocabulary),
     ...files.flatMap(upwards),
+    ...files.flatMap(manyRules),
     ...repeated(
       basenames.filter(({ key }) => !ANYWHERE.has(key)),
       (path, _, before) => `${path}: ${before} has the same basename. Name each file after what only it does.`,

@@ -55,6 +55,14 @@ describe('scripts/layout.mjs', () => {
     expect(found).toEqual([expect.stringMatching(/^packages\/control\/src\/c\.ts: .*\/a\.ts exports rate too\./)]);
   });
 
+  test('finds a comment of core that cites two rules', () => {
+    const text =
+      "/** Open (C6). */\n// Late (C7), and free (C7).\nconst url = 'http://a'; /* Due (C6)\n * or late (C7). */";
+    expect(faults([file('core/src/circuit/a.ts', text), file('core/src/proof/b.ts', text)])).toEqual([
+      'packages/core/src/circuit/a.ts:3: the comment cites C6 and C7. Cite the one rule that explains it most.',
+    ]);
+  });
+
   test('finds an import, of a type too, from a higher layer of core, and a file without a layer', () => {
     const found = faults([
       file('core/src/classify/a.ts', "import type { Session } from '../session-api.ts';\nimport { b } from './b.ts';"),

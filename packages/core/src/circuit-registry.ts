@@ -101,7 +101,7 @@ export class CircuitRegistry implements CircuitChanges {
     const { overrides } = this.box;
     applyOverrides(overrides, this.#parts.session, [tracked], undefined, at);
     this.#parts.changes.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
-    if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is (C1).
+    if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is.
     // A fleet may open it (G1).
     if (at !== undefined && applyOverrides(overrides, this.#parts.session, [tracked], this, at) > 0)
       this.ledgers.conclude();

@@ -15,8 +15,8 @@ import { warnOnce } from './warnings/warnings.ts';
  */
 export type Settlement = SettledAs & {
   /**
-   * The cost of the call. Tokens of a failed call are wasted (O4): they are counted, charged to the token budget (B4), and may open
-   * the circuit (C3).
+   * The cost of the call. Tokens of a failed call are wasted (O4): they are counted, charged to the token budget, and may open
+   * the circuit.
    */
   readonly tokens?: number | undefined;
   /** What the call cost, in the currency of the run's limit (D3). It counts there alone. */
@@ -29,7 +29,7 @@ export type Settlement = SettledAs & {
   /**
    * What the failure blames. `tool`: the tool, or a service that it depends on. `key`: the one host, file or account that the call chose; it
    * counts there alone (C14). `group`: all tools of the group are unreachable, such as at the end of an MCP server's transport; the group's
-   * circuit opens at once (C13). Ignored unless the call failed: if `outcome` is `ignored`, or the category is `cancelled` or `denied`, it
+   * circuit opens at once. Ignored unless the call failed: if `outcome` is `ignored`, or the category is `cancelled` or `denied`, it
    * counts nowhere. Default: what the classification of the error says, or `tool`.
    */
   readonly blames?: Blamed | undefined;

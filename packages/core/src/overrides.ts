@@ -58,10 +58,10 @@ export interface Overrides {
 /**
  * Applies all that decides over a circuit beside its calls, the last word last (C16). `session.control()` sets the circuit's own mode, and marks
  * it as `isControlled`:
- * - `settings`: the configuration has changed (A10). It leaves a mode that is marked.
- * - `fleet`: many processes have decided (G1).
- * - `operators`: a person has forced a mode (A4). It lies over what the others did.
- * - `grants`: a granted probe of a group or an event passes on to its tools (C15), unless a person has forced the group's mode (A3).
+ * - `settings`: the configuration has changed. It leaves a mode that is marked.
+ * - `fleet`: many processes have decided.
+ * - `operators`: a person has forced a mode. It lies over what the others did.
+ * - `grants`: a granted probe of a group or an event passes on to its tools, unless a person has forced the group's mode.
  *
  * Returns the version that the circuits have from now on.
  */

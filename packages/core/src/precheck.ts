@@ -13,7 +13,7 @@ export const AVAILABILITIES = ['available', 'degraded', 'unavailable'] as const;
 export type Availability = (typeof AVAILABILITIES)[number];
 
 /**
- * Scores a tool before it is called (K1). The score is advice: if the check answers late, throws or hangs, the tool counts as
+ * Scores a tool before it is called. The score is advice: if the check answers late, throws or hangs, the tool counts as
  * available (K2). The check should end by itself within its time limit, because it can't be stopped from outside.
  *
  * @example

@@ -11,7 +11,7 @@ export interface AcquireOptions {
   readonly callId?: string | undefined;
   /**
    * The call's arguments. The session keeps only a digest of them, which has no meaning outside of this process. The digest finds
-   * repeated calls (O5) and the last good result of the same call (F2).
+   * repeated calls (O5) and the last good result of the same call.
    */
   readonly input?: unknown;
   /** The one host, account or file that the call is about (C14), as the adapter names it. The tool's own `key` overrides it. */
@@ -126,7 +126,7 @@ export interface Session {
    * ```
    */
   extend(limit: LimitKind, by: number): readonly ExtendedLimit[];
-  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change, and no limit is extended (D2). */
+  /** Refills the failure budget (B1). Clears all charges, provisional ones too. Circuits do not change, and no limit is extended. */
   resume(): void;
   /** Begins a new task. Results that are older than the task are stale (F1). The first task begins with the session. */
   beginTask(): void;
@@ -136,8 +136,8 @@ export interface Session {
    */
   confirmRecovered(): void;
   /**
-   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). Settings that change later leave the mode as it is (C16). The circuit starts again, closed, and results of
-   * calls under way no longer change it. Does nothing if the circuit already has that mode.
+   * Sets a tool's circuit by hand, or gives control back with `automatic` (C1). Settings that change later leave the mode as it is. The
+   * circuit starts again, closed, and results of calls under way no longer change it. Does nothing if the circuit already has that mode.
    *
    * @throws BreakerboxUsageError if there is no such mode, or if the tool was never declared.
    *
@@ -165,7 +165,7 @@ export interface Session {
   unavailable(): readonly string[];
   /**
    * Explains why a call of the tool would be called, probed, skipped or paused now: which circuit rejects it, until when, and the
-   * tool's charges. Pass the arguments as `input` if the loop guard or the circuit of a key may be the reason (O5, C14). Changes
+   * tool's charges. Pass the arguments as `input` if the loop guard or the circuit of a key may be the reason. Changes
    * nothing (C11).
    *
    * @example
@@ -176,8 +176,7 @@ export interface Session {
   explain(tool: string, input?: unknown): Explanation;
   /**
    * The current view of a circuit, of a tool or of a group (`group:NAME`); undefined if it was not used yet. With the arguments of
-   * a call, `key` holds the circuit of their key (C14). If an adapter names the keys, that is the host in `url`. Changes nothing
-   * (C11).
+   * a call, `key` holds the circuit of their key (C14). If an adapter names the keys, that is the host in `url`. Changes nothing.
    */
   peek(tool: string, input?: unknown): CircuitView | undefined;
   /** The current view of the whole session. Changes nothing (C11). */

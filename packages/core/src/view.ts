@@ -60,7 +60,7 @@ export interface CircuitView {
 
 /** A read-only view of a failure budget. */
 export interface BudgetView {
-  /** `window` (B1) or `strict` (B6). */
+  /** `window` or `strict` (B6). */
   readonly rule: BudgetRule;
   /** Failures of a full budget. */
   readonly limit: number;

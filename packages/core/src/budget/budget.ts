@@ -6,7 +6,7 @@ import type { WindowBudget } from './window.ts';
 import * as sliding from './window.ts';
 
 /**
- * The number of failures that a session may still have, by one of the two published rules: `window` (B1 to B4) or `strict` (B6).
+ * The number of failures that a session may still have, by one of the two published rules: `window` or `strict`.
  * Pure.
  */
 export type Budget = WindowBudget | StrictBudget;
@@ -16,7 +16,7 @@ export type BudgetRule = 'window' | 'strict';
 /** Options of a failure budget. */
 export interface BudgetOptions {
   /**
-   * The rule of the budget. `window`: a failure stops counting when it leaves the window (B1). `strict`: failures count until
+   * The rule of the budget. `window`: a failure stops counting when it leaves the window. `strict`: failures count until
    * `resume()` (B6). Default `window`.
    */
   readonly rule?: BudgetRule;

@@ -25,7 +25,7 @@ export interface Ledger {
   readonly event: SystemicEvent | undefined;
   /** Whether that event has had its one charge. */
   readonly paid: boolean;
-  /** Whether the budget has run out, of failures (B1) or of tokens (B4). */
+  /** Whether the budget has run out, of failures or of tokens (B4). */
   readonly exhausted: boolean;
 }
 

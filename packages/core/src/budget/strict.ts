@@ -4,7 +4,7 @@ import type { Opening, Within } from './systemic.ts';
 
 /**
  * The rule `strict` (B6): every failure costs one, and charges stay until the session is resumed. Only a systemic event returns its
- * charges beyond the first (S3). Pure: every function returns the next budget.
+ * charges beyond the first. Pure: every function returns the next budget.
  *
  * The strictRemaining number is always `granted - consumed`. Both only grow: charges that an event returns are granted again, and a new
  * cycle grants what the old one lacks of a full budget.

@@ -3,7 +3,7 @@ import type { Moment } from '../clock.ts';
 import type { Opening } from './systemic.ts';
 
 /**
- * The failure budget in a sliding window (B1 to B4). Pure: every function returns the next budget, or the same object if
+ * The failure budget in a sliding window (B1). Pure: every function returns the next budget, or the same object if
  * nothing changed.
  *
  * A charge is provisional while it may still turn out to be part of a correlated event. It reduces what remains, but it pauses the

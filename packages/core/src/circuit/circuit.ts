@@ -81,7 +81,7 @@ export type CallFacts = Pick<CountedCall, 'durationMs' | 'tokens'>;
 export interface Failure extends CountedCall {
   readonly category: ErrorCategory;
   readonly retryAfterMs?: number | undefined;
-  /** What opens the circuit at once, whatever it has counted: the end of a group's connection (C13), or a tool that is unusable (O8). */
+  /** What opens the circuit at once, whatever it has counted: the end of a group's connection, or a tool that is unusable (O8). */
   readonly atOnce?: 'transport' | 'unusable' | undefined;
 }
 

@@ -52,7 +52,7 @@ export const keyOf = (
 
 /**
  * E5: a key function that throws or returns no string is reported to `diag`. Only the error's name is reported, because its text
- * may quote the input (Q2).
+ * may quote the input.
  */
 const askedFor = (tool: string, ask: () => unknown): unknown => {
   const what = `the key of tool '${tool}'`;

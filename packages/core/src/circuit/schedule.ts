@@ -62,8 +62,7 @@ export interface ProbeWait {
 }
 
 /**
- * P1: the wait until a probe is due. All numbers are 0 or less once it is due. With `asking`, for a probe of that tool
- * (C15).
+ * P1: the wait until a probe is due. All numbers are 0 or less once it is due. With `asking`, for a probe of that tool.
  */
 export const probeWait = (outage: Outage, policy: CircuitPolicy, at: Moment, asking?: Asking): ProbeWait => {
   if (outage.held !== undefined) return { ms: heldLeft(outage, outage.held, at), notBeforeMs: 0 };
@@ -174,9 +173,9 @@ export const firstOutage = (
 ): Outage => ({ category, trip, openedAt: at, waitMs: Math.min(cooldownMs, capMs), notBeforeMs });
 
 /**
- * After a failed probe: the wait by time doubles (P2), and the wait by steps is the next one (P1), or the next one of the ladder (P3).
- * A circuit that prefers other tools remembers which tool probed (C15). If a fleet holds the circuit, the fleet decides about the next
- * probe too (G4).
+ * After a failed probe: the wait by time doubles (P2), and the wait by steps is the next one, of its own or of the ladder.
+ * A circuit that prefers other tools remembers which tool probed. If a fleet holds the circuit, the fleet decides about the next
+ * probe too.
  */
 export const nextOutage = (
   { waitMs, rung = 0, ladder, held }: Outage,

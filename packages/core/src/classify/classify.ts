@@ -3,7 +3,7 @@ import { errorCode, type Meaning, readStatus, statusMeaning } from './codes.ts';
 import { readErrorResult } from './error-result.ts';
 import type { ErrorCategory } from './taxonomy.ts';
 
-/** What a failure blames: the tool, the key that the call chose (C14), or all tools of the group (C13). */
+/** What a failure blames: the tool, the key that the call chose (C14), or all tools of the group. */
 export type Blamed = 'tool' | 'key' | 'group';
 
 /** Why a call did not succeed. */
@@ -13,7 +13,7 @@ export interface Classification {
   readonly retryAfterMs?: number;
   /**
    * What the failure blames. `tool`: the tool, or a service that it depends on. `key`: the one host, file or account that the call chose
-   * (C14). `group`: all tools of the group are unreachable (C13). Default `tool`.
+   * (C14). `group`: all tools of the group are unreachable. Default `tool`.
    */
   readonly blames?: Blamed;
   /**

@@ -139,9 +139,9 @@ export interface BreakerboxConfig {
    */
   readonly models?: Readonly<Record<string, ModelConfig>>;
   /**
-   * Number of failures that a session may have before it pauses (B1 to B4). `'strict'` is short for `{ rule: 'strict' }` (B6).
+   * Number of failures that a session may have before it pauses (B1). `'strict'` is short for `{ rule: 'strict' }`.
    * Default: 5 failures in a sliding window of 20 steps. In a session that never calls `step()`: of 20 calls, at most 10 minutes.
-   * `false`: failures never pause a session. Circuits and systemic failures still protect it (B7).
+   * `false`: failures never pause a session. Circuits and systemic failures still protect it.
    */
   readonly budget?: 'strict' | false | BudgetOptions;
   /**

@@ -234,7 +234,7 @@ const unknownOption = (key: string): string =>
     ? 'is not a setting. Set tools: (await loadCapabilities(path)).tools, of @breakerbox/instrumentation/capabilities'
     : 'is not a setting';
 
-/** G2: circuits that a fleet shares need a fleet. Those of tools need scope `process` too, those of models are the box's in any scope (L2). */
+/** G2: circuits that a fleet shares need a fleet. Those of tools need scope `process` too, those of models are the box's in any scope. */
 const checkShare = (fleet: unknown, scope: string, config: Partial<BreakerboxConfig>): readonly ConfigIssue[] => {
   const { ofTools, ofModels } = sharing(config);
   const issues = (paths: readonly string[], message: string) =>

@@ -90,7 +90,7 @@ export interface ExpectedLimit extends Counted {
   readonly size?: number | undefined;
 }
 
-/** What an operator can see and do (A2). Each action is counted and is an `operator.action` event (A6). */
+/** What an operator can see and do. Each action is counted and is an `operator.action` event (A6). */
 export interface Operator {
   /**
    * Forces a mode on a tool, or on a group (`group:NAME`), from the next use of each session. Of several owners' modes `forced_open`
@@ -130,7 +130,7 @@ export interface Operator {
   /** `session.resume()`, if the budget is still in the expected cycle. Without `cycle`, in any case. */
   resume(session: string, expected?: Counted & { readonly cycle?: number | undefined }): ActionResult;
   /**
-   * `session.extend()`, if the limit is still of the expected size (D2). The id may be that of a sub-agent: then each limit above it grows too
+   * `session.extend()`, if the limit is still of the expected size. The id may be that of a sub-agent: then each limit above it grows too
    * (D1). If several sub-agents have it, the one that this limit pauses is meant. Only this brings back a session that a limit pauses: `resume` does not.
    *
    * @throws BreakerboxUsageError if `by` is not a number above 0, not a whole number where the limit is one, or too large.

@@ -7,7 +7,7 @@ import type { RecoveredBy } from '../events.ts';
  * nothing by itself: `@breakerbox/fleet` drains what happened here and feeds what the fleet decided. Nothing here waits, and nothing
  * is on the decision path but one comparison of numbers.
  *
- * All times are durations in milliseconds, because the clocks of processes differ (G9).
+ * All times are durations in milliseconds, because the clocks of processes differ.
  */
 
 /** The name of the circuit around the correlated events of the fleet (S5). Tools cannot have it. */

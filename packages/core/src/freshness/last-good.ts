@@ -20,8 +20,8 @@ export interface KeptResult extends GoodResult {
 }
 
 /**
- * The last results of tools, by tool and digest of the input: last good results for open circuits (F2), and digests of the last
- * results, to detect a result that is identical (F1).
+ * The last results of tools, by tool and digest of the input: last good results for open circuits, and digests of the last
+ * results, to detect a result that is identical.
  *
  * It is kept in the memory of the process for as long as its session, and is not part of any snapshot or report (Q2). Results are
  * copied when they are kept and when they are given out, so that later changes do not affect them. A result has at most 1 MiB, all

@@ -1,6 +1,6 @@
 import { warnOnce } from '../warnings/warnings.ts';
 
-/** D3: warns once of an amount that counts nothing. The value is not shown, because it may be a secret (Q2). */
+/** D3: warns once of an amount that counts nothing. The value is not shown, because it may be a secret. */
 export const warnOfAmount = (what: string, field: string, value: unknown): void => {
   if (value === undefined || (typeof value === 'number' && Number.isFinite(value) && value >= 0)) return;
   const is = typeof value === 'number' ? `${value}` : `of type ${typeof value}`;

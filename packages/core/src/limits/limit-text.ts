@@ -78,7 +78,7 @@ export const withoutUnderWay = (view: LimitView): LimitView => ({
 export const reservedText = (view: LimitView): string =>
   `the ${amountOf(Math.max(0, view.size - view.used), view)} that are left are reserved for sub-agents`;
 
-/** Why no model may answer (D2, D1), without a full stop. */
+/** Why no model may answer (D2), without a full stop. */
 export const unansweredText = (view: LimitView): string =>
   view.level === 'reached' || view.used >= view.size ? reachedText(view) : reservedText(view);
 

@@ -204,7 +204,7 @@ export class Run {
   }
 
   /**
-   * D2, D3: a model of this run is about to be asked, and a step begins. If nothing is left, it may answer once more, so that the run can report:
+   * D2: a model of this run is about to be asked, and a step begins. If nothing is left, it may answer once more, so that the run can report:
    * the root always, a child with what is kept for that. Gives the limit if it may not.
    */
   askModel(ms: number): LimitView | undefined {

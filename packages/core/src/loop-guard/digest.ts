@@ -272,7 +272,7 @@ const sizeOf = (prototype: object, value: object): number => Reflect.get(prototy
 let unequalled = 0;
 
 /**
- * The arguments of one call, for as long as their digest may be needed (O5). Small ones are hashed at once. Large ones are
+ * The arguments of one call, for as long as their digest may be needed. Small ones are hashed at once. Large ones are
  * kept until their digest is needed, because hashing a megabyte takes milliseconds and most calls succeed without a digest. If a
  * tool changes large arguments during its call, a digest that is taken later is of the changed ones.
  *

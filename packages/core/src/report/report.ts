@@ -32,7 +32,7 @@ export interface ReportOptions {
 
 /**
  * The state of the session as plain data: tools, budget, systemic failure, plan, what was left out and what to do next (Q1).
- * `formatReport` turns it into text. Changes nothing (C11). Contains no arguments, results or secrets (Q2).
+ * `formatReport` turns it into text. Changes nothing. Contains no arguments, results or secrets.
  *
  * @throws BreakerboxUsageError if `session` is not a session, or `done` is not a list of names.
  *

@@ -77,7 +77,7 @@ export interface SystemicReport {
 /** The failure budget, and the failures charged to it (B1). */
 export interface BudgetReport {
   /**
-   * The rule of the budget. `window`: a failure stops counting when it leaves the window (B1). `strict`: failures count until
+   * The rule of the budget. `window`: a failure stops counting when it leaves the window. `strict`: failures count until
    * `session.resume()` (B6).
    */
   readonly rule: Budget['rule'];
@@ -100,7 +100,7 @@ export interface BudgetReport {
   readonly earlier: { readonly failures: number; readonly tokens: number } | null;
 }
 
-/** A limit of the run (D2), or of a run above it in the tree (D1). */
+/** A limit of the run, or of a run above it in the tree (D1). */
 export interface LimitReport extends Omit<LimitView, 'currency' | 'level'> {
   /** The currency of a limit of money; null for others. */
   readonly currency: string | null;

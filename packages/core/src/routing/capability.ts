@@ -41,7 +41,7 @@ export interface Capability {
   /** What a person or the model may do if no alternative is usable: `ask the user for a link`. */
   readonly fallback?: string;
   /**
-   * Tools, or anything else by name, that this tool depends on. Their backoffs share a cap (P4), and a shared dependency is
+   * Tools, or anything else by name, that this tool depends on. Their backoffs share a cap, and a shared dependency is
    * suspected first (S4).
    */
   readonly dependsOn?: readonly string[];

@@ -25,7 +25,7 @@ export interface Task {
 /**
  * Splits tasks into those that can be done now, with alternatives if needed, and those that have to wait. Each waiting task says
  * what would unblock it (W1). Waiting tasks, and tasks that an alternative does, are counted and reported. Every task is in the
- * plan exactly once (W2).
+ * plan exactly once.
  *
  * @throws BreakerboxUsageError if `session` is not a session, or `tasks` is not a list of tasks.
  *

@@ -8,7 +8,7 @@ import { MOST_SUCCEEDED, type SessionSnapshot } from './session-snapshot.ts';
 
 /**
  * The session as plain JSON, for `restore` in another process. Changes nothing (C11). Contains names, categories, counts and
- * times, but no arguments, results or secrets (Q2).
+ * times, but no arguments, results or secrets.
  *
  * @throws BreakerboxUsageError if `session` is not a session.
  *

@@ -192,7 +192,7 @@ export const describeSpan = (
   }
 };
 
-/** The circuit of the group or of the key that rejects or probes (C13, C14); undefined if neither does. */
+/** The circuit of the group or of the key that rejects or probes; undefined if neither does. */
 const decidedBy = (permit: SessionPermit): { readonly mode: CircuitMode; readonly circuit: Circuit } | undefined => {
   const { reason, rejection, entry, mode, passes } = permit;
   if (reason === 'group_open' || reason === 'group_probe_due') return entry.group;

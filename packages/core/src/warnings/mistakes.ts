@@ -230,7 +230,7 @@ export const warnOfSmallBudget = (
   isCorrelating: boolean,
   tools: Iterable<ToolSpec>,
 ): void => {
-  // By the rule `window`, one tool alone uses up only a budget of 1 (B1), and not even that while its failures are provisional
+  // By the rule `window`, one tool alone uses up only a budget of 1, and not even that while its failures are provisional
   // (S3).
   const isSmall = rule === 'strict' || (failures === 1 && !isCorrelating);
   if (!isSmall) return;

@@ -24,8 +24,8 @@ const withOne = (all: readonly string[], one: string | undefined): readonly stri
 const aThreshold = whole(1, 'The circuit opens after this many failures in a row. With 0, no call could pass.');
 
 /**
- * C3: opens after as many failures in a row as the policy allows. `unknown` failures count half (O6). If a check scored the tool as
- * degraded, one fewer is needed, but at least one (K1). A group also needs failures of several tools (C13).
+ * C3: opens after as many failures in a row as the policy allows. `unknown` failures count half. If a check scored the tool as
+ * degraded, one fewer is needed, but at least one. A group also needs failures of several tools.
  */
 export const consecutiveFailures = {
   name: 'consecutive',

@@ -30,8 +30,8 @@ export const resolveTrips = (settings: All<Parameters<Registered['resolve']>[0]>
   Object.assign({}, ...TRIP_POLICIES.map((one) => one.resolve(settings)));
 
 /**
- * What opened a circuit (C3): the name of a trip policy; `probe`: it was open, and a probe failed (C6); `transport`: a group's
- * connection ended (C13); `unusable`: the tool has failed with every input so far (O8); `fleet`: other processes found that it fails (G3).
+ * What opened a circuit (C3): the name of a trip policy; `probe`: it was open, and a probe failed; `transport`: a group's
+ * connection ended; `unusable`: the tool has failed with every input so far; `fleet`: other processes found that it fails.
  */
 export type Trip = Registered['name'] | (typeof OTHER_TRIPS)[number];
 
