@@ -42,7 +42,7 @@ const ALLOWED = {
 const LAYERS = [
   [
     'ground: words, time, safe reads and what is read from errors and arguments',
-    'reasons safely clock config/names config/checks telemetry/semconv warnings/warnings classify/ loop-guard/',
+    'reasons safely clock checks/ telemetry/semconv warnings/ classify/ loop-guard/',
   ],
   [
     'pure parts',
@@ -55,7 +55,7 @@ const LAYERS = [
   ],
   [
     'permits, stores and views',
-    'permit probes-under-way circuit-store view session-api warnings/ call-history copied-calls overrides telemetry/spans telemetry/failure-spans engine/pending-changes',
+    'permit probes-under-way circuit-store view session-api mistakes call-history copied-calls overrides telemetry/spans telemetry/failure-spans pending-changes',
   ],
   [
     'ledgers, the registry and telemetry',
@@ -90,6 +90,33 @@ const upwards = ({ path, text }) => {
     if (other <= own) return [];
     return [
       `${path}: it imports ${target}, which is in a higher layer (${LAYERS[other][0]}). Move what both need down to '${LAYERS[own][0]}' or below.`,
+    ];
+  });
+};
+
+/** The folder of a file of core, as `path` imports it. Undefined for files of no folder: LAYERS has their places. */
+const folderOf = (path) => {
+  const file = path.slice(CORE.length);
+  if (file === 'telemetry/semconv.ts') return file; // All take their names from it.
+  return file.includes('/') ? file.split('/')[0] : undefined;
+};
+
+/** Two folders that import each other can't be read one after the other. */
+const bothWays = (files) => {
+  const imports = new Map();
+  for (const { path, text } of files.filter(({ path }) => isLayered(path))) {
+    for (const [, to] of text.matchAll(/ from '(\.[^']+)'/g)) {
+      const target = posix.join(dirname(path), to);
+      const [from, other] = [folderOf(path), folderOf(target)];
+      if (from !== undefined && other !== undefined && from !== other) imports.set(`${from} ${other}`, [path, target]);
+    }
+  }
+  return [...imports].flatMap(([pair, [path, target]]) => {
+    const [from, other] = pair.split(' ');
+    const back = imports.get(`${other} ${from}`);
+    if (back === undefined || from > other) return [];
+    return [
+      `${path}: it imports ${target}, and ${back[0]} imports ${back[1]}. Folders of core import one way: move one of the files.`,
     ];
   });
 };
@@ -172,6 +199,7 @@ export const faults = (files) => {
   return [
     ...files.flatMap(vocabulary),
     ...files.flatMap(upwards),
+    ...bothWays(files),
     ...files.flatMap(manyRules),
     ...repeated(
       basenames.filter(({ key }) => !ANYWHERE.has(key)),

@@ -55,6 +55,21 @@ describe('scripts/layout.mjs', () => {
     expect(found).toEqual([expect.stringMatching(/^packages\/control\/src\/c\.ts: .*\/a\.ts exports rate too\./)]);
   });
 
+  test('finds two folders of core that import each other', () => {
+    const found = faults([
+      file(
+        'core/src/circuit/a.ts',
+        "import { b } from '../budget/b.ts';\nimport { METRIC } from '../telemetry/semconv.ts';",
+      ),
+      file('core/src/budget/b.ts', "import { c } from '../clock.ts';"),
+      file('core/src/budget/deep/d.ts', "import type { A } from '../../circuit/a.ts';\nimport { b } from '../b.ts';"),
+      file('core/src/telemetry/series.ts', "import type { A } from '../circuit/a.ts';"),
+    ]);
+    expect(found).toEqual([
+      'packages/core/src/budget/deep/d.ts: it imports packages/core/src/circuit/a.ts, and packages/core/src/circuit/a.ts imports packages/core/src/budget/b.ts. Folders of core import one way: move one of the files.',
+    ]);
+  });
+
   test('finds a comment of core that cites two rules', () => {
     const text =
       "/** Open (C6). */\n// Late (C7), and free (C7).\nconst url = 'http://a'; /* Due (C6)\n * or late (C7). */";

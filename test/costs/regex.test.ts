@@ -64,7 +64,7 @@ const OWN_TEXT: Readonly<Record<string, string>> = {
   'packages/cli/src/bundle/': 'the flags of breakerbox bundle. An expression in a flag is only checked and never run',
   'packages/demo/src/': 'texts and flags of the demo',
   'packages/core/src/report/lines.ts': 'a number, and a text of this package',
-  'packages/core/src/config/names.ts':
+  'packages/core/src/checks/names.ts':
     'names of settings, which are shortened to 60 characters before they are compared',
   'packages/core/src/warnings/warnings.ts': "the first lines of this package's own stack",
   'packages/instrumentation/src/groups.ts': 'the option prefix',

@@ -4,11 +4,11 @@ import type { CircuitStore } from './circuit-store.ts';
 import type { SessionOptions } from './config/config.ts';
 import type { LastResults } from './freshness/last-good.ts';
 import type { TreeLimits } from './limits/children.ts';
+import type { UsageContext } from './mistakes.ts';
 import type { Overrides } from './overrides.ts';
 import type { PrecheckCache } from './precheck.ts';
 import type { TelemetryContext } from './telemetry/session-telemetry.ts';
 import type { CircuitSpec, ToolLookup, ToolSettings } from './tool.ts';
-import type { UsageContext } from './warnings/mistakes.ts';
 
 /** What a session shares with its box. */
 export interface BoxContext extends TelemetryContext, UsageContext, ToolLookup {

@@ -2,10 +2,11 @@ import type { BoxContext } from './box-context.ts';
 import { type BudgetOptions, createBudget, NO_LIMIT } from './budget/budget.ts';
 import { createRecoveryWatch } from './budget/recovery.ts';
 import { DEFAULT_SYSTEMIC, type SystemicEvent, type SystemicRules } from './budget/systemic.ts';
+import { reject } from './checks/checks.ts';
+import { groupHint, shortened } from './checks/names.ts';
 import { circuitNameOf, gatePolicy, groupNameOf } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
 import { safeClock, systemClock } from './clock.ts';
-import { reject } from './config/checks.ts';
 import {
   type BreakerboxConfig,
   mergeTool,
@@ -14,7 +15,6 @@ import {
   settings,
   type ToolConfig,
 } from './config/config.ts';
-import { groupHint, shortened } from './config/names.ts';
 import {
   checkListener,
   sessionToolIssues,
@@ -27,6 +27,7 @@ import { createResultPool } from './freshness/last-good.ts';
 import { growWithBox, limitsOfSession } from './limits/limits.ts';
 import { Run } from './limits/run.ts';
 import { DEFAULT_REPEATS } from './loop-guard/loop-guard.ts';
+import { isRead, NamedSession, type NamedSessions, noEvidence, warnIfUnread, warnOfSmallBudget } from './mistakes.ts';
 import { AVAILABILITIES, createPrecheckCache, type Precheck } from './precheck.ts';
 import { type Capability, keptChains } from './routing/capability.ts';
 import { safely } from './safely.ts';
@@ -41,14 +42,6 @@ import { seriesOf, toolSeries } from './telemetry/series.ts';
 import { SharedGauges } from './telemetry/shared-gauges.ts';
 import { startSessionSpan } from './telemetry/spans.ts';
 import { boundedDeclare, type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from './tool.ts';
-import {
-  isRead,
-  NamedSession,
-  type NamedSessions,
-  noEvidence,
-  warnIfUnread,
-  warnOfSmallBudget,
-} from './warnings/mistakes.ts';
 import { noticeCopy } from './warnings/warnings.ts';
 
 /** The state that all runs of one agent share. Create one at start and keep it. */

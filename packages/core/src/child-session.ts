@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
+import { BreakerboxUsageError } from './checks/checks.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
-import { BreakerboxUsageError } from './config/checks.ts';
 import { validateChild } from './config/validation.ts';
 import { childOf } from './limits/children.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';

@@ -15,10 +15,10 @@ import {
 import { type Asking, dueStep, freeSteps } from './circuit/schedule.ts';
 import { type CircuitStore, circuitMoment, putCircuit } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import type { PendingChanges } from './engine/pending-changes.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
+import type { PendingChanges } from './pending-changes.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import type { Session } from './session-api.ts';

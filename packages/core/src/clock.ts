@@ -1,4 +1,4 @@
-import { show } from './config/checks.ts';
+import { show } from './checks/checks.ts';
 import { reportThrown } from './safely.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { BreakerboxUsageError } from './checks/checks.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
-import { BreakerboxUsageError } from './config/checks.ts';
 import type { TransitionEvent } from './events.ts';
 import { bench, failOnce, journal, steps, succeedOnce, trip } from './test-support.ts';
 

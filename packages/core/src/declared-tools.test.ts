@@ -1,7 +1,7 @@
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBreakerbox } from './breakerbox.ts';
-import { BreakerboxConfigError } from './config/checks.ts';
+import { BreakerboxConfigError } from './checks/checks.ts';
 import { restore } from './snapshot/restore.ts';
 import { snapshot } from './snapshot/snapshot.ts';
 import { bench, failOnce, succeedOnce, trip, watchWarnings } from './test-support.ts';

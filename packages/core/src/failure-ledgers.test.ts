@@ -2,8 +2,8 @@ import { expect, test, vi } from 'vitest';
 import { isAffected as isPart, NO_CORRELATION, type SystemicRules } from './budget/systemic.ts';
 import { gatePolicy } from './circuit/policy.ts';
 import { circuitStore } from './circuit-store.ts';
-import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
+import { PendingChanges } from './pending-changes.ts';
 import { at, policy, sliding } from './test-support.ledger.ts';
 
 /** The ledgers of a session that shares its circuits, and how often it was worked out what an event concerns. */

@@ -36,8 +36,8 @@ import {
 import type { CircuitMode } from './circuit/circuit.ts';
 import { type CircuitStore, correlationMoment, startDryRun } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import type { PendingChanges } from './engine/pending-changes.ts';
 import { LedgerSide } from './ledger-side.ts';
+import type { PendingChanges } from './pending-changes.ts';
 
 /** What an opening changes in the ledgers, beside being listed. */
 export interface OpeningFacts {

@@ -4,6 +4,7 @@ export type { SessionState } from './budget/ledger.ts';
 export type { RecoveryPolicy } from './budget/recovery.ts';
 export type { EarlierCharges } from './budget/strict.ts';
 export type { Opening, SuspectedLayer, SystemicEvent, SystemicPolicy } from './budget/systemic.ts';
+export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './checks/checks.ts';
 export type { CircuitState } from './circuit/circuit.ts';
 export { CIRCUIT_MODES, type CircuitMode, type ReportedState } from './circuit/circuit.ts';
 export { byHost } from './circuit/key-circuits.ts';
@@ -28,7 +29,6 @@ export {
   type Outcome,
 } from './classify/taxonomy.ts';
 export type { Clock, Moment } from './clock.ts';
-export { BreakerboxConfigError, BreakerboxUsageError, type ConfigIssue } from './config/checks.ts';
 export type {
   BoxFleet,
   BreakerboxConfig,

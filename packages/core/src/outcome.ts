@@ -1,9 +1,9 @@
+import { someNames } from './checks/names.ts';
 import { type Blamed, type Classification, classifyError, classifyResult } from './classify/classify.ts';
 import { isError, readErrorResult } from './classify/error-result.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
 import type { ResultJudge } from './config/config.ts';
-import { someNames } from './config/names.ts';
 import { warnOfAmount } from './limits/amounts.ts';
 import { atOnce, isObject, read, readKeys, reportThrown, safely } from './safely.ts';
 import type { ToolSettings } from './tool.ts';

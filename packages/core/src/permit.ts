@@ -11,7 +11,6 @@ import {
 } from './circuit/circuit.ts';
 import { groupNameOf } from './circuit/policy.ts';
 import type { FreshnessLabel } from './freshness/freshness.ts';
-import { adviceOf } from './limits/limit-text.ts';
 import type { Deadline, RunPermit } from './limits/run.ts';
 import type { Circle } from './loop-guard/circles.ts';
 import type { CallInput } from './loop-guard/digest.ts';
@@ -19,6 +18,7 @@ import type { Settlement } from './outcome.ts';
 import { NO_PASSES, type Pass } from './passes.ts';
 import { type Decision, isAnswered, type Reason, wouldDecide } from './reasons.ts';
 import { circleText } from './routing/circle-text.ts';
+import { adviceOf } from './routing/limit-text.ts';
 import { adviceText, type RejectionFacts, type Relayed, rejectionText, type TriedEnd } from './routing/message.ts';
 import type { Route } from './routing/route.ts';
 import { reportThrown, safely } from './safely.ts';

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api';
-import { visible } from './config/names.ts';
+import { visible } from './checks/names.ts';
 
 /** Reports an error that must not affect the outcome of a tool call (E5). Names in `what` can't add lines to a log. */
 export const reportThrown = (what: string, error: unknown): void => {

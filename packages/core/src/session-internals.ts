@@ -1,7 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
+import { BreakerboxUsageError, show } from './checks/checks.ts';
 import type { Moment } from './clock.ts';
-import { BreakerboxUsageError, show } from './config/checks.ts';
 import type { BreakerboxConfig, RestoreOptions, ToolConfig } from './config/config.ts';
 import type { Decider } from './engine/decide.ts';
 import type { ExtendedLimit, Spent, Usage } from './limits/limit-view.ts';

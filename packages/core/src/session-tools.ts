@@ -1,6 +1,6 @@
+import { show } from './checks/checks.ts';
+import { shortened } from './checks/names.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
-import { show } from './config/checks.ts';
-import { shortened } from './config/names.ts';
 import type { FreshnessKind, FreshnessLabel } from './freshness/freshness.ts';
 import type { Judged } from './outcome.ts';
 import type { Reason } from './reasons.ts';

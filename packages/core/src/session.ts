@@ -1,6 +1,7 @@
 import type { Context } from '@opentelemetry/api';
 import type { BoxContext } from './box-context.ts';
 import { CallHistory } from './call-history.ts';
+import { groupHint } from './checks/names.ts';
 import { beginChild, RUN, type RunOptions } from './child-session.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { keyOf } from './circuit/key-circuits.ts';
@@ -8,13 +9,11 @@ import { circuitNameOf, groupNameOf } from './circuit/policy.ts';
 import { CircuitRegistry } from './circuit-registry.ts';
 import { circuitStore } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
-import { groupHint } from './config/names.ts';
 import { checkControl } from './config/validation.ts';
 import { CountedErrors } from './counted-errors.ts';
 import { type AskedCall, type Engine, NO_CALL } from './engine/barrier.ts';
 import { answer, enter, lapseOf, leave } from './engine/barrier-lists.ts';
 import { Decider } from './engine/decide.ts';
-import { PendingChanges } from './engine/pending-changes.ts';
 import { FailureLedgers } from './failure-ledgers.ts';
 import { warnOfUsage } from './limits/amounts.ts';
 import { checkUsage, extendRun } from './limits/extend.ts';
@@ -24,8 +23,18 @@ import type { LimitKind } from './limits/limits.ts';
 import { Run, type RunPermit, soundUsage } from './limits/run.ts';
 import type { Circle } from './loop-guard/circles.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
+import {
+  FIRST_LOOK,
+  hasSucceeded,
+  lookForMistakes,
+  type NamedSession,
+  nextLook,
+  noteSuccess,
+  warnOfUndeclared,
+} from './mistakes.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { keyPassOf } from './passes.ts';
+import { PendingChanges } from './pending-changes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import { asksForProbe, isCounted } from './reasons.ts';
@@ -42,15 +51,6 @@ import type { SessionSpan } from './telemetry/spans.ts';
 import { takeOver } from './tracked-circuit.ts';
 import { noteUnexplained, type Unexplained } from './unusable.ts';
 import type { CircuitView, Explanation, SessionView } from './view.ts';
-import {
-  FIRST_LOOK,
-  hasSucceeded,
-  lookForMistakes,
-  type NamedSession,
-  nextLook,
-  noteSuccess,
-  warnOfUndeclared,
-} from './warnings/mistakes.ts';
 
 export interface SessionStart {
   readonly id: string;

@@ -1,9 +1,9 @@
+import { name as checkName, reject, show } from './checks/checks.ts';
+import { isBlank, reservedPrefix, shortened, visible, whyReserved } from './checks/names.ts';
 import type { CircuitMode } from './circuit/circuit.ts';
 import { type CircuitPolicy, resolveGroupPolicy, resolveKeyPolicy, resolvePolicy } from './circuit/policy.ts';
 import { DEFAULT_JUDGEMENT, type ErrorCategory, type Judgement } from './classify/taxonomy.ts';
-import { name as checkName, reject, show } from './config/checks.ts';
 import { type BreakerboxConfig, mergeTool, type ToolConfig } from './config/config.ts';
-import { isBlank, reservedPrefix, shortened, visible, whyReserved } from './config/names.ts';
 import type { Capability } from './routing/capability.ts';
 import { type Route, routeOf } from './routing/route.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';

@@ -1,4 +1,4 @@
-import { above, aFunction, type Check, object, show } from '../config/checks.ts';
+import { above, aFunction, type Check, object, show } from '../checks/checks.ts';
 import { reportThrown } from '../safely.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Breakerbox, createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError } from './checks.ts';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 
 const issuesOf = (make: () => unknown): string[] => {
   try {

@@ -1,4 +1,4 @@
-import { type Check, isRecord, number, object, orLeaveOut, text } from './checks.ts';
+import { type Check, isRecord, number, object, orLeaveOut, text } from '../checks/checks.ts';
 
 /** What a model costs, at list prices. Money for one million tokens, each ≥ 0. */
 export interface ModelPrice {

@@ -1,15 +1,5 @@
 import type { BudgetOptions } from '../budget/budget.ts';
 import { recoveryChecks } from '../budget/recovery.ts';
-import { CIRCUIT_MODES } from '../circuit/circuit.ts';
-import { type CircuitConfig, PROFILES, resolvePolicy } from '../circuit/policy.ts';
-import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
-import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
-import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
-import { childChecks } from '../limits/children.ts';
-import { type CostLimitOptions, LIMIT_MODES, type LimitOptions, type LimitsOptions } from '../limits/limits.ts';
-import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
-import { GROUP_PREFIX, MODEL_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
-import type { CircuitSpec } from '../tool.ts';
 import {
   above,
   aFunction,
@@ -31,7 +21,18 @@ import {
   text,
   toolName,
   whole,
-} from './checks.ts';
+} from '../checks/checks.ts';
+import { isBlank, reservedPrefix, whyReserved } from '../checks/names.ts';
+import { CIRCUIT_MODES } from '../circuit/circuit.ts';
+import { type CircuitConfig, PROFILES, resolvePolicy } from '../circuit/policy.ts';
+import { TRIP_CHECKS } from '../circuit/trip-policies/trip-policies.ts';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
+import { type BreakerboxEvents, EVENT_NAMES } from '../events.ts';
+import { childChecks } from '../limits/children.ts';
+import { type CostLimitOptions, LIMIT_MODES, type LimitOptions, type LimitsOptions } from '../limits/limits.ts';
+import { type Capability, capabilityChecks, checkCapabilityMap } from '../routing/capability.ts';
+import { GROUP_PREFIX, MODEL_PREFIX, TELEMETRY_LEVELS } from '../telemetry/semconv.ts';
+import type { CircuitSpec } from '../tool.ts';
 import {
   type BreakerboxConfig,
   type GroupConfig,
@@ -44,7 +45,6 @@ import {
   type ToolConfig,
 } from './config.ts';
 import { priceCheck } from './model-price.ts';
-import { isBlank, reservedPrefix, whyReserved } from './names.ts';
 
 /** Rejects a configuration that can't work. One error lists everything that is wrong (E6). */
 export const validateConfig = (config: BreakerboxConfig): void => reject(checkConfig('', config));

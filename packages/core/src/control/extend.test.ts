@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxUsageError } from '../checks/checks.ts';
 import { bench, succeedOnce } from '../test-support.ts';
 import { operate } from './operator.ts';
 

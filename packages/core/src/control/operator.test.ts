@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Breakerbox } from '../breakerbox.ts';
-import { BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxUsageError } from '../checks/checks.ts';
 import { report } from '../report/report.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';

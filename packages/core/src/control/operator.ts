@@ -1,8 +1,8 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
+import { BreakerboxUsageError, show } from '../checks/checks.ts';
+import { isModelCircuit, shortened } from '../checks/names.ts';
 import type { Clock } from '../clock.ts';
-import { BreakerboxUsageError, show } from '../config/checks.ts';
-import { isModelCircuit, shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorActionEvent } from '../events.ts';
 import type { LimitView } from '../limits/limit-view.ts';
 import { modelContexts } from '../models/model-contexts.ts';

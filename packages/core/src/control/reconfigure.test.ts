@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../checks/checks.ts';
 import type { ToolConfig } from '../config/config.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';

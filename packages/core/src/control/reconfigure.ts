@@ -1,9 +1,9 @@
 import type { BoxContext } from '../box-context.ts';
 import type { Breakerbox } from '../breakerbox.ts';
+import { BreakerboxUsageError, type ConfigIssue, isRecord, reject } from '../checks/checks.ts';
 import { adopted, type Circuit } from '../circuit/circuit.ts';
 import { adoptKeys } from '../circuit/key-circuits.ts';
 import { groupNameOf } from '../circuit/policy.ts';
-import { BreakerboxUsageError, type ConfigIssue, isRecord, reject } from '../config/checks.ts';
 import type { BreakerboxConfig, Share, ToolConfig } from '../config/config.ts';
 import { validateConfig } from '../config/validation.ts';
 import { modelContexts } from '../models/model-contexts.ts';

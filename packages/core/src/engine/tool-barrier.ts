@@ -16,13 +16,13 @@ import type { CircuitRegistry } from '../circuit-registry.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
+import { hasSucceeded } from '../mistakes.ts';
 import { isWithoutVerdict, type Judged } from '../outcome.ts';
 import { holdsShared, keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';
 import type { Reason } from '../reasons.ts';
 import { spanContextOf } from '../telemetry/spans.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
-import { hasSucceeded } from '../warnings/mistakes.ts';
 import { type Barrier, TOOL_MOVED } from './barrier.ts';
 
 /** The reasons that a circuit gives when it is not closed. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxUsageError } from '../checks/checks.ts';
 import {
   describeFreshness,
   FRESHNESS_KINDS,

@@ -1,4 +1,4 @@
-import { BreakerboxUsageError, show } from '../config/checks.ts';
+import { BreakerboxUsageError, show } from '../checks/checks.ts';
 
 /** Why a result may not be current (F1). A fresh one has no label. */
 export const FRESHNESS_KINDS = ['stale', 'cached', 'unverified', 'freshness_unknown'] as const;

@@ -1,4 +1,4 @@
-import { BreakerboxUsageError, type Check, object, shortName, show } from '../config/checks.ts';
+import { BreakerboxUsageError, type Check, object, shortName, show } from '../checks/checks.ts';
 import { COUNTED_KINDS, type CountedKind, type Limits, type LimitsOptions, limitsOf } from './limits.ts';
 import { Run, sumOf } from './run.ts';
 

@@ -1,4 +1,4 @@
-import { BreakerboxUsageError, LARGEST, show } from '../config/checks.ts';
+import { BreakerboxUsageError, LARGEST, show } from '../checks/checks.ts';
 import type { ExtendedLimit } from './limit-view.ts';
 import { LIMIT_KINDS, type LimitKind } from './limits.ts';
 import type { Run } from './run.ts';

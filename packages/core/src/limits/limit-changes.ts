@@ -1,5 +1,4 @@
-import { withoutUnderWay } from './limit-text.ts';
-import type { LimitView } from './limit-view.ts';
+import { type LimitView, withoutUnderWay } from './limit-view.ts';
 import { LIMIT_KINDS, type Limit } from './limits.ts';
 import type { Run } from './run.ts';
 

@@ -53,3 +53,9 @@ export interface ExtendedLimit {
   readonly from: number;
   readonly to: number;
 }
+
+/** The same limit without the estimates of calls under way (D3). */
+export const withoutUnderWay = (view: LimitView): LimitView => ({
+  ...view,
+  used: Math.max(0, view.used - view.underWay),
+});

@@ -7,6 +7,7 @@ import { circuitStore } from '../circuit-store.ts';
 import type { BreakerboxConfig, ModelConfig } from '../config/config.ts';
 import { type ModelTokens, type ModelUsage, usageOf } from '../config/model-price.ts';
 import { createResultPool } from '../freshness/last-good.ts';
+import { noEvidence } from '../mistakes.ts';
 import { extendLease, type Permit } from '../permit.ts';
 import { safely } from '../safely.ts';
 import { createSession } from '../session.ts';
@@ -17,7 +18,6 @@ import { followProviders } from '../telemetry/otel-binding.ts';
 import { ATTR, MODEL_PREFIX } from '../telemetry/semconv.ts';
 import { createAgentSeries, seriesOf, toolSeries } from '../telemetry/series.ts';
 import { type CircuitSpec, groupSettings, type ToolSpec, toolSettings } from '../tool.ts';
-import { noEvidence } from '../warnings/mistakes.ts';
 import { type ModelContext, modelContexts } from './model-contexts.ts';
 
 /** The id of the session that has the circuits of models, on events and in `ctl`. */

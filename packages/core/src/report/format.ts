@@ -1,8 +1,8 @@
 import { NO_LIMIT } from '../budget/budget.ts';
 import { keepsCharges } from '../budget/ledger.ts';
+import { BreakerboxUsageError, show } from '../checks/checks.ts';
+import { isModelCircuit } from '../checks/names.ts';
 import { circuitNameOf } from '../circuit/policy.ts';
-import { BreakerboxUsageError, show } from '../config/checks.ts';
-import { isModelCircuit } from '../config/names.ts';
 import type { Route } from '../routing/route.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { isMostlyIgnored } from '../session-tools.ts';

@@ -1,4 +1,4 @@
-import { visible } from '../config/names.ts';
+import { visible } from '../checks/names.ts';
 import { formatDuration } from '../routing/wording.ts';
 
 /** The lines of a report, and how it writes names, counts and times. Plain text: for logs, tickets and terminals. */

@@ -1,7 +1,7 @@
 import type { SuspectedLayer } from '../budget/systemic.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
-import { usedOf } from '../limits/limit-text.ts';
+import { usedOf } from '../routing/limit-text.ts';
 import { formatDuration } from '../routing/wording.ts';
 import { MODEL_PREFIX } from '../telemetry/semconv.ts';
 import { counted, figure, listed, named } from './lines.ts';

@@ -1,8 +1,8 @@
 import { keepsCharges, type Ledger, type SessionState, withLimits } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
+import { BreakerboxUsageError, list, object, text } from '../checks/checks.ts';
 import { type ProbeWait, probeWait } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
-import { BreakerboxUsageError, list, object, text } from '../config/checks.ts';
 import type { LimitView } from '../limits/limit-view.ts';
 import type { SystemicDecision } from '../reasons.ts';
 import type { ScopePlan } from '../routing/route.ts';

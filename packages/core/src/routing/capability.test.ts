@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { object } from '../config/checks.ts';
+import { object } from '../checks/checks.ts';
 import { type Capability, capabilityChecks, capabilityWarnings, checkCapabilityMap } from './capability.ts';
 
 const lines = (issues: readonly { path: string; message: string }[]) =>

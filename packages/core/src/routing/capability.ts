@@ -10,8 +10,8 @@ import {
   orLeaveOut,
   show,
   text,
-} from '../config/checks.ts';
-import { shortened, someNames } from '../config/names.ts';
+} from '../checks/checks.ts';
+import { shortened, someNames } from '../checks/names.ts';
 
 /** How much an alternative loses (R1). */
 export const DEGRADATIONS = ['low', 'high', 'unknown'] as const;

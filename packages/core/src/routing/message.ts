@@ -8,9 +8,9 @@ import type { Trip } from '../circuit/trip-policies/trip-policies.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
-import { reachedText, reservedText } from '../limits/limit-text.ts';
 import type { LimitView } from '../limits/limit-view.ts';
 import { type Decision, FOR_NOW, type PauseReason, type Reason, type SkipReason } from '../reasons.ts';
+import { reachedText, reservedText } from './limit-text.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
 

@@ -1,7 +1,7 @@
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../checks/checks.ts';
 import { describeFreshness, labelled } from '../freshness/freshness.ts';
 import {
   formatPauseReport,

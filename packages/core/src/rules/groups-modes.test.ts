@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError, BreakerboxUsageError } from '../config/checks.ts';
+import { BreakerboxConfigError, BreakerboxUsageError } from '../checks/checks.ts';
 import { planScope } from '../scope/scope.ts';
 import { bench, failOnce, steps, succeedOnce, trip, watchWarnings } from '../test-support.ts';
 import { failAll, grouped, hear, notClosed, openGroup, reasonsOf, words } from './test-support.rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 import { byHost } from '../circuit/key-circuits.ts';
-import { BreakerboxConfigError } from '../config/checks.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot as snapshotOf } from '../snapshot/snapshot.ts';
 import { bench, steps } from '../test-support.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBreakerbox } from '../breakerbox.ts';
-import { BreakerboxConfigError } from '../config/checks.ts';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 import type { BreakerboxConfig } from '../config/config.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError } from '../config/checks.ts';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 import { operate } from '../control/operator.ts';
 import { reconfigure } from '../control/reconfigure.ts';
 import { byHost, type SessionOptions } from '../index.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError } from '../config/checks.ts';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 import { parseCapabilities, validateCapabilities } from './capability-file.ts';
 
 const issuesOf = (run: () => unknown): string[] => {

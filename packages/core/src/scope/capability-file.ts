@@ -9,7 +9,7 @@ import {
   readJson,
   reject,
   show,
-} from '../config/checks.ts';
+} from '../checks/checks.ts';
 import {
   type Capability,
   capabilityFileChecks,

@@ -7,8 +7,8 @@ import {
   list,
   show,
   text,
-} from '../config/checks.ts';
-import { shortened } from '../config/names.ts';
+} from '../checks/checks.ts';
+import { shortened } from '../checks/names.ts';
 import { NO_CALL } from '../engine/barrier.ts';
 import { isForNow, type RejectionFacts, waitOf } from '../routing/message.ts';
 import type { AchievableTask, DeferredTask, ScopePlan, TaskBlocker } from '../routing/route.ts';

@@ -9,11 +9,6 @@ import {
   type WindowCharge,
   withCharges,
 } from '../budget/window.ts';
-import { CIRCUIT_MODES, type Circuit, closedCircuit } from '../circuit/circuit.ts';
-import type { Outage } from '../circuit/schedule.ts';
-import { checkCounts, countsFrom, snapshotOfCounts, TRIPS } from '../circuit/trip-policies/trip-policies.ts';
-import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
-import type { Moment } from '../clock.ts';
 import {
   AS_WRITTEN,
   anyName,
@@ -27,7 +22,12 @@ import {
   optional,
   show,
   toolName,
-} from '../config/checks.ts';
+} from '../checks/checks.ts';
+import { CIRCUIT_MODES, type Circuit, closedCircuit } from '../circuit/circuit.ts';
+import type { Outage } from '../circuit/schedule.ts';
+import { checkCounts, countsFrom, snapshotOfCounts, TRIPS } from '../circuit/trip-policies/trip-policies.ts';
+import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
+import type { Moment } from '../clock.ts';
 import type { KeptCircuit } from '../tracked-circuit.ts';
 import type {
   ChargeSnapshot,

@@ -8,7 +8,7 @@ import {
   oneOf,
   optional,
   shortName,
-} from '../config/checks.ts';
+} from '../checks/checks.ts';
 import { LIMIT_KINDS, LIMIT_MODES, type Limits } from '../limits/limits.ts';
 import { Run } from '../limits/run.ts';
 import type { ChildSnapshot, LimitSnapshot, RunSnapshot } from './session-snapshot.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { BreakerboxConfigError } from '../config/checks.ts';
+import { BreakerboxConfigError } from '../checks/checks.ts';
 import type { Session } from '../session-api.ts';
 import { bench, failOnce, steps } from '../test-support.ts';
 import { restore } from './restore.ts';

@@ -1,4 +1,3 @@
-import { MOST_KEYS } from '../circuit/key-circuits.ts';
 import {
   AS_WRITTEN,
   type Check,
@@ -15,7 +14,8 @@ import {
   shortName,
   show,
   writtenCount,
-} from '../config/checks.ts';
+} from '../checks/checks.ts';
+import { MOST_KEYS } from '../circuit/key-circuits.ts';
 import { ownTools } from '../config/validation.ts';
 import { circuit, ledger, unixMs } from './circuit-format.ts';
 import { checkRun } from './run-format.ts';

@@ -1,7 +1,7 @@
 import type { SessionState } from '../budget/ledger.ts';
 import { type Clock, isFailing } from '../clock.ts';
+import type { NamedSession } from '../mistakes.ts';
 import { safely } from '../safely.ts';
-import type { NamedSession } from '../warnings/mistakes.ts';
 import { enlist, type LiveSession } from './otel-binding.ts';
 import { type AgentSeries, seriesOf } from './series.ts';
 

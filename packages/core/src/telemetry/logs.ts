@@ -1,7 +1,7 @@
 import * as api from '@opentelemetry/api';
 import { suspectOf } from '../budget/systemic.ts';
 import type { BreakerboxEvents, Emitter, EventBase, LimitEvent, RouteSummary } from '../events.ts';
-import { extendedText, usedOf } from '../limits/limit-text.ts';
+import { extendedText, usedOf } from '../routing/limit-text.ts';
 import type { Route } from '../routing/route.ts';
 import { guarded, reportThrown, safely } from '../safely.ts';
 import { ATTR, type EVENT, MIXED_CATEGORY, SCHEMA_URL, SCOPE_NAME, SCOPE_VERSION } from './semconv.ts';

@@ -1,9 +1,9 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
+import { shortened } from '../checks/names.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
-import { shortened } from '../config/names.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import type { LimitKind } from '../limits/limits.ts';

@@ -10,9 +10,9 @@ import {
 } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
+import { shortened } from '../checks/names.ts';
 import { type Circuit, type CircuitMode, reportedState } from '../circuit/circuit.ts';
 import { keyCircuit } from '../circuit/key-circuits.ts';
-import { shortened } from '../config/names.ts';
 import type { Judged } from '../outcome.ts';
 import { keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';

@@ -1,5 +1,5 @@
 import { diag } from '@opentelemetry/api';
-import { shortened, visible } from '../config/names.ts';
+import { shortened, visible } from '../checks/names.ts';
 import { reportThrown, safely } from '../safely.ts';
 
 /** The warnings of the packages. docs/troubleshooting.md has a row for each. */

@@ -1,4 +1,4 @@
-import { anyName, type Check, complete, list, whole, writtenCount } from '../../config/checks.ts';
+import { anyName, type Check, complete, list, whole, writtenCount } from '../../checks/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 
 export interface FailuresInRow {

@@ -1,5 +1,5 @@
+import { type Check, functions, isRecord, text } from '../../checks/checks.ts';
 import type { ErrorCategory } from '../../classify/taxonomy.ts';
-import { type Check, functions, isRecord, text } from '../../config/checks.ts';
 import { safely } from '../../safely.ts';
 import type { CountedCall, TripPolicy } from './trip-policy.ts';
 

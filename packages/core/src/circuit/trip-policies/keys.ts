@@ -1,6 +1,6 @@
+import { anyName, complete, list, oneOf, whole } from '../../checks/checks.ts';
 import type { ErrorCategory } from '../../classify/taxonomy.ts';
 import { ERROR_CATEGORIES } from '../../classify/taxonomy.ts';
-import { anyName, complete, list, oneOf, whole } from '../../config/checks.ts';
 import type { TripPolicy } from './trip-policy.ts';
 
 /** The keys of a tool that have failed, each once. */

@@ -1,4 +1,4 @@
-import { above, type Check, number, object, show, whole } from '../../config/checks.ts';
+import { above, type Check, number, object, show, whole } from '../../checks/checks.ts';
 import {
   addCalls,
   CALL_WINDOW,

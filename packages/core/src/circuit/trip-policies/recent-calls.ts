@@ -1,4 +1,4 @@
-import { AS_WRITTEN, type Check, complete, list, number, show, writtenCount } from '../../config/checks.ts';
+import { AS_WRITTEN, type Check, complete, list, number, show, writtenCount } from '../../checks/checks.ts';
 import type { CountsFormat } from './trip-policy.ts';
 
 /**

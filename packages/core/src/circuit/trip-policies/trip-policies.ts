@@ -1,4 +1,4 @@
-import { type Check, complete, nullable, optional } from '../../config/checks.ts';
+import { type Check, complete, nullable, optional } from '../../checks/checks.ts';
 import { consecutiveFailures } from './consecutive.ts';
 import { customTrip } from './custom.ts';
 import { type FailedKeys, failedKeys } from './keys.ts';

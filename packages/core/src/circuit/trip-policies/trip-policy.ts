@@ -1,5 +1,5 @@
+import type { Check } from '../../checks/checks.ts';
 import type { ErrorCategory } from '../../classify/taxonomy.ts';
-import type { Check } from '../../config/checks.ts';
 
 /** The facts of a call that is over and counts, as trip policies see it. */
 export interface CountedCall {

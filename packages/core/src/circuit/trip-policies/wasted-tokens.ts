@@ -1,4 +1,4 @@
-import { above, type Check, number, object } from '../../config/checks.ts';
+import { above, type Check, number, object } from '../../checks/checks.ts';
 import { addCalls, TIME_WINDOW, type TimeWindow, timeWindow, totalAt } from './recent-calls.ts';
 import type { TripPolicy } from './trip-policy.ts';
 

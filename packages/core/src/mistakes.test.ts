@@ -1,13 +1,13 @@
 import { describe, expect, test, vi } from 'vitest';
-import type { BreakerboxConfig } from '../config/config.ts';
-import { report } from '../report/report.ts';
-import type { Session } from '../session-api.ts';
-import { boxInternals } from '../session-internals.ts';
-import { restore } from '../snapshot/restore.ts';
-import { snapshot } from '../snapshot/snapshot.ts';
-import { openSeries } from '../telemetry/readers.ts';
-import { bench, failOnce, succeedOnce, watchWarnings } from '../test-support.ts';
+import type { BreakerboxConfig } from './config/config.ts';
 import { hasSucceeded, noticeExecutor, noticeWrapped } from './mistakes.ts';
+import { report } from './report/report.ts';
+import type { Session } from './session-api.ts';
+import { boxInternals } from './session-internals.ts';
+import { restore } from './snapshot/restore.ts';
+import { snapshot } from './snapshot/snapshot.ts';
+import { openSeries } from './telemetry/readers.ts';
+import { bench, failOnce, succeedOnce, watchWarnings } from './test-support.ts';
 
 const times = (count: number, run: () => unknown): void => {
   for (let n = 0; n < count; n += 1) run();

@@ -1,16 +1,16 @@
-import type { BudgetOptions } from '../budget/budget.ts';
-import { groupNameOf } from '../circuit/policy.ts';
-import type { Outcome } from '../classify/taxonomy.ts';
-import { isSlip, meant, shortened } from '../config/names.ts';
-import { isExecuted, type Reason } from '../reasons.ts';
-import { isObject, read } from '../safely.ts';
-import type { SessionTool } from '../session-tools.ts';
-import { hasReader } from '../telemetry/otel-binding.ts';
-import type { ToolSpec } from '../tool.ts';
-import { LEAST_SEEN } from '../tool.ts';
-import type { TrackedCircuit } from '../tracked-circuit.ts';
-import type { UnexplainedErrors } from '../unusable.ts';
-import { warnOnce } from './warnings.ts';
+import type { BudgetOptions } from './budget/budget.ts';
+import { isSlip, meant, shortened } from './checks/names.ts';
+import { groupNameOf } from './circuit/policy.ts';
+import type { Outcome } from './classify/taxonomy.ts';
+import { isExecuted, type Reason } from './reasons.ts';
+import { isObject, read } from './safely.ts';
+import type { SessionTool } from './session-tools.ts';
+import { hasReader } from './telemetry/otel-binding.ts';
+import type { ToolSpec } from './tool.ts';
+import { LEAST_SEEN } from './tool.ts';
+import type { TrackedCircuit } from './tracked-circuit.ts';
+import type { UnexplainedErrors } from './unusable.ts';
+import { warnOnce } from './warnings/warnings.ts';
 
 /**
  * Mistakes that change nothing and throw nothing, so that the program looks right. A session looks for them from time to time, and

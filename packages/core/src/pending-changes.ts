@@ -1,12 +1,12 @@
-import type { Ledger, SessionState } from '../budget/ledger.ts';
-import type { SystemicEvent } from '../budget/systemic.ts';
-import type { ReportedState } from '../circuit/circuit.ts';
-import type { ErrorCategory } from '../classify/taxonomy.ts';
-import type { RecoveredBy } from '../events.ts';
-import type { LimitChange } from '../limits/limit-changes.ts';
-import type { ExtendedLimit } from '../limits/limit-view.ts';
-import type { LimitKind } from '../limits/limits.ts';
-import type { CircuitSpec } from '../tool.ts';
+import type { Ledger, SessionState } from './budget/ledger.ts';
+import type { SystemicEvent } from './budget/systemic.ts';
+import type { ReportedState } from './circuit/circuit.ts';
+import type { ErrorCategory } from './classify/taxonomy.ts';
+import type { RecoveredBy } from './events.ts';
+import type { LimitChange } from './limits/limit-changes.ts';
+import type { ExtendedLimit } from './limits/limit-view.ts';
+import type { LimitKind } from './limits/limits.ts';
+import type { CircuitSpec } from './tool.ts';
 
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
 export type Change =

@@ -1,6 +1,6 @@
-import { formatDuration } from '../routing/wording.ts';
-import type { ExtendedLimit, LimitView } from './limit-view.ts';
-import type { LimitKind } from './limits.ts';
+import { type ExtendedLimit, type LimitView, withoutUnderWay } from '../limits/limit-view.ts';
+import type { LimitKind } from '../limits/limits.ts';
+import { formatDuration } from './wording.ts';
 
 /** Limits in the words that a model and a person read. */
 
@@ -67,12 +67,6 @@ export const reachedText = (view: LimitView): string => {
   const rest = known.used < view.size ? `, and ${by}` : '';
   return `this run has used ${spentOf(known)}${rest}`;
 };
-
-/** The same limit without the estimates of calls under way (D3). */
-export const withoutUnderWay = (view: LimitView): LimitView => ({
-  ...view,
-  used: Math.max(0, view.used - view.underWay),
-});
 
 /** D1: why a call of the run itself is skipped, without a full stop. */
 export const reservedText = (view: LimitView): string =>
