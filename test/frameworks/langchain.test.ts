@@ -61,6 +61,7 @@ const endOf = (messages: readonly BaseMessage[], heard: readonly string[]): Agen
 
 const ours = ({ timeoutMs, judging }: AgentRun) => ({
   inPlace: ['news'],
+  interruptOn: {},
   ...judging,
   ...(timeoutMs !== undefined && { timeoutMs }),
 });

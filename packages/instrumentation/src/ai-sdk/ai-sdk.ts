@@ -22,11 +22,12 @@ import { isAsyncIterable, isThenable, orUndefined } from '../untrusted.ts';
 
 export type { CallEnd } from '../settlement.ts';
 
-import { BreakerboxConfigError, BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
+import { BreakerboxUsageError, labelled, type Permit } from '@breakerbox/core';
 import { isObject, read, safely } from '@breakerbox/core/internal';
 import type { Tool, ToolSet } from 'ai';
 import { warnIfForeign } from '../foreign.ts';
 import { type GroupOf, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
+import { withoutApproval } from '../in-place.ts';
 import { iterate, lastOf, once } from '../iterate.ts';
 import { JUDGING, type JudgeOf, type JudgingOptions, judgesBy } from '../judging.ts';
 import { labelForModel, modelOutputOf } from '../model-output.ts';
@@ -143,10 +144,9 @@ export function guardTools<Tools extends ToolSet>(
   const groupOf = groupsBy(options.group, 'guardTools()', (name) => serverOf(tools[name]));
   const executable = entries.filter(([, tool]) => isExecutable(tool)).map(([name]) => name);
   declareTools(session, executable, groupOf);
-  const { timeoutMs, tokens, toolApproval } = options;
-  const { inPlace: listed = [] } = options;
-  if (listed.length > 0 && toolApproval === undefined) throw UNDECLARED;
-  const inPlace = listed.filter((name) => !mayBeAsked(toolApproval, name));
+  const { timeoutMs, tokens, toolApproval, inPlace: listed = [] } = options;
+  const approvals = ['toolApproval', 'generateText', toolApproval] as const;
+  const inPlace = withoutApproval('guardTools()', listed, approvals, (name) => mayBeAsked(toolApproval, name));
   const judgeOf = judgesBy(options, 'guardTools()');
   const adapter: AiSdkContext = { tools, session, findSession, timeoutMs, tokens, groupOf, judgeOf, inPlace };
   const guard = (name: string, tool: ToolSet[string]): ToolSet[string] => {
@@ -156,14 +156,6 @@ export function guardTools<Tools extends ToolSet>(
   };
   return Object.fromEntries(entries.map(([name, tool]) => [name, guard(name, tool)])) as Tools;
 }
-
-const UNDECLARED = new BreakerboxConfigError([
-  {
-    path: 'guardTools() options.inPlace',
-    message:
-      'lists tools to call in place of others, but it is not known which of them a person has to approve. Set toolApproval to the value that you give generateText, or to {} if a person approves none.',
-  },
-]);
 
 const approvalGiven: OptionCheck = (value) =>
   isObject(value) || typeof value === 'function'

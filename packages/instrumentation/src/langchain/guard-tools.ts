@@ -3,10 +3,11 @@ import { read } from '@breakerbox/core/internal';
 import { declareTools, type SessionSource, sessionFinder } from '../acquire.ts';
 import { warnIfForeign } from '../foreign.ts';
 import { firstName, groupsBy, serverOf, type ToolGroup, toolGroup } from '../groups.ts';
+import { withoutApproval } from '../in-place.ts';
 import { JUDGING, type JudgingOptions, judgesBy, titleOf } from '../judging.ts';
-import { aValue, checkOptions, functionGiven, milliseconds, names } from '../options.ts';
+import { aValue, checkOptions, functionGiven, milliseconds, names, show } from '../options.ts';
 import type { CallEnd } from '../settlement.ts';
-import { isObject, isOfServer, type LangChainTool, runsHere, type ToolConfig } from './shapes.ts';
+import { isObject, isOfServer, type LangChainTool, mayInterrupt, runsHere, type ToolConfig } from './shapes.ts';
 import { callGuarded, type LangChainContext } from './tool-call.ts';
 import { leadsToWork, toolProxy, withWork } from './tool-proxy.ts';
 
@@ -30,11 +31,17 @@ export interface GuardToolOptions extends JudgingOptions {
    */
   readonly group?: ToolGroup;
   /**
-   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
-   * has to approve: LangChain does not tell a tool about `humanInTheLoopMiddleware` or `interruptBefore`. Default: none, so the model
-   * reads of the alternative, and calls it itself.
+   * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. It needs `interruptOn`, because
+   * LangChain does not tell a tool which calls a person has to approve. Leave it out with `interruptBefore`, where a person approves all
+   * calls. Default: none, so the model reads of the alternative, and calls it itself.
    */
   readonly inPlace?: readonly string[];
+  /**
+   * The same `interruptOn` that you give `humanInTheLoopMiddleware`. Tools that it may ask a person about are not called in place, even if
+   * `inPlace` lists them, and neither are those of `interruptOn` in the `context` of a run. `{}`: a person approves no tool. Default: not
+   * known, so `inPlace` is refused.
+   */
+  readonly interruptOn?: object;
 }
 
 export const TOOL_OPTIONS = {
@@ -42,8 +49,18 @@ export const TOOL_OPTIONS = {
   tokens: functionGiven,
   group: toolGroup,
   inPlace: names,
+  interruptOn: (value: unknown) =>
+    isObject(value)
+      ? undefined
+      : `is ${show(value)}. Set the same object as interruptOn of humanInTheLoopMiddleware, or leave it out.`,
   ...JUDGING,
 } as const;
+
+/** R4: the tools that may be called in place of others. */
+export const inPlaceTools = (where: string, { inPlace = [], interruptOn }: GuardToolOptions): readonly string[] =>
+  withoutApproval(where, inPlace, ['interruptOn', 'humanInTheLoopMiddleware', interruptOn], (name) =>
+    mayInterrupt(interruptOn, name),
+  );
 
 /** Guarded tools. They decide for themselves, also inside another guard. */
 const guards = new WeakSet<object>();
@@ -119,7 +136,8 @@ const guardEach = (
     if (typeof tool !== 'object' || tool === null) throw nothingToGuard(where, tool, 'a tool');
   }
   const own = tools.filter((tool) => runsHere(tool) && !isGuarded(tool)) as LangChainTool[];
-  const { timeoutMs, tokens, group, inPlace = [] } = options;
+  const { timeoutMs, tokens, group } = options;
+  const inPlace = inPlaceTools(where, options);
   const groupOfTool = toolGroups(group, where);
   const sibling = (name: string): LangChainTool | undefined => own.find((tool) => tool.name === name);
   for (const tool of own) declareTools(session, [tool.name], () => groupOfTool(tool));

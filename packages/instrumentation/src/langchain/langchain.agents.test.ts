@@ -55,7 +55,7 @@ describe('one middleware for many conversations', () => {
     const tools = { search: { failureThreshold: 1, alternatives }, news: {} };
     const paid = watchedSession({ tools });
     const free = watchedSession({ tools });
-    const shared = breakerMiddleware(currentSession, { inPlace: ['news'] });
+    const shared = breakerMiddleware(currentSession, { inPlace: ['news'], interruptOn: {} });
     const dead = broken();
     const news = search(async () => 'the news', { name: 'news' });
     const script = [[ask('x')], [ask('y')], 'Done.'];
@@ -132,7 +132,7 @@ describe('except', () => {
       tools: { search: { failureThreshold: 1, alternatives }, news: {} },
     });
     const news = search(async () => new ToolMessage({ content: 'the news', tool_call_id: '?' }), { name: 'news' });
-    const ours = breakerMiddleware(session, { except: ['news'], inPlace: ['news'] });
+    const ours = breakerMiddleware(session, { except: ['news'], inPlace: ['news'], interruptOn: {} });
     const dead = search(() => Promise.reject(refused));
     const { heard } = await runAgent([ours], [dead, news], [[ask('x')], [ask('y')], 'Done.']);
     expect(heard[1]).toContain("Use 'news' instead");

@@ -80,7 +80,7 @@ describe('instead of a rejection', () => {
   ])('R4: an alternative of the list is called, with its own decision: %s', async (_, run, more, expected) => {
     const { session, decisions, outcomes } = routed();
     const news = tool(run as () => Promise<string>, { name: 'news', description: '', schema: topic, ...more });
-    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'] });
+    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'], interruptOn: {} });
     expect(await guarded?.invoke(callOf('x'))).toMatchObject({ ...expected, name: 'search', tool_call_id: 'call-1' });
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
     expect(outcomes.slice(1)).toEqual(['news: success']);
@@ -96,7 +96,7 @@ describe('instead of a rejection', () => {
       },
       { name: 'news', description: '', schema: topic },
     );
-    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'] });
+    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'], interruptOn: {} });
     expect(await guarded?.invoke(callOf('x'))).toMatchObject({ content: `${NOTE}\nthe news`, tool_call_id: 'call-1' });
     expect(calls).toEqual([{ type: 'tool_call', id: 'call-1', name: 'news', args: { topic: 'x' } }]);
   });
@@ -104,7 +104,7 @@ describe('instead of a rejection', () => {
   test('R4, O2: an error in the result of the alternative is a failure of the alternative', async () => {
     const { session, outcomes } = routed();
     const news = tool(async () => ({ error: 'HTTP 503' }), { name: 'news', description: '', schema: topic });
-    const [guarded] = guardTools([broken(), news] as const, session, { inPlace: ['news'] });
+    const [guarded] = guardTools([broken(), news] as const, session, { inPlace: ['news'], interruptOn: {} });
     await guarded.invoke(callOf('x'));
     expect(outcomes.slice(1)).toEqual(['news: failure, server']);
   });
@@ -113,7 +113,7 @@ describe('instead of a rejection', () => {
     const command = new Command({ update: { seen: true } });
     const { session } = routed();
     const news = tool(async () => command, { name: 'news', description: '', schema: topic });
-    const [guarded] = guardTools([broken(), news] as const, session, { inPlace: ['news'] });
+    const [guarded] = guardTools([broken(), news] as const, session, { inPlace: ['news'], interruptOn: {} });
     expect(await guarded.invoke(callOf('x'))).toBe(command);
   });
 
@@ -142,7 +142,7 @@ describe('instead of a rejection', () => {
       description: '',
       schema: z.object({ topic: z.number() }),
     });
-    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'] });
+    const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'], interruptOn: {} });
     await expect(guarded?.invoke(callOf('x'))).rejects.toThrow('did not match expected schema');
     expect(outcomes.slice(1)).toEqual(['news: ignored, invalid_input']);
   });
@@ -152,7 +152,7 @@ describe('instead of a rejection', () => {
     const own = tool(async () => 'the news', { name: 'news', description: '', schema: topic });
     for (const news of [headless, guardTool(own, watchedSession().session)]) {
       const { session, decisions } = routed();
-      const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'] });
+      const [guarded] = guardTools([broken(), news], session, { inPlace: ['news'], interruptOn: {} });
       const given = await (guarded as ReturnType<typeof broken>).invoke(callOf('x'));
       expect(given).toMatchObject({ content: expect.stringContaining("Use 'news' instead"), status: 'error' });
       expect(decisions).toEqual(['search: call', 'search: skip']);

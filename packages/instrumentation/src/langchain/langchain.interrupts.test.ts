@@ -24,7 +24,7 @@ const agentOf = (
   more: readonly AgentMiddleware[] = [],
 ) => {
   const { model, heard } = scriptedModel(steps);
-  const middleware = [breakerMiddleware(session, { inPlace: ['news'] }), ...more];
+  const middleware = [breakerMiddleware(session, { inPlace: ['news'], interruptOn: {} }), ...more];
   const agent = createAgent({
     model,
     tools: tools as StructuredToolInterface[],
@@ -36,7 +36,7 @@ const agentOf = (
 
 const graphOf = ({ session }: Watched, tools: readonly object[]) => {
   const { model, heard } = scriptedModel(script);
-  const guarded = guardTools(tools as StructuredToolInterface[], session, { inPlace: ['news'] });
+  const guarded = guardTools(tools as StructuredToolInterface[], session, { inPlace: ['news'], interruptOn: {} });
   const agent = new StateGraph(MessagesAnnotation)
     .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
     .addNode('tools', new ToolNode(guarded))
@@ -207,5 +207,44 @@ describe('humanInTheLoopMiddleware', () => {
       expect.stringContaining('is unavailable'),
     ]);
     expect(toolMessages(messages).map(({ status }) => status)).toEqual(Array(3).fill('error'));
+  });
+
+  test.each<[string, object, object, object, boolean]>([
+    ['of the middleware', { news: true }, { news: true }, {}, false],
+    ['with a condition', { news: { allowedDecisions: ['approve'], when: () => false } }, {}, {}, false],
+    ['of the run', {}, {}, { interruptOn: { news: true } }, false],
+    ['of another tool', { search: false, news: false }, {}, {}, true],
+  ])(
+    'R4, R5: a tool that a person has to approve is not called in place: %s',
+    async (_, known, asked, context, isCalled) => {
+      const alternatives = [{ tool: 'news', degradation: 'low', adapt: (input: unknown) => input } as const];
+      const watched = watchedSession({ tools: { search: { failureThreshold: 1, alternatives }, news: {} } });
+      const run = vi.fn(async () => 'the news');
+      const { model, heard } = scriptedModel([[ask('x')], [ask('y')], 'Done.']);
+      const agent = createAgent({
+        model,
+        tools: [broken(), search(run, { name: 'news' })] as StructuredToolInterface[],
+        middleware: [
+          breakerMiddleware(watched.session, { inPlace: ['news'], interruptOn: known }),
+          humanInTheLoopMiddleware({ interruptOn: asked } as never) as unknown as AgentMiddleware,
+        ],
+        checkpointer: new MemorySaver(),
+      });
+      await agent.invoke({ messages: 'Go.' }, { ...config, context } as never);
+      expect(run).toHaveBeenCalledTimes(isCalled ? 2 : 0);
+      expect(heard()).toEqual(Array(2).fill(expect.stringContaining(isCalled ? "answered by 'news'" : "'news'")));
+    },
+  );
+
+  test.each<[string, (options: object) => unknown]>([
+    ['guardTool()', (options) => guardTool(broken(), watchedSession().session, options)],
+    ['guardTools()', (options) => guardTools([broken()], watchedSession().session, options)],
+    ['breakerMiddleware()', (options) => breakerMiddleware(watchedSession().session, options)],
+  ])('R5, E6: %s refuses inPlace without interruptOn, because a person may have to approve the tool', (name, make) => {
+    expect(() => make({ inPlace: ['news'] })).toThrow(
+      `${name} options.inPlace: lists tools to call in place of others, but it is not known which of them a person has to approve. Set interruptOn to the value that you give humanInTheLoopMiddleware, or to {} if a person approves none.`,
+    );
+    expect(() => make({ inPlace: [] })).not.toThrow();
+    expect(() => make({ interruptOn: true })).toThrow('options.interruptOn: is of type boolean');
   });
 });

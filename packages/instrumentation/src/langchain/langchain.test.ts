@@ -128,7 +128,11 @@ describe('decisions are made at the tool', () => {
     const news = search(async ({ q }) => q, { name: 'news' });
     open({ session });
     const script = [[ask('y')], 'Done.'];
-    const { heard } = await runAgent([breakerMiddleware(session, { inPlace: ['news'] })], [broken(), news], script);
+    const { heard } = await runAgent(
+      [breakerMiddleware(session, { inPlace: ['news'], interruptOn: {} })],
+      [broken(), news],
+      script,
+    );
     expect(heard[0]).toBe("[answered by 'news' in place of 'search', which is unavailable: much is lost]\nnews of y");
     expect(decisions).toEqual(['search: call', 'search: skip', 'news: call']);
   });

@@ -11,6 +11,7 @@ import { checkVersion } from '../versions.ts';
 import {
   type GuardToolOptions,
   guarded,
+  inPlaceTools,
   isGuarded,
   isToolFailure,
   rememberErrors,
@@ -81,7 +82,8 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
   const where = 'breakerMiddleware()';
   checkOptions(where, options, { ...TOOL_OPTIONS, note: flag, onToolError: messageOrThrow, except: names });
   checkVersion('langchain', `${where} of @breakerbox/instrumentation/langchain`);
-  const { note = false, onToolError = 'message', except = [], inPlace = [] } = options;
+  const { note = false, onToolError = 'message', except = [] } = options;
+  const inPlace = inPlaceTools(where, options);
   const findSession = sessionFinder(session, where);
   const findAgent = agentFinder(session, where);
   const isOurs = (tool: unknown): tool is LangChainTool =>

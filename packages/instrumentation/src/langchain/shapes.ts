@@ -27,6 +27,8 @@ export type AnswerForm = Pick<LangChainTool, 'responseFormat'>;
 export interface ToolConfig {
   readonly signal?: AbortSignal | undefined;
   readonly metadata?: { readonly timeoutMs?: unknown } | undefined;
+  /** The context of the run, which middleware reads too. */
+  readonly context?: unknown;
   /** The model's call, if a model called. */
   readonly toolCall?: { readonly id?: string | undefined } | undefined;
 }
@@ -50,6 +52,10 @@ export const runsHere = (tool: unknown): tool is LangChainTool =>
 /** Whether a tool belongs to an MCP server. Its adapter puts the server's name or the annotations in the tool's metadata. */
 export const isOfServer = ({ metadata }: LangChainTool): boolean =>
   orUndefined(() => isObject(metadata) && ('serverName' in metadata || 'annotations' in metadata)) === true;
+
+/** Whether `humanInTheLoopMiddleware` may ask a person about a tool. */
+export const mayInterrupt = (interruptOn: unknown, name: string): boolean =>
+  isObject(interruptOn) && Object.hasOwn(interruptOn, name) && read(interruptOn, name) !== false;
 
 /** GraphInterrupt, ParentCommand and similar: they control a graph, and are not errors. */
 export const isControlFlow = (error: unknown): boolean => read(error, 'is_bubble_up') === true;

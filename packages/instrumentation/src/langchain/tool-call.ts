@@ -26,6 +26,7 @@ import {
   type LangChainTool,
   labelContent,
   labelFor,
+  mayInterrupt,
   mcpErrorIn,
   noteFor,
   type RunManager,
@@ -95,7 +96,7 @@ const inPlace = (
   adapter: LangChainContext,
   { config, runManager }: Work,
 ): DirectCall | undefined => {
-  if (!runsHere(other)) return undefined;
+  if (!runsHere(other) || mayInterrupt(read(config?.context, 'interruptOn'), other.name)) return undefined;
   const child = runManager?.getChild?.();
   const own = { ...config, toolCall: undefined, runName: undefined, ...(child !== undefined && { callbacks: child }) };
   return (input, usualMs) => {
