@@ -306,6 +306,17 @@ describe('metrics', () => {
     expect(session.peek('c')?.state).toBe('closed'); // Declared: it has a circuit all the same.
   });
 
+  test('names have no line feed, which `.*` of Prometheus 2 does not match and Grafana cannot select', async () => {
+    const { scrape } = registerMetrics();
+    const { box, session } = bench({ agent });
+    box.declare('a\nb');
+    failOnce(session, 'a\nb');
+    // Of the letters in the text of Prometheus, the first backslash escapes the second one.
+    expect(ours(await scrape(), 'breakerbox_outcomes_total')).toContain(
+      String.raw`breakerbox_outcomes_total{gen_ai_tool_name="a\\nb",breakerbox_outcome="failure"} 1`,
+    );
+  });
+
   test('two boxes of one agent share their series', async () => {
     const { scrape } = registerMetrics();
     succeedOnce(bench({ agent, tools: { a: {} } }).session, 'a');

@@ -1,7 +1,7 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
-import { shortened } from '../checks/names.ts';
+import { shortened, visible } from '../checks/names.ts';
 import type { ReportedState } from '../circuit/circuit.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
@@ -103,7 +103,7 @@ type ValuesOf<Key extends MetricKey> = Key extends keyof MetricValues
 
 /** What has series: an agent or a tool. */
 interface SeriesOwner {
-  /** The attributes that all of them have. */
+  /** The attributes that all of them have. Names without a line feed, which `.*` of Prometheus 2 does not match. */
   readonly base: Attributes;
   /** By metric, then by the values of its attributes. A series that no alert reads appears with its first use, because each one costs its user money. */
   readonly families: { [Key in MetricKey]?: Map<string, Series> };
@@ -163,7 +163,7 @@ const NONE: readonly Series[] = [];
 
 /** The series of an agent, those that alerts read at zero. */
 export const createAgentSeries = (agent: string): AgentSeries => {
-  const made: AgentSeries = { agent, base: { [ATTR.agent]: agent }, tools: new Map(), families: {} };
+  const made: AgentSeries = { agent, base: { [ATTR.agent]: visible(agent) }, tools: new Map(), families: {} };
   seriesOf(made, 'budgetLimit');
   seriesOf(made, 'budgetRemaining');
   seriesOf(made, 'budgetConsumed');
@@ -178,7 +178,11 @@ export const createAgentSeries = (agent: string): AgentSeries => {
 
 /** The series of a tool or a group, those that alerts read at zero. */
 const createToolSeries = (agent: string, tool: string, isGroup: boolean): ToolSeries => {
-  const owner: ToolOwner = { base: { [ATTR.agent]: agent, [ATTR.tool]: tool }, families: {}, isGroup };
+  const owner: ToolOwner = {
+    base: { [ATTR.agent]: visible(agent), [ATTR.tool]: visible(tool) },
+    families: {},
+    isGroup,
+  };
   seriesOf(owner, 'transitions', 'closed', 'open');
   for (const state of ['closed', 'open', 'half_open'] as const) seriesOf(owner, 'circuits', state);
   const ofCalls = isGroup ? { ...owner, families: {} } : owner;

@@ -210,7 +210,7 @@ const WHY: Readonly<Record<SkipReason | PauseReason, string>> = {
   key_open: 'the circuit of its key is open',
   probe_in_flight: 'its circuit is half-open, and another call is the probe',
   forced_open: 'it is switched off',
-  not_allowed: 'it is not on the list of allowed tools',
+  not_allowed: 'this run is not allowed to use it',
   unavailable: 'its pre-call check says that it cannot be used',
   busy: 'as many calls as it may have are under way',
   limit_reserved: 'what is left of a limit of the run is reserved for sub-agents',
