@@ -274,7 +274,7 @@ export class FailureLedgers {
   }
 
   #changed(): void {
-    this.#steadyUntil = undefined;
+    if (this.#steadyUntil !== NOT_LONG) this.#steadyUntil = undefined; // Otherwise the next use catches up.
     this.#isUncharged = this.#hasNoCharge();
   }
 

@@ -475,6 +475,26 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'resume', slot: 0 },
     ],
   ],
+  [
+    'B1, S5: after an event that has ended by time, charges leave also if a call that fails is settled before the next use',
+    {
+      tools: { a: {}, b: {} },
+      checked: [],
+      budget: { failures: 40, windowSteps: 2 },
+      systemic: { sharedTools: 2, mixedFailures: 2, recovery: { afterMs: 1 } },
+      scope: 'session',
+    },
+    [
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+      { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network' } },
+      { kind: 'call', slot: 0, tool: 'b', how: { outcome: 'failure', category: 'network' }, times: 1 },
+      { kind: 'step', slot: 0, count: 11 },
+      { kind: 'wait', ms: 1 },
+      { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'timeout' } },
+      { kind: 'acquire', slot: 0, tool: 'a' },
+    ],
+  ],
 ];
 
 test.each(FOUND)('%s', (_, config, all) => {
