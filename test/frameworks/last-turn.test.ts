@@ -56,3 +56,20 @@ test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)|guardModels/.
     expect(calls).toBeGreaterThanOrEqual(6);
   },
 );
+
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
+  'D2: $name: each turn is one step, also after turns by hand which step() has ended',
+  async ({ run }) => {
+    const session = createBreakerbox({ agent: 'lister', limits: { steps: 6 } }).session();
+    for (let turn = 1; turn <= 2; turn += 1) {
+      session.acquire('list_files').settle({ outcome: 'success' });
+      session.step();
+    }
+    let calls = 0;
+    await run(session, async () => {
+      calls += 1;
+      return `file-${calls}`;
+    });
+    expect(calls).toBe(4);
+  },
+);

@@ -14,6 +14,7 @@ export type { LimitView } from './limits/limit-view.ts';
 export {
   askForAnswer,
   beginModelCall,
+  beginTurn,
   isTimeOver,
   type LastAnswer,
   type ModelCall,

@@ -63,6 +63,13 @@ export const isTimeOver = (session: object): boolean =>
     ?.view(clockOf(session).now())
     .some((limit) => limit.limit === 'durationMs' && pausesRun(limit)) === true;
 
+/** D2: an adapter begins a turn. So `step()` comes before turns from now on, also if it came after them by hand. */
+export const beginTurn = (session: { step(): void }): void => {
+  const run = runOf(session);
+  if (run !== undefined) run.payer.beginsSteps = true;
+  session.step();
+};
+
 /** D2: the request of a model that may be the last one of its run. */
 export interface LastAnswer {
   /** Why no model may answer; undefined if one may. */

@@ -1,5 +1,5 @@
 import type { Session } from '@breakerbox/core';
-import { isObject } from '@breakerbox/core/internal';
+import { beginTurn, isObject } from '@breakerbox/core/internal';
 import type { PrepareStepFunction, Tool } from 'ai';
 import { agentFinder, type SessionSource } from '../acquire.ts';
 import { guardedBy, markGuarded } from '../guard-mark.ts';
@@ -115,7 +115,7 @@ export function breakerPrepareStep(
     if (current === undefined) return prepareStep?.(step);
     if (step.stepNumber === 0) beginRun(current);
     if (!areTurnsCounted(current)) {
-      if (guardedBy(prepareStep) !== session) current.step();
+      if (guardedBy(prepareStep) !== session) beginTurn(current);
       for (const one of step.steps ?? []) spendStep(current, one);
     }
     const plain = withoutNote(step.instructions, current);

@@ -1,4 +1,4 @@
-import { callDeadline, safely } from '@breakerbox/core/internal';
+import { beginTurn, callDeadline, safely } from '@breakerbox/core/internal';
 import type { BasePlugin, BaseTool, Context, LlmAgentConfig, LlmRequest, LlmResponse } from '@google/adk';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder, toolType } from '../acquire.ts';
 import { advisedData } from '../advice.ts';
@@ -243,7 +243,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         if (counted.has(request)) return;
         counted.add(request);
         const session = findAgent();
-        session.step();
+        beginTurn(session);
         for (const [name, tool] of Object.entries(request.toolsDict)) {
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }

@@ -1,5 +1,5 @@
 import type { Session } from '@breakerbox/core';
-import { read } from '@breakerbox/core/internal';
+import { beginTurn, read } from '@breakerbox/core/internal';
 import type { AgentMiddleware } from 'langchain';
 import { agentFinder, declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
 import { isLastTurn } from '../last-turn.ts';
@@ -124,7 +124,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
         known.set(tool, tools);
       }
       // Middleware in front of this one that retries or falls back calls the model again within the turn.
-      if (!turns.has(request.state.messages)) current.step();
+      if (!turns.has(request.state.messages)) beginTurn(current);
       turns.add(request.state.messages);
       const isLast = isLastTurn(current);
       const text = note ? noteBlock(current.note()) : '';

@@ -1,5 +1,5 @@
 import type { Session } from '@breakerbox/core';
-import { safely } from '@breakerbox/core/internal';
+import { beginTurn, safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult, ProcessOutputStepArgs } from '@mastra/core/processors';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
@@ -128,7 +128,7 @@ const CHECKS = { timeoutMs: milliseconds, tokens: functionGiven, group: toolGrou
 const countTurn = (session: Session, { stepNumber, state }: InputStep): void => {
   if (state.counted === stepNumber) return;
   state.counted = stepNumber;
-  session.step();
+  beginTurn(session);
 };
 
 /** D3: Mastra tells all steps of the run before each turn. The state of the run says how many were counted. */

@@ -1,3 +1,4 @@
+import { beginTurn } from '@breakerbox/core/internal';
 import { agentFinder, type SessionSource } from '../acquire.ts';
 import { checkOptions, flag } from '../options.ts';
 import { inTurn } from '../running-calls.ts';
@@ -48,7 +49,7 @@ export function breakerSteps(session: SessionSource, options: BreakerStepsOption
     // E5: the SDK ends the run for an error of a filter. If there is no session, the tools report it too.
     const note = inTurn('breakerSteps()', () => {
       const current = findSession();
-      current.step();
+      beginTurn(current);
       return options.note ? noteBlock(current.note()) : '';
     });
     if (!note) return modelData;
