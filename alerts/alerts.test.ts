@@ -188,6 +188,10 @@ describe('names', () => {
     for (const query of queries) expectKnownNames(query);
   });
 
+  it('are at most the eleven that the README names, because each alert that fires asks them at each evaluation', () => {
+    expect(Math.max(...alerts.map((one) => annotationQueries([one]).length))).toBeLessThanOrEqual(11);
+  });
+
   it('rejects a name that core does not emit, and a syntax error', () => {
     expect(() => expectKnownNames('breakerbox_circuit_state > 0')).toThrow(/breakerbox_circuit_state/);
     expect(() => namesIn('sum by (job (breakerbox_circuits)')).toThrow(/syntax error/);
