@@ -20,6 +20,7 @@ const PREVIEW = 'dashboards/preview/**/*.test.ts';
 /** Random cases and simulations: `npm test` runs a tenth or less of what `npm run test:all` does. The seed of a case that fails is printed. */
 const MODELS = [
   'packages/core/src/proof/model.test.ts',
+  'packages/core/src/limits/tree.property.test.ts',
   'packages/fleet/src/proof/promises.test.ts',
   'test/models/failover.test.ts',
   'bench/src/scale/scale.test.ts',

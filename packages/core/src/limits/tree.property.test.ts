@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Permit, Session } from '../index.ts';
 import * as tree from '../proof/model-tree.ts';
 import { inAnotherProcess } from '../rules/test-support.rules.ts';
@@ -344,7 +344,9 @@ const check = ({ model, sessions, over }: World): void => {
   }
 };
 
+/** Random trees of a run. 10,000 take two minutes. */
 const CASES = Number(process.env.BREAKERBOX_MODEL_CASES ?? 300);
+vi.setConfig({ testTimeout: 600_000 });
 
 test('D1, D2, D3: in random trees, spent, reserved and under way are never more than a limit, and all comes back', () => {
   const limits = fc.record({
