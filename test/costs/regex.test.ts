@@ -38,6 +38,7 @@ const MODEL_ERROR_LIMIT: Limit = {
 const LIMITED: Readonly<Record<string, Limit>> = {
   'packages/core/src/classify/': TEXT_LIMIT,
   'packages/instrumentation/src/classify/': TEXT_LIMIT,
+  'packages/instrumentation/src/models/model-error-facts.ts': TEXT_LIMIT,
   'packages/instrumentation/src/models/model-history.ts': MODEL_ERROR_LIMIT,
   'packages/instrumentation/src/models/model-verdict.ts': MODEL_ERROR_LIMIT,
   'packages/instrumentation/src/models/model-wait.ts': {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BreakerboxConfigError, BreakerboxUsageError } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/google-adk';
-import { BasePlugin, InMemoryRunner, LlmAgent } from '@google/adk';
+import { BasePlugin, InMemoryRunner, LlmAgent, SecurityPlugin } from '@google/adk';
 import { diag } from '@opentelemetry/api';
 import { afterEach, describe, expect, expectTypeOf, test, vi } from 'vitest';
 import { adkRun, lastText, toolOf } from '../test-support/adk-run.ts';
@@ -169,16 +169,17 @@ describe('R4: an alternative', () => {
     expect(outcomes).toEqual(['search: failure, network', 'news: success']);
   });
 
-  test('is not called if a person must confirm, if it runs for long, if the agent does not have it, or if it is not listed', async () => {
+  test('R5: is not called if a person may have to confirm, if it runs for long, if the agent does not have it, or if it is not listed', async () => {
     const news = vi.fn(() => 'the news');
-    for (const [others, listed] of [
+    for (const [others, listed, more = []] of [
+      [[toolOf('news', news)], inPlace, [new SecurityPlugin()]],
       [[toolOf('news', news, { requireConfirmation: true })], inPlace],
       [[toolOf('news', news, { isLongRunning: true })], inPlace],
       [[], inPlace],
       [[toolOf('news', news)], []], // ADK's plugins and callbacks, which may refuse it, would not see the call.
     ] as const) {
       const { session, decisions } = setUp();
-      const plugins = [new BreakerPlugin(session, { inPlace: listed })];
+      const plugins = [new BreakerPlugin(session, { inPlace: listed }), ...more];
       const run = await adkRun(script, [toolOf('search', down), ...others], plugins);
       await run.say('go');
       expect(run.heard()[1]).toContain("Use 'news' instead");

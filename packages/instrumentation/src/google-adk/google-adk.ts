@@ -20,6 +20,7 @@ import { inTurn } from '../running-calls.ts';
 import type { CallEnd, Reading } from '../settlement.ts';
 import { spendAnswer } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
+import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
 import { addressOf, describeNativeSpan, expectCall, type Guard, isMcpTool, knownTool, toolsetOf } from './adk-tools.ts';
 
@@ -41,8 +42,8 @@ export interface BreakerPluginOptions extends JudgingOptions {
   readonly group?: ToolGroup;
   /**
    * Names of tools that may be called in place of another tool, if that one's alternative has `adapt`. Leave out each tool that a person
-   * has to approve: plugins such as `SecurityPlugin`, and an agent's `beforeToolCallback`, do not see a call in place. Default: none, so the
-   * model reads of the alternative, and calls it itself.
+   * has to approve: your own plugins, and an agent's `beforeToolCallback`, do not see a call in place. No tool is called in place in a
+   * runner with a `SecurityPlugin`. Default: none, so the model reads of the alternative, and calls it itself.
    */
   readonly inPlace?: readonly string[];
   /**
@@ -216,6 +217,7 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
     const other = Object.hasOwn(tools, name) ? tools[name] : undefined;
     if (other === undefined || !inPlace.includes(name) || CONTROL_TOOLS.has(name) || other.isLongRunning)
       return undefined;
+    if (hasPolicy(context)) return undefined;
     return async (input, usualMs) => {
       let answer: Answer | undefined;
       const args = input as Record<string, unknown>;
@@ -295,6 +297,10 @@ const notDone = (tool: BaseTool, context: Context, result: unknown): 'cancelled'
 /** Whether a person would have to be asked. ADK 1 has no such question. */
 const needsConfirmation = async (tool: BaseTool, args: Record<string, unknown>, context: Context): Promise<boolean> =>
   (await (tool as Partial<BaseTool>).checkRequireConfirmation?.(args, context)) === true;
+
+/** Whether ADK's `SecurityPlugin` may ask a person. It would not see a call in place. */
+const hasPolicy = ({ invocationContext }: Context): boolean =>
+  orUndefined(() => invocationContext.pluginManager.getPlugin('security_plugin')) !== undefined;
 
 /** D6: the model may only answer. */
 const withoutTools = (request: LlmRequest): void => {
