@@ -20,6 +20,8 @@ export interface Admission {
   watch(server: Server): void;
   /** The client of a connection is known from now on. False if there is no place: then answer, and close the connection. */
   recognize(socket: Socket | undefined, client: string): boolean;
+  /** The answer on this connection is a stream that its client can ask for again, so it gives way like a silent one. */
+  giveWay(socket: Socket): void;
 }
 
 /** No connection yet. */
@@ -54,14 +56,21 @@ export const createAdmission = (most: Places): Admission => {
     connection.socket = socket;
     bySocket.set(socket, connection);
   };
-  const asked = ({ socket }: IncomingMessage, response: ServerResponse): void => {
-    const connection = bySocket.get(socket);
+  const asked = (request: IncomingMessage, response: ServerResponse): void => {
+    const connection = bySocket.get(request.socket);
     if (connection === undefined) return;
-    connection.isBusy = isProtected(connection);
+    const protect = (): void => {
+      connection.isBusy = isProtected(connection);
+    };
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+    // A request whose body does not come would keep its place.
+    if (length === undefined && coding === undefined) protect();
+    else request.once('end', protect);
     const answers = awaited.get(connection) ?? new Set();
     awaited.set(connection, response.shouldKeepAlive ? answers.add(response) : answers);
-    if (!connection.isBusy) response.shouldKeepAlive = false;
+    if (!isProtected(connection)) response.shouldKeepAlive = false;
     response.once('close', () => {
+      request.off('end', protect);
       answers.delete(response);
       connection.isBusy = false;
       unknown.rest(connection);
@@ -82,6 +91,10 @@ export const createAdmission = (most: Places): Admission => {
       connection.isBusy = known.take(connection);
       if (connection.isBusy) for (const answer of awaited.get(connection) ?? []) answer.shouldKeepAlive = true;
       return connection.isBusy;
+    },
+    giveWay: (socket) => {
+      const connection = bySocket.get(socket);
+      if (connection !== undefined) connection.isBusy = false;
     },
   };
 };

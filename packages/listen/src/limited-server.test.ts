@@ -2,13 +2,15 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createAdmission } from './admission.ts';
 import { closeServer, limitedServer, listening } from './limited-server.ts';
 
 interface Options {
   readonly mostBody?: number;
+  readonly unreadMs?: number;
   readonly onBody?: (request: IncomingMessage) => void;
 }
 
@@ -21,6 +23,8 @@ const started = async ({ onBody, ...options }: Options = {}) => {
     ...options,
     listener: async (request, response) => {
       if (request.url === '/quick') return void response.end('well');
+      if (request.url === '/large') return void response.end(Buffer.alloc(50_000_000));
+      if (request.url === '/stream') return void response.write('begin');
       if (onBody !== undefined) return onBody(request);
       seen.push(await text(request));
       response.end('well');
@@ -32,7 +36,8 @@ const started = async ({ onBody, ...options }: Options = {}) => {
   });
   const { port } = (await listening(server, { host: '127.0.0.1', port: 0 })) as AddressInfo;
   onTestFinished(() => closeServer(server));
-  return { port, seen, parsed: () => parsed };
+  const open = promisify(server.getConnections.bind(server));
+  return { port, seen, parsed: () => parsed, open };
 };
 
 test('A5: of a thousand requests that come at once, few are parsed, and the connection is closed', async () => {
@@ -51,6 +56,19 @@ test('A5: a body of many pieces arrives whole', async () => {
   const body = 'breaker '.repeat(20_000);
   const response = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body });
   expect([response.status, await response.text(), seen]).toEqual([200, 'well', [body]]);
+});
+
+test('A5: a client that has stopped reading is disconnected, and one whose stream is silent is not', async () => {
+  const { port, open } = await started({ unreadMs: 200 });
+  const [unread, silent] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
+  for (const socket of [unread, silent]) onTestFinished(() => void socket.destroy());
+  unread.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n');
+  silent.resume().write('GET /stream HTTP/1.1\r\nHost: a\r\n\r\n');
+  await vi.waitUntil(async () => (await open()) === 2);
+  await vi.waitUntil(async () => (await open()) === 1, 5_000);
+  await setTimeout(300);
+  expect(await open()).toBe(1);
+  expect(silent.closed).toBe(false);
 });
 
 test('A5: an expectation that the server does not meet closes the connection', async () => {

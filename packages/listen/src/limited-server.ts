@@ -12,6 +12,8 @@ export interface LimitedServerOptions {
   readonly silentMs?: number | undefined;
   /** Milliseconds for a whole request, with its body. Only with `silentMs`. Default 10,000. */
   readonly requestMs?: number | undefined;
+  /** Milliseconds in which a client may read nothing of what waits for it. Default 10,000. */
+  readonly unreadMs?: number | undefined;
   /** Requests of a connection that wait for an answer. A client waits for its answer before it asks again. */
   readonly mostWaiting: number;
   /**
@@ -30,13 +32,17 @@ const connections = new WeakMap<Server, Set<Socket>>();
 /** An HTTP server whose clients cannot keep others out, keep memory in use or keep the process alive. It does not listen yet. */
 export const limitedServer = (options: LimitedServerOptions): Server => {
   const { listener, admission, tls, silentMs, mostWaiting } = options;
-  const { requestMs = 10_000, mostBody = Number.POSITIVE_INFINITY } = options;
+  const { requestMs = 10_000, unreadMs = 10_000, mostBody = Number.POSITIVE_INFINITY } = options;
   const limits =
     silentMs === undefined
       ? {}
       : { requestTimeout: requestMs, headersTimeout: silentMs, connectionsCheckingInterval: silentMs / 4 };
-  const answer = oneByOne(listener, mostWaiting, mostBody);
+  const { answer, hasWaiting } = oneByOne(listener, mostWaiting, mostBody);
   const server = createServer(limits, answer);
+  // A stream may be silent for hours. But a client that has stopped reading keeps answers in memory, and Node waits for it without an end.
+  server.setTimeout(unreadMs, (socket) => {
+    if (socket.writableLength > 0 || !hasWaiting(socket)) socket.destroy();
+  });
   if (tls !== undefined) secure(server, tls, silentMs ?? HANDSHAKE_MS);
   admission.watch(server);
   const open = new Set<Socket>();
@@ -61,14 +67,14 @@ const hasMore = ({ headers }: IncomingMessage, most: number): boolean =>
   (headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most);
 
 /** Closes a connection that asks again and again without waiting for answers: each question would stay in memory. */
-const oneByOne = (listener: RequestListener, most: number, mostBody: number): RequestListener => {
+const oneByOne = (listener: RequestListener, most: number, mostBody: number) => {
   const waiting = new WeakMap<Socket, number>();
   const change = (socket: Socket, by: number): number => {
     const count = (waiting.get(socket) ?? 0) + by;
     waiting.set(socket, count);
     return count;
   };
-  return (request, response) => {
+  const answer: RequestListener = (request, response) => {
     const { socket } = request;
     if (change(socket, 1) > most) return void socket.destroy();
     response.once('close', () => change(socket, -1));
@@ -78,6 +84,7 @@ const oneByOne = (listener: RequestListener, most: number, mostBody: number): Re
     }
     if (!socket.destroyed) listener(request, response);
   };
+  return { answer, hasWaiting: (socket: Socket): boolean => (waiting.get(socket) ?? 0) > 0 };
 };
 
 /** Resolves with the address when the server listens. Rejects if it cannot. */

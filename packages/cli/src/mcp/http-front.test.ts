@@ -262,12 +262,20 @@ test.each([
   expect(seen).toHaveLength(1);
 });
 
-test('M1: connections that ask for nothing give way to a client that calls', async () => {
+test.each([
+  ['ask for nothing', ''],
+  [
+    'never send their bodies',
+    'POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n{',
+  ],
+  ['hold streams', 'GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+])('M1: connections that %s give way to a client that calls', async (_, sent) => {
   const { url, post } = await started(fine);
   const port = Number(new URL(url).port);
   const open = () =>
     new Promise<void>((resolve) => {
-      const socket = connect(port, '127.0.0.1', resolve).on('error', () => {});
+      const socket = connect(port, '127.0.0.1', () => (sent === '' ? resolve() : socket.write(sent)));
+      socket.on('error', () => {}).on('data', () => resolve());
       onTestFinished(() => void socket.destroy());
     });
   for (let count = 0; count < 1_000; count += 1) await open();

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { createAdmission, limitedServer, listening } from '@breakerbox/listen';
 import { BoundedMap } from './bounded-map.ts';
 import { Cookies } from './cookies.ts';
@@ -38,12 +38,14 @@ export interface FrontParts {
  * @throws Error (rejects) if the port is taken
  */
 export const runHttpFront = async ({ target, relay, listen, onStop, onListening }: FrontParts): Promise<void> => {
-  const front = new HttpFront(target, relay);
+  const admission = createAdmission(PLACES);
+  const front = new HttpFront(target, relay, (stream) => admission.giveWay(stream));
   const server = limitedServer({
     listener: (request, response) => void front.handle(request, response).catch(() => {}),
-    admission: createAdmission(PLACES),
+    admission,
     silentMs: SILENT_MS,
     requestMs: REQUEST_MS,
+    unreadMs: REQUEST_MS,
     mostWaiting: MOST_WAITING,
   });
   const { host } = listen;
@@ -64,7 +66,7 @@ export const runHttpFront = async ({ target, relay, listen, onStop, onListening 
 
 /** Connections at most. Clients of this machine do not show who they are. */
 const PLACES = { unknown: 1_000, known: 0 } as const;
-/** Milliseconds for the headers of a request, and for all of it. */
+/** Milliseconds for the headers of a request, and for all of it or for reading on. */
 const SILENT_MS = 10_000;
 const REQUEST_MS = 60_000;
 /** Requests of one connection that wait for an answer. A client waits for it, or opens another connection. */
@@ -129,7 +131,10 @@ class HttpFront {
   /** Clients without a session whose requests are under way. */
   readonly #others = new Set<HttpClient>();
 
-  constructor(target: HttpTarget, relay: Relay) {
+  readonly #giveWay: (stream: Socket) => void;
+
+  constructor(target: HttpTarget, relay: Relay, giveWay: (stream: Socket) => void) {
+    this.#giveWay = giveWay;
     this.#target = target;
     this.#relay = relay;
   }
@@ -152,6 +157,7 @@ class HttpFront {
     if (request.method === 'POST') return this.#post(request, response);
     const client = this.#clientOf(request);
     const { relay, cookies } = client;
+    if (request.method === 'GET') this.#giveWay(request.socket);
     const onStream = (): void => client.streamBegins(exchange);
     const exchange = new HttpExchange({
       target: this.#target,
@@ -169,7 +175,7 @@ class HttpFront {
 
   async #post(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const line = await this.#bodies.read(request).catch((error: unknown) => {
+    const line = await this.#bodies.read(request, response).catch((error: unknown) => {
       if (error instanceof CountError) sendProblem(response, 413, error.message);
       else socket.destroy();
     });
