@@ -4,8 +4,9 @@ import type { ReportedState } from './circuit/circuit.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { RecoveredBy } from './events.ts';
 import type { LimitChange } from './limits/limit-changes.ts';
-import type { ExtendedLimit } from './limits/limit-view.ts';
+import type { ExtendedLimit, Spent } from './limits/limit-view.ts';
 import type { LimitKind } from './limits/limits.ts';
+import type { ScopePlan } from './routing/route.ts';
 import type { CircuitSpec } from './tool.ts';
 
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
@@ -36,7 +37,13 @@ export type Change =
   /** A limit of the run, or of a child, is near, reached or lifted (D2). `isOver`: a limit pauses the session. */
   | { readonly is: 'limit'; readonly limitChange: LimitChange; readonly isOver: boolean }
   /** A limit was made larger. */
-  | { readonly is: 'extended'; readonly limit: LimitKind; readonly extended: ExtendedLimit };
+  | { readonly is: 'extended'; readonly limit: LimitKind; readonly extended: ExtendedLimit }
+  /** What a call or a model has used, with or without limits (D7). */
+  | { readonly is: 'spent'; readonly spent: Spent }
+  /** The agent goes in circles (D5). */
+  | { readonly is: 'circled' }
+  /** Tasks were planned (W2). */
+  | { readonly is: 'planned'; readonly plan: ScopePlan };
 
 /** What a session has to tell telemetry, first to last. A look ahead drops it. */
 export class PendingChanges {

@@ -226,7 +226,6 @@ class Session implements TreeRoot {
     const run = call.run ?? this.#engine.run;
     if (run !== undefined) {
       permit.limits = run.enter(entry.tool, permit.executes, mode === 'observe_only', at.ms);
-      if (permit.executes) this.#telemetry.countCall();
       this.#lookAtLimits(run, at.ms);
     }
     if (!permit.executes) input?.forget();
@@ -274,11 +273,11 @@ class Session implements TreeRoot {
     const back = leave(this.#engine, permit, judged, settlement, at.ms);
     const late = back === 'late';
     permit.input?.forget();
-    if (permit.circle !== undefined) this.#telemetry.circled();
+    if (permit.circle !== undefined) this.#changes.add({ is: 'circled' });
     if (permit.limits !== undefined) this.#endInRun(permit.limits);
     // A call that was decided before the run had limits or children may contain a child, which counts itself (D3).
     else if (judged.tokens !== undefined || judged.cost !== undefined)
-      if (this.#engine.run === undefined) this.#telemetry.spent(judged);
+      if (this.#engine.run === undefined) this.#changes.add({ is: 'spent', spent: judged });
     this.#telemetry.concluded(permit, judged, late, judged.durationMs ?? at.ms - permit.atMs);
     if (entry.spec === undefined) warnOfUndeclared(this.#box, entry, judged.outcome);
     else {
@@ -294,7 +293,7 @@ class Session implements TreeRoot {
 
   /** D3: what a call of a run with limits has used. */
   #endInRun({ run, spent }: RunPermit): void {
-    if (spent !== undefined) this.#telemetry.spent({ ...spent, currency: run.currency });
+    if (spent !== undefined) this.#changes.add({ is: 'spent', spent: { ...spent, currency: run.currency } });
     this.#lookAtLimits(run, this.#box.clock.now()); // A lease that has ended comes late.
   }
 
@@ -405,7 +404,8 @@ class Session implements TreeRoot {
   }
 
   countSpent(spent: Spent): void {
-    this.#telemetry.spent(spent);
+    this.#changes.add({ is: 'spent', spent });
+    this.#announce();
   }
 
   runChanged(run: Run): void {
@@ -540,7 +540,7 @@ class Session implements TreeRoot {
   makePlan(make: PlanMaker, run = this.#engine.run): ScopePlan {
     const plan = make(this.#decider, this.#arrive(), run);
     this.#plan = plan;
-    this.#telemetry.planned(plan);
+    this.#changes.add({ is: 'planned', plan });
     this.#flush();
     return plan;
   }

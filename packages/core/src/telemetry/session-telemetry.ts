@@ -276,6 +276,15 @@ export class SessionTelemetry implements LiveSession {
         this.#note('limit.extended', { limit: change.limit, child: this.#childOf(session), from, to });
         break;
       }
+      case 'spent':
+        this.#spent(change.spent);
+        break;
+      case 'circled':
+        seriesOf(this.#box.series, 'circles').value += 1;
+        break;
+      case 'planned':
+        this.#planned(change.plan);
+        break;
       default:
         change satisfies never;
     }
@@ -302,8 +311,10 @@ export class SessionTelemetry implements LiveSession {
       const { tool, decision, route } = permit;
       this.#note('decision', { tool, decision, reason, route: route && summaryOf(route) });
     }
-    if (permit.executes) this.#calls += 1;
-    else this.#rejected += 1;
+    if (permit.executes) {
+      this.#calls += 1;
+      if (permit.limits !== undefined) seriesOf(this.#box.series, 'spentCalls').value += 1; // D7
+    } else this.#rejected += 1;
     const tracer = this.#box.tracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options, step);
     if (this.pending !== undefined) this.flush();
@@ -423,18 +434,7 @@ export class SessionTelemetry implements LiveSession {
     this.#note('systemic.resolved', { event, by });
   }
 
-  /** D7: a call that limits count. */
-  countCall(): void {
-    seriesOf(this.#box.series, 'spentCalls').value += 1;
-  }
-
-  /** D5: the agent goes in circles. */
-  circled(): void {
-    seriesOf(this.#box.series, 'circles').value += 1;
-  }
-
-  /** D7: what calls and models have used, with or without limits. */
-  spent({ tokens = 0, cost = 0, currency }: Spent): void {
+  #spent({ tokens = 0, cost = 0, currency }: Spent): void {
     const { series } = this.#box;
     if (tokens > 0) seriesOf(series, 'spentTokens').value += tokens;
     if (cost > 0) seriesOf(series, 'spentCost', currency).value += cost;
@@ -454,8 +454,7 @@ export class SessionTelemetry implements LiveSession {
     return session === this.#id ? undefined : session;
   }
 
-  /** Tasks were planned (W2). */
-  planned(plan: ScopePlan): void {
+  #planned(plan: ScopePlan): void {
     const { achievable, deferred } = plan;
     const counts = { achievable: achievable.length, deferred: deferred.length };
     for (const one of ['achievable', 'deferred'] as const) {
