@@ -8,6 +8,8 @@ import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
 import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
+import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './shapes.ts';
+import type { LangChainContext } from './tool-call.ts';
 import {
   type GuardToolOptions,
   guarded,
@@ -18,9 +20,7 @@ import {
   TOOL_OPTIONS,
   toolGroups,
   toolJudges,
-} from './guard-tools.ts';
-import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './shapes.ts';
-import type { LangChainContext } from './tool-call.ts';
+} from './wrap-tools.ts';
 
 export type { GuardModelsOptions } from '../models/candidates.ts';
 export type { ModelLimits } from '../models/model-limits.ts';
@@ -36,8 +36,8 @@ export {
   type ChatModelEntry,
   type GuardChatModelsOptions,
   guardChatModels as guardModels,
-} from './guard-chat-models.ts';
-export { type GuardToolOptions, guardTool, guardTools } from './guard-tools.ts';
+} from './wrap-chat-models.ts';
+export { type GuardToolOptions, guardTool, guardTools } from './wrap-tools.ts';
 
 /** Options of {@link breakerMiddleware}. Those of `guardTool` apply to all tools. */
 export interface BreakerMiddlewareOptions extends GuardToolOptions {
