@@ -132,5 +132,6 @@ export const inOrderOfOpening = (limit: number): string => {
   return `(${worstOf(lastOpened)}) * on (${by}) group_left (${OPENED_AT}) count_values by (${by}) ("${OPENED_AT}", ${lastOpened})`;
 };
 
-/** If nothing opened: one zero whose tool label says so. */
-export const orNothingOpened = (expr: string): string => `(${expr}) or on () ${zeroNamed(label(ATTR.tool), NOTHING)}`;
+/** If nothing opened: one zero with a label that says so. In a table, of a column without links. */
+export const orNothingOpened = (expr: string, says: AttributeKey = ATTR.tool): string =>
+  `(${expr}) or on () ${zeroNamed(label(says), NOTHING)}`;

@@ -185,6 +185,12 @@ describe('tools that opened together', () => {
   });
 });
 
+it('the table of openings says that nothing opened in a column without links', async () => {
+  const samples = { ...REPORTING, [`breakerbox_circuits{${tool('a', 't')}, breakerbox_state="closed"}`]: '1x10' };
+  const gives = [{ labels: '{error_type="nothing opened"}', value: 0 }];
+  await proved({ samples, expr: exprOf(PAGE, 'Last openings in range'), at: '10m', gives });
+});
+
 describe('circuits in the order of their opening', () => {
   const expr = exprOf(PAGE, 'Circuits in the order of their opening');
   const circuits = (agent: string, name: string, state: string) =>

@@ -51,7 +51,7 @@ export const lastOpenings = ({ seconds, tools, agents }: Together) =>
     [
       {
         title: 'Opened at',
-        expr: orNothingOpened(`${rows()} * 1000`),
+        expr: orNothingOpened(`${rows()} * 1000`, ATTR.errorType),
         unit: 'dateTimeAsLocal',
         zero: '–',
         width: 190,

@@ -94,7 +94,8 @@ export const failuresTable = (title: string, why: string, size = sized(24, 8, 'n
     [
       {
         title: 'Failures',
-        expr: orZeroNamed(`topk(${ROWS}, ${grown(CAUSE, 'errors', '$__range', FAILURE)} > 0)`, ATTR.agent, 'none'),
+        // Not in a column with links, which would lead to dashboards of nothing.
+        expr: orZeroNamed(`topk(${ROWS}, ${grown(CAUSE, 'errors', '$__range', FAILURE)} > 0)`, ATTR.errorType, 'none'),
         decimals: 0,
         bar: COLOUR.orange,
       },
