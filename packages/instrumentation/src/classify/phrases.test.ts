@@ -290,6 +290,31 @@ describe('O2: words of an outage, and the same words about something else', () =
     network: use of closed network connection
     network: peer closed connection without sending the body
     network: Server has closed the connection
+    network: Attempted to send a request from a closed client
+    network: Cannot operate on a closed database.
+    network: Cannot use a pool after calling end on the pool
+    network: write after end
+    network: Cannot call write after a stream was destroyed
+    network: This socket has been ended by the other party
+    network: There are no living connections
+    network: Client must be connected before running operations
+    network: Client was closed and is not queryable
+    network: Session closed. Most likely the page has been closed.
+    network: no such window: target window already closed
+    network: Pool is closed.
+    network: redis: client is closed
+    network: Channel has been shut down
+    network: Channel ended, no reply will be forthcoming
+    network: The producer is disconnected
+    network: Pending response rejected since connection got disposed
+    network: Remote end closed connection without response
+    network: anyio.ClosedResourceError
+    server: Engine is not yet connected
+    server: Server not initialized. Make sure you call connect() first.
+    tool_error: Server not initialized. Call open_project() first.
+    tool_error: The pool is closed on Mondays
+    tool_error: The account of this client is closed
+    tool_error: Posts to a closed channel are not possible
     network: An error occurred with our connection to Stripe
     network: failure with the connection to Stripe
     network: The SSL connection could not be established

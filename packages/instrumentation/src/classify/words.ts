@@ -20,7 +20,7 @@ const hints = (lines: string): readonly Hint[] =>
   });
 
 const r = String.raw;
-const NOT = r`not (?:been |currently )?`;
+const NOT = r`not (?:yet |been |currently )?`;
 const CANNOT = r`\b(?:can(?:not|'t)|could(?: not|n't)|unable to|fail(?:ed|ure) to|did not) (?:be )?`;
 /** A pattern for a thing and its state within one clause. */
 const of = (thing: string, state: string) => r`(?<![\w-])(?:${thing})s?\b(?:[^.;\n]|\.(?=\w)){0,40}?\b(?:${state})`;
@@ -42,7 +42,7 @@ export const FIRST =
   invalid_input ! the arguments were refused: \bMCP error -3260[0-2]\b|\bvalidation errors? for\b|\bvalidation ?(?:error|exception|failed)\b|\bunavailable tool\b
     |\binvalid (?:tool |function )?(?:input|arguments?|parameters?|params)\b|\bunexpected keyword argument|\binvalid value for (?:parameter|argument|field|option)|"code":\s*"(?:too (?:big|small)|unrecognized keys|invalid (?:type|string|format|union|value|enum value))"|\bmissing (?:\d+ )?required(?! env)
     |\bis a required property|\bexpected \w+, received\b|\binvalid type\b|\bmust be a string\b
-  tool_error ! the model is told what to do first: \b(?:call|use|invoke) \w+(?:\(\))?[^\n]{0,60}\bfirst\b
+  tool_error ! the model is told what to do first: \b(?:call|use|invoke) (?!connect\(\))\w+(?:\(\))?[^\n]{0,60}\bfirst\b
   tool_error ! it looked, and found nothing: ^(?:error: )?(?:\w+ ){0,4}(?:no|0|zero) (?:rows|results|matches|records|documents)\b|\bcould not find (?:an? )?(?:exact )?match
     |\b(?:column|relation|table|function|schema|view|type) \S{1,80} (?:of relation \S{1,80} )?does not exist\b|\bat or near \"|\bviolates \S+ constraint
   tool_error ! the path is not allowed: \boutside (?:of )?(?:the )?(?:allowed|workspace|project|root)
@@ -70,11 +70,13 @@ export const OUTAGES =
   network !@missing no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|(?:^|\b: )no such host\b|\bhostname could not be found|\bnxdomain\b|\bgetaddrinfo failed
   network !@other a certificate: \bcertificate (?:verify failed|has expired|is not|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames
   network !@refused a refused connection: \bconnection refused\b
-  network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|unreachable|error|issue|problem|broken|interrupted|offline|down\\b|not be established|${NOT}(?:open|connected|reachable)`)}
+  network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|disposed|unreachable|error|issue|problem|broken|interrupted|offline|down\\b|not be established|${NOT}(?:open|connected|reachable)`)}
     |${CANNOT}(?:connect|reach|establish|contact|communicate)\b|\b(?:trouble|problem|error|failure|issue)s? (?:occurred )?(?:while |in |with )?(?:(?:our |the )?connection to|connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?failed to fetch\W*$|\bsocket hang up|\bother side closed
     |\bname resolution\b|\bmax retries exceeded with url|\bconnect call failed|\bno route to host|\bpremature close|\bupstream connect error\b.*
-    |\b(?:server|host|peer) (?:has |unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|(?:^|: )(?:unexpected )?EOF\W*$|\bend of file reached|\bclosed network\b|\bEOF occurred
+    |\b(?:server|host|peer|remote end) (?:has |unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|(?:^|: )(?:unexpected )?EOF\W*$|\bend of file reached|\bclosed network\b|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable
+    |\b(?:from|on|with) an? closed (?:client|connection|database|pool|socket)\b|\bafter calling (?:end|close)\b|\bwrite after (?:end|a stream was destroyed)\b|\bended by the other party|\bno living connections|\bclient must be connected|\bnot queryable|\b(?:page has been|window already) closed\b
+    |^(?:[^\n]{0,60}: )?(?:the )?(?:pool|topology|channel|client|producer|consumer) (?:is |was |has been )?(?:closed|ended|destroyed|disconnected|shut down)(?:\W*$|, no reply)
     |\bverbindung(?: zu\w* [\w.-]+)? (?:wurde )?(?:verweigert|abgelehnt|abgebrochen|fehlgeschlagen)|connexion (?:refusée|interrompue|perdue)|conexión (?:rechazada|perdida)|无法连接|连接(?:失败|错误|异常|被拒绝|被重置|断开)|网络(?:错误|异常)|接続(?:できません|に失敗|が拒否|エラー)|ошибка (?:сети|соединения)
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:api|access|auth)?[ _-]?(?:keys?|tokens?|credentials)\b(?! (?:at|in|near|'|"))
@@ -86,7 +88,7 @@ export const OUTAGES =
   filesystem ! the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
   server ! the words of a status: ^(?:server|backend|application|system) error\W*$|^temporarily unavailable\W*$|\binvalid json response body\b|\binvalid character '<' looking|\bread[- ]only replica|\bloading the dataset|\bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
   server a server is broken: ${of(PEER, `unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|in recovery|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available(?! (?:in|at|on|to|for)\\b)|healthy|initialized|ready)`)}
-    |\bcrashed\b|\b(?:server|service|system|api) is (?:too |currently )?busy\b|\bis (?:currently|still) loading\b|\bbreaker (?:\S+ )?is open\b|\bexited with (?:code|error|signal)|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) (?:was received )?from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:running|connected)\b(?! to your)
+    |\bcrashed\b|\b(?:server|service|system|api) is (?:too |currently )?busy\b|\bis (?:currently|still) loading\b|\bbreaker (?:\S+ )?is open\b|\bexited with (?:code|error|signal)|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) (?:was received )?from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance) (?:is )?)\bnot (?:yet )?(?:running|connected)\b(?! to your)
     |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\boverloaded|\bmaintenance\b|\bdeadlock (?:det|found)|\bterminating connection
     |"(?:<(?:!doctype|html|head|body|\?xml)|internal s|bad g|service u|gateway|upstream|no healthy|too many r)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) (?:closed|terminated)\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong
     |(?:dienst|server) (?:ist )?(?:\w+ )?nicht (?:erreichbar|verfügbar)|interner serverfehler|service (?:est )?(?:\S+ )?indisponible|erreur interne|servicio no (?:está )?disponible|error interno|服务(?:器)?(?:暂时|暂|目前)?(?:不可用|异常|内部错误|错误)|(?:系统|服务器)(?:内部)?(?:错误|异常|繁忙)|サーバーエラー|сервис временно недоступен|ошибка сервера`);
