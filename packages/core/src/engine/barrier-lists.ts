@@ -72,6 +72,7 @@ const precheck: Question = {
 
 /** C17: the tool or its group has as many calls under way as it may have. */
 const maxInFlight: Question = {
+  sparesProbes: true,
   when: IS_BOUNDED,
   ask: (_engine, asked, mode, _call, { ms }) => (isBusy(asked, mode, ms) ? 'busy' : undefined),
 };
@@ -154,7 +155,7 @@ export const objectionTo = (
   let isDue = false;
   for (const question of OBJECTIONS) {
     if ((facts & question.when) !== question.when) continue;
-    if (isDue && question === maxInFlight) continue; // C17: never of a probe.
+    if (isDue && question.sparesProbes) continue;
     const reason = question.ask(engine, asked, mode, call, at);
     if (reason !== undefined && REASONS[reason] !== 'probe') return reason;
     isDue ||= reason !== undefined;

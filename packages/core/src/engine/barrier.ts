@@ -70,6 +70,8 @@ export const IS_BOUNDED = 8192;
 export interface Question {
   /** The facts without which it has no objection. With `IS_CALL`, it is asked of every call. */
   readonly when: number;
+  /** It never objects to a call that goes as a probe (C17). */
+  readonly sparesProbes?: boolean;
   /** Why the call is rejected, or the reason to probe if it may go as a probe. Undefined: there is no objection. */
   ask(engine: Engine, asked: Asked, mode: CircuitMode, call: AskedCall, at: Moment): Reason | undefined;
 }
