@@ -93,7 +93,7 @@ export const unreferenced = (connection: object | undefined): void => {
 };
 
 /** How often a lost connection is opened again. */
-const RETRY_MS = 1_000;
+export const RETRY_MS = 1_000;
 
 /** Of one attempt to connect. Between two attempts nothing keeps the process alive. */
 export const CONNECT_MS = 2_000;

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import {
   CONNECT_MS,
   channelsOf,
   type IoredisClient,
   ignore,
   lastError,
+  RETRY_MS,
   type RedisConnection,
   repeat,
   unreferenced,
@@ -16,7 +18,7 @@ type Call = (...args: unknown[]) => Promise<unknown>;
 type Duplicate = (...args: unknown[]) => IoredisClient;
 
 type Connect = (...given: unknown[]) => Promise<Socket>;
-type Connector = new (...given: never[]) => { readonly connect: Connect };
+type Connector = new (...given: never[]) => { readonly connect: Connect; disconnect(): void };
 type Callback = (error: unknown, answer?: unknown) => void;
 
 interface Internals {
@@ -63,8 +65,9 @@ const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClien
   const redisOptions = { ...options?.redisOptions, ...TIMES, replyMapping: 'legacy' };
   const own = duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
   const subscribers = new Set<Socket>();
+  const turn = turns();
   watchRedirects(own);
-  own.on('+node', (node) => watchNode(node as IoredisClient, subscribers));
+  own.on('+node', (node) => watchNode(node as IoredisClient, subscribers, turn));
   own.on('nodeError', (error) => {
     if (isUnasked(error)) for (const stream of subscribers) stream.destroy();
   });
@@ -126,8 +129,19 @@ const watchSlots = (copy: IoredisClient): IoredisClient => {
   return copy;
 };
 
+/** Waits until the last turn was a second ago. */
+const turns = (): (() => Promise<unknown>) => {
+  let nextMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    const atMs = Math.max(nowMs, nextMs);
+    nextMs = atMs + RETRY_MS;
+    return atMs === nowMs ? Promise.resolve() : setTimeout(atMs - nowMs, undefined, { ref: false });
+  };
+};
+
 /** A node, and the connections that a cluster makes to it without showing them: copies, and subscribers, which take its options. */
-const watchNode = (node: IoredisClient, subscribers: Set<Socket>): void => {
+const watchNode = (node: IoredisClient, subscribers: Set<Socket>, turn: () => Promise<unknown>): void => {
   const internals = watched(node, 'answers') as Internals;
   const asking = node.asking.bind(node) as Call;
   internals.asking = () => asking().catch(ignore); // A cluster does not look at how it ends. The command after it fails too.
@@ -138,7 +152,14 @@ const watchNode = (node: IoredisClient, subscribers: Set<Socket>): void => {
   internals.duplicate = (overrides: object) => watchSlots(duplicate({ ...overrides, Connector: own }));
   const { constructor: Base } = connector;
   options.Connector = class extends Base {
+    #isEnded = false;
+    override disconnect(): void {
+      this.#isEnded = true;
+      super.disconnect();
+    }
     override connect: Connect = async (...given) => {
+      await turn(); // A cluster replaces a subscriber that has ended at once.
+      if (this.#isEnded) throw new Error('The subscriber is not needed any more.');
       const stream = await Base.prototype.connect.apply(this, given);
       watchStream(stream, { fit: 'messages' });
       subscribers.add(stream);

@@ -1,6 +1,7 @@
 /** Nodes of a cluster that send their clients elsewhere. An error that is thrown or rejected without a listener fails the test. */
 import { execFileSync } from 'node:child_process';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { createBreakerbox } from '@breakerbox/core';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
@@ -61,6 +62,7 @@ test.each(CLUSTERS)(
 
 /** A node that claims all slots, and answers scripts with `redirect`. */
 const startLiar = async (redirect: () => string | undefined, hasSlots = () => true) => {
+  let subscribed = 0;
   const open = new Set<Socket>();
   const server = createServer((socket) => {
     open.add(socket);
@@ -73,6 +75,10 @@ const startLiar = async (redirect: () => string | undefined, hasSlots = () => tr
   const { port } = server.address() as AddressInfo;
   const answerTo = (name: string): string => {
     if (/^evalsha$/i.test(name)) return `-${redirect() ?? 'ERR'}\r\n`;
+    if (/^ssubscribe$/i.test(name)) {
+      subscribed += 1;
+      return '$-1\r\n';
+    }
     if (/^info$/i.test(name)) return '$9\r\nloading:0\r\n';
     if (/^cluster$/i.test(name) && hasSlots())
       return `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:${port}\r\n`;
@@ -82,7 +88,7 @@ const startLiar = async (redirect: () => string | undefined, hasSlots = () => tr
     server.close();
     for (const socket of open) socket.destroy();
   });
-  return { port, open };
+  return { port, open, subscribed: () => subscribed };
 };
 
 /** Sends a script as long as `isOver` is not true. */
@@ -91,6 +97,18 @@ const sendTo = async (port: number, isOver: () => boolean): Promise<void> => {
   onTestFinished(() => connection.close());
   while (!isOver()) await expect(connection.send(['EVALSHA', 'x', '1', 'key'], 'key', 500)).rejects.toThrow();
 };
+
+test('G7: a subscription of ioredis that is answered with garbage is tried again each second', async () => {
+  const { port, subscribed } = await startLiar(() => undefined);
+  const connection = await openConnection(new Cluster([{ host: '127.0.0.1', port }], { lazyConnect: true }));
+  onTestFinished(() => connection.close());
+  const subscription = connection.subscribe(() => {});
+  subscription.to(['key']);
+  await setTimeout(3_000);
+  subscription.close();
+  expect(subscribed()).toBeGreaterThan(1);
+  expect(subscribed()).toBeLessThan(8);
+});
 
 const MALFORMED = ['MOVED', 'MOVED 1', 'MOVED 1 host', 'MOVED 1 host:0', 'MOVED 1 host:99999', 'MOVED __proto__ h:1'];
 
