@@ -281,7 +281,7 @@ describe('O2d: a runner is known by its input', () => {
     [{ command: 'play rock/pop' }, undefined],
     [{ command: 5 }, undefined],
     [{ query: 'npm test' }, undefined],
-  ])('O2d: %j: %s', (input, wanted) => expect(callOf({ tool: 'do_it', input }).kind).toBe(wanted));
+  ])('O2d: %j: %s', (input, wanted) => expect(callOf({ tool: 'run_it', input }).kind).toBe(wanted));
 
   it.each([
     ['run_in_terminal', 'psql'],
@@ -658,7 +658,53 @@ describe('O2d: tools that handle code do not run it, by their names', () => {
     'O2d: %s is no runner',
     (tool) => expect(kindBy(tool)).toBeUndefined(),
   );
-  it.each(['refactor_and_try', 'try_prettier', 'get_my_own_code'])('O2d: %s is a runner', (tool) =>
+  it.each(['refactor_and_run', 'exec_prettier', 'evaluate_my_own_code'])('O2d: %s is a runner', (tool) =>
     expect(kindBy(tool)).toBe('runner'),
   );
+
+  it.each([
+    ['make_video', { script: 'Scene one;\nBob walks in;\n' }],
+    ['create_lead', { source: 'utm_source=google' }],
+    ['render_diagram', { code: 'graph TD; A-->B;' }],
+    ['validate_code', { code: 'const a = 1;' }],
+    ['deploy_function', { source: 'export default () => {}' }],
+  ])('O2d: the program in the input of %s is data: a line of a service counts', (tool, input) => {
+    const read = (text: string) =>
+      readReturned({ isError: true, content: [{ type: 'text', text }] }, { tool, input })?.category;
+    expect(
+      ['HTTP 503 Service Unavailable', 'Invalid API key', 'connect ECONNREFUSED 203.0.113.9:8123'].map(read),
+    ).toEqual(['server', 'permission', 'network']);
+    const printed = [
+      'ConnectError: connection refused',
+      'curl: (7) connection refused',
+      'Ran 2 tests\nrequest timed out',
+    ];
+    expect(printed.map(read)).toEqual(Array(3).fill('tool_error'));
+    expect(readReturned('Error: connect ECONNREFUSED 203.0.113.9:8123', { tool, input })).toBeUndefined();
+    expect(readThrown(new Error('It is what it is'), { tool, input }).unexplained).toBeUndefined(); // O8
+  });
+
+  class MCPClientError extends Error {}
+  class SdkError extends Error {
+    code = 'REQUEST_TIMEOUT';
+    data = { timeout: 9 };
+  }
+  it.each<[string, Error]>([
+    ['network', new Error('MCP error -32000: Connection closed')],
+    ['timeout', new Error('MCP error -32001: Request timed out')],
+    ['network', new Error('Error calling tool bash: McpError: MCP error -32000: Connection closed')],
+    ['network', new Error('Error calling tool bash: Error: Not connected')],
+    ['server', new Error('Request failed with status code 503')],
+    ['network', new MCPClientError('Attempted to send a request from a closed client')],
+    ['timeout', new SdkError('Request timed out')],
+    ['tool_error', Object.assign(new MCPClientError('connection refused'), { code: -32603 })],
+    ['tool_error', new Error('MCP error -32603: connection refused')],
+    ['tool_error', new Error('AxiosError: Request failed with status code 503\n    at settle (a.js:1:1)')],
+    ['tool_error', new Error('connection refused')],
+  ])('O2d: the transport to a runner has failed, and not its program: %s: %s', (wanted, error) => {
+    const context = { tool: 'bash', input: { command: 'ls -la' } };
+    expect(readThrown(error, context).category).toBe(wanted);
+    const marked = { isError: true, content: [{ type: 'text', text: error.message }] };
+    expect(readReturned(marked, context)?.category).toBe('tool_error');
+  });
 });

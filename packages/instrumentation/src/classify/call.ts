@@ -88,22 +88,31 @@ const STORE = /\b(?:redis|valkey|mongo\w*)\b/;
 const EXIT =
   /(?:^|["'<([{,]|^[\w :-]{0,40}\b(?:command|script|program)\b.{0,200} |^process )\s*(?:exit(?:ed)?(?: with)?(?: a)?(?: non-?zero)?[ _]?(?:code|status)|return_?code)\b/im;
 const EXIT_KEYS = ['exitCode', 'exit_code', 'returncode'];
+/** Tools that run the program in their input, by their name. Others may check, render or deploy it. */
+const RUNS = /\b(?:run\w{0,4}|exec\w*|eval\w*|interpret\w*|repl|sandbox|python)\b/;
+/** What a program prints: several lines, the class of an error, or the name of a command. A service says one line. */
+const PRINTED = /\n\s*\S|^\w[\w.]*(?:Error|Exception)\b|^(?!error:)[a-z][\w.-]*: /;
 const hasExit = (said: unknown, program: string): boolean =>
   read(said, 'cmd') === program || // Of `child_process`.
   EXIT_KEYS.some((key) => typeof read(said, key) === 'number') ||
   EXIT.test(textOf(said));
-/** Whether the input holds a program. Words in `command` may be said to an assistant, so the name or the exit code has to show that it ran. */
-const hasProgram = (input: unknown, name: string, said: unknown): boolean =>
-  ['command', 'cmd', 'script', 'code', 'source'].some((key, at) => {
+/**
+ * Whether the input holds a program, and whether the tool has run it. Words in `command` may be said to an assistant, and `code`, `script`
+ * and `source` may be data. So the name, the exit code or the output has to show that it ran.
+ */
+const programIn = (input: unknown, name: string, said: unknown): 'run' | 'data' | undefined => {
+  const found = ['command', 'cmd', 'script', 'code', 'source'].map((key, at) => {
     const value = read(input, key);
     const text = Array.isArray(value) ? value.slice(0, 16).join(' ') : value;
-    if (typeof text !== 'string' || SQL.test(text)) return false;
+    if (typeof text !== 'string' || SQL.test(text)) return undefined;
     const start = text.slice(0, TEXT_LIMIT);
-    return (
-      PROGRAM.test(start) ||
-      (at < 2 && /\S/.test(start) && !STORE.test(name) && (SHELL.test(name) || hasExit(said, text)))
-    );
+    const isProgram = PROGRAM.test(start);
+    const hasRun = () => SHELL.test(name) || hasExit(said, text);
+    if (at < 2) return isProgram || (/\S/.test(start) && !STORE.test(name) && hasRun()) ? 'run' : undefined;
+    return isProgram ? (RUNS.test(name) || hasRun() || PRINTED.test(textOf(said)) ? 'run' : 'data') : undefined;
   });
+  return found.find((one) => one === 'run') ?? found.find(Boolean);
+};
 
 /** Whether credentials are right is the question. */
 const ACCESS =
@@ -137,16 +146,19 @@ export const callOf = (context: ReadContext | undefined, said?: unknown) => {
   const given = read(context, 'kind') as ToolKind | false | undefined;
   const name = spaced(tool);
   const handlesCode = CODE_BY_NAME.test(name);
-  const kind =
-    (given ?? kindOf(tool) ?? (!handlesCode && hasProgram(input, name, said) ? 'runner' : undefined)) || undefined;
+  const program = handlesCode ? undefined : programIn(input, name, said);
+  const kind = (given ?? kindOf(tool) ?? (program === 'run' ? 'runner' : undefined)) || undefined;
   const opens = kind === 'fetch' || kind === 'browser';
   const values = stringsIn(input);
   const target = targetIn(input, values);
   const keys = readKeys(input);
-  const readsFile = handlesCode || READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
+  const isData = program === 'data' && kind === undefined;
+  const readsFile = handlesCode || isData || READ_BY_NAME.test(name) || keys.some((key) => FILES.test(key));
   return {
     context,
     kind,
+    /** Its input holds a program. */
+    hasProgram: program !== undefined,
     /** It has no arguments, so it chose no host and no file. */
     isEmpty: isObject(input) && keys.length === 0,
     /** It opens the page of its URL. */

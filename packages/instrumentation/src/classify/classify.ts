@@ -3,7 +3,7 @@ import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
 import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
 import { allTextOf, contentOf, faultIn, headingsOf, isOwnPage, quotes, textOf, withoutInput } from './error-text.ts';
-import { misnomer } from './misnomers.ts';
+import { isOfTransport, misnomer } from './misnomers.ts';
 import { classMeaning, isLibraryLine, statusIn } from './signs.ts';
 import { isOutage, labelMeaning, readAccount, readProse, retryAfterIn } from './text.ts';
 import { unexplainedIn } from './unexplained.ts';
@@ -216,7 +216,8 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
   if (own.trust === TRUST.schema || text === '') return nothing;
   const answer = (sign: string): core.Evidence => ({ category: 'tool_error', sign, trust: TRUST.hint });
   const printed = answer('the output of a program says nothing about the tool');
-  if (kind === 'runner') return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
+  if (kind === 'runner' && !isOfTransport(error, text))
+    return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
   const prose = readProse(withoutInput(text, call.quoted), kind);
   const found = prose && isOutage(prose.category) ? prose : (labelMeaning(error) ?? prose);
   const named = quotes(text, call.literals);

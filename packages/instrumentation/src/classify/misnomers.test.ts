@@ -44,6 +44,15 @@ it('O2: a server of MCP that was restarted, through AI SDK and LangChain (F1)', 
     'rate_limit',
   );
   expect(category(new MCPClientError('No such order'))).not.toBe('server');
+  class SdkHttpError extends Error {
+    status = 302;
+  }
+  class StreamableHTTPError extends Error {
+    code = 302;
+  }
+  const moved = 'Error POSTing to endpoint: '; // A page to log in.
+  for (const one of [new SdkHttpError(moved), new StreamableHTTPError(moved), new MCPClientError(moved, 302)])
+    expect(category(one)).toBe('server');
   const wrapped = 'Error calling tool read: Error: Streamable HTTP error: Error POSTing to endpoint: Session not found';
   expect(category(new Error(wrapped))).toBe('server');
   const called = { unixMs: 0, tool: 'fetch_page', input: { url: 'https://a.example/b' } };

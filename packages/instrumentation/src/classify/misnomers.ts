@@ -1,7 +1,7 @@
 import type { ErrorCategory } from '@breakerbox/core';
 import * as core from '@breakerbox/core/internal';
 
-const { read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } = core;
+const { isError, read, readNames, readStatus, readText, statusMeaning, stopKind, TRUST } = core;
 
 /**
  * Errors of well-known libraries whose class, code or status does not say what happened. Each was found by making the library fail. None
@@ -26,16 +26,30 @@ const POSTED = /^(?:[\w' -]{1,160}: ){0,4}(?:Error )?POSTing to endpoint(?: \(HT
 const UNSERVED =
   /^(?:unknown scheme|about scheme|failed to fetch the data URL|not implemented\.{3} yet|bad port|invalid method|URL scheme .{0,40} is not)/i;
 
+const isRedirect = (code: unknown): boolean => typeof code === 'number' && code >= 300 && code < 400;
+
+/** What clients of MCP and of HTTP throw themselves. They are asked only if the text is no output of a program. */
+const LOST =
+  /^(?:error calling tool \S+: )?(?:\w*Error: )?(?:MCP error -3200[01]: (?:connection closed|request timed out|maximum total timeout exceeded)|not connected|request failed with status code \d{3})$/i;
+/** O2d: whether the transport to a tool has failed, and not the program that it runs. An error of `MCPClientError` from the server has a code. */
+export const isOfTransport = (error: unknown, text: string): boolean => {
+  if (!isError(error)) return false;
+  const names = readNames(error);
+  const isOwn = names.includes('MCPClientError') && read(error, 'code') === undefined;
+  return isOwn || names.includes('SdkError') || LOST.test(text);
+};
+
 const meantBy = (error: unknown, names: readonly string[], message: string): ErrorCategory | undefined => {
   const is = (name: string) => names.includes(name);
   const cause = read(error, 'cause');
   const proxy = /^Proxy response \((\d{3})\) !== 200/.exec(message)?.[1]; // undici throws it as an `AbortError`
   if (proxy !== undefined) return ofPeer(Number(proxy), 'network');
-  // The arguments of an MCP call are in the body, so a 404 means that the session has expired. -1: a page instead of JSON.
+  // The arguments of an MCP call are in the body, so a 404 means that the session has expired. -1 and 302: a page instead of JSON.
   const endpoint = is('StreamableHTTPError') || is('SseError') || is('SdkHttpError') || is('MCPClientError');
   if (endpoint) {
-    const status = readStatus(error) ?? (read(error, 'code') === -1 ? 404 : undefined);
-    return status === undefined ? undefined : ofPeer(status, 'server');
+    const page = [read(error, 'code'), read(error, 'status')].some((code) => code === -1 || isRedirect(code));
+    const status = readStatus(error) ?? (page ? 404 : undefined);
+    if (status !== undefined) return ofPeer(status, 'server');
   }
   const posted = POSTED.exec(message);
   if (posted) return ofPeer(Number(posted[1] ?? 404), 'server');

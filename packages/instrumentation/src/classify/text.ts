@@ -40,6 +40,7 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
   return last?.category === 'unknown' ? undefined : last;
 };
 
+const STACK = /^\s+at \S|^\s*File ".{1,200}", line \d|^Node\.js v/m;
 /** A line that is no frame, place or bracket of a stack. */
 const MESSAGE = /^(?!Node\.js v|\S+:\d+$)\S.*[a-z]/i;
 
@@ -49,10 +50,14 @@ const edgesOf = (text: string): string => {
   if (page.length > 0) return page.join('\n');
   const all = text.split('\n');
   if (all.length <= 5 && text.length <= 1000) return text;
-  const lines = /^[[{]/.test(text) ? all : all.filter((line) => MESSAGE.test(line));
-  const most = lines.length > 5 ? [...lines.slice(0, 2), ...lines.slice(-2)] : lines;
-  return most.map((line) => line.slice(0, 500)).join('\n');
+  const near = endsOf(all, 4).filter((line) => /[a-z]/i.test(line)); // Without a bracket or an empty line at the end.
+  const lines = STACK.test(text) ? all.filter((line) => MESSAGE.test(line)) : near;
+  return endsOf(/^[[{]/.test(text) ? all : lines, 2)
+    .map((line) => line.slice(0, 500))
+    .join('\n');
 };
+const endsOf = (lines: readonly string[], count: number): readonly string[] =>
+  lines.length > 2 * count + 1 ? [...lines.slice(0, count), ...lines.slice(-count)] : lines;
 
 /** Keys whose value names a kind of error, where the text does not say it: AWS, OpenAI, Google, Lambda. */
 const LABELS = ['code', 'type', '__type', 'error_code', 'errorCode', 'errorType', 'status'];

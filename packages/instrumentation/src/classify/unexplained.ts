@@ -40,12 +40,12 @@ const SEED = 8;
 export const unexplainedIn = (
   { category, judgedBy, why }: Pick<Verdict, 'category' | 'judgedBy' | 'why'>,
   text: string,
-  { kind, quoted }: Pick<Call, 'kind' | 'quoted'>,
+  { kind, hasProgram, quoted }: Pick<Call, 'kind' | 'hasProgram' | 'quoted'>,
 ): Verdict['unexplained'] => {
   const isUnserved = NO_METHOD.test(`${why} ${text}`);
   const isJudged =
     (judgedBy === 'evidence' && !isUnserved) || !['tool_error', 'unknown', 'invalid_input'].includes(category);
-  if (isJudged || kind === 'runner' || FOREIGN.test(text)) return undefined;
+  if (isJudged || kind === 'runner' || hasProgram || FOREIGN.test(text)) return undefined;
   const lower = text.toLowerCase();
   if (quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
   const words = text.replaceAll('_', ' ');
