@@ -203,6 +203,24 @@ test('M1: a call that is accepted with 202 is answered by the stream of other me
   expect(await tool()).toContain('ended before the answer');
 });
 
+test.each<[string, number, string]>([
+  ['counts', 400, 'Bad Request'],
+  [
+    'counts',
+    400,
+    '{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}',
+  ],
+  ['counts', 415, ''],
+  ['counts', 422, ''],
+  ['does not', 400, '{"jsonrpc":"2.0","id":null,"error":{"code":-32602,"message":"q is required"}}'],
+  ['does not', 413, ''],
+  ['does not', 422, '{"error":{"message":"limit must be a number"}}'],
+])('O2: in a relay, a refusal by the transport of the server %s: %i %s', async (wanted, status, body) => {
+  const { tool } = await started((_message, response) => response.writeHead(status).end(body));
+  for (let n = 0; n < 4; n += 1) await tool();
+  expect((await tool()).includes('failed (server)')).toBe(wanted === 'counts');
+});
+
 test('M4: what the server says of a request that it cannot read reaches the model', async () => {
   const { tool } = await started(({ id }, response) =>
     id === 3

@@ -1,7 +1,7 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { read, readText, visible } from '@breakerbox/core/internal';
+import { read, readText, statusMeaning, visible } from '@breakerbox/core/internal';
 import { CANCELLED, TOO_LONG } from './call-ending.ts';
-import { mediaType } from './http-answer.ts';
+import { mediaType, namesSession } from './http-answer.ts';
 import { type HttpTarget, StaleConnectionError } from './http-target.ts';
 import type { RequestFailure } from './relay.ts';
 import { TooLongError } from './too-long.ts';
@@ -30,10 +30,11 @@ export const connectionFailure = (host: string, isReachable: boolean, error?: un
  */
 export const statusFailure = (
   target: HttpTarget,
-  { statusCode: status = 0, headers }: IncomingMessage,
+  response: IncomingMessage,
   problem: Buffer,
   isKnown = false,
 ): RequestFailure => {
+  const { statusCode: status = 0, headers } = response;
   const after = headers['retry-after'];
   const meaning = `HTTP ${status}${STATUS_CODES[status] === undefined ? '' : ` ${STATUS_CODES[status]}`}`;
   const wait = after === undefined ? '' : `, Retry-After: ${after.slice(0, 40)}`;
@@ -45,7 +46,8 @@ export const statusFailure = (
     status,
     ...(after !== undefined && { headers: { 'retry-after': after } }),
   });
-  const isNoServer = isWithoutServer(status) && !problem.includes('"jsonrpc"');
+  const isReason = problem.includes('"jsonrpc"') || (status === 422 && said !== undefined);
+  const isNoServer = isWithoutServer(status) && (!isReason || namesSession(response, problem));
   return { text, status, settlement: { error, ...(isNoServer && { verdict: { category: 'server' } as const }) } };
 };
 
@@ -102,9 +104,12 @@ const movedTo = (status: number, location: string | undefined): string => {
   return ` The server has moved to ${visible(`${origin}${pathname}`.slice(0, MOST_SAID))}. Write that address.`;
 };
 
-/** At such an address there is no MCP server, unless it says so itself in a message. The arguments of the call are not the reason. */
+/**
+ * At such an address there is no MCP server, unless it says so itself in a message. The arguments of the call are in the body, so they
+ * are the reason of a 413 only, and of a 422 that says what is wrong (O2).
+ */
 const isWithoutServer = (status: number): boolean =>
-  (status >= 300 && status < 400) || [404, 405, 406, 410].includes(status);
+  (status >= 300 && status < 400) || (status !== 413 && statusMeaning(status)?.category === 'invalid_input');
 
 const ADVICE: Readonly<Record<number, string>> = {
   401:
