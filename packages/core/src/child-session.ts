@@ -26,12 +26,15 @@ export interface RunOptions extends AcquireOptions {
 export const beginChild = (root: TreeRoot, run: Run, options: ChildOptions, box: BoxContext, ms: number): Session => {
   validateChild(options);
   const { id = crypto.randomUUID(), name, portion = 'all', call } = options;
-  const known = run.payer.children.find((one) => one.id === id);
-  if (call instanceof SessionPermit) call.limits?.call?.containsChild();
-  if (known !== undefined) return new ChildSession(root, known);
-  const child = childOf(run, { id, name, portion }, box.tree, ms);
-  root.childBegan(child);
-  return new ChildSession(root, child);
+  const begin = (): Session => {
+    const known = run.payer.children.find((one) => one.id === id);
+    if (known !== undefined) return new ChildSession(root, known);
+    const child = childOf(run, { id, name, portion }, box.tree, ms);
+    root.childBegan(child);
+    return new ChildSession(root, child);
+  };
+  const above = call instanceof SessionPermit ? call.limits?.call : undefined;
+  return above === undefined ? begin() : above.containing(begin);
 };
 
 /**

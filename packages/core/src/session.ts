@@ -520,7 +520,7 @@ class Session implements TreeRoot {
   }
 
   get circles(): readonly Circle[] {
-    return [...(this.#history.circles?.found.values() ?? [])];
+    return this.#history.circles?.all ?? [];
   }
 
   wasKept(): void {

@@ -61,10 +61,18 @@ export class RunCall {
     this.#expected = expected;
   }
 
-  /** D3: a sub-agent runs in the call, and counts what it uses itself. */
-  containsChild(): void {
-    this.#hasChild = true;
+  /** D3: a sub-agent runs in the call, and counts what it uses itself. The call keeps its own use if the sub-agent may not begin. */
+  containing<Child>(begin: () => Child): Child {
+    const expected = this.#expected;
     this.expect(NONE);
+    try {
+      const child = begin();
+      this.#hasChild = true;
+      return child;
+    } catch (error) {
+      this.expect(expected);
+      throw error;
+    }
   }
 
   /** D1: the child ends. Nothing is kept for another answer. */

@@ -161,12 +161,12 @@ const begin = (
   const calls = world.underWay.filter(({ permit }) => permit !== undefined);
   const inside = within === undefined || calls.length === 0 ? undefined : at(calls, within);
   const options = { id, portion, ...(inside?.permit && { call: inside.permit }) };
+  const child = childOrNone(() => session.child(options));
+  if (child === undefined) return;
   if (inside !== undefined) {
     inside.hasChild = true;
     if (inside.fact !== undefined) inside.fact.amount = 0;
   }
-  const child = childOrNone(() => session.child(options));
-  if (child === undefined) return;
   const parent = tree.payerOf(node);
   const limits: tree.TreeNode['limits'] = {};
   for (const kind of tree.TREE_KINDS) {

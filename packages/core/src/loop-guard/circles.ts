@@ -20,27 +20,49 @@ export interface Circle {
   calls: number;
 }
 
+interface Found {
+  readonly circle: Circle;
+  /** The agents that have read of it. */
+  readonly told: WeakSet<object>;
+}
+
+interface Latest {
+  readonly steps: readonly Step[];
+  /** The name of the circle that they make. */
+  readonly name: string | undefined;
+}
+
+const NO_STEPS: Latest = { steps: [], name: undefined };
+
 /** Detects an agent that goes in circles: one call, or 2 to 4 in turns, three times over with the same results (D5). */
 export class Circles {
   /** By the calls that they consist of, wherever they begin. */
-  readonly found = new Map<string, Circle>();
+  readonly #found = new Map<string, Found>();
   /** Of the agents of a tree, because their calls are made side by side. */
-  readonly #latest = new WeakMap<object, readonly Step[]>();
+  readonly #latest = new WeakMap<object, Latest>();
 
-  /** A call of an agent is over. Gives the circle that it completes. Calls that only fail are no circle: the loop guard skips them (O5). */
+  get all(): readonly Circle[] {
+    return Array.from(this.#found.values(), ({ circle }) => circle);
+  }
+
+  /**
+   * A call of an agent is over. Gives the circle that it completes, to each agent once. Calls that only fail are no circle: the loop guard
+   * skips them (O5).
+   */
   add(agent: object, step: Step, isSuccess: boolean): Circle | undefined {
-    const latest = [...(this.#latest.get(agent) ?? []), step].slice(-LONGEST * TIMES);
-    this.#latest.set(agent, latest);
-    const turn = turnOf(latest);
-    if (turn === undefined) return undefined;
-    const name = turn
-      .map(({ what }) => what)
-      .toSorted()
-      .join();
-    const known = this.found.get(name);
-    if (known === undefined) return isSuccess ? this.#keep(name, turn) : undefined;
-    known.calls += 1;
-    return undefined;
+    const before = this.#latest.get(agent) ?? NO_STEPS;
+    const steps = [...before.steps, step].slice(-LONGEST * TIMES);
+    const turn = turnOf(steps);
+    const name = turn && nameOf(turn);
+    this.#latest.set(agent, { steps, name });
+    if (turn === undefined || name === undefined) return undefined;
+    const found = this.#found.get(name) ?? (isSuccess ? this.#keep(name, turn) : undefined);
+    if (found === undefined) return undefined;
+    const { circle, told } = found;
+    circle.calls += before.name === name && circle.calls > 0 ? 1 : turn.length * TIMES;
+    if (!isSuccess || told.has(agent)) return undefined;
+    told.add(agent);
+    return circle;
   }
 
   /** Nothing is known of a call, so that it ends what came before. */
@@ -48,14 +70,20 @@ export class Circles {
     this.#latest.delete(agent);
   }
 
-  #keep(name: string, turn: readonly Step[]): Circle {
-    const circle = { tools: turn.map(({ tool }) => tool), calls: turn.length * TIMES };
-    this.found.set(name, circle);
-    const [oldest] = this.found.size > MOST ? this.found.keys() : [];
-    if (oldest !== undefined) this.found.delete(oldest);
-    return circle;
+  #keep(name: string, turn: readonly Step[]): Found {
+    const found = { circle: { tools: turn.map(({ tool }) => tool), calls: 0 }, told: new WeakSet<object>() };
+    this.#found.set(name, found);
+    const [oldest] = this.#found.size > MOST ? this.#found.keys() : [];
+    if (oldest !== undefined) this.#found.delete(oldest);
+    return found;
   }
 }
+
+const nameOf = (turn: readonly Step[]): string =>
+  turn
+    .map(({ what }) => what)
+    .toSorted()
+    .join();
 
 /** The calls of one turn of the shortest circle that the latest calls make. */
 const turnOf = (latest: readonly Step[]): readonly Step[] | undefined => {

@@ -117,6 +117,20 @@ describe('D5: an agent that goes in circles', () => {
     );
   });
 
+  test('D5, D1: each agent of a tree reads of a circle once', () => {
+    const { session, counted } = looped();
+    const notes = ['first', 'second'].map((name) => turns(session.child({ name }), 'a', 5).filter(Boolean).length);
+    expect([notes, counted(), report(session).circles]).toEqual([[1, 1], [2], [{ tools: ['a'], calls: 10 }]]);
+  });
+
+  test('D5, Q1: a circle that comes back counts from its first call', () => {
+    const { session } = looped();
+    turns(session, 'a', 9);
+    turns(session, 'b', 1);
+    turns(session, 'a', 9);
+    expect(report(session).circles).toEqual([{ tools: ['a'], calls: 18 }]);
+  });
+
   test('D5: without `circles`, nothing is looked for, and bad input is refused', () => {
     for (const loopGuard of [{}, false] as const) {
       const { session, counted } = looped({ loopGuard });

@@ -361,6 +361,14 @@ describe('D1: portions', () => {
     session.acquire('ask').settle({ ...OK, tokens: 50 });
     expect(session.view().limits).toMatchObject([{ used: 350 }]);
   });
+
+  test('D3: a call whose sub-agent may not begin counts what it used', () => {
+    const { session } = bench({ limits: { tokens: 1_000 } });
+    const permit = session.acquire('ask');
+    expect(() => session.child({ call: permit, id: session.id })).toThrow('has this id');
+    permit.settle({ ...OK, tokens: 350 });
+    expect(session.view().limits).toMatchObject([{ used: 350 }]);
+  });
 });
 
 describe('C11: trees in snapshots', () => {
