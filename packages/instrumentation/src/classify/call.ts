@@ -111,7 +111,7 @@ const programIn = (input: unknown, name: string, said: unknown): 'run' | 'data' 
     if (at < 2) return isProgram || (/\S/.test(start) && !STORE.test(name) && hasRun()) ? 'run' : undefined;
     return isProgram ? (RUNS.test(name) || hasRun() || PRINTED.test(textOf(said)) ? 'run' : 'data') : undefined;
   });
-  return found.find((one) => one === 'run') ?? found.find(Boolean);
+  return found.includes('run') ? 'run' : found.find(Boolean);
 };
 
 /** Whether credentials are right is the question. */
