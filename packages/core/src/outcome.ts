@@ -1,7 +1,7 @@
 import { someNames } from './checks/names.ts';
 import { type Blamed, type Classification, classifyError, classifyResult } from './classify/classify.ts';
 import { isError, readErrorResult } from './classify/error-result.ts';
-import { ERROR_CATEGORIES, type ErrorCategory, type Outcome } from './classify/taxonomy.ts';
+import { ERROR_CATEGORIES, type ErrorCategory, isFromOutside, type Outcome } from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
 import type { ResultJudge } from './config/config.ts';
 import { warnOfAmount } from './limits/amounts.ts';
@@ -100,10 +100,6 @@ export interface Judged {
   readonly answered?: boolean | undefined;
 }
 
-/** C8: whether a probe that ended so has an answer that says nothing about the tool's health. */
-export const isWithoutVerdict = ({ outcome, category, blames }: Judged): boolean =>
-  outcome === 'ignored' && blames === undefined && (category === 'tool_error' || category === 'unknown');
-
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
 /** O1: outcome and category of a settlement. Never throws: a settlement that can't be read says nothing about the tool. */
@@ -145,10 +141,11 @@ const withCost = (judged: Judged, settlement: Settlement, tool: string): Judged 
 };
 
 /** C14: the outcome for a failure that blames the key. A call that was ended from outside says nothing about the key. */
-const ofKey = ({ blames: _, ...judged }: Judged): Judged => {
-  const isFailure = judged.category !== 'cancelled' && judged.category !== 'denied';
-  return { ...judged, outcome: 'ignored', ...(isFailure && { blames: 'key' }) };
-};
+const ofKey = ({ blames: _, ...judged }: Judged): Judged => ({
+  ...judged,
+  outcome: 'ignored',
+  ...(!isFromOutside(judged.category) && { blames: 'key' }),
+});
 
 /** Keeps sums finite, because metrics and snapshots hold them. */
 const bounded = (key: 'tokens' | 'cost' | 'durationMs', value: unknown): Partial<Judged> => {

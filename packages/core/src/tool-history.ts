@@ -1,4 +1,5 @@
 import type { Breakerbox } from './breakerbox.ts';
+import { type ErrorCategory, isFromOutside } from './classify/taxonomy.ts';
 import { boxInternals } from './session-internals.ts';
 import { isMostlyIgnored } from './session-tools.ts';
 import { ATTR } from './telemetry/semconv.ts';
@@ -28,7 +29,7 @@ export const uncountedTools = (box: Breakerbox): readonly UncountedTool[] => {
     const calls = sumOf(allSeries(series, 'outcomes'));
     const ignored = [...allSeries(series, 'errors')].filter(
       ({ attributes: { [ATTR.outcome]: outcome, [ATTR.errorType]: category, [ATTR.blames]: blames } }) =>
-        outcome === 'ignored' && blames === undefined && category !== 'denied' && category !== 'cancelled',
+        outcome === 'ignored' && blames === undefined && !isFromOutside(category as ErrorCategory | undefined),
     );
     const errors = sumOf(ignored);
     return isMostlyIgnored(errors, calls) ? [{ tool, errors, calls }] : [];

@@ -11,10 +11,10 @@ import {
   failedKeysOf,
   failuresInRow,
   giveBack,
+  ignore,
   interrupt,
   openCircuit,
   restage,
-  retreat,
   succeed,
   type Ticket,
 } from './circuit.ts';
@@ -253,9 +253,10 @@ describe('C14: the row of failed keys', () => {
 });
 
 test('C8: only a probe has a slot to return', () => {
+  const ANSWER = { category: 'network', tool: 'a' } as const;
   const policy = resolvePolicy({ cooldownMs: 100 });
   const { circuit, ticket } = probing(policy, openAt({ cooldownMs: 100 }, at(0)), at(100));
-  expect(retreat(circuit, ticket, 'a', policy, at(101)).state).toBe('open');
-  expect(retreat(circuit, { generation: circuit.generation }, 'a', policy, at(101))).toBe(circuit);
-  expect(retreat(start, { ...ticket, generation: start.generation }, 'a', policy, at(101))).toBe(start);
+  expect(ignore(circuit, ticket, ANSWER, policy, at(101)).state).toBe('open');
+  expect(ignore(circuit, { generation: circuit.generation }, ANSWER, policy, at(101))).toBe(circuit);
+  expect(ignore(start, { ...ticket, generation: start.generation }, ANSWER, policy, at(101))).toBe(start);
 });

@@ -1,4 +1,4 @@
-import type { ErrorCategory } from '../classify/taxonomy.ts';
+import { type ErrorCategory, isFromOutside } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { CircuitPolicy } from './policy.ts';
 import {
@@ -233,25 +233,26 @@ export const interrupt = (circuit: Circuit, ticket: Ticket, policy: CircuitPolic
     ? { ...circuit, counts: recordCall(circuit.counts, { category: undefined, ofKey: true }, policy, ms) }
     : circuit;
 
-/** A call ended without saying anything about the tool: its slot is free again. C8. */
+/** A call ended without an answer: its slot is free again. C8. */
 export const giveBack = (circuit: Circuit, ticket: Ticket): Circuit =>
   circuit.state === 'half_open' && ticket.lease !== undefined && !isLate(circuit, ticket)
     ? { ...circuit, leases: without(circuit.leases, ticket.lease) }
     : circuit;
 
 /**
- * The same for a probe that has an answer, but not one about the tool's health: the circuit is open again until the next rung. It is
- * not an opening, so that what opened the circuit stays as it was. C8.
+ * A call is ignored. If it was a probe with an answer, the circuit is open again until the next rung. That is not an opening, so that
+ * what opened the circuit stays as it was. C8.
  */
-export const retreat = (
+export const ignore = (
   circuit: Circuit,
   ticket: Ticket,
-  tool: string | undefined,
+  { category: ended, tool }: Pick<CountedCall, 'category' | 'tool'>,
   policy: CircuitPolicy,
   at: Moment,
   surroundings: Surroundings = NO_SURROUNDINGS,
 ): Circuit => {
   if (circuit.state !== 'half_open' || ticket.lease === undefined || isLate(circuit, ticket)) return circuit;
+  if (isFromOutside(ended)) return giveBack(circuit, ticket);
   const { category, trip, openedAt, notBeforeMs } = circuit.outage;
   const next = nextOutage(circuit.outage, { category, tool }, notBeforeMs, policy, at, surroundings);
   return opened(circuit, { ...next, trip, openedAt, waitFrom: at });

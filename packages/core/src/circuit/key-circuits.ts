@@ -1,11 +1,11 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
-import { isWithoutVerdict, type Judged } from '../outcome.ts';
+import type { Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
-import { admit, adopted, type Circuit, closedCircuit, fail, giveBack, retreat, succeed } from './circuit.ts';
+import { admit, adopted, type Circuit, closedCircuit, fail, giveBack, ignore, succeed } from './circuit.ts';
 import type { CircuitPolicy } from './policy.ts';
 import { TURNED_AWAY, UNREACHABLE } from './trip-policies/keys.ts';
 
@@ -116,8 +116,7 @@ const nextOf = (
   const { outcome, category = 'unknown', blames } = judged;
   if (outcome === 'success') return succeed(circuit, pass, judged, policy, at);
   const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
-  if (isWithoutVerdict(judged)) return retreat(circuit, pass, undefined, policy, at);
-  if (!isFailure) return giveBack(circuit, pass);
+  if (!isFailure) return ignore(circuit, pass, { category }, policy, at);
   return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };
 

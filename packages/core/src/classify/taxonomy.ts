@@ -20,6 +20,10 @@ export const ERROR_CATEGORIES = [
 /** Why a call did not succeed: one of `ERROR_CATEGORIES`. */
 export type ErrorCategory = (typeof ERROR_CATEGORIES)[number];
 
+/** Whether the call was ended from outside, so that the tool gave no answer. */
+export const isFromOutside = (category: ErrorCategory | undefined): boolean =>
+  category === 'cancelled' || category === 'denied';
+
 /** How a settled call counts. `ignored` is counted in metrics, but affects neither circuit nor budget. */
 export type Outcome = 'success' | 'failure' | 'ignored';
 

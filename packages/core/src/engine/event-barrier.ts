@@ -1,9 +1,8 @@
 import { isAffected } from '../budget/systemic.ts';
-import { admit, admits, type Circuit, type CircuitMode, fail, giveBack, isLate, retreat } from '../circuit/circuit.ts';
+import { admit, admits, type Circuit, type CircuitMode, fail, giveBack, ignore, isLate } from '../circuit/circuit.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
 import type { CorrelationState, Gate } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
-import { isWithoutVerdict } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import { type Asked, type Barrier, EVENT_PAUSES } from './barrier.ts';
 
@@ -39,8 +38,7 @@ export const eventBarrier: Barrier = {
     else if (outcome === 'failure') {
       const failure = { durationMs: 0, tokens, category, retryAfterMs, tool: permit.tool };
       moveGate(circuits, gate, fail(circuit, ticket, failure, policy, at));
-    } else if (isWithoutVerdict(judged)) moveGate(circuits, gate, retreat(circuit, ticket, permit.tool, policy, at));
-    else gate.circuit = giveBack(circuit, ticket);
+    } else moveGate(circuits, gate, ignore(circuit, ticket, { category, tool: permit.tool }, policy, at));
   },
 
   giveBack: (circuits, _permit, ticket) => {

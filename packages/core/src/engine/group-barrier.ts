@@ -1,11 +1,9 @@
-import { admits, fail, giveBack, isUntouched, isWaiting, succeed } from '../circuit/circuit.ts';
+import { admits, fail, giveBack, ignore, isUntouched, isWaiting, succeed } from '../circuit/circuit.ts';
 import { countsForGroup } from '../circuit/policy.ts';
 import { circuitMoment } from '../circuit-store.ts';
-import { isWithoutVerdict } from '../outcome.ts';
 import { feeds, rejects } from '../passes.ts';
 import { spanContextOf } from '../telemetry/spans.ts';
 import { type Barrier, GROUP_MOVED, HAS_GROUP } from './barrier.ts';
-import { afterIgnored } from './tool-barrier.ts';
 
 /** C13: the circuit of the tool's group. It has modes of its own: some reject calls, and some get their results. */
 export const groupBarrier: Barrier = {
@@ -42,13 +40,13 @@ export const groupBarrier: Barrier = {
     const { outcome, category = 'unknown', retryAfterMs, tokens = 0, blames } = judged;
     const now = circuitMoment(circuits.store, at);
     const call = { durationMs: 0, tokens };
+    const ended = { ...call, category, retryAfterMs, tool: permit.tool };
     let next = circuit;
-    if (outcome === 'ignored') next = afterIgnored(circuits, group, ticket, permit.tool, isWithoutVerdict(judged), now);
+    if (outcome === 'ignored') next = ignore(circuit, ticket, ended, tool.policy, now, circuits.surroundings(group));
     else if (outcome === 'success') next = succeed(circuit, ticket, call, tool.policy, now);
     else if (circuit.state !== 'closed' || countsForGroup(category) || blames === 'group') {
       const atOnce = blames === 'group' ? 'transport' : undefined;
-      const failure = { ...call, category, retryAfterMs, tool: permit.tool, atOnce } as const;
-      next = fail(circuit, ticket, failure, tool.policy, now, circuits.surroundings(group));
+      next = fail(circuit, ticket, { ...ended, atOnce }, tool.policy, now, circuits.surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = permit.span && spanContextOf(permit.span);
     circuits.move(group, next, at, outcome !== 'ignored');

@@ -1,15 +1,4 @@
-import {
-  admits,
-  type Circuit,
-  fail,
-  giveBack,
-  interrupt,
-  isLate,
-  isWaiting,
-  retreat,
-  succeed,
-  type Ticket,
-} from '../circuit/circuit.ts';
+import { admits, type Circuit, fail, ignore, interrupt, isLate, isWaiting, succeed } from '../circuit/circuit.ts';
 import { distinctKey } from '../circuit/key-circuits.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { CircuitRegistry } from '../circuit-registry.ts';
@@ -17,7 +6,7 @@ import { circuitMoment } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { hasSucceeded } from '../mistakes.ts';
-import { isWithoutVerdict, type Judged } from '../outcome.ts';
+import type { Judged } from '../outcome.ts';
 import { holdsShared, keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';
 import type { Reason } from '../reasons.ts';
@@ -89,20 +78,6 @@ export const chargeCall = (
   circuits.ledgers.failed(circuits.modeOf(entry), failure, circuits.box.clock.unixNow(), ofKeys);
 };
 
-/** C8: the circuit after a call that is ignored. `retreats`: its answer said nothing about the tool's health. */
-export const afterIgnored = (
-  circuits: CircuitRegistry,
-  tracked: TrackedCircuit,
-  ticket: Ticket,
-  tool: string,
-  retreats: boolean,
-  at: Moment,
-): Circuit => {
-  const { circuit } = tracked;
-  if (!retreats) return giveBack(circuit, ticket);
-  return retreat(circuit, ticket, tool, tracked.tool.policy, at, circuits.surroundings(tracked));
-};
-
 const nextOf = (
   circuits: CircuitRegistry,
   tracked: TrackedCircuit,
@@ -113,7 +88,7 @@ const nextOf = (
   const { circuit, tool } = tracked;
   const { outcome, category = 'unknown', retryAfterMs, tokens = 0 } = judged;
   const at = circuitMoment(circuits.store, ended);
-  if (outcome === 'ignored') return afterIgnoredByTool(circuits, tracked, permit, judged, at);
+  if (outcome === 'ignored') return afterIgnored(circuits, tracked, permit, judged, at);
   const { policy } = tool;
   const { durationMs = ended.ms - permit.atMs } = judged;
   const call = { durationMs, tokens };
@@ -129,23 +104,22 @@ const nextOf = (
 };
 
 /** C14: what is ignored by the tool may count for its keys. */
-const afterIgnoredByTool = (
+const afterIgnored = (
   circuits: CircuitRegistry,
   tracked: TrackedCircuit,
   permit: SessionPermit,
   judged: Judged,
   at: Moment,
 ): Circuit => {
-  const { circuit, tool } = tracked;
+  const { circuit } = tracked;
+  const { policy } = tracked.tool;
+  const { tool } = permit;
   const { category = 'unknown', blames, answered } = judged;
+  if (circuit.state !== 'closed')
+    return ignore(circuit, permit, { category, tool }, policy, at, circuits.surroundings(tracked));
   const pass = blames === 'key' ? keyPassOf(permit.passes) : undefined;
   const key = pass && distinctKey(pass, category);
-  if (circuit.state !== 'closed') {
-    // A tool that is open because its keys fail is probed by calls of any key.
-    const isStillFailing = key !== undefined && circuit.outage.trip === 'keys';
-    return afterIgnored(circuits, tracked, permit, permit.tool, isStillFailing || isWithoutVerdict(judged), at);
-  }
-  if (key === undefined) return answered === true ? interrupt(circuit, permit, tool.policy, at) : circuit;
-  const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(circuits.box, permit.tool) };
-  return fail(circuit, permit, failure, tool.policy, at, circuits.surroundings(tracked));
+  if (key === undefined) return answered === true ? interrupt(circuit, permit, policy, at) : circuit;
+  const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(circuits.box, tool) };
+  return fail(circuit, permit, failure, policy, at, circuits.surroundings(tracked));
 };

@@ -71,11 +71,21 @@ describe('G1: orders of the fleet take effect at the next use', () => {
     wait(10_000);
     expect(call('a')).toBe('open');
     feed('a', grant(10_000));
-    expect(call('a', 'ignored')).toBe('probe_due');
+    expect(call('a', 'cancelled')).toBe('probe_due');
     expect(circuits.circuit('a')).toMatchObject({ state: 'open', leaseMs: undefined });
     wait(9_999);
-    expect(call('a', 'ignored')).toBe('probe_due');
+    expect(call('a', 'cancelled')).toBe('probe_due');
     wait(1);
+    expect(call('a')).toBe('open');
+  });
+
+  test('C8, G4: a granted probe that is ignored ends its grant, as a failed one does', async () => {
+    const { call, feed, heard, session } = oneProcess();
+    feed('a', hold());
+    feed('a', grant(10_000));
+    session.acquire('a').settle({ outcome: 'ignored', category: 'invalid_input' });
+    await Promise.resolve();
+    expect(heard.map(({ change }) => change)).toEqual(['probing', 'probe_failed']);
     expect(call('a')).toBe('open');
   });
 

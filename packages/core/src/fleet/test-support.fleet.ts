@@ -14,7 +14,7 @@ export interface OneProcess {
   wait(ms: number): void;
   feed(name: string, order: FleetOrder): void;
   /** Calls a tool, and settles the call if it is made. Returns the reason of the decision. */
-  call(tool: string, how?: 'success' | 'network' | 'ignored'): string;
+  call(tool: string, how?: 'success' | 'network' | 'cancelled'): string;
 }
 
 export const oneProcess = (config: Partial<BreakerboxConfig> = {}): OneProcess => {
@@ -51,7 +51,9 @@ export const oneProcess = (config: Partial<BreakerboxConfig> = {}): OneProcess =
         permit.settle(
           how === 'success'
             ? { outcome: 'success' }
-            : { outcome: how === 'network' ? 'failure' : 'ignored', category: 'network' },
+            : how === 'network'
+              ? { outcome: 'failure', category: 'network' }
+              : { outcome: 'ignored', category: 'cancelled' },
         );
       }
       return permit.reason;

@@ -195,7 +195,7 @@ export const takeIn = (circuit: ModelCircuit, result: Result, around: Around): '
 
 /** C14: the keys cannot be reached, or they turn the tool away. */
 const DOWN: readonly ErrorCategory[] = ['network', 'timeout', 'server'];
-export const OF_KEYS: readonly ErrorCategory[] = [...DOWN, 'permission', 'rate_limit'];
+const OF_KEYS: readonly ErrorCategory[] = [...DOWN, 'permission', 'rate_limit'];
 
 const addToRow = ({ keyRow, rules }: ModelCircuit, { key, category }: Failed): void => {
   if (key === undefined || rules.keysThreshold.later === Infinity || !OF_KEYS.includes(category)) return;

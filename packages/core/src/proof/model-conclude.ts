@@ -1,7 +1,7 @@
 import { circuitNow, count, type Ended, flush, type Layer, type Model, type ModelPermit } from './model.ts';
 import { resulted, scoreAt } from './model-advice.ts';
 import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
-import { ANY_TIME, type Failed, keyFailed, OF_KEYS, type Result, retreat, takeIn } from './model-circuit.ts';
+import { ANY_TIME, type Failed, keyFailed, type Result, retreat, takeIn } from './model-circuit.ts';
 import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
 import { correlating, isAffected, modeOf, rulesOfTool, sidesOf } from './model-home.ts';
@@ -42,7 +42,7 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   const isOfKey = blames === 'key' || outcome === 'success' || (outcome === 'failure' && permit.key?.holdsSlot);
   if (!late && isOfKey) moveKey(model, permit, resultOf(permit, ended)(permit.key), at);
   if (!late && outcome === 'ignored') hearOfKeys(model, permit, ended, at);
-  const isWithoutVerdict = outcome === 'ignored' && !blames && (category === 'tool_error' || category === 'unknown');
+  const isWithoutVerdict = outcome === 'ignored' && category !== 'cancelled' && category !== 'denied';
   if (!late && isWithoutVerdict) for (const one of layers) giveUp(model, permit, one, at); // C8
   if (late || outcome === 'ignored' || !isCounted) return;
   charge(model, permit, ended, at, isShared || permit.own?.holdsSlot === true);
@@ -62,8 +62,6 @@ const hearOfKeys = (model: Model, permit: ModelPermit, ended: Ended, at: When): 
   if (own === undefined || isLate(own)) return;
   const { circuit } = own;
   const isOfKey = blames === 'key' && permit.key !== undefined;
-  if (circuit.state === 'half_open' && circuit.trip === 'keys' && isOfKey && OF_KEYS.includes(category))
-    giveUp(model, permit, own, at);
   if (circuit.state !== 'closed') return;
   if (answered && !isOfKey) circuit.keyRow = [];
   if (!isOfKey) return;

@@ -66,7 +66,7 @@ describe('peer fault: probes that never settle', () => {
   });
 
   test.each([
-    ['an ignored', { outcome: 'ignored', category: 'invalid_input' }],
+    ['a denied', { outcome: 'ignored', category: 'denied' }],
     ['a cancelled', { error: new DOMException('the caller left', 'AbortError') }],
   ] as const)('peer fault: %s probe leaks its slot or closes the circuit', (_, settlement) => {
     const { session, probe } = halfOpen();

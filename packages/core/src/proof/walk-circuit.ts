@@ -1,15 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  admit,
-  type Circuit,
-  fail,
-  giveBack,
-  type Lease,
-  restage,
-  retreat,
-  succeed,
-  type Ticket,
-} from '../circuit/circuit.ts';
+import { admit, type Circuit, fail, ignore, type Lease, restage, succeed, type Ticket } from '../circuit/circuit.ts';
 import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { Outage } from '../circuit/schedule.ts';
 import type { Moment } from '../clock.ts';
@@ -104,8 +94,8 @@ const settle = (state: CircuitState, ticket: Ticket, how: How, policy: CircuitPo
 
 const outcomeOf = (circuit: Circuit, ticket: Ticket, how: How, policy: CircuitPolicy, at: Moment): Circuit => {
   if (how === 'success') return succeed(circuit, ticket, CALL, policy, at);
-  if (how === 'ignored') return giveBack(circuit, ticket);
-  if (how === 'no verdict') return retreat(circuit, ticket, undefined, policy, at);
+  if (how === 'ignored') return ignore(circuit, ticket, { category: 'cancelled' }, policy, at);
+  if (how === 'no verdict') return ignore(circuit, ticket, { category: 'tool_error' }, policy, at);
   const retryAfterMs = how === 'failure with Retry-After' ? RETRY_AFTER_MS : undefined;
   const category = how === 'unknown failure' ? 'unknown' : 'network';
   return fail(circuit, ticket, { ...CALL, category, retryAfterMs }, policy, at);

@@ -133,12 +133,11 @@ describe('C15: a call passes the group, the tool, then the key', () => {
     expect(grouped.session.peek('a', at('x.example'))).toMatchObject({ failures: 0, key: timedOut });
   });
 
-  test('C8, C14: an ignored, cancelled or denied outcome releases the slot, even if it blames the key', () => {
+  test('C8, C14: a cancelled or denied outcome releases the slot, even if it blames the key', () => {
     const { session } = keyed();
     openKey(session, 'x.example');
     steps(session, 3);
     const ended: readonly Settlement[] = [
-      { outcome: 'ignored', category: 'network', blames: 'key' },
       { outcome: 'failure', category: 'cancelled', blames: 'key' },
       { outcome: 'failure', category: 'denied', blames: 'key' },
       { error: new Error('x'), verdict: { category: 'cancelled', blames: 'key' } },
@@ -166,7 +165,8 @@ describe('C15: a call passes the group, the tool, then the key', () => {
     expect(well.peek('a', at('x.example'))).toMatchObject({ state: 'closed', key: { state: 'closed' } });
     const dead = due();
     visit(dead, 'a', 'x.example', DEAD);
-    expect(dead.peek('a', at('x.example'))).toMatchObject({ state: 'half_open', key: { state: 'open' } });
+    expect(dead.peek('a', at('x.example'))).toMatchObject({ state: 'open', key: { state: 'open' } });
+    steps(dead, 3);
     expect(visit(dead, 'a', 'y.example')).toBe('probe_due');
     expect(dead.peek('a')?.state).toBe('closed');
     const down = due();
@@ -197,14 +197,14 @@ describe('C15: a call passes the group, the tool, then the key', () => {
     expect(visit(late, 'a', 'y.example')).toBe('probe_in_flight');
   });
 
-  test("C14, C15: a failure that blames the key returns the group's slot, and the group's probe that fails fails the key's", () => {
+  test("C8, C14, C15: a failure that blames the key leaves the group open, and the group's probe that fails fails the key's", () => {
     const { session } = keyed({ tools: { a: { key: byHost(), group: 'g' }, b: { group: 'g' } } });
     openKey(session, 'x.example');
     session.acquire('b').settle({ ...DOWN, blames: 'group' });
     steps(session, 3);
     expect(visit(session, 'a', 'x.example', DEAD)).toBe('group_probe_due');
-    expect(session.peek('group:g')?.state).toBe('half_open');
-    steps(session, 3);
+    expect(session.peek('group:g')).toMatchObject({ state: 'open', trip: 'transport' });
+    steps(session, 6); // C15: another tool of the group is preferred.
     expect(visit(session, 'a', 'x.example', DOWN)).toBe('group_probe_due');
     expect(session.peek('group:g')?.state).toBe('open');
     expect(session.peek('a', at('x.example'))).toMatchObject({ state: 'closed', failures: 0, key: { state: 'open' } });

@@ -89,12 +89,13 @@ describe('E3: one error that passes through nested guards is one failure', () =>
     expect(session.peek('a')?.failures).toBe(1);
   });
 
-  test('C6, E3: an outer probe that is ignored for this reason returns its slot', () => {
+  test('C8, E3: an outer probe that is ignored for this reason waits for the next rung', () => {
     const { session } = bench();
     for (let i = 0; i < 3; i += 1) session.acquire('a').settle({ error: outage() });
     for (let i = 0; i < 3; i += 1) session.step();
     nested(session);
-    expect(session.peek('a')?.state).toBe('half_open');
+    expect(session.peek('a')).toMatchObject({ state: 'open', nextProbe: { steps: 3 } });
+    for (let i = 0; i < 3; i += 1) session.step();
     expect(session.acquire('a').decision).toBe('probe');
   });
 

@@ -7,7 +7,10 @@ import { at, bringDown, hear, keyed, openKey, visit } from './test-support.rules
 const ANSWERS: readonly Settlement[] = [
   { outcome: 'ignored', category: 'tool_error' },
   { outcome: 'ignored', category: 'unknown' },
+  { outcome: 'ignored', category: 'invalid_input' },
+  { outcome: 'ignored', category: 'network' },
   { error: new Error('no such order'), verdict: { category: 'tool_error' } },
+  { error: new Error('Request failed'), verdict: { category: 'server', blames: 'key' } },
   { outcome: 'broken' as 'ignored' },
 ];
 
@@ -34,19 +37,20 @@ describe('C8: a probe that ends without a verdict', () => {
     expect(session.peek('a')?.state).toBe('closed');
   });
 
-  test('C8: an agent that gets the same answer again and again makes 10 calls in 60 steps', () => {
-    const { session } = bench();
-    let calls = 0;
-    for (let step = 0; step < 60; step += 1) {
-      const permit = session.acquire('a', { input: { step } });
-      if (permit.decision !== 'skip') calls += 1;
-      permit.settle(
-        step < 3 ? { outcome: 'failure', category: 'server' } : { outcome: 'ignored', category: 'tool_error' },
-      );
-      session.step();
-    }
-    expect(calls).toBe(10);
-  });
+  test.each(['tool_error', 'invalid_input', 'network'] as const)(
+    'C8: an agent that gets the same answer (%s) again and again makes 10 calls in 60 steps',
+    (category) => {
+      const { session } = bench();
+      let calls = 0;
+      for (let step = 0; step < 60; step += 1) {
+        const permit = session.acquire('a', { input: { step } });
+        if (permit.decision !== 'skip') calls += 1;
+        permit.settle(step < 3 ? { outcome: 'failure', category: 'server' } : { outcome: 'ignored', category });
+        session.step();
+      }
+      expect(calls).toBe(10);
+    },
+  );
 
   test('C8, P2: by time, the doubled wait begins with the end of the probe', () => {
     const { session, clock } = bench({ tools: { a: { cooldownMs: 60_000 } } });
@@ -56,8 +60,8 @@ describe('C8: a probe that ends without a verdict', () => {
     expect(session.peek('a')).toMatchObject({ openForMs: 60_000, nextProbe: { ms: 120_000 } });
   });
 
-  test('C8: a cancelled, denied or otherwise ignored probe only returns its slot', () => {
-    for (const category of ['cancelled', 'denied', 'invalid_input', 'network'] as const) {
+  test('C8: a cancelled or denied probe only returns its slot', () => {
+    for (const category of ['cancelled', 'denied'] as const) {
       const { session } = bench();
       trip(session, 'a');
       steps(session, 3);
@@ -110,6 +114,30 @@ describe('C8: a probe that ends without a verdict', () => {
     expect(session.peek('group:g')).toMatchObject({ state: 'open', trip: 'transport', nextProbe: { steps: 3 } });
     steps(session, 3);
     expect([session.explain('a').reason, session.explain('b').reason]).toEqual(['group_open', 'group_probe_due']);
+  });
+
+  test.each(['setting', 'nested call'] as const)(
+    'C8, E3: an outage that does not count because of a %s opens it again',
+    (by) => {
+      const { session } = bench({ tools: { a: by === 'setting' ? { outcomes: { network: 'ignored' } } : {} } });
+      trip(session, 'a', 'server');
+      steps(session, 3);
+      const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      const outer = session.acquire('a');
+      if (by === 'nested call') session.acquire('b').settle({ error });
+      outer.settle({ error });
+      expect([outer.reason, session.peek('a')]).toMatchObject(['probe_due', { state: 'open', trip: 'consecutive' }]);
+    },
+  );
+
+  test('C8, C14: a probe that blames its key leaves the tool open, too', () => {
+    const { session } = keyed({ tools: { a: { key: byHost() } } });
+    trip(session, 'a');
+    steps(session, 3);
+    expect(visit(session, 'a', 'x.example', { outcome: 'failure', category: 'server', blames: 'key' })).toBe(
+      'probe_due',
+    );
+    expect(session.peek('a', at('x.example'))).toMatchObject({ state: 'open', nextProbe: { steps: 3 } });
   });
 
   test('C8, C14: the circuit of a key waits too', () => {
