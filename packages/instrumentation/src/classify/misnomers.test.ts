@@ -209,3 +209,14 @@ it.each([
   const error = new Error('MCP error -32001: AbortError: This operation was aborted');
   expect(readThrown(error, { signal }).category).toBe(category);
 });
+
+it.each([
+  ['server', 'Error calling tool read: Error: Streamable HTTP error: Unexpected content type: text/html'],
+  ['server', 'Error calling tool read: SyntaxError: Unexpected end of JSON input'],
+  ['server', 'Error calling tool read: TypeError: terminated'],
+  ['server', '✖ Invalid input'],
+  ['invalid_input', '✖ Invalid input: expected string\n  → at q'],
+])('O2: %s: a body that is no message, as the MCP client of LangChain says it: %s', (wanted, text) => {
+  class ToolException extends Error {}
+  expect(category(new ToolException(text))).toBe(wanted);
+});

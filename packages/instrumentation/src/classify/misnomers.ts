@@ -22,6 +22,9 @@ const ofPeer = (status: number, fallback: ErrorCategory): ErrorCategory => {
 const BODY_PARSED = /\bat parseJSONFromBytes \(|[\\/]undici[\\/]lib[\\/]api[\\/]readable\b/;
 /** The text of MCP's transports over HTTP, which LangChain wraps in an error of its own. Not every version gives the status. */
 const POSTED = /^(?:[\w' -]{1,160}: ){0,4}(?:Error )?POSTing to endpoint(?: \(HTTP (\d{3})\))?: /;
+/** What LangChain's client says of a page, an empty or broken body, or JSON that is no message. */
+const BAD_BODY =
+  /^Error calling tool \S+: (?:Error: Streamable HTTP error: |SyntaxError: |TypeError: terminated$)|^✖ Invalid input$/;
 /** What `fetch` says of a URL that it does not open. */
 const UNSERVED =
   /^(?:unknown scheme|about scheme|failed to fetch the data URL|not implemented\.{3} yet|bad port|invalid method|URL scheme .{0,40} is not)/i;
@@ -53,6 +56,7 @@ const meantBy = (error: unknown, names: readonly string[], message: string): Err
   }
   const posted = POSTED.exec(message);
   if (posted) return ofPeer(Number(posted[1] ?? 404), 'server');
+  if (is('ToolException') && BAD_BODY.test(message)) return 'server';
   if (is('ZodError') && /"path": \[\s*"jsonrpc"\s*\]/.test(message)) return 'server';
   if (is('AI_APICallError') && message === 'Invalid JSON response') return 'server';
   if (is('SyntaxError') && BODY_PARSED.test(`${readText(error, 'stack')}`)) return 'server';

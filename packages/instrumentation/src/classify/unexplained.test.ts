@@ -57,6 +57,7 @@ describe('O8: errors that nothing explains', () => {
     'This API version has been sunset',
     'Account suspended',
     'An error occurred while executing the operation',
+    'SERPAPI_KEY is not set',
     'Search failed',
     'error_querying',
     'null',
@@ -68,6 +69,15 @@ describe('O8: errors that nothing explains', () => {
     const unexplained = { digest: expect.stringMatching(/^[0-9a-f]{32}$/), ofTool: true };
     expect(readReturned(marked(text), { tool: 'search' })?.unexplained).toEqual(unexplained);
     expect(readThrown(new Error(text), { tool: 'search' }).unexplained).toEqual(unexplained);
+  });
+
+  test('O8: an outage that names a literal of the arguments is unexplained, and the literal is not in its digest', () => {
+    const weather = (city: string, text = `Error getting weather for ${city}: backend is down`) =>
+      readReturned(marked(text), { tool: 'get_weather', input: { city } })?.unexplained;
+    expect(weather('Berlin')).toEqual({ digest: expect.any(String), ofTool: false });
+    expect(weather('Berlin')).toEqual(weather('Oslo'));
+    expect(weather('Berlin', 'Berlin is not in the list')).toBeUndefined();
+    expect(weather('payments', 'payments is unavailable')).toBeUndefined();
   });
 
   test.each([

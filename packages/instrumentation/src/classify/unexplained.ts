@@ -1,11 +1,11 @@
 import { hashOfText } from '@breakerbox/core/internal';
 import type { Call } from './call.ts';
 import type { Verdict } from './verdict.ts';
-import { BUG, REFUSED } from './words.ts';
+import { BUG, OUTAGES, REFUSED } from './words.ts';
 
 /** What belongs to the tool and not to the request: its program, its peers, its settings, its account. */
 const OWN =
-  /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth) ?-?(?:key|token)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|\w_(?:token|secret|home)\b/i;
+  /\b(?:tools?|executable|interpreter|web ?driver|browser|plugin|extension|configured|configuration|environment|env var|credentials|event loop|modules?|\w+\.so|(?:not |un)installed|(?:not |un)initiali[sz]ed|not (?:yet )?(?:implemented|defined)|not (?:logged|signed) in|(?:auth|gcloud|az) login|(?:api|access|secret|auth) ?-?(?:key|token)|subscription|license|free trial|your (?:current |active )*(?:plan|account))\b|\w(?:api_key|_(?:token|secret|home))\b/i;
 /** The tool looked for something, and did not find it. */
 const NOT_FOUND =
   /\b(?:(?:not|never|hasn't|haven't) (?:be |been |returned )?(?:found|any)|nothing|none|(?:no|zero|0) (?:\S+ ){0,3}(?:found|results?|rows|data|available|for|between|in|on|with)\b|no (?:such\b|\w+\s*$)|(?:does|do|did)(?: not|n't) (?:exist|contain|have)|(?:could(?: not|n't)|can(?:not|'t)|unable to|failed to) (?:be )?(?:find|found|locate|identify|resolve)|missing|empty|unknown (?!error|exception|failure|issue|problem|reason))/i;
@@ -34,7 +34,7 @@ const SEED = 8;
 
 /**
  * O8: the digest of an error that nothing could judge. Undefined if its text says that something was not found, rejects the request, names
- * a literal of the arguments, or is in another language, and for the output of a user's program. Words such as "not" may be about the
+ * a literal of the arguments without words of an outage, or is in another language, and for the output of a user's program. Words such as "not" may be about the
  * request: then the error is `ofTool` only if it names something that belongs to the tool.
  */
 export const unexplainedIn = (
@@ -47,12 +47,15 @@ export const unexplainedIn = (
     (judgedBy === 'evidence' && !isUnserved) || !['tool_error', 'unknown', 'invalid_input'].includes(category);
   if (isJudged || kind === 'runner' || hasProgram || FOREIGN.test(text)) return undefined;
   const lower = text.toLowerCase();
-  if (quoted.some((value) => value.length > 3 && lower.includes(value.toLowerCase()))) return undefined;
-  const words = text.replaceAll('_', ' ');
+  const rest = quoted
+    .filter((value) => value.length > 3)
+    .reduce((left, value) => left.replaceAll(value.toLowerCase(), '…'), lower);
+  const words = rest.replaceAll('_', ' ');
+  if (rest !== lower && OUTAGES.find(({ pattern }) => pattern.test(words))?.category !== 'server') return undefined;
   const isBug = BUG.some(({ pattern }) => pattern.test(words));
-  const isOwn = isBug || isUnserved || OWN.test(text) || OWN.test(words);
+  const isOwn = isBug || isUnserved || OWN.test(rest) || OWN.test(words);
   const isRefused = !isBug && !isUnserved && IS_REFUSED.test(words);
   if (!isOwn && (isRefused || NOT_FOUND.test(words))) return undefined;
   const ofTool = (isOwn || judgedBy === 'nothing') && !isRefused;
-  return { digest: hashOfText(withoutLiterals(text), SEED), ofTool };
+  return { digest: hashOfText(withoutLiterals(rest), SEED), ofTool };
 };
