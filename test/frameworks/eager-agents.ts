@@ -34,31 +34,34 @@ export interface EagerAgent {
   readonly name: string;
   /** Requests after the third call, which is the last one that may be made. Default: two: a call that is paused, and the answer. */
   readonly more?: number;
-  run(session: Session, list: () => Promise<string>): Promise<Ran>;
+  /** @param isStubborn Whether the model reports and calls in every turn, although it may not call. */
+  run(session: Session, list: () => Promise<string>, isStubborn?: boolean): Promise<Ran>;
 }
 
 const REPORT = 'I have seen three folders.';
 const nothing = z.object({});
 const description = 'Lists files';
 
-const aiModel = (): MockLanguageModelV4 =>
+const aiModel = (isStubborn = false): MockLanguageModelV4 =>
   new MockLanguageModelV4({
     doGenerate: async ({ toolChoice }) => {
       const usage = {
         inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
         outputTokens: { total: 5, text: 5, reasoning: undefined },
       };
-      const mayCall = toolChoice?.type !== 'none';
+      const mayCall = isStubborn || toolChoice?.type !== 'none';
+      const report = { type: 'text' as const, text: REPORT };
       const call = { type: 'tool-call' as const, toolCallId: crypto.randomUUID(), toolName: 'list_files', input: '{}' };
       const finishReason = { unified: mayCall ? ('tool-calls' as const) : ('stop' as const), raw: undefined };
-      return { usage, warnings: [], finishReason, content: [mayCall ? call : { type: 'text' as const, text: REPORT }] };
+      const content = isStubborn ? [report, call] : [mayCall ? call : report];
+      return { usage, warnings: [], finishReason, content };
     },
   });
 
 const runAi =
   (modelOf: (model: MockLanguageModelV4, session: Session) => LanguageModel): EagerAgent['run'] =>
-  async (session, list) => {
-    const model = aiModel();
+  async (session, list, isStubborn) => {
+    const model = aiModel(isStubborn);
     const list_files = tool({ description, inputSchema: nothing, execute: list });
     const { text } = await generateText({
       model: modelOf(model, session),
@@ -86,13 +89,14 @@ interface ChatRequest {
 /** OpenAI's chat API on a function, so that the request is the one that goes to the provider. */
 const langChain: EagerAgent = {
   name: 'LangChain',
-  run: async (session, list) => {
+  run: async (session, list, isStubborn) => {
     const requests: ChatRequest[] = [];
     const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
       const request = JSON.parse(String(init?.body)) as ChatRequest;
       requests.push(request);
       const call = { id: crypto.randomUUID(), type: 'function', function: { name: 'list_files', arguments: '{}' } };
-      const said = request.tool_choice === 'none' ? { content: REPORT } : { content: null, tool_calls: [call] };
+      const mayCall = isStubborn || request.tool_choice !== 'none';
+      const said = { content: isStubborn || !mayCall ? REPORT : null, ...(mayCall && { tool_calls: [call] }) };
       const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...said } }];
       return Response.json({ id: crypto.randomUUID(), object: 'chat.completion', created: 0, model: 'gpt', choices });
     };
@@ -136,8 +140,8 @@ const openAi: EagerAgent = {
 
 const mastra: EagerAgent = {
   name: 'Mastra',
-  run: async (session, list) => {
-    const model = aiModel();
+  run: async (session, list, isStubborn) => {
+    const model = aiModel(isStubborn);
     const list_files = createTool({ id: 'list_files', description, inputSchema: nothing, execute: list });
     const agent = new MastraAgent({
       id: 'lister',
@@ -148,21 +152,22 @@ const mastra: EagerAgent = {
       hooks: breakerHooks(session),
       inputProcessors: [breakerProcessor(session)],
     });
-    const { text } = await agent.generate('Go.', { maxSteps: 60 });
-    return { text, requests: model.doGenerateCalls.length };
+    const { steps } = await agent.generate('Go.', { maxSteps: 60 });
+    return { text: steps.at(-1)?.text, requests: model.doGenerateCalls.length };
   },
 };
 
 const adk: EagerAgent = {
   name: 'Google ADK',
-  run: async (session, list) => {
+  run: async (session, list, isStubborn) => {
     const asked: LlmRequest[] = [];
     class Eager extends BaseLlm {
       override async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse> {
         asked.push(request);
-        const mayCall = `${request.config?.toolConfig?.functionCallingConfig?.mode}` !== 'NONE';
+        const mayCall = isStubborn || `${request.config?.toolConfig?.functionCallingConfig?.mode}` !== 'NONE';
         const call = { functionCall: { id: crypto.randomUUID(), name: 'list_files', args: {} } };
-        yield { content: { role: 'model', parts: [mayCall ? call : { text: REPORT }] } };
+        const report = { text: REPORT };
+        yield { content: { role: 'model', parts: isStubborn ? [report, call] : [mayCall ? call : report] } };
       }
       override connect(): Promise<never> {
         return Promise.reject(new Error('The model has no live connection.'));

@@ -19,6 +19,17 @@ test.each(eagerAgents)('D6: $name: the model answers once more without tools', a
   expect(ran.text).toBe('I have seen three folders.');
 });
 
+test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude|OpenAI)/.test(name)))(
+  'D6: $name: so does a model that calls a tool in that turn nevertheless',
+  async ({ run, more = 2 }) => {
+    let calls = 0;
+    const list = async (): Promise<string> => `file-${++calls}`;
+    const ran = await run(boxOf().session(), list, true);
+    expect(calls).toBe(3);
+    expect(ran).toEqual({ requests: 3 + more, text: 'I have seen three folders.' });
+  },
+);
+
 test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
   'D6, C11: $name: a restored run that a limit pauses answers at once',
   async ({ run }) => {

@@ -5,20 +5,18 @@ import type { AiPart, AiResult } from './model-parts.ts';
 
 /**
  * D6: the model of a last turn. Some models call tools although the tool choice is `none`. AI SDK 7 then throws a `ToolChoiceViolationError`, and
- * the results of the whole run are lost. So such calls are left out of the answer.
+ * the results of the whole run are lost. Mastra goes on to the step cap. So such calls are left out of the answer.
  */
-export const withoutCalls = (model: object): object => {
+export const withoutCalls = <Model extends object>(model: Model): Model => {
   const asked = model as unknown as AiModel;
   const doGenerate = async (options: never): Promise<AiResult> => {
     const answer = (await asked.doGenerate(options)) as AiResult;
-    return { ...stopped(answer), content: answer.content.filter(isSaid) };
+    // Mastra's models give a stream here too, and Mastra reads that one.
+    return { ...stopped(answer), content: answer.content.filter(isSaid), ...('stream' in answer && said(answer)) };
   };
   const doStream = async (options: never): Promise<object> => {
     const answer = await asked.doStream(options);
-    const said = new TransformStream<AiPart, AiPart>({
-      transform: (part, controller) => void (isSaid(part) && controller.enqueue(stopped(part))),
-    });
-    return { ...answer, stream: (answer.stream as ReadableStream<AiPart>).pipeThrough(said) };
+    return { ...answer, ...said(answer) };
   };
   return overlay(
     model,
@@ -27,6 +25,12 @@ export const withoutCalls = (model: object): object => {
       ['doStream', doStream],
     ]),
   );
+};
+
+const said = ({ stream }: { readonly stream?: unknown }): { readonly stream: ReadableStream<AiPart> } => {
+  const transform = (part: AiPart, controller: TransformStreamDefaultController<AiPart>): void =>
+    void (isSaid(part) && controller.enqueue(stopped(part)));
+  return { stream: (stream as ReadableStream<AiPart>).pipeThrough(new TransformStream({ transform })) };
 };
 
 /** All parts of calls, and what a provider says of calls that it runs itself, begin with `tool-`. */

@@ -82,7 +82,8 @@ export const BreakerPlugin = class {
       name: 'breakerbox',
       beforeModelCallback: async ({ callbackContext, llmRequest }: PluginModelCall) =>
         beforeModel(callbackContext, llmRequest),
-      afterModelCallback: async ({ llmResponse }: { readonly llmResponse: LlmResponse }) => afterModel(llmResponse),
+      afterModelCallback: async ({ callbackContext, llmResponse }: PluginModelEnd) =>
+        afterModel(callbackContext, llmResponse),
       beforeToolCallback: async ({ tool, toolContext }: PluginToolCall) => beforeTool(tool, toolContext),
     };
     // ADK calls every hook of every plugin, including hooks of later versions. A subclass would need ADK when this module is loaded.
@@ -113,12 +114,13 @@ export function breakerCallbacks(
   const { beforeModel, afterModel, beforeTool } = hooksOf('breakerCallbacks()', session, options);
   return {
     beforeModelCallback: ({ context, request }) => beforeModel(context, request),
-    afterModelCallback: ({ response }) => afterModel(response),
+    afterModelCallback: ({ context, response }) => afterModel(context, response),
     beforeToolCallback: ({ tool, context }) => beforeTool(tool, context),
   };
 }
 
 type PluginModelCall = Parameters<BasePlugin['beforeModelCallback']>[0];
+type PluginModelEnd = Parameters<BasePlugin['afterModelCallback']>[0];
 type PluginToolCall = Parameters<BasePlugin['beforeToolCallback']>[0];
 
 const isHook = (key: PropertyKey): boolean => typeof key === 'string' && /^(before|after|on)[A-Z]/.test(key);
@@ -128,7 +130,7 @@ const nothing = async (): Promise<undefined> => undefined;
 /** The hooks that ADK calls. No error here may reach ADK, because it ends the run for an error of a plugin (E5). */
 interface Hooks {
   beforeModel(context: Context, request: LlmRequest): undefined;
-  afterModel(response: LlmResponse): undefined;
+  afterModel(context: Context, response: LlmResponse): undefined;
   beforeTool(tool: BaseTool, context: Context): undefined;
 }
 
@@ -149,6 +151,9 @@ type ToolsByName = Readonly<Record<string, BaseTool>>;
 
 /** Requests whose turns were counted as steps. */
 const counted = new WeakSet<LlmRequest>();
+
+/** The invocations of agents whose model has its last turn (D6). */
+const lastTurns = new WeakSet<object>();
 
 /** The answer of an alternative that may not be called either. */
 const REJECTED = Symbol('rejected');
@@ -250,12 +255,16 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }
         if (note) addInstruction(request, noteBlock(session.note()));
-        if (isLastTurn(session)) withoutTools(request);
+        lastTurns.delete(context.invocationContext);
+        if (!isLastTurn(session)) return;
+        lastTurns.add(context.invocationContext);
+        withoutTools(request);
       });
       return undefined;
     },
-    afterModel: (response) => {
+    afterModel: (context, response) => {
       safely(`afterModelCallback of ${where}`, () => {
+        if (lastTurns.has(context.invocationContext)) withoutCalls(response);
         // Pieces of a stream: the last one has the usage of all.
         if (response.partial === true) return;
         spendAnswer(findAgent(), response, response.usageMetadata?.totalTokenCount, undefined);
@@ -307,6 +316,18 @@ const withoutTools = (request: LlmRequest): void => {
   request.config ??= {};
   const { toolConfig } = request.config;
   request.config.toolConfig = { ...toolConfig, functionCallingConfig: { mode: 'NONE' as never } };
+};
+
+/**
+ * Some models call tools nevertheless. Then the run would go on to its cap, so such calls are left out of the answer. ADK's own tools stay,
+ * because they hand over or end the run. The response gets new content, because a callback that returns one hides it from those after it.
+ */
+const withoutCalls = (response: LlmResponse): void => {
+  const { content } = response;
+  if (content?.parts === undefined) return;
+  const isKept = ({ functionCall: call }: (typeof content.parts)[number]): boolean =>
+    call === undefined || CONTROL_TOOLS.has(`${call.name}`);
+  response.content = { ...content, parts: content.parts.filter(isKept) };
 };
 
 /** Adds text to an instruction that is a string, as ADK makes it. Any other instruction is the user's own, and stays. */

@@ -1,5 +1,6 @@
 import type { Session } from '@breakerbox/core';
 import { beginTurn, read } from '@breakerbox/core/internal';
+import type { AIMessage } from '@langchain/core/messages';
 import type { AgentMiddleware } from 'langchain';
 import { agentFinder, declareTool, type SessionSource, sessionFinder } from '../acquire.ts';
 import { isLastTurn } from '../last-turn.ts';
@@ -8,7 +9,7 @@ import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
 import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
-import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere } from './shapes.ts';
+import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere, saidOnly } from './shapes.ts';
 import type { LangChainContext } from './tool-call.ts';
 import {
   type GuardToolOptions,
@@ -134,7 +135,8 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       const usage = read(message, 'usage_metadata');
       const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));
       spendAnswer(current, message, tokens, read(message, 'response_metadata'));
-      return answer;
+      // With a `responseFormat`, results of its calls may be in the answer already.
+      return isLast && message === answer ? saidOnly(answer as AIMessage) : answer;
     },
     wrapToolCall: async (request, handler) => {
       const { tool, toolCall } = request;

@@ -1,6 +1,6 @@
 import { describeFreshness, type FreshnessLabel, labelled } from '@breakerbox/core';
 import { annotated, isContent, read, readItems, reportThrown } from '@breakerbox/core/internal';
-import type { ToolMessage } from '@langchain/core/messages';
+import type { AIMessage, ToolMessage } from '@langchain/core/messages';
 import { advisedResult } from '../advice.ts';
 import { hasMethod, orUndefined } from '../untrusted.ts';
 
@@ -174,6 +174,38 @@ export const readPieces = async (
   } finally {
     await pieces.return?.(undefined);
   }
+};
+
+/** Blocks of content that are calls of the user's tools, by LangChain's name and by those of providers. */
+const CALL_BLOCKS: ReadonlySet<unknown> = new Set([
+  'tool_call',
+  'invalid_tool_call',
+  'tool_call_chunk',
+  'tool_use',
+  'input_json_delta',
+  'function_call',
+  'functionCall',
+]);
+
+/**
+ * D6: a message of the model without its calls of tools, wherever providers read them from a conversation: they reject one that has a call
+ * without a result. It is a copy, because a cache may hold the message. The class of the message stays.
+ */
+export const saidOnly = (message: AIMessage): AIMessage => {
+  const withoutBlocks = (blocks: unknown): unknown =>
+    Array.isArray(blocks) ? blocks.filter((block) => !CALL_BLOCKS.has(read(block, 'type'))) : blocks;
+  const { tool_calls, function_call, ...additional_kwargs } = message.additional_kwargs;
+  const { response_metadata: metadata } = message;
+  const said = {
+    content: withoutBlocks(message.content),
+    tool_calls: [],
+    invalid_tool_calls: [],
+    ...('tool_call_chunks' in message && { tool_call_chunks: [] }),
+    additional_kwargs,
+    response_metadata: { ...metadata, ...('output' in metadata && { output: withoutBlocks(metadata.output) }) },
+  };
+  const copy: AIMessage = Object.create(Object.getPrototypeOf(message));
+  return Object.assign(copy, message, said, { lc_kwargs: { ...message.lc_kwargs, ...said } });
 };
 
 /**

@@ -2,6 +2,7 @@ import type { Session } from '@breakerbox/core';
 import { beginTurn, safely } from '@breakerbox/core/internal';
 import type { ProcessInputStepArgs, ProcessInputStepResult, ProcessOutputStepArgs } from '@mastra/core/processors';
 import { agentFinder, declareTool, type Rejection, type SessionSource, sessionFinder } from '../acquire.ts';
+import { withoutCalls } from '../ai-sdk/without-calls.ts';
 import { groupsBy, type ToolGroup, toolGroup } from '../groups.ts';
 import { JUDGING, type JudgingOptions, judgesBy } from '../judging.ts';
 import { isLastTurn } from '../last-turn.ts';
@@ -57,7 +58,7 @@ export interface BreakerProcessor {
 
 type InputStep = Pick<
   ProcessInputStepArgs,
-  'stepNumber' | 'tools' | 'activeTools' | 'toolChoice' | 'systemMessages' | 'state' | 'steps'
+  'stepNumber' | 'tools' | 'activeTools' | 'toolChoice' | 'systemMessages' | 'state' | 'steps' | 'model'
 >;
 
 type OutputStep = Pick<ProcessOutputStepArgs, 'stepNumber' | 'usage' | 'providerMetadata' | 'state' | 'messageList'>;
@@ -111,7 +112,7 @@ export function breakerProcessor(session: SessionSource, options: BreakerProcess
         return {
           ...(note && withSteadyNote(current, step)),
           ...(hide && visible(current, step)),
-          ...(isLastTurn(current) && { toolChoice: 'none' as const }),
+          ...(isLastTurn(current) && { toolChoice: 'none' as const, model: withoutCalls(step.model) }),
         };
       }),
     }),
