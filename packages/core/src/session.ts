@@ -238,7 +238,8 @@ class Session implements TreeRoot {
   readonly #settle: SettleHandler = (permit, settlement) => {
     const at = this.#arrive(); // May find that the lease of this probe has ended (C9).
     if (permit.close()) {
-      this.#settled += 1;
+      // C1: not a call that would not have been made.
+      if (permit.reason !== 'would_skip' && permit.reason !== 'would_pause') this.#settled += 1;
       const { tool, spec } = permit.entry;
       const found = judge(settlement, tool, spec ?? this.#box.undeclared, this.#box.clock, at.ms - permit.atMs);
       const isOfKey = found.blames === 'key' && keyPassOf(permit.passes) !== undefined;

@@ -402,5 +402,6 @@ const isSame = (one: WindowCharge, other: WindowCharge): boolean =>
   one.category === other.category &&
   one.at.ms === other.at.ms &&
   one.at.step === other.at.step &&
+  one.at.calls === other.at.calls &&
   one.since === other.since &&
   one.uncapped === other.uncapped;

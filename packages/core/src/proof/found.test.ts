@@ -5,6 +5,10 @@ import { newWorld } from './world.ts';
 type World = Parameters<typeof newWorld>[0];
 type Happening = Parameters<typeof happen>[1];
 
+const unexplained = { digest: 'one', ofTool: true };
+const UNEXPLAINED = { says: undefined, verdict: { category: 'unknown', unexplained } } as const;
+const UNEXPLAINED_ANSWER = { says: undefined, verdict: { category: 'tool_error', unexplained } } as const;
+
 /** Cases in which engine and model once disagreed. */
 const FOUND: readonly (readonly [name: string, config: World, all: readonly Happening[]])[] = [
   [
@@ -24,6 +28,25 @@ const FOUND: readonly (readonly [name: string, config: World, all: readonly Happ
       { kind: 'call', slot: 0, tool: 'late', how: { outcome: 'failure', category: 'network' }, times: 3 },
       { kind: 'wait', ms: 30_000 },
       { kind: 'settle', which: 0, how: { outcome: 'failure', category: 'network', blames: 'key' } },
+    ],
+  ],
+  [
+    'B1, B3: the charge of an opening leaves when its calls have passed, also if it was merged before at the same time',
+    {
+      tools: { a: { cooldownMs: 1 } },
+      allowedTools: ['a'],
+      budget: { failures: 1, windowCalls: 5 },
+      scope: 'process',
+      checked: [],
+    },
+    [
+      { kind: 'call', slot: 0, tool: 'a', how: UNEXPLAINED, times: 1 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'unusable' }, times: 1 },
+      { kind: 'restart', slot: 0 },
+      { kind: 'call', slot: 0, tool: 'a', how: UNEXPLAINED_ANSWER, times: 3 },
+      { kind: 'call', slot: 0, tool: 'a', how: { outcome: 'failure', category: 'unusable' }, times: 1 },
+      { kind: 'wait', ms: 60_000 },
+      { kind: 'call', slot: 0, tool: 'a', how: UNEXPLAINED_ANSWER, times: 1 },
     ],
   ],
   [

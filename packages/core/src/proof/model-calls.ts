@@ -150,6 +150,6 @@ export const settle = (model: Model, permit: ModelPermit, ended: Ended): void =>
   const found = afterHistory(permit, ended);
   conclude(model, permit, found, model.ms);
   noteCircle(model, permit, found);
-  permit.session.calls += 1;
+  if (permit.reason !== 'would_skip' && permit.reason !== 'would_pause') permit.session.calls += 1; // C1
   show(model, permit.session);
 };

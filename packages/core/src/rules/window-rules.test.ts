@@ -79,6 +79,19 @@ describe('B1: five failures in a sliding window', () => {
     expect(session.view().budget.remaining).toBe(5);
   });
 
+  test('B1, C1: a call of an observed tool that would have been skipped ages no charge of the dry run', () => {
+    const next = (mode: 'automatic' | 'observe_only') => {
+      const { session } = bench({ ...five, defaults: { mode }, budget: { windowCalls: 14 } });
+      for (const tool of ['a', 'b', 'c', 'd']) stray(session, tool);
+      trip(session, 'e');
+      for (let i = 0; i < 20; i += 1) session.acquire('e').settle({ outcome: 'failure', category: 'network' });
+      stray(session, 'f');
+      const permit = session.acquire('a');
+      return permit.wouldDecide ?? permit.decision;
+    };
+    expect([next('automatic'), next('observe_only')]).toEqual(['pause', 'pause']);
+  });
+
   test('B1: a session that has called step() keeps its charges for 20 steps, however many calls they have', () => {
     const { session } = bench(five);
     stray(session, 'a');
