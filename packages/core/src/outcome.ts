@@ -1,7 +1,13 @@
 import { someNames } from './checks/names.ts';
 import { type Blamed, type Classification, classifyError, classifyResult } from './classify/classify.ts';
 import { isError, readErrorResult } from './classify/error-result.ts';
-import { ERROR_CATEGORIES, type ErrorCategory, isFromOutside, type Outcome } from './classify/taxonomy.ts';
+import {
+  DEFAULT_JUDGEMENT,
+  ERROR_CATEGORIES,
+  type ErrorCategory,
+  isFromOutside,
+  type Outcome,
+} from './classify/taxonomy.ts';
 import type { Clock } from './clock.ts';
 import type { ResultJudge } from './config/config.ts';
 import { warnOfAmount } from './limits/amounts.ts';
@@ -98,7 +104,15 @@ export interface Judged {
   readonly unexplained?: Classification['unexplained'];
   /** The peer has answered that it cannot do this request, so it works (C14). */
   readonly answered?: boolean | undefined;
+  /** Why an outage is ignored, if not because of the settings: it counts for a call within this one (E3), or the caller said so. */
+  readonly ignoredFor?: IgnoredFor | undefined;
 }
+
+export type IgnoredFor = 'nested' | 'caller';
+
+/** C14: whether it is a failure of the call's key: it blames the key, or the tool has failed and the call was a probe of the key. */
+export const failsKey = ({ outcome, blames }: Judged, isProbe: boolean): boolean =>
+  blames === 'key' || (outcome === 'failure' && isProbe);
 
 const SUCCESS: Judged = { outcome: 'success', category: undefined };
 
@@ -117,7 +131,7 @@ export const judge = (
     return isPlain ? judged : withCost(judged, given, tool);
   } catch (error) {
     reportThrown(`reading the settlement of tool '${tool}'`, error);
-    return { outcome: 'ignored', category: 'unknown' };
+    return byCaller({ outcome: 'ignored', category: 'unknown' });
   }
 };
 
@@ -167,7 +181,7 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
     }
     const wait = sane(read(settlement, 'retryAfterMs'));
     const told: Judged = { outcome, category: categoryOf(settlement, tool), retryAfterMs: wait };
-    return outcome === 'failure' ? blaming(told, read(settlement, 'blames'), settings) : told;
+    return outcome === 'failure' ? blaming(told, read(settlement, 'blames'), settings) : byCaller(told);
   }
   if (!says) {
     return unclear(
@@ -202,6 +216,11 @@ const weigh = (settlement: Settlement, tool: string, settings: ToolSettings, clo
   return blaming(judged, blames, settings);
 };
 
+const byCaller = (judged: Judged): Judged => {
+  const isOutage = DEFAULT_JUDGEMENT[judged.category ?? 'unknown'] === 'failure';
+  return isOutage ? { ...judged, ignoredFor: 'caller' } : judged;
+};
+
 /** C14: a tool that was set to have no keys has one circuit for all calls. */
 const blaming = (judged: Judged, blames: unknown, { key }: ToolSettings): Judged => {
   if (blames === 'key' && key !== false) return ofKey(judged);
@@ -222,7 +241,7 @@ const unclear = (tool: string, why: string): Judged => {
     () =>
       `settle() of tool '${tool}': ${why}, so the call counts as ignored. Give { outcome: 'success' }, { error }, or { result }.`,
   );
-  return { outcome: 'ignored', category: 'unknown' };
+  return byCaller({ outcome: 'ignored', category: 'unknown' });
 };
 
 const categoryOf = (settlement: object, tool: string): ErrorCategory => {

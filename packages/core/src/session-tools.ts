@@ -2,14 +2,15 @@ import { show } from './checks/checks.ts';
 import { shortened } from './checks/names.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { FreshnessKind, FreshnessLabel } from './freshness/freshness.ts';
-import type { Judged } from './outcome.ts';
+import type { IgnoredFor, Judged } from './outcome.ts';
 import type { Reason } from './reasons.ts';
 import type { Route } from './routing/route.ts';
 import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolLookup, ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';
 
-type IgnoredBy = Partial<Record<ErrorCategory | 'key', number>>;
+type IgnoredAs = ErrorCategory | 'key' | `${ErrorCategory} ${IgnoredFor}`;
+type IgnoredBy = Partial<Record<IgnoredAs, number>>;
 
 /** The results of a tool's calls in one session, for reports (Q1). Its size grows with reasons, not with calls. */
 export interface ToolTally {
@@ -18,7 +19,7 @@ export interface ToolTally {
   readonly succeeded: number;
   readonly failed: number;
   readonly ignored: number;
-  /** The ignored calls by category; `key`: they blame one target (C14). */
+  /** The ignored calls by category, with why if the category does not say it; `key`: they blame one target (C14). */
   readonly ignoredBy: IgnoredBy;
   /** Tokens of failed calls (O4). */
   readonly tokensWasted: number;
@@ -86,14 +87,15 @@ export const tallyDecision = (tally: RunningTally, reason: Reason, route: Route 
 /** Counts a call that is over. `label`: its result was not fresh. */
 export const tallyOutcome = (
   tally: RunningTally,
-  { outcome, category = 'unknown', blames, tokens = 0 }: Judged,
+  { outcome, category = 'unknown', blames, tokens = 0, ignoredFor }: Judged,
   label: FreshnessLabel | undefined,
 ): void => {
   if (label !== undefined) tallyLabel(tally, label.kind);
   if (outcome === 'success') tally.succeeded += 1;
   else if (outcome === 'ignored') {
     tally.ignored += 1;
-    tally.ignoredBy = plusOne<ErrorCategory | 'key'>(tally.ignoredBy, blames === 'key' ? blames : category);
+    const name: IgnoredAs = ignoredFor === undefined ? category : `${category} ${ignoredFor}`;
+    tally.ignoredBy = plusOne<IgnoredAs>(tally.ignoredBy, blames === 'key' ? blames : name);
   } else {
     tally.failed += 1;
     tally.tokensWasted += tokens;

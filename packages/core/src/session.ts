@@ -247,7 +247,7 @@ class Session implements TreeRoot {
       // E3: one error that passes through nested guarded calls counts once.
       const isKnown = mayCount && 'error' in settlement && this.#errors?.has(permit, settlement.error) === true;
       let judged: Judged = found;
-      if (isKnown) judged = { ...found, outcome: 'ignored', blames: undefined };
+      if (isKnown) judged = { ...found, outcome: 'ignored', blames: undefined, ignoredFor: 'nested' };
       else if (found.unexplained !== undefined) judged = this.#byHistory(permit, found, found.unexplained);
       const late = this.#conclude(permit, judged, settlement, at);
       const counts = (isKnown || judged.outcome === 'failure' || isOfKey) && !late && isCounted(permit.reason);

@@ -25,6 +25,7 @@ import { type CircuitStore, circuitMoment } from './circuit-store.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
 import type { LimitView } from './limits/limit-view.ts';
+import type { IgnoredFor } from './outcome.ts';
 import type { Decision, PauseReason, Reason, SkipReason } from './reasons.ts';
 import { type RejectionFacts, rejectionText, waitOf } from './routing/message.ts';
 import type { ToolTally } from './session-tools.ts';
@@ -169,18 +170,25 @@ export interface IgnoredErrors {
 }
 
 const WHY_IGNORED: Readonly<Partial<Record<ErrorCategory | 'key', string>>> = {
-  tool_error: 'the tool answered that this request cannot be done, and nothing shows an outage',
+  tool_error: 'it is about this request, and nothing shows an outage',
   invalid_input: 'the arguments were wrong',
   denied: 'a person, a policy or another circuit refused the call',
   cancelled: 'the call was stopped from outside',
   key: 'it blames one target of the tool, and counts for that target alone',
 };
 
+const IGNORED_FOR: Readonly<Record<IgnoredFor, string>> = {
+  nested: 'it counts for a call within this one',
+  caller: 'the caller did not report it as a failure',
+};
+
 const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
   Object.entries(ignoredBy).map(([name, times]) => {
-    const category = name as ErrorCategory | 'key';
+    const [category, ignoredFor] = name.split(' ') as [ErrorCategory | 'key', IgnoredFor | undefined];
     const why =
-      WHY_IGNORED[category] ?? 'it counts for a call within this one, or the settings or the caller ignore it';
+      ignoredFor === undefined
+        ? (WHY_IGNORED[category] ?? 'the settings of the tool ignore it')
+        : IGNORED_FOR[ignoredFor];
     return { category, times, why };
   });
 

@@ -1,7 +1,7 @@
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { hashOfText } from '../loop-guard/digest.ts';
-import type { Judged } from '../outcome.ts';
+import { failsKey, type Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
 import { guarded, read, reportThrown, TEXT_LIMIT } from '../safely.ts';
 import type { CircuitSpec, ToolSettings } from '../tool.ts';
@@ -113,10 +113,9 @@ const nextOf = (
   at: Moment,
   degraded: boolean,
 ): Circuit => {
-  const { outcome, category = 'unknown', blames } = judged;
+  const { outcome, category = 'unknown' } = judged;
   if (outcome === 'success') return succeed(circuit, pass, judged, policy, at);
-  const isFailure = blames === 'key' || (outcome === 'failure' && pass.lease !== undefined);
-  if (!isFailure) return ignore(circuit, pass, { category }, policy, at);
+  if (!failsKey(judged, pass.lease !== undefined)) return ignore(circuit, pass, { category }, policy, at);
   return fail(circuit, pass, { ...judged, category, degraded, full: true }, policy, at);
 };
 

@@ -45,14 +45,31 @@ describe('Q1: errors that are not counted', () => {
     expect(session.explain('a').ignored).toEqual([
       { category: 'tool_error', times: 2, why: expect.stringContaining('nothing shows an outage') },
       { category: 'invalid_input', times: 1, why: 'the arguments were wrong' },
-      { category: 'network', times: 1, why: expect.stringContaining('ignore it') },
+      { category: 'network', times: 1, why: 'the caller did not report it as a failure' },
     ]);
     expect(session.explain('a').text).toBe(
-      '2 times, an error did not count (tool_error), because the tool answered that this request cannot be done, and nothing shows an outage.\n' +
+      '2 times, an error did not count (tool_error), because it is about this request, and nothing shows an outage.\n' +
         'Once, an error did not count (invalid_input), because the arguments were wrong.\n' +
-        'Once, an error did not count (network), because it counts for a call within this one, or the settings or the caller ignore it.',
+        'Once, an error did not count (network), because the caller did not report it as a failure.',
     );
     expect(session.explain('b')).toMatchObject({ ignored: [], text: '' });
+  });
+
+  test('C15: explain() tells an outage that the settings ignore from one that counts for a nested call (E3)', () => {
+    const { session } = bench({ tools: { a: { outcomes: { network: 'ignored', unusable: 'ignored' } }, b: {} } });
+    const refused = () => Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    session.acquire('a').settle({ error: refused() });
+    const [outer, error] = [session.acquire('b'), refused()];
+    session.acquire('c').settle({ error });
+    outer.settle({ error });
+    session.acquire('b').settle({ outcome: 'ignored', category: 'network' });
+    const text = (tool: string) => session.explain(tool).ignored.map(({ category, why }) => `${category}: ${why}`);
+    expect(text('a')).toEqual(['network: the settings of the tool ignore it']);
+    expect(text('b')).toEqual([
+      'network: it counts for a call within this one',
+      'network: the caller did not report it as a failure',
+    ]);
+    expect(report(session).tools.find(({ tool }) => tool === 'b')?.calls.ignoredErrors).toBe(2);
   });
 
   test('C14, C15: a failure of a key counts for the key alone, and explain() says so', () => {
