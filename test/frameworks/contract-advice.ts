@@ -105,4 +105,38 @@ export const advice = ({ harness, run, testIf }: Suite): void => {
     expect(heard[0]).toMatch(/ECONNREFUSED/);
     expect(heard[0]).not.toContain('of the news');
   });
+
+  const skippedInPlace = async (news: () => unknown): Promise<string | undefined> => {
+    const alternatives = [{ tool: 'news', adapt: (input: unknown) => input } as const];
+    const tools = { search: { failureThreshold: 1, alternatives }, news: { failureThreshold: 9 } };
+    const { session, decisions } = watchedSession({ tools });
+    const { heard } = await run({ session, tools: { search: failing, news }, script: [...asking(2), 'Done.'] });
+    expect(decisions).toEqual(['search: call', 'news: call', 'search: skip', 'news: call']);
+    return heard[1];
+  };
+
+  testIf(['inPlace'], 'R5: after a skip too, the model reads that the alternative did not answer', async () => {
+    const heard = async (text: string) =>
+      skippedInPlace(async () => {
+        throw new Error(text);
+      });
+    expect(await heard('No rows found')).toMatch(
+      unanswered('could not answer this call\\. Call it with other arguments'),
+    );
+    expect(await heard('HTTP 503')).toMatch(unanswered('failed too\\. Continue without them'));
+    if (harness.lacks.errorText === undefined) expect(await heard('No rows found')).toContain('No rows found');
+  });
+
+  testIf(['inPlace', 'inBandErrors'], 'R5: so it does of an alternative that reports an error', async () => {
+    const heard = await skippedInPlace(async () => harness.inBand('HTTP 503'));
+    expect(heard).toMatch(unanswered('failed too\\. Continue without them'));
+    expect(heard).toContain('HTTP 503');
+  });
 };
+
+/** The advice after a skip whose alternative ended like this. */
+const unanswered = (how: string): RegExp =>
+  new RegExp(
+    `<breakerbox>Tool 'search' is not available now: the last calls failed \\(network\\)\\. Do not call it now\\. It may work again in .*'news' was called instead, and ${how}`,
+    's',
+  );

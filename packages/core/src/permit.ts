@@ -138,7 +138,10 @@ export class SessionPermit implements Permit, Ticket {
   readonly passes: readonly Pass[];
   readonly rejection: RejectionFacts | undefined;
   readonly serial: number;
-  /** R5: what the next call would be rejected with, once this one has failed; undefined if it would be made. */
+  /**
+   * R5: what the next call would be rejected with, once this one has failed; undefined if it would be made. Of a call that was rejected: why
+   * it was, once its alternative has not answered in place.
+   */
   advice: RejectionFacts | undefined;
   readonly ledger: Ledger;
   readonly atMs: number;
@@ -222,7 +225,7 @@ export class SessionPermit implements Permit, Ticket {
   }
 
   get route(): Route | undefined {
-    return (this.rejection ?? this.advice)?.route;
+    return (this.advice ?? this.rejection)?.route;
   }
 
   get context(): Context {
@@ -287,10 +290,9 @@ export class SessionPermit implements Permit, Ticket {
 }
 
 const messageOf = ({ rejection, advice }: SessionPermit, relayed?: Relayed): string => {
-  if (rejection !== undefined)
-    return written(rejectionText(relayed === undefined ? rejection : { ...rejection, relayed }));
-  if (advice === undefined) return '';
-  return adviceText(relayed === undefined ? advice : { ...advice, relayed });
+  if (advice !== undefined) return adviceText(relayed === undefined ? advice : { ...advice, relayed });
+  if (rejection === undefined) return '';
+  return written(rejectionText(relayed === undefined ? rejection : { ...rejection, relayed }));
 };
 
 /** M7: the message of a permit, as the relay of an MCP server tells it. */
@@ -326,9 +328,9 @@ export const callDeadline = (permit: Permit): Deadline | undefined =>
     ? permit.limits.run.deadline(permit.atMs)
     : undefined;
 
-/** R5: the alternative of a failed call did not answer in place. From then on the advice says that instead of its route. */
+/** R5: the alternative of a failed or skipped call did not answer in place. From then on the advice says that instead of its route. */
 export const dropAlternative = (permit: Permit, end: TriedEnd): void => {
-  if (!(permit instanceof SessionPermit) || permit.advice?.route?.kind !== 'alternative') return;
-  const { advice } = permit;
-  permit.advice = { ...advice, route: { kind: 'defer' }, tried: { tool: permit.advice.route.tool, end } };
+  const facts = permit instanceof SessionPermit ? (permit.advice ?? permit.rejection) : undefined;
+  if (facts?.route?.kind !== 'alternative') return;
+  (permit as SessionPermit).advice = { ...facts, route: { kind: 'defer' }, tried: { tool: facts.route.tool, end } };
 };

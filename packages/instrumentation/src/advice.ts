@@ -236,3 +236,19 @@ export const notice = (error: unknown, advice: string): void => {
  */
 export const unavailableNotice = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null ? notices.get(error) : undefined;
+
+/** An error with the advice, in the form that its reader needs. Without a form only its notice has the advice. */
+export const adviseError = (error: unknown, advice: string, form: Advise | undefined): unknown => {
+  notice(error, advice); // Tools may throw the same error again.
+  if (advice === '' || form === undefined) return error;
+  const advised = orUndefined(() => (form.error ?? advisedError)(error, advice)) ?? error;
+  notice(advised, advice);
+  return advised;
+};
+
+/** The same for a result that reports an error. */
+export const adviseResult = <Value>(value: Value, advice: string, form: Advise | undefined): Value => {
+  notice(value, advice);
+  if (form === undefined) return value;
+  return (orUndefined(() => (form.result ?? advisedResult)(value, advice)) ?? value) as Value;
+};

@@ -1,11 +1,21 @@
 import { type AlternativeRoute, labelled } from '@breakerbox/core';
-import { annotated, asClause, atOnce, LOSS, quoteTool, safely, type TriedEnd } from '@breakerbox/core/internal';
+import {
+  annotated,
+  asClause,
+  atOnce,
+  dropAlternative,
+  LOSS,
+  quoteTool,
+  safely,
+  type TriedEnd,
+} from '@breakerbox/core/internal';
 import type { Rejection } from './acquire.ts';
+import { type Advise, adviseError, adviseResult } from './advice.ts';
 import type { Run } from './run.ts';
 
 /** The answer in place of a call, or the error that the other tool threw. */
 export type Answer = ({ readonly value: unknown } | { readonly error: unknown }) & {
-  /** Why it is no answer: the other tool threw, or reported an error. */
+  /** Why it is no answer: the tool threw or reported an error. Undefined for an end that says nothing about the tool, such as an abort. */
   readonly unanswered?: TriedEnd | undefined;
 };
 
@@ -13,7 +23,7 @@ export type Answer = ({ readonly value: unknown } | { readonly error: unknown })
 export const answerOf = (end: Promise<unknown>, unanswered: () => TriedEnd | undefined): Promise<Answer> =>
   end.then(
     (value) => ({ value, unanswered: unanswered() }),
-    (error: unknown) => ({ error, unanswered: unanswered() ?? 'failed' }),
+    (error: unknown) => ({ error, unanswered: unanswered() }),
   );
 
 /** The value of an answer. Throws the error of another tool that threw. */
@@ -37,17 +47,19 @@ export interface FallbackOptions {
   readonly label?: typeof labelled | undefined;
   /** Adds the note to the alternative's result. Default: core's `annotated`. */
   readonly note?: typeof annotated | undefined;
+  /** How the model reads the advice after an error of the alternative (R5). Default: not at all, because a program gets the error. */
+  readonly advise?: Advise | undefined;
 }
 
 /**
  * The answer to a call that may not run: the last good result (F2), or an alternative that is called in place (R4), at most one hop.
  * Undefined if there is neither. The promise gives undefined if the alternative may not be called either, and rejects if the
- * alternative throws.
+ * alternative throws. An alternative that did not answer ends with the advice, which says why the first tool was not called (R5).
  */
 export const fallbackFor = (
   permit: Rejection,
   input: unknown,
-  { find, label = labelled, note = annotated }: FallbackOptions,
+  { find, label = labelled, note = annotated, advise }: FallbackOptions,
 ): Promise<{ readonly value: unknown } | undefined> | undefined => {
   const { tool, route } = permit;
   if (route?.kind === 'stale') return Promise.resolve({ value: label(route.result, route.label) });
@@ -56,7 +68,13 @@ export const fallbackFor = (
   return (async () => {
     const adapted = adaptedInput(tool, route, input);
     const answer = adapted && (await call(adapted.input));
-    return answer && { value: note(valueIn(answer), 'note', noteOf(tool, route)) };
+    if (answer === undefined) return undefined;
+    const { unanswered } = answer;
+    if (unanswered !== undefined) dropAlternative(permit, unanswered);
+    const advised = unanswered === undefined ? undefined : permit.message;
+    if ('error' in answer) throw advised === undefined ? answer.error : adviseError(answer.error, advised, advise);
+    const value = note(answer.value, 'note', noteOf(tool, route));
+    return { value: advised === undefined ? value : adviseResult(value, advised, advise) };
   })();
 };
 
@@ -90,11 +108,12 @@ export const orAlternative = async <Output>(
   if (route?.kind === 'alternative' && call !== undefined) {
     const adapted = adaptedInput(tool, route, input);
     const answer = adapted && (await call(adapted.input, LONGEST_MS).catch(asFailed));
-    if (answer !== undefined && answer.unanswered === undefined) {
-      return note(valueIn(answer), 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
+    if (answer !== undefined && 'value' in answer && answer.unanswered === undefined) {
+      return note(answer.value, 'note', noteOf(tool, route, `which failed (${failed})`)) as Output;
     }
     caller?.throwIfAborted();
-    if (adapted !== undefined) ended = run.withoutAlternative(answer?.unanswered ?? 'rejected') ?? ended;
+    if (adapted !== undefined)
+      ended = run.withoutAlternative(answer ? (answer.unanswered ?? 'failed') : 'rejected') ?? ended;
   }
   if ('error' in ended) throw ended.error;
   return ended.value as Output;

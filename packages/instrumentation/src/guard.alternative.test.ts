@@ -1,7 +1,7 @@
 import { type Alternative, BreakerboxConfigError, type ToolConfig } from '@breakerbox/core';
 import { diag } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type GuardOptions, guard } from './index.ts';
+import { type GuardOptions, guard, unavailableNotice } from './index.ts';
 import { listenToDiag } from './test-support/diagnosed.ts';
 import { read, startServer, type TestServer } from './test-support/http-server.ts';
 import { rejectionOf } from './test-support/rejection.ts';
@@ -128,6 +128,46 @@ describe('R4: an alternative with adapt is called', () => {
     server.answer('/news/x', 500);
     await expect(web('/x')).rejects.toMatchObject({ message: 'HTTP 500', status: 500 });
     expect(watched.outcomes).toEqual(['web: failure, server', 'news: failure, server']);
+  });
+
+  test('R5, E3: the notice of its error says why the first tool was not called, and what to do', async () => {
+    const { web } = outage(route());
+    server.answer('/news/x', 404);
+    const error = await web('/x').catch((thrown) => thrown);
+    expect(error).toMatchObject({ message: 'HTTP 404' });
+    expect(unavailableNotice(error)).toMatch(
+      /^Tool 'web' is not available now: the last calls failed \(server\)\. Do not call it now\. It may .* 'news' was called instead, and could not answer this call\. Call it with other arguments, or continue without it, and say in your answer what is missing\.$/,
+    );
+    server.answer('/news/y', 500);
+    const failed = await web('/y').catch((thrown) => thrown);
+    expect(unavailableNotice(failed)).toMatch(
+      /'news' was called instead, and failed too\. Continue without them, and say/,
+    );
+  });
+
+  test('R5: so it does after a block of the same call', async () => {
+    const alternatives = [{ tool: 'news', adapt: (path: unknown) => `/news${path}` }];
+    const watched = watchedSession({ loopGuard: { repeats: 1 }, tools: { web: { alternatives }, news: {} } });
+    const web = page(watched, 'web', { alternatives: { news: page(watched, 'news') } });
+    server.answer('/x', 404);
+    server.answer('/news/x', 404);
+    await expect(web('/x')).rejects.toThrow('HTTP 404');
+    expect(unavailableNotice(await web('/x').catch((thrown) => thrown))).toMatch(
+      /^Tool 'web' was not called: .* Do not repeat it: change .* 'news' was called instead, and could not answer/,
+    );
+  });
+
+  test('R5: the rejection of a tool within the alternative stays as it is', async () => {
+    const watched = route();
+    const inner = watchedSession({ tools: { books: { failureThreshold: 1 } } });
+    open(inner, 'books', 'server');
+    const books = guard(inner.session, 'books', async (_: string) => '');
+    const news = guard(watched.session, 'news', (path: string) => books(path));
+    const web = page(watched, 'web', { alternatives: { news } });
+    open(watched, 'web', 'server');
+    const error = await rejectionOf(web('/x'));
+    expect(error).toMatchObject({ tool: 'books' });
+    expect(unavailableNotice(error)).toBeUndefined();
   });
 
   test('R4: without adapt, or if it is not given, it is left to the caller', async () => {

@@ -86,12 +86,13 @@ export const runTool = async <Output>(
   format: ResponseFormat<Output>,
 ): Promise<Output> => {
   const permit = request.rejection ?? acquireFor(adapter, request);
-  const { reject, find = findNone, label, note } = format;
+  const { reject, find = findNone, label, note, advise = BY_DEFAULT } = format;
   if (!isRejected(permit)) {
     const [run, end] = execute(adapter, request, permit, executor, format);
     return find === findNone ? end : orAlternative(permit.tool, run, end, request.input, { find, note });
   }
-  const answer = await fallbackFor(permit, request.input, { find, label: label as FallbackOptions['label'], note });
+  const forms = { find, label: label as FallbackOptions['label'], note, advise };
+  const answer = await fallbackFor(permit, request.input, forms);
   return answer === undefined ? reject(permit) : (answer.value as Output);
 };
 

@@ -8,7 +8,7 @@ import {
 } from '@breakerbox/core';
 import { callDeadline, dropAlternative, reportThrown, type TriedEnd } from '@breakerbox/core/internal';
 import { context } from '@opentelemetry/api';
-import { advisedError, advisedResult, notedResult, notice } from './advice.ts';
+import { adviseError, adviseResult, notedResult, notice } from './advice.ts';
 import { isDeadline, isWithin, noteStopped, type Start, watchLimits } from './call-limits.ts';
 import { type Judge, plainJudge } from './judging.ts';
 import { calls, endCall, type RunningCall, runningCall, withinCall } from './running-calls.ts';
@@ -182,23 +182,16 @@ export class Run {
 
   #advisedResult<Value>(value: Value, advice: string): Value {
     this.#end = { value };
-    notice(value, advice);
-    const { advise } = this.#reading;
-    if (advise === undefined) return value;
-    const give = advise.result ?? advisedResult;
-    return (orUndefined(() => give(value, advice)) ?? value) as Value;
+    return adviseResult(value, advice, this.#reading.advise);
   }
 
   #advised(error: unknown): unknown {
     this.#end = { error };
     const advice = this.#category === undefined ? '' : this.#permit.message;
-    notice(error, advice); // Tools may throw the same error again.
-    if (advice === '') return error;
     const { advise } = this.#reading;
-    if (advise === undefined) return error;
-    const advised = orUndefined(() => (advise.error ?? advisedError)(error, advice)) ?? error;
-    notice(advised, advice);
-    return advised;
+    if (advise !== undefined) return adviseError(error, advice, advise);
+    notice(error, advice);
+    return error;
   }
 
   /** The caller does not need the rest. */

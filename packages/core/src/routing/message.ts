@@ -105,19 +105,24 @@ export const rejectionText = (facts: RejectionFacts): string => {
   if (reason === 'limit_reserved')
     return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. Wait for their results, or finish. ${SKIP_MARK}`;
   if (reason !== 'repeat') return `${skipText(facts, 'is unavailable')} ${insteadOf(facts)} ${SKIP_MARK}`;
+  return `${repeatText(facts)} ${SKIP_MARK}`;
+};
+
+const repeatText = (facts: RejectionFacts): string => {
   const advice = 'Do not repeat it: change the arguments, or do something else first.';
-  return `Tool ${quoteTool(tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)} ${SKIP_MARK}`;
+  return `Tool ${quoteTool(facts.tool)} was not called: ${whyOf(facts)}. ${advice} ${insteadOf(facts)}`;
 };
 
 /**
- * R5: the same after a call that was made, and left its tool unavailable. It has neither the mark nor the words by which guards recognise
- * a call that was not made.
+ * R5: the same after a call that was made, and left its tool unavailable, or whose alternative was called instead and did not answer. It
+ * has neither the mark nor the words by which guards recognise a call that was not made.
  */
 export const adviceText = (facts: RejectionFacts): string => {
   if (isPause(facts)) {
     const stop = facts.relayed?.stop ?? 'Call no more tools, not even those that still work.';
     return [pauseText(facts), stop, afterPause(facts), ...insteadOnPause([facts])].join(' ');
   }
+  if (facts.reason === 'repeat') return repeatText(facts);
   const { route } = facts;
   const instead =
     route?.kind === 'stale'

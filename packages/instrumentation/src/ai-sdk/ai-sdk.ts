@@ -249,7 +249,7 @@ const answerFallback = (
   adapter: AiSdkContext,
 ): ReturnType<Execute> => {
   const find = (other: string): DirectCall | undefined => directCall(tool, other, options, adapter);
-  const answer = fallbackFor(permit, input, { find, label: labelOf(tool) });
+  const answer = fallbackFor(permit, input, { find, label: labelOf(tool), advise: {} });
   if (answer === undefined) throw new ToolUnavailableError(permit);
   const value = answer.then((found) => {
     if (found === undefined) throw new ToolUnavailableError(permit);

@@ -238,7 +238,8 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
         return answer === undefined ? REJECTED : valueIn(answer);
       });
       const end = other.runAsync({ args, toolContext: context });
-      const ended = await answerOf(end, () => answer?.unanswered);
+      // Without an answer, ADK rejected the arguments.
+      const ended = await answerOf(end, () => (answer === undefined ? 'unanswered' : answer.unanswered));
       return 'value' in ended && ended.value === REJECTED ? undefined : ended;
     };
   };

@@ -194,7 +194,7 @@ export function guardMcpClient<Client extends McpClient>(
       const [running, end] = run(permit, params);
       return orAlternative(permit.tool, running, end, input, { find });
     }
-    const answer = await fallbackFor(permit, input, { find, label: staleResult });
+    const answer = await fallbackFor(permit, input, { find, label: staleResult, advise: {} });
     return answer === undefined ? rejectionOf(permit.message) : answer.value;
   };
 
