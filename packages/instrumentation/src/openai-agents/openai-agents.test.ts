@@ -138,6 +138,29 @@ describe('the SDK around the tool', () => {
     },
   );
 
+  it.each([
+    ['its text', undefined, /^Tool 'search' timed out after 20ms\.\n<breakerbox>/],
+    ['the text of your function', async () => 'too slow', /^too slow\n<breakerbox>/],
+  ])('R5: after a timeout of the SDK, the advice follows %s', async (_, timeoutErrorFunction, words) => {
+    const guarded = guardToolFactory(tool, fragile().session);
+    const execute = () => new Promise<string>(() => {});
+    const made = guarded({ ...search, execute, timeoutMs: 20, ...(timeoutErrorFunction && { timeoutErrorFunction }) });
+    expect((await runAgent([made], [[ask('x')], 'Done.'])).heard).toEqual([expect.stringMatching(words)]);
+  });
+
+  it.each([
+    ['a part', { type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:9' } as const],
+    ['a list of parts', [{ type: 'text', text: 'connect ECONNREFUSED 127.0.0.1:9' } as const]],
+  ])('R5: the model reads the advice after an error that %s reports', async (_, output) => {
+    const { session } = watchedSession({ tools: { pay: { failureThreshold: 1 } } });
+    const pay = { name: 'pay', description: 'Pays', parameters: z.object({ sum: z.number() }) };
+    const made = guardToolFactory(tool, session)({ ...pay, execute: async () => output });
+    const { heard } = await runAgent([made], [[{ tool: 'pay', input: { sum: 1 } }], 'Done.']);
+    expect(heard).toEqual([
+      expect.stringMatching(/ECONNREFUSED 127.0.0.1:9\n<breakerbox>Tool 'pay' is not available now/),
+    ]);
+  });
+
   it('a call that waits for a person is decided when it is made, in any process that continues', async () => {
     const watched = watchedSession();
     const execute = vi.fn(async () => 'found');

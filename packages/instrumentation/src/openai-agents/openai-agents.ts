@@ -1,5 +1,5 @@
 import { BreakerboxUsageError } from '@breakerbox/core';
-import { isObject, safely } from '@breakerbox/core/internal';
+import { isObject, read, safely } from '@breakerbox/core/internal';
 import { diag } from '@opentelemetry/api';
 import { declareTools, type SessionFinder, type SessionSource, sessionFinder } from '../acquire.ts';
 import { type Advise, advisedError, advisedText, unavailableNotice } from '../advice.ts';
@@ -23,6 +23,7 @@ import {
 import type { CallEnd } from '../settlement.ts';
 import { orUndefined } from '../untrusted.ts';
 import {
+  adviseForAgents,
   adviseUnchecked,
   isCheckingSchema,
   labelForAgents,
@@ -139,7 +140,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
       : undefined;
     const execute: Execute = (...call) => run(name, given, call, factory, asked);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
-    const { outputSchema, errorFunction, isEnabled = true } = given;
+    const { outputSchema, errorFunction, timeoutMs, timeoutErrorFunction = textOfTimeout, isEnabled = true } = given;
     const created = create({
       ...given,
       execute,
@@ -155,6 +156,12 @@ export function guardToolFactory<Factory extends ToolFactory>(
       ...(typeof errorFunction === 'function' && {
         errorFunction: advising(errorFunction as Parameters<typeof advising>[0]),
       }),
+      // A schema would reject the advice.
+      ...(timeoutMs !== undefined &&
+        outputSchema === undefined &&
+        typeof timeoutErrorFunction === 'function' && {
+          timeoutErrorFunction: advising(timeoutErrorFunction as Parameters<typeof advising>[0]),
+        }),
       ...(isCheckingSchema(outputSchema) && { outputSchema: lenient(outputSchema) }),
     });
     const { name } = created; // The framework replaces characters that a model cannot use.
@@ -192,6 +199,9 @@ const advising =
     return typeof text === 'string' && advice !== undefined ? advisedText(text, advice) : text;
   };
 
+/** The SDK's own text for a time-out. */
+const textOfTimeout = (_: unknown, timeout: unknown): unknown => read(timeout, 'message');
+
 type Execute = (input: unknown, context?: unknown, details?: CallDetails) => unknown;
 
 /** The third argument of a tool's function. */
@@ -206,6 +216,7 @@ interface ToolOptions {
   readonly outputSchema?: unknown;
   /** The SDK's limit of the tool, in milliseconds. */
   readonly timeoutMs?: number | undefined;
+  readonly timeoutErrorFunction?: unknown;
   readonly errorFunction?: unknown;
   readonly needsApproval?: unknown;
   readonly isEnabled?: unknown;
@@ -264,6 +275,7 @@ const run = (
 /** The error itself goes to the tool's `errorFunction`, and the advice after that function's text. */
 const ADVISE: Advise = {
   error: (error, advice) => (isObject(error) ? error : advisedError(error, advice)),
+  result: adviseForAgents,
 };
 
 /**

@@ -15,6 +15,10 @@ export const labelForAgents: typeof labelled = (result: unknown, label: Freshnes
 export const noteForModel: typeof annotated = (result, key, words) =>
   withParts(result, (whole) => annotated(whole, key, words));
 
+/** The advice after an error, in the same results. */
+export const adviseForAgents = (result: unknown, advice: string): unknown =>
+  withParts(result, (whole) => advisedResult(whole, advice));
+
 const withParts = (result: unknown, change: (whole: unknown) => unknown): unknown => {
   const parts = partsOf(result);
   return parts === undefined ? change(result) : (change({ content: parts }) as { content: unknown }).content;
