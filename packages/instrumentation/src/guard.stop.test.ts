@@ -211,6 +211,30 @@ describe("the caller's abort", () => {
   });
 });
 
+describe("O10: a tool's own controller", () => {
+  const abort = async (): Promise<never> => {
+    const own = new AbortController();
+    own.abort();
+    return Promise.reject(own.signal.reason);
+  };
+  test.each<[string, (message: string, error: Error) => unknown]>([
+    ['the error as it is', (_, error) => Promise.reject(error)],
+    ['an error with its message', (message) => Promise.reject(new Error(message))],
+    ['an error with a prefix', (message) => Promise.reject(new Error(`Search failed: ${message}`))],
+    ['an object', (message) => ({ error: message })],
+    ['an MCP result', (message) => ({ isError: true, content: [{ type: 'text', text: message }] })],
+    ['the error, returned', (_, error) => error],
+    ['a string', (message) => `Error: ${message}`],
+  ])('O10: counts as a timeout: %s', async (_, end) => {
+    const { session, outcomes } = watchedSession();
+    const search = guard(session, 'search', (_given: { page: number }) =>
+      abort().catch((error) => end(error.message, error)),
+    );
+    await search({ page: 1 }).catch(() => {});
+    expect(outcomes).toEqual(['search: failure, timeout']);
+  });
+});
+
 describe('the end of the time of a run', () => {
   const deadline = { name: 'TimeoutError', message: expect.stringContaining('deadline') };
 

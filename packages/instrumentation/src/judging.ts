@@ -82,8 +82,9 @@ export interface Judge {
    * The error that a result reports; `null` for a success.
    *
    * @param evidence The value that the classifier reads in place of the result, if a framework reports errors in its own way.
+   * @param signal The tool's signal, which has not fired (O10).
    */
-  returned(result: unknown, input: unknown, evidence?: unknown): Classification | null;
+  returned(result: unknown, input: unknown, evidence?: unknown, signal?: AbortSignal): Classification | null;
   /**
    * Why a tool threw, or was stopped by this signal.
    *
@@ -137,13 +138,14 @@ class ToolJudge implements Judge {
     return key ? this.#ask('key', () => key(input, this.#tool), asKey) : undefined;
   }
 
-  returned(result: unknown, input: unknown, evidence: unknown = result): Classification | null {
+  returned(result: unknown, input: unknown, evidence: unknown = result, signal?: AbortSignal): Classification | null {
     const { isFailure, classify } = this.#options;
     const failure = isFailure && this.#ask('isFailure', () => isFailure(result, this.#tool), asFailure);
     if (failure !== undefined) return failure;
     const classified = classify && this.#classified(result, true);
     if (classified !== undefined) return classified;
-    const found = readReturned(evidence, { input, kind: this.#kind, tool: this.#name });
+    const call = { input, kind: this.#kind, tool: this.#name };
+    const found = readReturned(evidence, signal === undefined ? call : { ...call, signal });
     if (found === undefined) return null;
     const verdict = this.#blaming(found, input);
     // The call was not aborted, because its signal would have shown that before.

@@ -115,11 +115,12 @@ export class Run {
   returned<Value>(result: Value): Value {
     this.#unwatch?.();
     const permit = this.#permit;
-    const { input } = this.#start;
+    const { input, isToolsSignal = true } = this.#start;
+    const signal = isToolsSignal ? this.signal : undefined;
     const { known, tokens, freshness, label = labelled } = this.#reading;
     const settlement = known
-      ? settlementOf({ result }, this.#judge, input, known)
-      : { result, verdict: this.#judge.returned(result, input) };
+      ? settlementOf({ result }, this.#judge, input, known, signal)
+      : { result, verdict: this.#judge.returned(result, input, result, signal) };
     this.#settle(
       tokens || freshness ? { ...settlement, ...readResult(permit.tool, this.#reading, result) } : settlement,
     );

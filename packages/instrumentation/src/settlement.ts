@@ -44,9 +44,13 @@ export const settlementOf = (
 ): Settlement => {
   const found = known && orUndefined(() => known(end));
   if (found !== undefined && 'outcome' in found) return found;
-  if (!('error' in end)) return { result: end.result, verdict: judge.returned(end.result, input, found?.result) };
+  if (!('error' in end))
+    return { result: end.result, verdict: judge.returned(end.result, input, found?.result, signal) };
   if (found !== undefined) {
-    return { result: found.result, verdict: judge.byOption(end.error) ?? judge.returned(found.result, input) };
+    return {
+      result: found.result,
+      verdict: judge.byOption(end.error) ?? judge.returned(found.result, input, undefined, signal),
+    };
   }
   return ignoredRejection(end.error) ?? { error: end.error, verdict: judge.thrown(end.error, input, signal) };
 };

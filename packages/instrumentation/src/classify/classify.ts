@@ -136,6 +136,7 @@ const messageAlone = (result: unknown, context: ReadContext | undefined): Verdic
   if (call.reads && !isOfTool(text, call)) return undefined;
   if (isLibrary && call.reports) return undefined;
   const prose = readProse(withoutInput(text, call.quoted), call.kind);
+  if (prose?.code === 'ABORTED') return call.reports ? undefined : outageOnly(text, call); // O10
   return prose && isOutage(prose.category) && (prose.hard || GATEWAY.test(text))
     ? unmarked(verdictOn(text, call))
     : undefined;

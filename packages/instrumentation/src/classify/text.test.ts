@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { classifyError, classifyResult } from '../test-support/classify/verdicts.ts';
+import { readReturned, readThrown } from './classify.ts';
 import { labelMeaning, readProse } from './text.ts';
 
 const category = (text: string): string => classifyError(new Error(text), { unixMs: 0 }).category;
@@ -29,6 +30,73 @@ describe('O2: what is before a text', () => {
     expect(readProse('cannot load gopher://a.example: fetch failed', 'fetch')).toEqual(unserved);
     expect(readProse('cannot load https://a.example: fetch failed', 'fetch')?.sign).toBe('a connection failed');
     expect(readProse('cannot load gopher://a.example: fetch failed')?.sign).toBe('a connection failed');
+  });
+});
+
+describe('O10: the text of an abort, while the signal of the call has not fired', () => {
+  const { signal } = new AbortController();
+  const call = { tool: 'make_thing', input: { name: 'lamp' }, signal };
+  const content = (text: string) => ({ isError: true, content: [{ type: 'text', text }] });
+  const shapes = (text: string) => [
+    readThrown(new Error(text), call),
+    readThrown(text, call),
+    readReturned({ error: text }, call),
+    readReturned({ success: false, message: text }, call),
+    readReturned({ id: 7, error: text }, call),
+    readReturned(content(text), call),
+  ];
+
+  it.each([
+    'This operation was aborted',
+    'The operation was aborted.',
+    'The operation was aborted. ',
+    'The user aborted a request.',
+    'Search failed: The user aborted a request.',
+    'canceled',
+    'aborted',
+    'Aborted',
+    'Search failed: canceled',
+    'Error while searching (page 2): aborted',
+    'AbortError',
+    'Lookup: AbortError: This operation was aborted',
+    'Request was aborted.',
+    'Request aborted',
+    'signal is aborted without reason',
+    'The operation was canceled.',
+    'A task was canceled.',
+    'This operation was aborted\n    at new DOMException (node:internal:1:1)',
+  ])('O10: timeout: %s', (text) => {
+    expect(shapes(text)).toMatchObject(Array(6).fill({ category: 'timeout', blames: 'tool', judgedBy: 'evidence' }));
+    expect(readReturned(`Error: ${text}`, call)).toMatchObject({ category: 'timeout', marked: false });
+    expect(readThrown(new Error(text)).category).toBe('cancelled');
+    expect(readThrown(new Error(text), { ...call, signal: AbortSignal.abort() }).category).toBe('cancelled');
+  });
+
+  it.each([
+    ['cancelled', 'Cancelled'],
+    ['cancelled', 'Canceled'],
+    ['cancelled', 'Operation cancelled'],
+    ['cancelled', 'The operation was cancelled by the user'],
+    ['cancelled', 'User aborted'],
+    ['cancelled', 'MCP error -32000: Request was cancelled'],
+    ['cancelled', 'The request was aborted by the customer: too late'],
+    ['tool_error', 'Payment failed: canceled'],
+    ['tool_error', 'The order was canceled'],
+    ['tool_error', 'Order 17: canceled'],
+    ['tool_error', 'Status: canceled'],
+    ['unknown', 'Payment aborted by the customer'],
+  ])('O10: %s, of a person or an order: %s', (wanted, text) => {
+    expect(readThrown(new Error(text), call).category).toBe(wanted);
+    expect(readReturned(content(text), call)?.category).toBe(wanted === 'unknown' ? 'tool_error' : wanted);
+    expect(readReturned(text, call)).toBeUndefined();
+  });
+
+  it('O9, O10: a line without a mark is a success of a tool that reports or reads, and without a signal', () => {
+    const text = 'Error: This operation was aborted';
+    expect(readReturned(text, { ...call, tool: 'get_job_result' })).toBeUndefined();
+    expect(readReturned(text, { ...call, input: { query: 'zebra' } })).toBeUndefined();
+    expect(readReturned(text, { tool: 'make_thing' })).toBeUndefined();
+    expect(readReturned('This operation was aborted', call)).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@ import { grpcStatus, isError, type Meaning, namedCode, read, readText } from '@b
 import { headingsOf } from './error-text.ts';
 import type { ToolKind } from './kind.ts';
 import { classMeaning, signsIn } from './signs.ts';
-import { ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
+import { ABORTED, ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
@@ -26,7 +26,10 @@ export const readProse = (text: string, kind?: ToolKind): (Meaning & Pick<Hint, 
       .replaceAll(/\\[nrt]/g, ' ')
       .replace(OBJECT, '…')
       .replace(WRAPPED, '');
-  const first = hintIn(FIRST, plainOf(text));
+  const plain = plainOf(text);
+  const first = hintIn(FIRST, plain);
+  if ((!first || first.category === 'cancelled') && ABORTED.some((pattern) => pattern.test(plain)))
+    return { category: 'cancelled', sign: 'it was aborted', code: 'ABORTED', hard: true };
   if (first) return first;
   const stripped = plainOf(edgesOf(text));
   const unserved = kind === 'fetch' && /\b(?!https?:)[a-z]{2,10}:\/\/\S/i.test(stripped);

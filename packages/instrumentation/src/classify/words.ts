@@ -50,6 +50,19 @@ export const FIRST =
     ^[^]*?\b(?:locator|selector|element|elementHandle|getBy\w+|waitFor\w+|waiting for (?:text|function))\b
   cancelled ! it was aborted: \bAbortError\b|\b(?:this|the) (?:operation|request|call) was (?:aborted|cancell?ed)\b(?! due)|\buser aborted
     |^(?:(?:the )?(?:request|operation|call) )?(?:was )?(?:aborted|cancell?ed)\W*$`);
+
+/** What libraries say when a signal fires, alone or after a prefix. People say the last two words of an order. */
+const ABORT = [
+  r`(?:[^\n]{0,160}:[\s"']{1,3})?(?:AbortError|th(?:is|e) operation was aborted|the user aborted a request|(?:the )?request (?:was )?aborted|signal is aborted without reason|the operation was canceled|a task was canceled)`,
+  r`(?![^\n:]*\b(?:order|payment|transaction|transfer|booking|reservation|subscription|job|task|run|build|workflow)s?\b)[^\n:]{0,80}(?:fail(?:ed|ure)|error|exception)\b[^\n:]{0,60}:[\s"']{1,3}(?:aborted|canceled)`,
+];
+const ALONE = r`[^\w\n]*(?:\s*$|\n\s+at )`;
+/** O10: the whole text of an abort. "Canceled" and "Cancelled" may be a person's answer. */
+export const ABORTED: readonly RegExp[] = [
+  new RegExp(`^(?:${ABORT.join('|')})${ALONE}`, 'i'),
+  new RegExp(`^(?:[Aa]borted|canceled)${ALONE}`),
+];
+
 /** About a customer's payment, not about our account. */
 export const DECLINED = FIRST.slice(0, 1);
 
