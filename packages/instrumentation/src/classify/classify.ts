@@ -50,7 +50,7 @@ const payloadOf = (result: unknown): unknown => {
 };
 
 const verdictOnResult = (result: unknown, found: core.ErrorResult, call: Call): Verdict | undefined => {
-  if (call.finds && Array.isArray(core.read(result, 'errors'))) return undefined;
+  if (call.finds && core.isObject(core.read(result, 'errors'))) return undefined;
   if (found.weak) return call.reads && !isBare(result, call) ? undefined : outageOnly(ownText(result), call);
   const verdict = answerOr(verdictOn(found.error, call));
   const judged: Verdict = found.invalid ? { ...verdict, category: 'invalid_input' } : verdict;

@@ -23,6 +23,14 @@ describe('O9: results that say that they are errors', () => {
     ['tool_error', { error: { title: 'Sold out', instance: '/seats/3' } }],
     ['server', { errors: [{ message: 'Internal server error' }], data: null }],
     ['timeout', { errors: ['request timed out'], data: { user: null } }],
+    ['server', { errors: 'Service Unavailable' }],
+    ['permission', { errors: '[API] Invalid API key or access token (unrecognized login or wrong password)' }],
+    ['server', { errors: { base: ['Service Unavailable'] } }],
+    ['server', { message: 'Request failed', errors: { base: 'Service Unavailable' } }],
+    ['network', { errors: 'connect ECONNREFUSED 10.0.0.1:443', page: 2 }],
+    ['tool_error', { errors: 'Not Found' }],
+    ['tool_error', { errors: { title: ["can't be blank"], sku: ['has already been taken'] } }],
+    ['tool_error', { errors: { base: [{ nested: ['Service Unavailable'] }] } }],
     ['network', { errors: [{ message: 'fetch failed', path: ['user'], locations: [] }], data: { user: null } }],
     ['server', { error: { message: 'The model is busy', type: 'server_error', code: null } }],
     ['network', { error: { code: 503, message: 'Come back', status: 'UNAVAILABLE' } }],
@@ -105,7 +113,9 @@ describe('O9: results that say that they are errors', () => {
     for (const tool of ['validate_config', 'verify_plan', 'lint', 'list_errors', 'get_log', 'top_problems'])
       expect(read(result, tool)).toBe('success');
     expect(read(result)).toBe('network');
+    expect(read({ ok: false, errors: { 'a.ts': ['connection refused is not a state'] } }, 'lint')).toBe('success');
     expect(read({ ok: false, error: 'connection refused' }, 'lint')).toBe('network');
+    expect(read({ ok: false, errors: 'connection refused' }, 'lint')).toBe('network');
   });
 
   it('O9: a Response that is not ok is judged by its status; 404 is no outage', () => {

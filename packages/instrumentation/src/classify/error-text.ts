@@ -1,15 +1,25 @@
-import { isObject, read, readItems, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
+import { isObject, read, readItems, readKeys, readText, TEXT_LIMIT } from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 
 /** The message of an error, or the text of an MCP result, without the command line that `child_process` and execa quote. */
 export const textOf = (error: unknown): string => {
   const message = typeof error === 'string' ? error : readText(error, 'message', ALL);
   if (typeof error !== 'string' && message?.startsWith('Command ')) return endsOf(withoutCommand(error, message));
-  const text =
+  const said =
     message === undefined
       ? contentOf(read(error, 'content')) || joined(SAID.flatMap((key) => readText(error, key, ALL) || []))
       : endsOf(message);
+  const errors = read(error, 'errors');
+  const text = errors ? joined([said, ...textsOf(errors)].filter(Boolean)) : said;
   return faultIn(text) ?? text;
+};
+
+/** The texts of `errors` that is no list: one string, or lists of strings by field, as of Rails. Core reads the errors of a list. */
+const textsOf = (errors: unknown): readonly string[] => {
+  if (Array.isArray(errors)) return [];
+  const fields = readKeys(errors).slice(0, 8);
+  const texts = [errors, ...fields.flatMap((key) => [read(errors, key), ...readItems(read(errors, key), 4)])];
+  return texts.filter((text) => typeof text === 'string');
 };
 
 const withoutCommand = (error: unknown, message: string): string => {
