@@ -54,6 +54,19 @@ describe('O2: statuses in a text', () => {
     server: received 502 while reading
     server: Got 503 for x
     server: unexpected response: 503
+    server: status 503
+    server: Status: 503.
+    server: Bad status: 503
+    server: Search failed: invalid status 503
+    invalid_input: status 404
+    unknown: Order status: 503
+    unknown: status 503 of the parcel
+    unknown: Order 17: status 503
+    server: Non-200 response: 503
+    server: lookup gave a non-2xx status code (502)
+    rate_limit: 429 Error: {"detail":{"error":"Later"}}
+    resource: 433 Error: {"detail":{"error":"This request exceeds the pay-as-you-go limit."}}
+    invalid_input: 433 Error: {"detail":{"error":"This request exceeds the largest page."}}
     server: unexpected server response code: 503
     server: TransportError(503, 'x')
     server: MyException(503, "x")
@@ -202,6 +215,8 @@ describe('O2: words of an outage, and the same words about something else', () =
     rate_limit: you are over your limit of calls; over the limit
     rate_limit: too many calls
     rate_limit: requests come too quickly
+    rate_limit: Your request has been blocked due to excessive requests.
+    rate_limit: Code: 202. DB::Exception: Too many simultaneous queries. Maximum: 100.
     rate_limit: rate limit of 40 requests reached
     rate_limit: Rate exceeded
     rate_limit: please retry in 20s
@@ -218,6 +233,8 @@ describe('O2: words of an outage, and the same words about something else', () =
     resource: remaining connection slots are reserved
     resource: max number of clients reached
     resource: disk is full
+    resource: Code: 241. DB::Exception: Memory limit (total) exceeded: would use 20.00 GiB
+    tool_error: Code: 241. DB::Exception: Memory limit (for query) exceeded: would use 20.00 GiB
     resource: too many open files
     resource: too many connections
     resource: resource exhausted
@@ -253,6 +270,14 @@ describe('O2: words of an outage, and the same words about something else', () =
     timeout: execution expired
     tool_error: The hold timed out
     tool_error: Your session timed out, please log in
+    network: terminated
+    network: TypeError: terminated
+    unknown: Lease terminated
+    unknown: Employee 17: terminated
+    network: Unreachable hosts - your application id may be incorrect.
+    network: Host key verification failed.
+    permission: fatal: could not read Username for 'https://git.example': terminal prompts disabled
+    server: Invalid JSON received from the Stripe API
     network: could not resolve host: x
     network: Name or service not known
     network: dial: no such host

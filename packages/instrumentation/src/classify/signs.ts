@@ -21,9 +21,11 @@ const STATUSES: readonly RegExp[] =
 \b(?:received|with|of|returned|request|response|https?:\S{1,200}(?!\S))[^\n\d]{0,60}?\bstatus(?: was| is| of)?[ :=(]{1,3}§\b
 \b(?:api|server|service|response|upstream|request|fetch|search)\b[^\n\d]{0,40}?\b(?:error|failed|respond(?:s|ed)|answered|returned|says|with)(?: with)?(?: code)?[ :=#(]{1,3}(?:an? )?§\b(?! (?!bad|giving|internal|error)\w)
 \b(?:fail(?:ed|ure)?|error|forbidden|unable|could not|cannot|access)\b[^\n]{0,200}(?:: |\()§(?=\)?[.!]?\s*$)
-^\s*(?:error)?:? ?(?:error code: )?§(?: (?:- )?\{|, message=|\s*$)
+^\s*(?:error)?:? ?(?:error code: )?§(?: (?:error: |- )?\{|, message=|\s*$)
 \b(?:received|got)(?: an?)? § (?:from|response|when|while|for)
 \bunexpected (?:server )?response(?: status| code)*: §
+(?:^|\b(?:fail\w*|error|exception)\b[^:\n]{0,80}: )(?:(?:bad|unexpected|invalid) )?status[ :=]{1,3}§[^\w\n]*$
+\bnon-2(?:00|xx) (?:\w+ ){0,2}(?:status|response|code)[ :=(]{1,3}§\b
 (?:Error|Exception)\(§,`
     .split('\n')
     .map((source) => new RegExp(source.replace('§', '([45]\\d\\d)'), 'i'));
