@@ -83,7 +83,7 @@ export const langChainLoop: Loop = async (request, takeTurn, { call, session, in
   const ofItsOwn = () => [retryMiddleware(), modelFallbackMiddleware(model('second')) as unknown as AgentMiddleware];
   const agent = createAgent({
     ...common,
-    middleware: session ? [breakerMiddleware(session, { inPlace })] : own ? ofItsOwn() : [],
+    middleware: session ? [breakerMiddleware(session, { inPlace, interruptOn: {} })] : own ? ofItsOwn() : [],
   });
   await agent.invoke({ messages: [{ role: 'user', content: request }] }, { recursionLimit: 3 * MOST_TURNS });
 };
