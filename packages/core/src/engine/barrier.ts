@@ -92,7 +92,7 @@ export interface Barrier extends Question {
     key: string | undefined,
     at: Moment,
   ): Pass | undefined;
-  /** Whether a success of a call that passed the closed circuit leaves it as it is. Without it, no such call passes. */
+  /** Whether a success of a call that passed the circuit while it was closed leaves it as it is. Left out: each success changes it. */
   isUntouched?(permit: SessionPermit): boolean;
   /** The call has ended: its result is given to the circuit. */
   answer(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket, judged: Judged, at: Moment): void;
