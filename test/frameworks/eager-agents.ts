@@ -34,8 +34,11 @@ export interface EagerAgent {
   readonly name: string;
   /** Requests after the third call, which is the last one that may be made. Default: two: a call that is paused, and the answer. */
   readonly more?: number;
-  /** @param isStubborn Whether the model reports and calls in every turn, although it may not call. */
-  run(session: Session, list: () => Promise<string>, isStubborn?: boolean): Promise<Ran>;
+  /**
+   * @param isStubborn Whether the model reports and calls in every turn, although it may not call.
+   * @param hasTools `false`: the agent has no tools, and the provider rejects a choice of tools. Only of some frameworks.
+   */
+  run(session: Session, list: () => Promise<string>, isStubborn?: boolean, hasTools?: boolean): Promise<Ran>;
 }
 
 const REPORT = 'I have seen three folders.';
@@ -89,20 +92,22 @@ interface ChatRequest {
 /** OpenAI's chat API on a function, so that the request is the one that goes to the provider. */
 const langChain: EagerAgent = {
   name: 'LangChain',
-  run: async (session, list, isStubborn) => {
+  run: async (session, list, isStubborn, hasTools = true) => {
     const requests: ChatRequest[] = [];
     const fetch = async (_: unknown, init?: RequestInit): Promise<Response> => {
       const request = JSON.parse(String(init?.body)) as ChatRequest;
       requests.push(request);
+      if (!hasTools && request.tool_choice !== undefined)
+        return new Response('A choice without tools.', { status: 400 });
       const call = { id: crypto.randomUUID(), type: 'function', function: { name: 'list_files', arguments: '{}' } };
-      const mayCall = isStubborn || request.tool_choice !== 'none';
+      const mayCall = isStubborn || (hasTools && request.tool_choice !== 'none');
       const said = { content: isStubborn || !mayCall ? REPORT : null, ...(mayCall && { tool_calls: [call] }) };
       const choices = [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', ...said } }];
       return Response.json({ id: crypto.randomUUID(), object: 'chat.completion', created: 0, model: 'gpt', choices });
     };
     const model = new ChatOpenAI({ model: 'gpt', apiKey: 'none', configuration: { fetch } });
-    const list_files = langchainTool(list, { name: 'list_files', description, schema: nothing });
-    const agent = createAgent({ model, tools: [list_files], middleware: [breakerMiddleware(session)] });
+    const tools = hasTools ? [langchainTool(list, { name: 'list_files', description, schema: nothing })] : [];
+    const agent = createAgent({ model, tools, middleware: [breakerMiddleware(session)] });
     const { messages } = await agent.invoke({ messages: [new HumanMessage('Go.')] }, { recursionLimit: 60 });
     return { requests: requests.length, text: messages.at(-1)?.text };
   },
@@ -159,12 +164,14 @@ const mastra: EagerAgent = {
 
 const adk: EagerAgent = {
   name: 'Google ADK',
-  run: async (session, list, isStubborn) => {
+  run: async (session, list, isStubborn, hasTools = true) => {
     const asked: LlmRequest[] = [];
     class Eager extends BaseLlm {
       override async *generateContentAsync(request: LlmRequest): AsyncGenerator<LlmResponse> {
         asked.push(request);
-        const mayCall = isStubborn || `${request.config?.toolConfig?.functionCallingConfig?.mode}` !== 'NONE';
+        const mode = request.config?.toolConfig?.functionCallingConfig?.mode;
+        if (!hasTools && mode !== undefined) throw new Error('A mode of calls without functions.');
+        const mayCall = isStubborn || (hasTools && `${mode}` !== 'NONE');
         const call = { functionCall: { id: crypto.randomUUID(), name: 'list_files', args: {} } };
         const report = { text: REPORT };
         yield { content: { role: 'model', parts: isStubborn ? [report, call] : [mayCall ? call : report] } };
@@ -174,7 +181,8 @@ const adk: EagerAgent = {
       }
     }
     const list_files = new FunctionTool({ name: 'list_files', description, parameters: nothing, execute: list });
-    const agent = new LlmAgent({ name: 'lister', model: new Eager({ model: 'eager' }), tools: [list_files] });
+    const tools = hasTools ? [list_files] : [];
+    const agent = new LlmAgent({ name: 'lister', model: new Eager({ model: 'eager' }), tools });
     const runner = new InMemoryRunner({ agent, appName: 'test', plugins: [new BreakerPlugin(session) as never] });
     const user = { userId: 'user', sessionId: 'conversation' };
     await runner.sessionService.createSession({ appName: 'test', ...user });

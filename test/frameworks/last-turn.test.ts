@@ -30,6 +30,18 @@ test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude|OpenAI)/.test(
   },
 );
 
+test.each(eagerAgents.filter(({ name }) => /^(?:LangChain|Google)/.test(name)))(
+  'D6: $name: an agent without tools answers in a session that is paused',
+  async ({ run }) => {
+    const session = boxOf().session();
+    for (let call = 1; call <= 4; call += 1) session.acquire('list_files').settle({ outcome: 'success' });
+    expect(await run(session, async () => 'never', false, false)).toEqual({
+      requests: 1,
+      text: 'I have seen three folders.',
+    });
+  },
+);
+
 test.each(eagerAgents.filter(({ name }) => !/^(?:Anthropic|Claude)/.test(name)))(
   'D6, C11: $name: a restored run that a limit pauses answers at once',
   async ({ run }) => {

@@ -312,11 +312,10 @@ const needsConfirmation = async (tool: BaseTool, args: Record<string, unknown>, 
 const hasPolicy = ({ invocationContext }: Context): boolean =>
   orUndefined(() => invocationContext.pluginManager.getPlugin('security_plugin')) !== undefined;
 
-/** D6: the model may only answer. */
-const withoutTools = (request: LlmRequest): void => {
-  request.config ??= {};
-  const { toolConfig } = request.config;
-  request.config.toolConfig = { ...toolConfig, functionCallingConfig: { mode: 'NONE' as never } };
+/** D6: the model may only answer. Gemini rejects this setting in a request without functions. */
+const withoutTools = ({ config }: LlmRequest): void => {
+  if (config?.tools?.some((one) => 'functionDeclarations' in one && one.functionDeclarations?.length) !== true) return;
+  config.toolConfig = { ...config.toolConfig, functionCallingConfig: { mode: 'NONE' as never } };
 };
 
 /**

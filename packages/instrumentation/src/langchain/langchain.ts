@@ -130,7 +130,8 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       const isLast = isLastTurn(current);
       const text = note ? noteBlock(current.note()) : '';
       const told = text === '' ? request : withText(request, text);
-      const answer = await handler(isLast ? { ...told, toolChoice: 'none' } : told);
+      // Providers reject `toolChoice` in a request without tools.
+      const answer = await handler(isLast && request.tools.length > 0 ? { ...told, toolChoice: 'none' } : told);
       const message = messageOf(answer);
       const usage = read(message, 'usage_metadata');
       const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));
