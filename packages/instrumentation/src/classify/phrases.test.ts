@@ -459,6 +459,55 @@ describe('O2: words of an outage, and the same words about something else', () =
   )('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
 });
 
+describe('O2: words of an outage about a person, a thing or an object', () => {
+  it.each(
+    rows(`
+    invalid_input: Invalid issue key
+    tool_error: Missing translation key
+    tool_error: No key found
+    permission: No access key found
+    permission: Invalid subscription key
+    tool_error: Token not found
+    permission: The token was not found
+    permission: No token found
+    tool_error: No tokens found for this wallet
+    invalid_input: Invalid token address
+    permission: Invalid token
+    tool_error: Amount is over daily limit
+    rate_limit: over query limit
+    rate_limit: You are over the limit
+    tool_error: Maximum number of sessions reached
+    resource: maximum number of concurrent sessions reached
+    tool_error: The submission deadline has been exceeded
+    timeout: deadline exceeded
+    tool_error: The device is not responding
+    tool_error: The customer has not responded to the quote yet
+    timeout: the process is not responding
+    unknown: The stream is currently offline
+    network: the proxy is offline
+    tool_error: The gift certificate has expired
+    tool_error: The certificate is not ready yet
+    network: the certificate has expired
+    network: the certificate is not yet valid
+    tool_error: Could not reach the customer
+    network: Could not reach the customer database
+    network: Failed to establish a new connection
+    tool_error: Cannot start sprint: another sprint is active
+    resource: Cannot start the session
+    tool_error: The contact is not subscribed to this list
+    permission: You are not subscribed to this API
+    tool_error: No shipping service available for this destination
+    server: nats: no servers available for connection
+    tool_error: The virtual machine is not running
+    server: the daemon is not running
+    tool_error: The vehicle is under maintenance until Friday
+    server: we are under maintenance
+    tool_error: You have exceeded your leave quota
+    tool_error: Leave quota exceeded
+    resource: Quota exceeded`),
+  )('O2: %s: %s', (wanted, text) => expect(category(text)).toBe(wanted));
+});
+
 describe('O2: the usual wordings of outages in other languages', () => {
   it.each(
     rows(`
