@@ -9,8 +9,14 @@ import { OTHER_TOOL } from './telemetry/semconv.ts';
 import type { ToolLookup, ToolSpec } from './tool.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';
 
-type IgnoredAs = ErrorCategory | 'key' | `${ErrorCategory} ${IgnoredFor}`;
-type IgnoredBy = Partial<Record<IgnoredAs, number>>;
+/** Ignored calls of one kind. */
+export interface IgnoredCalls {
+  /** `key`: they blame one target (C14). */
+  readonly category: ErrorCategory | 'key';
+  /** Why they are ignored, if their category does not say it. */
+  readonly ignoredFor: IgnoredFor | undefined;
+  readonly times: number;
+}
 
 /** The results of a tool's calls in one session, for reports (Q1). Its size grows with reasons, not with calls. */
 export interface ToolTally {
@@ -19,8 +25,8 @@ export interface ToolTally {
   readonly succeeded: number;
   readonly failed: number;
   readonly ignored: number;
-  /** The ignored calls by category, with why if the category does not say it; `key`: they blame one target (C14). */
-  readonly ignoredBy: IgnoredBy;
+  /** The ignored calls, by category and why. */
+  readonly ignoredBy: readonly IgnoredCalls[];
   /** Tokens of failed calls (O4). */
   readonly tokensWasted: number;
   /** The fallbacks of skipped and paused calls. */
@@ -63,7 +69,7 @@ export const createTally = (): RunningTally => ({
 export const readTally = ({ closed, ...tally }: RunningTally): ToolTally => ({
   ...tally,
   decisions: { ...(closed > 0 && { closed }), ...tally.decisions },
-  ignoredBy: { ...tally.ignoredBy },
+  ignoredBy: tally.ignoredBy ?? [],
   routes: { ...tally.routes },
   alternatives: Object.assign(Object.create(null), tally.alternatives),
   freshness: { ...tally.freshness },
@@ -94,8 +100,8 @@ export const tallyOutcome = (
   if (outcome === 'success') tally.succeeded += 1;
   else if (outcome === 'ignored') {
     tally.ignored += 1;
-    const name: IgnoredAs = ignoredFor === undefined ? category : `${category} ${ignoredFor}`;
-    tally.ignoredBy = plusOne<IgnoredAs>(tally.ignoredBy, blames === 'key' ? blames : name);
+    const isOfKey = blames === 'key';
+    tally.ignoredBy = oneMore(tally.ignoredBy, isOfKey ? 'key' : category, isOfKey ? undefined : ignoredFor);
   } else {
     tally.failed += 1;
     tally.tokensWasted += tokens;
@@ -108,6 +114,18 @@ const plusOne = <Key extends string>(
 ): Partial<Record<Key, number>> => {
   counts[key] = (counts[key] ?? 0) + 1;
   return counts;
+};
+
+/** The list is replaced, because a report may have it. */
+const oneMore = (
+  counts: readonly IgnoredCalls[] = [],
+  category: IgnoredCalls['category'],
+  ignoredFor: IgnoredFor | undefined,
+): readonly IgnoredCalls[] => {
+  const isSame = (one: IgnoredCalls) => one.category === category && one.ignoredFor === ignoredFor;
+  return counts.some(isSame)
+    ? counts.map((one) => (isSame(one) ? { ...one, times: one.times + 1 } : one))
+    : [...counts, { category, ignoredFor, times: 1 }];
 };
 
 /** A tool entry of one session: what its calls are decided by and counted in, found by one map lookup. */

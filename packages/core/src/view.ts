@@ -183,8 +183,7 @@ const IGNORED_FOR: Readonly<Record<IgnoredFor, string>> = {
 };
 
 const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
-  Object.entries(ignoredBy).map(([name, times]) => {
-    const [category, ignoredFor] = name.split(' ') as [ErrorCategory | 'key', IgnoredFor | undefined];
+  ignoredBy.map(({ category, ignoredFor, times }) => {
     const why =
       ignoredFor === undefined
         ? (WHY_IGNORED[category] ?? 'the settings of the tool ignore it')

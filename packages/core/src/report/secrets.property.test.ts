@@ -7,6 +7,7 @@ import { createWindowBudget, withCharges } from '../budget/window.ts';
 import { TRIPS } from '../circuit/trip-policies/trip-policies.ts';
 import { ERROR_CATEGORIES } from '../classify/taxonomy.ts';
 import { FRESHNESS_KINDS } from '../freshness/freshness.ts';
+import type { IgnoredFor } from '../outcome.ts';
 import { REASONS, type Reason } from '../reasons.ts';
 import type { Route, ScopePlan } from '../routing/route.ts';
 import type { ToolTally } from '../session-tools.ts';
@@ -85,7 +86,13 @@ const tally = (secret: string) =>
       succeeded: times,
       failed: times,
       ignored: times,
-      ignoredBy: fc.dictionary(category, times),
+      ignoredBy: fc.array(
+        fc.record({
+          category: fc.oneof(category, fc.constant('key' as const)),
+          ignoredFor: fc.constantFrom<IgnoredFor | undefined>('nested', 'caller', undefined),
+          times,
+        }),
+      ),
       tokensWasted: times,
       routes: fc.dictionary(fc.constantFrom<Route['kind']>('alternative', 'manual', 'stale', 'defer'), times),
       alternatives: fc.dictionary(name, times),

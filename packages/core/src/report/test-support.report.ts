@@ -63,7 +63,7 @@ export const tally = (more: Partial<ToolTally> = {}): ToolTally => ({
   succeeded: 0,
   failed: 0,
   ignored: 0,
-  ignoredBy: {},
+  ignoredBy: [],
   tokensWasted: 0,
   routes: {},
   alternatives: {},

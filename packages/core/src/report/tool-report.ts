@@ -2,11 +2,11 @@ import type { ReportedState } from '../circuit/circuit.ts';
 import { circuitNameOf, groupNameOf } from '../circuit/policy.ts';
 import type { ProbeWait } from '../circuit/schedule.ts';
 import type { Trip } from '../circuit/trip-policies/trip-policies.ts';
-import type { ErrorCategory } from '../classify/taxonomy.ts';
+import { type ErrorCategory, isFromOutside } from '../classify/taxonomy.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import { decisionOf, isExecuted, type Reason, type SystemicDecision } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
-import type { ToolTally } from '../session-tools.ts';
+import type { IgnoredCalls, ToolTally } from '../session-tools.ts';
 import type { CircuitView } from '../view.ts';
 
 /** TimesByName by name; names with a count of 0 are left out. */
@@ -140,6 +140,9 @@ const circuitReport = (circuit: CircuitView | undefined): CircuitReport => ({
   failuresInRow: circuit?.failures ?? 0,
 });
 
+const ignoredCalls = (tally: ToolTally | undefined, belongs: (category: IgnoredCalls['category']) => boolean): number =>
+  (tally?.ignoredBy ?? []).reduce((total, { category, times }) => (belongs(category) ? total + times : total), 0);
+
 const callReports = (tally: ToolTally | undefined, systemic: SystemicDecision) => {
   const decisions = entriesOf<Reason>(tally?.decisions);
   const sum = (belongs: (reason: Reason) => boolean) =>
@@ -150,11 +153,8 @@ const callReports = (tally: ToolTally | undefined, systemic: SystemicDecision) =
       succeeded: tally?.succeeded ?? 0,
       failed: tally?.failed ?? 0,
       ignored: tally?.ignored ?? 0,
-      ignoredErrors: entriesOf<string>(tally?.ignoredBy).reduce(
-        (total, [name, times]) => (/^(?:denied|cancelled|key)$/.test(name) ? total : total + times),
-        0,
-      ),
-      keyFailures: tally?.ignoredBy.key ?? 0,
+      ignoredErrors: ignoredCalls(tally, (category) => category !== 'key' && !isFromOutside(category)),
+      keyFailures: ignoredCalls(tally, (category) => category === 'key'),
     },
     rejected: {
       skipped: sum((reason) => decisionOf(reason, systemic) === 'skip'),

@@ -16,7 +16,7 @@ import { keyCircuit } from '../circuit/key-circuits.ts';
 import type { Judged } from '../outcome.ts';
 import { keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';
-import type { Decision, PauseReason, SkipReason } from '../reasons.ts';
+import type { PauseReason, SkipReason } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
 import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
@@ -129,8 +129,9 @@ export const startDecisionSpan = (
 ): Span | undefined => {
   try {
     const parent = sessionContext(session);
-    const name = spanName(permit.decision, permit.tool, parent);
-    const span = tracer.startSpan(name, { attributes: atStart(permit, agent, name) }, parent);
+    const isExecution = permit.executes && !insideExecuteTool(permit.tool, parent);
+    const name = `${isExecution ? OPERATION.call : `breakerbox.${permit.decision}`} ${permit.tool}`;
+    const span = tracer.startSpan(name, { attributes: atStart(permit, agent, isExecution) }, parent);
     permit.traced(span, parent);
     return span;
   } catch (error) {
@@ -140,12 +141,12 @@ export const startDecisionSpan = (
 };
 
 /**
- * What a sampler may decide by. Only the span of an execution has the name of that operation: backends count such spans as executions, and those
- * of skips, pauses and a framework's own child do not count.
+ * What a sampler may decide by. Only the span of an execution has that operation, and its name: backends count such spans as executions. Those
+ * of skips and pauses do not count, nor does ours beneath a framework's own.
  */
-const atStart = ({ tool, decision }: SessionPermit, agent: string, name: string): Attributes => {
+const atStart = ({ tool, decision }: SessionPermit, agent: string, isExecution: boolean): Attributes => {
   const attributes: Attributes = { [ATTR.tool]: tool, [ATTR.decision]: decision, [ATTR.agent]: agent };
-  if (name.startsWith(OPERATION.call)) attributes[ATTR.operation] = OPERATION.call;
+  if (isExecution) attributes[ATTR.operation] = OPERATION.call;
   return attributes;
 };
 
@@ -246,12 +247,7 @@ const describeCall = (span: Span, options: AcquireOptions): void => {
   if (isObject(more)) span.setAttributes(more as Attributes);
 };
 
-/** `execute_tool {tool}`, unless the framework has already created that span and ours is its child. */
-const spanName = (decision: Decision, tool: string, parent: Context): string =>
-  (decision === 'call' || decision === 'probe') && !insideExecuteTool(tool, parent)
-    ? `${OPERATION.call} ${tool}`
-    : `breakerbox.${decision} ${tool}`;
-
+/** Whether the framework has already created the span of the execution, and ours is its child. */
 const insideExecuteTool = (tool: string, parent: Context): boolean => {
   // The API can't read a span, but the SDK's spans show their attributes. Our spans carry a decision; a framework's don't.
   const { attributes } = (trace.getSpan(parent) ?? {}) as { attributes?: Attributes };
