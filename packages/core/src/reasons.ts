@@ -64,6 +64,8 @@ export type PauseReason = ReasonOf<'pause'>;
 /** With `systemic`, which skips only the affected tools in scope `process` (S2). */
 export type SkipReason = ReasonOf<'skip'> | 'systemic';
 
+type ByReason<Value> = Readonly<Partial<Record<Reason, Value>>>;
+
 /** The decision of a systemic event: `skip` if it concerns only the affected tools (S2). */
 export type SystemicDecision = 'pause' | 'skip';
 
@@ -72,8 +74,7 @@ export const decisionOf = (reason: Reason, systemic: SystemicDecision): Decision
   reason === 'systemic' ? systemic : REASONS[reason];
 
 /** Whether the circuits that let the call through get its result. */
-export const isAnswered = (reason: Reason): boolean =>
-  reason === 'closed' || reason === 'probe_due' || reason === 'group_probe_due' || reason === 'key_probe_due';
+export const isAnswered = (reason: Reason): boolean => reason === 'closed' || REASONS[reason] === 'probe';
 
 /** Whether the tool is to be run. */
 export const isExecuted = (reason: Reason): boolean => {
@@ -82,9 +83,17 @@ export const isExecuted = (reason: Reason): boolean => {
   return decision === 'call' || decision === 'probe';
 };
 
-/** Whether the result of a call that was let through for this reason touches circuit and budget (C1). */
-export const isCounted = (reason: Reason): boolean =>
-  reason !== 'disabled' && reason !== 'would_skip' && reason !== 'would_pause';
+/** C1: whether the result of a call that was let through for this reason touches circuit and budget. A probe's always does. */
+const COUNTS: ByReason<boolean> = {
+  closed: true,
+  undeclared: true,
+  no_circuit: true,
+  disabled: false,
+  would_skip: false,
+  would_pause: false,
+} satisfies Record<ReasonOf<'call'>, boolean>;
+
+export const isCounted = (reason: Reason): boolean => COUNTS[reason] ?? true;
 
 /** What would have been decided for an observed tool (C1). */
 export const wouldDecide = (reason: Reason): Decision => {
@@ -92,9 +101,36 @@ export const wouldDecide = (reason: Reason): Decision => {
   return reason === 'would_pause' ? 'pause' : REASONS[reason];
 };
 
-/** Reasons that say nothing about the tool: the same call may go a moment later. */
-export const FOR_NOW: ReadonlySet<Reason> = new Set<Reason>(['busy', 'limit_reserved']);
+/** What a reason to skip a call says of the tool. */
+interface Skip {
+  /** The call waits for the next probe of this circuit. */
+  readonly waitsFor?: 'tool' | 'group' | 'key' | 'event';
+  /** F2: the tool is unavailable, so a last good result may answer. Not if the call itself is rejected, or the tool is not allowed. */
+  readonly isUnavailable?: true;
+  /** The tool itself works: the same call may go a moment later. */
+  readonly isForNow?: true;
+  /** G4: the call could have been a probe that many processes share. */
+  readonly asksForProbe?: true;
+}
 
-/** G4: whether a call that is rejected for this reason could have been a probe. */
-export const asksForProbe = (reason: Reason): boolean =>
-  reason === 'open' || reason === 'group_open' || reason === 'probe_in_flight' || reason === 'systemic';
+/** A new reason to skip calls is a type error until it says here what it means. */
+export const SKIPS: ByReason<Skip> = {
+  open: { waitsFor: 'tool', isUnavailable: true, asksForProbe: true },
+  group_open: { waitsFor: 'group', isUnavailable: true, asksForProbe: true },
+  key_open: { waitsFor: 'key', isUnavailable: true },
+  probe_in_flight: { isUnavailable: true, asksForProbe: true },
+  forced_open: { isUnavailable: true },
+  unavailable: { isUnavailable: true },
+  systemic: { waitsFor: 'event', asksForProbe: true },
+  busy: { isForNow: true },
+  limit_reserved: { isForNow: true },
+  not_allowed: {},
+  repeat: {},
+} satisfies Record<SkipReason, Skip>;
+
+/** The circuit that a call probes for each reason. */
+export const PROBES: ByReason<'tool' | 'group' | 'key'> = {
+  probe_due: 'tool',
+  group_probe_due: 'group',
+  key_probe_due: 'key',
+} satisfies Record<ReasonOf<'probe'>, 'tool' | 'group' | 'key'>;

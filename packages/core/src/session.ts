@@ -37,7 +37,7 @@ import { keyPassOf } from './passes.ts';
 import { PendingChanges } from './pending-changes.ts';
 import { type Decided, NO_SLOTS, type Permit, SessionPermit, type SettleHandler } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
-import { asksForProbe, isCounted } from './reasons.ts';
+import { isCounted, SKIPS } from './reasons.ts';
 import type { ScopePlan } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions, ChildOptions, DeclareOptions, Session as SessionApi } from './session-api.ts';
@@ -153,7 +153,7 @@ class Session implements TreeRoot {
     if (this.#serial === this.#nextLook) this.#look(false);
     const permit = this.#permit(entry, mode, decided, call, at);
     tallyDecision(entry.tally, permit.reason, decided.rejection?.route);
-    if (decided.rejection !== undefined && entry.tracked !== undefined && asksForProbe(permit.reason)) {
+    if (decided.rejection !== undefined && entry.tracked !== undefined && SKIPS[permit.reason]?.asksForProbe) {
       entry.tracked.rejectedMs = at.ms;
     }
     if (this.#changes.list !== undefined) this.#announce();

@@ -6,25 +6,12 @@ import type { CallInput } from '../loop-guard/digest.ts';
 import { NO_LOOPS } from '../loop-guard/loop-guard.ts';
 import { keyPassOf } from '../passes.ts';
 import type { Decided, SessionPermit } from '../permit.ts';
-import { decisionOf, FOR_NOW, isExecuted, REASONS, type Reason, type SystemicDecision } from '../reasons.ts';
+import { decisionOf, isExecuted, REASONS, type Reason, SKIPS, type SystemicDecision } from '../reasons.ts';
 import { isForNow, type RejectionCauses, type RejectionFacts } from '../routing/message.ts';
 import { type Route, routeOf } from '../routing/route.ts';
 import type { ToolSpec } from '../tool.ts';
 import { type Asked, type AskedCall, type Engine, NO_CALL } from './barrier.ts';
 import { factsOf, objectionTo, PASSED } from './barrier-lists.ts';
-
-/**
- * F2: reasons for which a last good result may answer: the tool is unavailable. Not if the call itself is rejected, or the tool is
- * not allowed.
- */
-const UNAVAILABLE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
-  'open',
-  'group_open',
-  'key_open',
-  'probe_in_flight',
-  'forced_open',
-  'unavailable',
-]);
 
 const CLOSED: Decided = { reason: 'closed', decision: 'call', enters: false, rejection: undefined };
 const CLOSED_WITH_OTHERS: Decided = { ...CLOSED, enters: true };
@@ -79,12 +66,12 @@ export class Decider {
   /** The fallback of a call that is skipped or paused for this reason (R2); undefined if the call is made. */
   #route(reason: Reason, { tool, spec }: Asked, input: CallInput | undefined, at: Moment): Route | undefined {
     if (isExecuted(reason)) return undefined;
-    if (FOR_NOW.has(reason)) return { kind: 'defer' }; // The tool itself works, a little later.
+    if (SKIPS[reason]?.isForNow) return { kind: 'defer' }; // The tool itself works, a little later.
     const settings = spec ?? this.#engine.box.undeclared;
     if (decisionOf(reason, this.#systemic) === 'pause') return settings.lastResort;
     const { serveStaleMs } = settings;
     const stale =
-      serveStaleMs !== undefined && UNAVAILABLE_REASONS.has(reason)
+      serveStaleMs !== undefined && SKIPS[reason]?.isUnavailable
         ? this.#engine.history.lastGood(tool, serveStaleMs, input, at.ms)
         : undefined;
     if (stale !== undefined || settings.capability.alternatives === undefined) return stale ?? settings.lastResort;

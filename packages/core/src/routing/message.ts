@@ -9,7 +9,7 @@ import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import { describeFreshness } from '../freshness/freshness.ts';
 import type { LimitView } from '../limits/limit-view.ts';
-import { type Decision, FOR_NOW, type PauseReason, type Reason, type SkipReason } from '../reasons.ts';
+import { type Decision, type PauseReason, type Reason, SKIPS, type SkipReason } from '../reasons.ts';
 import { reachedText, reservedText } from './limit-text.ts';
 import type { AlternativeRoute, Route } from './route.ts';
 import { asClause, describeWait, LOSS, quoteTool } from './wording.ts';
@@ -168,7 +168,7 @@ const isPause = ({ decision }: RejectionFacts): boolean => decision === 'pause';
 
 /** The call may be made a little later, without a person. D3: so it is if only the estimates of calls under way reach a limit. */
 export const isForNow = ({ reason, limit }: Pick<RejectionFacts, 'reason' | 'limit'>): boolean =>
-  FOR_NOW.has(reason) || (reason === 'limit_reached' && limit !== undefined && limit.level !== 'reached');
+  SKIPS[reason]?.isForNow === true || (reason === 'limit_reached' && limit !== undefined && limit.level !== 'reached');
 
 /** Why a tool is skipped. */
 const whyOf = ({ reason, circuit: own, key, group, event, limit }: RejectionFacts): string => {
@@ -242,14 +242,14 @@ export const waitOf = ({
   gate,
   at,
 }: RejectionFacts): ProbeWait | undefined => {
-  const ofKey = reason === 'key_open' ? key : undefined;
-  const shared = reason === 'group_open' ? group : reason === 'systemic' ? gate : ofKey;
+  const waitsFor = SKIPS[reason]?.waitsFor;
+  const shared = waitsFor && { tool: undefined, group, key, event: gate }[waitsFor];
   if (shared !== undefined && isWaiting(shared.circuit)) {
     const wait = probeWait(shared.circuit.outage, shared.policy, at, { tool, policy });
     const own = circuit?.state === 'open' ? circuit.outage.notBeforeMs - at.ms : 0; // O3: its own Retry-After holds as well.
     return { ...wait, notBeforeMs: Math.max(wait.notBeforeMs, own) };
   }
-  const isOwn = reason === 'open' && circuit !== undefined && isWaiting(circuit);
+  const isOwn = waitsFor === 'tool' && circuit !== undefined && isWaiting(circuit);
   return isOwn ? probeWait(circuit.outage, policy, at) : undefined;
 };
 

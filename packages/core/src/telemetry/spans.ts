@@ -16,7 +16,7 @@ import { keyCircuit } from '../circuit/key-circuits.ts';
 import type { Judged } from '../outcome.ts';
 import { keyPassOf } from '../passes.ts';
 import type { SessionPermit } from '../permit.ts';
-import type { PauseReason, SkipReason } from '../reasons.ts';
+import { type PauseReason, PROBES, SKIPS, type SkipReason } from '../reasons.ts';
 import type { Route } from '../routing/route.ts';
 import { isObject, read, reportThrown, safely } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
@@ -196,9 +196,10 @@ export const describeSpan = (
 /** The circuit of the group or of the key that rejects or probes; undefined if neither does. */
 const decidedBy = (permit: SessionPermit): { readonly mode: CircuitMode; readonly circuit: Circuit } | undefined => {
   const { reason, rejection, entry, mode, passes } = permit;
-  if (reason === 'group_open' || reason === 'group_probe_due') return entry.group;
+  const of = PROBES[reason] ?? SKIPS[reason]?.waitsFor;
+  if (of === 'group') return entry.group;
   if (rejection?.key !== undefined) return { mode, circuit: rejection.key.circuit };
-  const probed = reason === 'key_probe_due' ? keyPassOf(passes)?.key : undefined;
+  const probed = of === 'key' ? keyPassOf(passes)?.key : undefined;
   return probed === undefined || entry.tracked === undefined
     ? undefined
     : { mode, circuit: keyCircuit(entry.tracked, probed) };
