@@ -169,7 +169,18 @@ export interface IgnoredErrors {
   readonly why: string;
 }
 
-const WHY_IGNORED: Readonly<Partial<Record<ErrorCategory | 'key', string>>> = {
+const BY_SETTINGS = 'the settings of the tool ignore it';
+
+const WHY_IGNORED: Readonly<Record<ErrorCategory | 'key', string>> = {
+  network: BY_SETTINGS,
+  timeout: BY_SETTINGS,
+  rate_limit: BY_SETTINGS,
+  permission: BY_SETTINGS,
+  filesystem: BY_SETTINGS,
+  server: BY_SETTINGS,
+  resource: BY_SETTINGS,
+  unknown: BY_SETTINGS,
+  unusable: BY_SETTINGS,
   tool_error: 'it is about this request, and nothing shows an outage',
   invalid_input: 'the arguments were wrong',
   denied: 'a person, a policy or another circuit refused the call',
@@ -184,10 +195,7 @@ const IGNORED_FOR: Readonly<Record<IgnoredFor, string>> = {
 
 const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
   ignoredBy.map(({ category, ignoredFor, times }) => {
-    const why =
-      ignoredFor === undefined
-        ? (WHY_IGNORED[category] ?? 'the settings of the tool ignore it')
-        : IGNORED_FOR[ignoredFor];
+    const why = ignoredFor === undefined ? WHY_IGNORED[category] : IGNORED_FOR[ignoredFor];
     return { category, times, why };
   });
 

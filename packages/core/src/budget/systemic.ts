@@ -79,7 +79,7 @@ export interface SystemicEvent {
   readonly began?: Moment | undefined;
 }
 
-const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
+const LAYERS: Readonly<Record<ErrorCategory, SuspectedLayer>> = {
   network: 'network',
   timeout: 'network',
   filesystem: 'filesystem',
@@ -87,6 +87,12 @@ const LAYERS: Partial<Record<ErrorCategory, SuspectedLayer>> = {
   permission: 'permissions',
   server: 'upstream',
   rate_limit: 'upstream',
+  unknown: 'unknown',
+  unusable: 'unknown',
+  invalid_input: 'unknown',
+  denied: 'unknown',
+  cancelled: 'unknown',
+  tool_error: 'unknown',
 };
 
 /**
@@ -147,7 +153,7 @@ export const suspectOf = ({
 
 /** The layer that all categories point to. */
 const layerOf = (categories: ReadonlySet<ErrorCategory>): SuspectedLayer => {
-  const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category] ?? 'unknown'));
+  const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category]));
   return others.length === 0 ? layer : 'unknown';
 };
 

@@ -46,7 +46,9 @@ export class ModelsUnavailableError extends Error {
   }
 }
 
-const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
+const IT_FAILS = 'it fails';
+
+const WORDS: Readonly<Record<ErrorCategory, string>> = {
   network: 'it cannot be reached or its answer was cut off',
   timeout: 'it did not answer in time',
   rate_limit: 'its rate limit is reached',
@@ -55,6 +57,11 @@ const WORDS: Readonly<Partial<Record<ErrorCategory, string>>> = {
   server: 'its provider answers with errors',
   unusable: 'its provider does not have this model',
   invalid_input: 'it does not accept this request',
+  filesystem: IT_FAILS,
+  unknown: IT_FAILS,
+  denied: IT_FAILS,
+  cancelled: IT_FAILS,
+  tool_error: IT_FAILS,
 };
 
 const sentence = ({ model, why, category, status, untilUnixMs, isForced, isOfTenant }: UnansweredModel): string => {
@@ -65,7 +72,7 @@ const sentence = ({ model, why, category, status, untilUnixMs, isForced, isOfTen
   if (isOfTenant)
     return `${model} is unavailable for this tenant: its key was refused, or its quota or rate limit is reached.`;
   const code = status === undefined ? '' : ` (HTTP ${status})`;
-  const words = (category && WORDS[category]) ?? 'it fails';
+  const words = category === undefined ? IT_FAILS : WORDS[category];
   const until = untilUnixMs === undefined ? '' : ` It is skipped until ${new Date(untilUnixMs).toISOString()}.`;
   return `${model} ${why === 'failed' ? 'failed' : 'is unavailable'}: ${words}${code}.${until}`;
 };
