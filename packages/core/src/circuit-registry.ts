@@ -18,7 +18,7 @@ import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
-import type { PendingChanges } from './pending-changes.ts';
+import type { MovedBy, PendingChanges } from './pending-changes.ts';
 import type { SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import type { Session } from './session-api.ts';
@@ -176,7 +176,7 @@ export class CircuitRegistry implements CircuitChanges {
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
     const moved = { tool: tracked.tool, from: before, to: after, category: category ?? categoryOf(circuit) };
-    this.#parts.changes.add({ is: 'moved', ...moved, isObserved: false });
+    this.#parts.changes.add({ is: 'moved', ...moved, isObserved: false, by: 'mode' });
   }
 
   /** C13: the server of a group has come back. */
@@ -232,7 +232,7 @@ export class CircuitRegistry implements CircuitChanges {
    * Puts a circuit into its next state, and compares an opening with the others. `opens`: that it is open now is an opening, and not
    * the end of a probe without a verdict (C8).
    */
-  move(tracked: TrackedCircuit, next: Circuit, at: Moment, opens = true): void {
+  move(tracked: TrackedCircuit, next: Circuit, at: Moment, by: MovedBy = 'calls', opens = true): void {
     const before = tracked.circuit;
     tracked.circuit = next;
     if (before.state === next.state) return;
@@ -250,12 +250,12 @@ export class CircuitRegistry implements CircuitChanges {
         { tool: name, category: next.outage.category, at, unixMs: this.box.clock.unixNow() },
         { fromClosed, isMember: fromClosed ? isMember : undefined },
       );
-    this.#moved(tracked, before, next);
+    this.#moved(tracked, before, next, by);
     if (isEvent && this.ledgers.event !== undefined)
       this.#parts.changes.add({ is: 'detected', event: this.ledgers.event });
   }
 
-  #moved(tracked: TrackedCircuit, before: Circuit, next: Circuit): void {
+  #moved(tracked: TrackedCircuit, before: Circuit, next: Circuit, by: MovedBy): void {
     const category = categoryOf(next) ?? categoryOf(before);
     const isObserved = tracked.mode === 'observe_only';
     this.#parts.changes.add({
@@ -265,6 +265,7 @@ export class CircuitRegistry implements CircuitChanges {
       to: next.state,
       category,
       isObserved,
+      by,
     });
   }
 
@@ -281,7 +282,7 @@ export class CircuitRegistry implements CircuitChanges {
       tracked.circuit = closedCircuit(before.generation + 1);
       tracked.openedBy = undefined;
       if (tracked.mode !== 'observe_only') this.#parts.changes.add({ is: 'absorbed', tool: tracked.tool });
-      if (before.state !== 'closed') this.#moved(tracked, before, tracked.circuit);
+      if (before.state !== 'closed') this.#moved(tracked, before, tracked.circuit, 'group');
     }
   }
 }

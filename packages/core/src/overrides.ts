@@ -2,6 +2,7 @@ import type { Circuit } from './circuit/circuit.ts';
 import type { CircuitStore, Gate } from './circuit-store.ts';
 import type { Moment } from './clock.ts';
 import type { RecoveredBy } from './events.ts';
+import type { Change, MovedBy } from './pending-changes.ts';
 import type { Session } from './session-api.ts';
 import type { TrackedCircuit } from './tracked-circuit.ts';
 
@@ -11,7 +12,7 @@ export interface CircuitChanges {
   readonly store: CircuitStore;
   /** `change` sets the mode. */
   changeMode(tracked: TrackedCircuit, change: () => void): void;
-  move(tracked: TrackedCircuit, next: Circuit, at: Moment): void;
+  move(tracked: TrackedCircuit, next: Circuit, at: Moment, by: MovedBy): void;
   /** The systemic event is over (S5). */
   recovered(by: RecoveredBy, at: Moment): void;
 }
@@ -53,6 +54,8 @@ export interface Overrides {
   grants?: Override;
   /** The gate of a systemic event, or a look ahead's copy of it, has changed its state. */
   gateMoved?(gate: Gate): void;
+  /** What has changed in a session, in the order in which it did. */
+  changed?(change: Change): void;
 }
 
 /**

@@ -9,11 +9,14 @@ import type { LimitKind } from './limits/limits.ts';
 import type { ScopePlan } from './routing/route.ts';
 import type { CircuitSpec } from './tool.ts';
 
+/** What has moved a circuit: calls and the time, a mode that was set, an order of a fleet, or a group that absorbs it (C15). */
+export type MovedBy = 'calls' | 'mode' | 'fleet' | 'group';
+
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
 export type Change =
   /** A circuit was created or restored. */
   | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
-  /** A circuit changed its state, by itself or by hand. `isObserved`: it is only observed, and would have (C1). */
+  /** A circuit changed its state. `isObserved`: it is only observed, and would have (C1). */
   | {
       readonly is: 'moved';
       readonly tool: CircuitSpec;
@@ -21,6 +24,7 @@ export type Change =
       readonly to: ReportedState;
       readonly category: ErrorCategory | undefined;
       readonly isObserved: boolean;
+      readonly by: MovedBy;
     }
   /** C15: a group has absorbed the opening of a circuit that decides. */
   | { readonly is: 'absorbed'; readonly tool: CircuitSpec }

@@ -175,7 +175,10 @@ class Session implements TreeRoot {
 
   /** Tells what has changed, in the order in which it did. Before a call's own report, and before listeners get their events. */
   #announce(): void {
-    for (const change of this.#changes.take()) this.#telemetry.changed(change);
+    for (const change of this.#changes.take()) {
+      this.#telemetry.changed(change);
+      this.#box.overrides.changed?.(change);
+    }
   }
 
   /** The end of every public call that changes something, except `acquire` and `settle`, which are one decision. */

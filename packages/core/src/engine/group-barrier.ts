@@ -49,7 +49,7 @@ export const groupBarrier: Barrier = {
       next = fail(circuit, ticket, { ...ended, atOnce }, tool.policy, now, circuits.surroundings(group));
     }
     if (circuit.state === 'closed' && next.state === 'open') group.openedBy = permit.span && spanContextOf(permit.span);
-    circuits.move(group, next, at, outcome !== 'ignored');
+    circuits.move(group, next, at, 'calls', outcome !== 'ignored');
   },
 
   giveBack: (circuits, permit, ticket) => {

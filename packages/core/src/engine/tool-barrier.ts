@@ -56,7 +56,7 @@ export const toolBarrier: Barrier = {
     const opens = circuit.state === 'closed' && next.state === 'open';
     if (opens) tracked.openedBy = permit.span && spanContextOf(permit.span);
     if (opens && judged.outcome === 'ignored') chargeCall(circuits, permit, next.outage.category, at, { ofKeys: true });
-    circuits.move(tracked, next, at, opens || judged.outcome !== 'ignored');
+    circuits.move(tracked, next, at, 'calls', opens || judged.outcome !== 'ignored');
   },
 
   /** The circuit has moved on, and with it the lease. */

@@ -1,21 +1,19 @@
-import type { BoxContext } from '../box-context.ts';
-import type { Breakerbox } from '../breakerbox.ts';
 import { CIRCUIT_MODES, type Circuit, type ReportedState } from '../circuit/circuit.ts';
 import type { Held } from '../circuit/schedule.ts';
 import type { Gate } from '../circuit-store.ts';
-import type { TransitionEvent } from '../events.ts';
+import type { Change, MovedBy } from '../pending-changes.ts';
 import { safely } from '../safely.ts';
 import type { OrderBook } from './order-book.ts';
 import { EVENT_CIRCUIT, type SharedChange } from './seam.ts';
 
 const MODES: ReadonlySet<ReportedState> = new Set(CIRCUIT_MODES as readonly string[] as readonly ReportedState[]);
 
-/** Watches the events of a box, and tells listeners what happened to shared circuits. */
-export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
+type Moved = Extract<Change, { is: 'moved' }>;
+
+/** Watches the changes of a box, and tells listeners what happened to shared circuits. */
+export const watchChanges = (orders: OrderBook) => {
   const { context } = orders;
   const listeners = new Set<(change: SharedChange) => void>();
-  /** Changes of state that orders have made, and whose events have not arrived. */
-  const own: string[] = [];
   /** Circuits whose granted probe is under way. */
   const granted = new Set<string>();
   const watched = new WeakSet<Gate>();
@@ -39,22 +37,20 @@ export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
     if (isGranted || isNews) tell({ change: isGranted ? 'probe_failed' : 'opened', name });
   };
 
-  const moved = ({ tool: name, from, to, observed }: TransitionEvent): void => {
+  const moved = ({ tool: { name }, from, to, isObserved, by }: Moved): void => {
     orders.refresh(); // In another mode a circuit starts again, a grant for a group may be over, and an event may have grown.
     watchEvent();
-    if (!orders.isShared(name)) return;
-    const index = own.indexOf(`${name} ${from} ${to}`);
-    if (index >= 0) own.splice(index, 1);
-    else if (MODES.has(from) || MODES.has(to)) granted.delete(name);
-    else if (!observed) report(name, from, to);
+    if (!orders.isShared(name) || by === 'fleet') return;
+    if (MODES.has(from) || MODES.has(to)) granted.delete(name);
+    else if (!isObserved) report(name, from, to, by);
   };
 
-  const report = (name: string, from: ReportedState, to: ReportedState): void => {
+  const report = (name: string, from: ReportedState, to: ReportedState, by: MovedBy): void => {
     if (to === 'half_open') began(name, heldOf(context.shared?.circuits.get(name)?.circuit));
     else if (to === 'open') reopened(name, context.shared?.circuits.get(name)?.circuit);
     else if (from === 'half_open') {
       const isGranted = granted.delete(name);
-      if (!isAbsorbed(context, name)) tell({ change: 'closed', name, granted: isGranted });
+      if (by !== 'group') tell({ change: 'closed', name, granted: isGranted });
     }
   };
 
@@ -76,17 +72,21 @@ export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
     else reopened(EVENT_CIRCUIT, gate.circuit);
   };
 
-  box.on('circuit.transition', moved);
-  box.on('systemic.detected', () => {
-    orders.refresh();
-    watchEvent();
-  });
-  box.on('systemic.resolved', ({ event, by }) => {
+  const resolved = ({ event, by }: Extract<Change, { is: 'resolved' }>): void => {
     orders.eventOver();
     orders.refresh();
     granted.delete(EVENT_CIRCUIT);
     if (by !== 'fleet' && orders.isOfFleet(event)) tell({ change: 'recovered', name: EVENT_CIRCUIT, by });
-  });
+  };
+
+  context.overrides.changed = (change) => {
+    if (change.is === 'moved') moved(change);
+    else if (change.is === 'resolved') resolved(change);
+    else if (change.is === 'detected') {
+      orders.refresh();
+      watchEvent();
+    }
+  };
 
   return {
     onChange: (listener: (change: SharedChange) => void) => {
@@ -94,22 +94,9 @@ export const watchChanges = (box: Breakerbox, orders: OrderBook) => {
       listeners.add(one);
       return () => void listeners.delete(one);
     },
-    /** An order is about to change the state of a circuit. Its event is no news for the fleet. */
-    moving: (name: string, before: Circuit, next: Circuit): void => {
-      if (before.state === next.state) return;
-      // A dropped event must not hide a later one.
-      if (own.length === 0) queueMicrotask(() => own.splice(0));
-      own.push(`${name} ${before.state} ${next.state}`);
-    },
     watchEvent,
   };
 };
 
 const heldOf = (circuit: Circuit | undefined): Held | undefined =>
   circuit === undefined || circuit.state === 'closed' ? undefined : circuit.outage.held;
-
-/** C15: whether the tool's group has just opened and represents it. */
-const isAbsorbed = (context: BoxContext, name: string): boolean => {
-  const group = context.tool(name)?.group;
-  return group !== undefined && context.shared?.circuits.get(group.name)?.circuit.state === 'open';
-};

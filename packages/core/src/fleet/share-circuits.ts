@@ -22,21 +22,21 @@ export const shareCircuits = (box: Breakerbox): SharedCircuits => {
   const internals = boxInternals(box, 'shareCircuits(box)');
   const known = shared.get(internals.context);
   if (known !== undefined) return known;
-  const made = createSharedCircuits(box, internals);
+  const made = createSharedCircuits(internals);
   shared.set(internals.context, made);
   return made;
 };
 
-const createSharedCircuits = (box: Breakerbox, internals: BoxInternals): SharedCircuits => {
+const createSharedCircuits = (internals: BoxInternals): SharedCircuits => {
   const { context, config, scope } = internals;
   const { clock, overrides } = context;
   const book = new OrderBook(internals);
-  const changes = watchChanges(box, book);
+  const changes = watchChanges(book);
 
   overrides.fleet = (_session, circuits, moves, at) => {
     const isFollowed = moves === undefined && at !== undefined; // Then it can be reported that an order opens a circuit.
     if (book.isEmpty || isFollowed) return;
-    takeOrders(book, changes.moving, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
+    takeOrders(book, circuits, moves, at ?? { ms: clock.now(), step: 0, stepMs: 0 });
   };
   overrides.grants = (_session, circuits, moves) => {
     if (!book.isEmpty) followGrants(book, circuits, moves);

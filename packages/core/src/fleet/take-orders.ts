@@ -1,6 +1,5 @@
 import type { BoxContext } from '../box-context.ts';
 import { isAffected } from '../budget/systemic.ts';
-import type { Circuit } from '../circuit/circuit.ts';
 import { type Held, NEVER } from '../circuit/schedule.ts';
 import { type CircuitStore, circuitMoment } from '../circuit-store.ts';
 import type { Moment } from '../clock.ts';
@@ -10,16 +9,12 @@ import type { OrderBook } from './order-book.ts';
 import { heldBy, isGrant, ordered, type Wanted } from './orders.ts';
 import { EVENT_CIRCUIT } from './seam.ts';
 
-/** Called right before a circuit of the box changes its state because of an order. */
-type Moving = (name: string, before: Circuit, next: Circuit) => void;
-
 /**
  * Gives circuits what the fleet wants of them, once. Without `changes` the circuits are new: those that the box keeps take it up
  * right afterwards, when they can report it.
  */
 export const takeOrders = (
   book: OrderBook,
-  moving: Moving,
   circuits: readonly TrackedCircuit[],
   changes: CircuitChanges | undefined,
   at: Moment,
@@ -29,14 +24,12 @@ export const takeOrders = (
   for (const tracked of circuits) {
     if (changes === undefined && store.circuits.get(tracked.tool.name) === tracked) continue;
     const wanted = book.wanted(tracked.tool.name);
-    if (wanted !== undefined) take(book.context, moving, tracked, wanted, store, changes, at);
+    if (wanted !== undefined) take(tracked, wanted, store, changes, at);
   }
   if (changes !== undefined) takeEvent(book, changes, at); // An opening may have begun it.
 };
 
 const take = (
-  context: BoxContext,
-  moving: Moving,
   tracked: TrackedCircuit,
   wanted: Wanted,
   store: CircuitStore,
@@ -56,9 +49,8 @@ const take = (
     own.circuit = next;
     return;
   }
-  if (store === context.shared) moving(tracked.tool.name, circuit, next);
   const ms = next.state === 'open' && circuit.state === 'closed' ? next.outage.openedAt.ms : at.ms;
-  changes.move(tracked, next, { ...at, ms });
+  changes.move(tracked, next, { ...at, ms }, 'fleet');
 };
 
 /** S5: the gate of an event takes up orders as a circuit does. If the fleet's is closed, the event is over. */
