@@ -135,7 +135,9 @@ export class CircuitRegistry implements CircuitChanges {
     const event = this.ledgers.event ?? this.ledgers.sideOf('observe_only').failures.correlation.event;
     if (event === undefined) return;
     const by = this.#parts.recovery?.isOver(latestOf(event), at.ms);
-    if (by !== undefined) this.recovered(by, at);
+    if (by === undefined) return;
+    this.recovered(by, at);
+    this.ledgers.advance(at); // Charges have aged during the pause.
   }
 
   /** The circuit in this store: a look ahead has copies of its own (C11). */

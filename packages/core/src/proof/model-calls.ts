@@ -32,7 +32,10 @@ export const arrive = (model: Model, session: ModelSession): void => {
   const event = home.real.event ?? home.dryRun?.event;
   const afterMs = model.systemic?.recovery.afterMs;
   if (event === undefined || afterMs === undefined) return;
-  if (model.ms - latestOf(event).at.ms >= afterMs) recovered(model, session, 'time'); // S5
+  if (model.ms - latestOf(event).at.ms < afterMs) return;
+  recovered(model, session, 'time'); // S5
+  pass(model, session); // B1: charges have aged during the pause.
+  show(model, session);
 };
 
 /** C9, C14: a probe of a key alone has failed for the key alone. */

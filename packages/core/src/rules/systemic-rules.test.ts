@@ -2,7 +2,7 @@ import { logs, metrics } from '@opentelemetry/api';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { report } from '../report/report.ts';
 import { newAgent, registerMetrics, seriesOf } from '../telemetry/test-support.telemetry.ts';
-import { bench, failOnce, steps, trip, UNIX_START } from '../test-support.ts';
+import { bench, failOnce, steps, succeedOnce, trip, UNIX_START } from '../test-support.ts';
 import { bringDown, hear, registerLogs } from './test-support.rules.ts';
 
 afterEach(() => {
@@ -103,6 +103,22 @@ describe('S5: end of an event', () => {
     expect(session.acquire('a').decision).toBe('skip');
     expect(resolved.map(({ by }) => by)).toEqual(['time']);
     expect(records().at(-1)?.attributes).toMatchObject({ 'breakerbox.systemic.resolved_by': 'time' });
+  });
+
+  test('B1, S5: the use that ends it finds the charges that have left the window', () => {
+    const { session, clock } = bench({
+      systemic: { recovery: { afterMs: 50_000 } },
+      tools: { a: {}, b: {}, c: {}, d: {}, e: {} },
+    });
+    for (const tool of ['c', 'd', 'e']) {
+      failOnce(session, tool, 'server');
+      succeedOnce(session, tool);
+    }
+    bringDown(session);
+    expect(session.view()).toMatchObject({ state: 'paused_systemic', budget: { remaining: 1 } });
+    clock.advance(900_000);
+    expect(session.view()).toMatchObject({ state: 'active', budget: { remaining: 5 } });
+    expect(session.acquire('d')).toMatchObject({ decision: 'call', budgetRemaining: 5, caution: false });
   });
 
   test('S5: it ends when a health check passes, which runs no more often than allowed', () => {
