@@ -1,8 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { diag } from '@opentelemetry/api';
+import { afterEach, describe, expect, test } from 'vitest';
 import { BreakerboxConfigError, type CustomTripPolicy, createBreakerbox } from '../index.ts';
 import { restore } from '../snapshot/restore.ts';
 import { snapshot } from '../snapshot/snapshot.ts';
-import { bench, failOnce, steps, succeedOnce } from '../test-support.ts';
+import { bench, failOnce, steps, succeedOnce, watchDiag } from '../test-support.ts';
 
 /** Opens at the third failure since the circuit was last closed, whatever is in between. */
 const thrice: CustomTripPolicy<number> = {
@@ -10,6 +11,8 @@ const thrice: CustomTripPolicy<number> = {
   record: (failures = 0, { category }) => (category === undefined ? failures : failures + 1),
   tripped: (failures) => failures >= 3,
 };
+
+afterEach(() => diag.disable());
 
 const made = (trip: CustomTripPolicy) => bench({ tools: { a: { trip } }, loopGuard: false });
 
@@ -58,6 +61,19 @@ describe('C3: a trip policy of your own', () => {
     }
   });
 
+  test('C3, E5: one that returns a promise never opens, and diag says so', () => {
+    for (const asked of ['record', 'tripped'] as const) {
+      const error = watchDiag();
+      const { session } = made({ ...thrice, [asked]: async () => true });
+      failOnce(session, 'a');
+      expect(session.peek('a')?.state).toBe('closed');
+      expect(error).toHaveBeenCalledWith(
+        expect.stringContaining(`${asked}() of a trip policy failed`),
+        expect.objectContaining({ message: expect.stringContaining('It returned a promise') }),
+      );
+    }
+  });
+
   test('C3, C11: its counts are in snapshots, and another policy does not read them', () => {
     const { session, box } = made(thrice);
     for (let n = 0; n < 2; n += 1) {
@@ -76,6 +92,7 @@ describe('C3: a trip policy of your own', () => {
   test.each([
     [{}, 'tools.a.trip: is an object without the functions record and tripped'],
     [{ ...thrice, name: ' ' }, 'tools.a.trip.name: is'],
+    [{ ...thrice, category: 'nope' }, "tools.a.trip.category: is 'nope'. Set one of network, timeout,"],
     [
       true,
       'tools.a.trip: is true without the functions record and tripped. Give an object that has both: they say when',

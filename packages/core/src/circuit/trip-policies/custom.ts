@@ -1,6 +1,6 @@
-import { type Check, functions, isRecord, text } from '../../checks/checks.ts';
-import type { ErrorCategory } from '../../classify/taxonomy.ts';
-import { safely } from '../../safely.ts';
+import { type Check, functions, isRecord, oneOf, optional, orLeaveOut, text } from '../../checks/checks.ts';
+import { ERROR_CATEGORIES, type ErrorCategory } from '../../classify/taxonomy.ts';
+import { atOnce, safely } from '../../safely.ts';
 import type { CountedCall, TripPolicy } from './trip-policy.ts';
 
 /** A call that is over and counts, as your own trip policy sees it. */
@@ -17,8 +17,8 @@ export interface TripCall {
 
 /**
  * A trip policy of your own (C3): it opens the circuit beside the built-in ones. Both functions must be pure and fast, because they run in
- * the decision. An error in them goes to OpenTelemetry's `diag`, and the call then counts for nothing here. Counts begin again when the
- * circuit closes.
+ * the decision. An error in them, or a promise, goes to OpenTelemetry's `diag`, and the call then counts for nothing here. Counts begin again
+ * when the circuit closes.
  *
  * @example Opens when a paid tool has failed three times in all since the circuit last closed
  * ```ts
@@ -48,10 +48,14 @@ export interface CustomCounts {
 
 const check: Check = (path, value) => {
   const issues = functions(['record', 'tripped'], 'they say when the circuit opens.')(path, value);
-  return issues.length > 0 ? issues : named(`${path}.name`, (value as CustomTripPolicy).name);
+  if (issues.length > 0) return issues;
+  const { name, category } = value as CustomTripPolicy;
+  return [...named(`${path}.name`, name), ...known(`${path}.category`, category)];
 };
 
 const named = text('snapshots know its counts by it.', 'name');
+
+const known = optional(oneOf(ERROR_CATEGORIES, orLeaveOut('Then it is that of the latest failure.')));
 
 const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: number): TripCall => ({
   category,
@@ -59,6 +63,9 @@ const callOf = ({ category, durationMs = 0, tokens = 0 }: CountedCall, ms: numbe
   tokens,
   ms,
 });
+
+/** Types forbid promises, but not every caller has types. A promise is an error as one that is thrown. */
+const answerOf = <T>(what: string, ask: () => T): T | undefined => safely(what, () => atOnce(what, ask()));
 
 const asWritten: Check = (path, value) =>
   isRecord(value) && typeof value.of === 'string' ? [] : [{ path, message: 'is not what snapshot(session) wrote.' }];
@@ -71,11 +78,11 @@ export const customTrip = {
   record: (kept, call, { trip }, ms) => {
     if (trip === undefined) return undefined;
     const before = kept?.of === trip.name ? kept.counts : undefined;
-    const counts = safely('record() of a trip policy', () => trip.record(before, callOf(call, ms)));
+    const counts = answerOf('record() of a trip policy', () => trip.record(before, callOf(call, ms)));
     return counts === undefined ? undefined : { of: trip.name, counts };
   },
   tripped: ({ counts }, call, { trip }, ms) =>
-    safely('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms))) === true,
+    answerOf('tripped() of a trip policy', () => trip?.tripped(counts, callOf(call, ms))) === true,
   snapshot: { write: (counts) => counts, check: asWritten, read: (kept) => kept as CustomCounts },
 } as const satisfies TripPolicy<
   { readonly trip?: CustomTripPolicy | undefined },
