@@ -29,6 +29,7 @@ describe('C11: a copy that looks ahead', () => {
     putCircuit(store, spec('a'), manualClock());
     for (const tracked of store.circuits.values()) {
       tracked.keys = { circuits: new Map([['k', closedCircuit(3)]]), generation: 2 };
+      tracked.covered = { ...tracked };
     }
     store.probing.begin({ leaseUntilMs: 5 } as SessionPermit, () => {});
     store.correlations.real.correlation = listed;
@@ -40,15 +41,16 @@ describe('C11: a copy that looks ahead', () => {
   test('C11: a change of the copy does not change the original', () => {
     const store = full();
     const before = structuredClone({
-      circuits: [...store.circuits.values()].map(({ circuit, keys }) => [circuit, keys]),
+      circuits: [...store.circuits.values()].map(({ circuit, keys, covered }) => [circuit, keys, covered?.circuit]),
       ...store.correlations,
     });
     const copy = copyStore(store);
     expect({ ...copy, circuits: [...copy.circuits] }).toEqual({ ...store, circuits: [...store.circuits] });
     const tracked = copy.circuits.get('a');
-    if (tracked?.keys === undefined) throw new Error('The copy has no keys.');
+    if (tracked?.keys === undefined || tracked.covered === undefined) throw new Error('The copy has no keys.');
     tracked.circuit = fail(tracked.circuit, tracked.circuit, failure, policy, at(1));
     tracked.keys.circuits.clear();
+    tracked.covered.circuit = closedCircuit(7);
     copy.probing.takeLapsed(9);
     for (const state of [copy.correlations.real, copy.correlations.dryRun]) {
       if (state?.gate === undefined) throw new Error('The copy has no gate.');
@@ -60,7 +62,11 @@ describe('C11: a copy that looks ahead', () => {
     copy.correlations.fleetEndedMs = 5;
     copy.circuits.set('b', { ...tracked });
     expect([...copy.circuits.keys(), ...store.circuits.keys()]).toEqual(['a', 'b', 'a']);
-    const circuits = [...store.circuits.values()].map(({ circuit, keys }) => [circuit, keys]);
+    const circuits = [...store.circuits.values()].map(({ circuit, keys, covered }) => [
+      circuit,
+      keys,
+      covered?.circuit,
+    ]);
     expect({ circuits, ...store.correlations }).toEqual(before);
     expect([copy.probing.takeLapsed(9), store.probing.takeLapsed(9)?.length]).toEqual([undefined, 2]);
   });

@@ -53,4 +53,9 @@ export class CopiedCircuits implements Circuits {
   }
 }
 
-const copyOf = (tracked: TrackedCircuit): TrackedCircuit => ({ ...tracked, keys: copyKeys(tracked.keys) });
+/** Overrides change what is covered too (A4). */
+const copyOf = (tracked: TrackedCircuit): TrackedCircuit => {
+  const copy = { ...tracked, keys: copyKeys(tracked.keys) };
+  if (copy.covered !== undefined) copy.covered = { ...copy.covered };
+  return copy;
+};

@@ -203,8 +203,6 @@ const takeUp = (
   const before = tracked.takenUp ?? tracked.tool.beganWith ?? first;
   tracked.takenUp = { mode, policy };
   if (before === undefined || before.policy === policy) return;
-  // A look ahead works on copies, but shares what is covered (C11).
-  if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
   const own = tracked.covered ?? tracked;
   if (before.mode !== mode && own.mode === before.mode && own.isControlled !== true) {
     const change = () => takeOver(own, mode);

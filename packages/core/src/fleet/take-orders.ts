@@ -36,8 +36,6 @@ const take = (
   changes: CircuitChanges | undefined,
   at: Moment,
 ): void => {
-  // A look ahead works on copies, but shares what is covered (C11).
-  if (tracked.covered !== undefined) tracked.covered = { ...tracked.covered };
   const own = tracked.covered ?? tracked;
   const { mode, circuit } = own;
   const taken = own.ordered as Wanted | undefined;
