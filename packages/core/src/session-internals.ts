@@ -18,7 +18,10 @@ import type { LookAhead, SessionViews } from './session-views.ts';
 /** Makes a plan for a run: of the session, or of a child (D1). */
 export type PlanMaker = (decider: Decider, at: Moment, run: Run | undefined) => ScopePlan;
 
-/** What a session offers to the functions over it: reports, snapshots and plans. Not part of the public API. */
+/**
+ * What a session offers to the functions over it: reports, snapshots and plans. Not part of the public API. They are methods under their own
+ * names, and hidden by the type of `Session` alone, because `report(session)` of another copy of this package has to find them.
+ */
 export interface SessionInternals {
   readonly box: BoxContext;
   /** Monotonic ms. */
@@ -92,7 +95,11 @@ type Listeners = Set<(box: never) => void>;
 /** Increased with each change of {@link BoxInternals} or of {@link BoxContext}: copies of another shape can't read these boxes. */
 export const BOX_SHAPE = 1;
 
-/** On globalThis, so that a function of one copy of this package reads a box of another, and a listener hears of it. */
+/**
+ * On globalThis, so that a function of one copy of this package reads a box of another, and a listener hears of it. The internals are whole,
+ * because those functions do all of their work in their own copy: `reconfigure` puts settings, `shareCircuits` and `operate` change overrides
+ * in the context, and `restore` reads the configuration.
+ */
 const BOXES = Symbol.for(`@breakerbox/core:boxes:${BOX_SHAPE}`);
 const LISTENERS = Symbol.for('@breakerbox/core:made-boxes');
 const globals = globalThis as { [BOXES]?: WeakMap<object, BoxInternals>; [LISTENERS]?: Listeners };
