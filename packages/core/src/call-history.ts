@@ -5,7 +5,7 @@ import { type Circle, Circles } from './loop-guard/circles.ts';
 import { CallInput, digest, seedFor } from './loop-guard/digest.ts';
 import { isRepeat, type LoopGuard, NO_LOOPS, settled, tried } from './loop-guard/loop-guard.ts';
 import type { Judged, Settlement } from './outcome.ts';
-import type { SessionPermit } from './permit.ts';
+import type { EndingCall } from './permit.ts';
 import type { StaleRoute } from './routing/route.ts';
 import { read, safely } from './safely.ts';
 import type { AcquireOptions } from './session-api.ts';
@@ -81,7 +81,7 @@ export class CallHistory {
 
   /** A call is over. Returns the label of its result, if it needs one (F1). */
   settled(
-    permit: SessionPermit,
+    permit: EndingCall,
     judged: Judged,
     settlement: Settlement | undefined,
     ms: number,
@@ -98,7 +98,7 @@ export class CallHistory {
     return label;
   }
 
-  #count({ entry, reason, input }: SessionPermit, { outcome, category }: Judged): void {
+  #count({ entry, reason, input }: EndingCall, { outcome, category }: Judged): void {
     if (this.#repeats === undefined || reason === 'disabled') return;
     const way = category === undefined ? 'success' : `${outcome}:${category}`;
     this.guard = settled(this.guard, entry.tool, input, way, this.#repeats);
@@ -107,7 +107,7 @@ export class CallHistory {
   /** D5: the circle that a call completes. A call without known arguments or without a known result ends what came before. */
   #circleOf(
     circles: Circles,
-    { entry: { tool }, input, limits }: SessionPermit,
+    { entry: { tool }, input, limits }: EndingCall,
     { outcome, category }: Judged,
     settlement: Settlement,
   ): Circle | undefined {
@@ -121,7 +121,7 @@ export class CallHistory {
     return undefined;
   }
 
-  #remember({ entry, input }: SessionPermit, settlement: Settlement, ms: number) {
+  #remember({ entry, input }: EndingCall, settlement: Settlement, ms: number) {
     const { tool, spec } = entry;
     const { retrievedUnixMs, verified } = settlement.freshness ?? {};
     const unixMs = this.#clock.unixNow();

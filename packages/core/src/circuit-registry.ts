@@ -19,7 +19,7 @@ import type { RecoveredBy } from './events.ts';
 import type { FailureLedgers } from './failure-ledgers.ts';
 import { applyOverrides, type CircuitChanges } from './overrides.ts';
 import type { MovedBy, PendingChanges } from './pending-changes.ts';
-import type { SessionPermit } from './permit.ts';
+import type { EndingCall, SessionPermit } from './permit.ts';
 import type { LapseHandler } from './probes-under-way.ts';
 import type { Session } from './session-api.ts';
 import type { SessionTool } from './session-tools.ts';
@@ -151,7 +151,7 @@ export class CircuitRegistry implements CircuitChanges {
   }
 
   /** K1: whether the last check scored the tool as degraded. */
-  isDegraded({ entry: { tool, spec } }: SessionPermit, { ms }: Moment): boolean {
+  isDegraded({ entry: { tool, spec } }: EndingCall, { ms }: Moment): boolean {
     return spec?.precheck !== undefined && this.box.prechecks.peek(tool, ms) === 'degraded';
   }
 

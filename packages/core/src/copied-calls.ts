@@ -1,6 +1,6 @@
 import type { CallHistory } from './call-history.ts';
 import type { Run } from './limits/run.ts';
-import type { SessionPermit } from './permit.ts';
+import type { EndingCall, SessionPermit } from './permit.ts';
 import { type RunningTally, readTally } from './session-tools.ts';
 
 /**
@@ -22,17 +22,20 @@ export class CopiedCalls {
   }
 
   /** A call that ends in the look ahead, with copies of all that its end changes. */
-  ending(permit: SessionPermit): SessionPermit {
+  ending(permit: SessionPermit): EndingCall {
     if (this.#runs === undefined) this.#history = this.#history.copy();
     this.#runs ??= new Map();
-    const { entry, limits } = permit;
+    const { entry, limits, tool, leaseUntilMs } = permit;
     const tally = this.#tallies.get(entry.tally) ?? { closed: 0, ...readTally(entry.tally) };
     this.#tallies.set(entry.tally, tally);
     const run = limits?.run.copy(this.#runs);
-    return Object.assign(Object.create(permit) as SessionPermit, {
+    return {
+      ...permit,
+      tool,
+      leaseUntilMs,
       entry: { ...entry, tally },
       limits: limits && run && { ...limits, run, call: limits.call?.copy(run) },
-    });
+    };
   }
 
   runOf(run: Run): Run {

@@ -289,6 +289,26 @@ export class SessionPermit implements Permit, Ticket {
   }
 }
 
+/** What the end of a call reads of its permit, and sets. That of a look ahead has copies of what it changes (C11). */
+export type EndingCall = Pick<
+  SessionPermit,
+  | 'entry'
+  | 'tool'
+  | 'decision'
+  | 'reason'
+  | 'generation'
+  | 'lease'
+  | 'passes'
+  | 'answers'
+  | 'atMs'
+  | 'leaseUntilMs'
+  | 'span'
+  | 'input'
+  | 'limits'
+  | 'freshness'
+  | 'circle'
+>;
+
 const messageOf = ({ rejection, advice }: SessionPermit, relayed?: Relayed): string => {
   if (advice !== undefined) return adviceText(relayed === undefined ? advice : { ...advice, relayed });
   if (rejection === undefined) return '';

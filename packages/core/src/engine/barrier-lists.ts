@@ -4,7 +4,7 @@ import type { Moment } from '../clock.ts';
 import { countedIn, isBusy } from '../in-flight.ts';
 import type { Judged, Settlement } from '../outcome.ts';
 import { holdsShared, NO_PASSES, type Pass } from '../passes.ts';
-import type { SessionPermit, Slots } from '../permit.ts';
+import type { EndingCall, Slots } from '../permit.ts';
 import { isCounted, REASONS, type Reason } from '../reasons.ts';
 import { tallyOutcome } from '../session-tools.ts';
 import {
@@ -188,11 +188,11 @@ export const enter = (
 };
 
 /** What a call took of a circuit. The permit itself is the ticket of its tool's. */
-const ticketOf = (permit: SessionPermit, { of }: Barrier): Ticket | undefined =>
+const ticketOf = (permit: EndingCall, { of }: Barrier): Ticket | undefined =>
   of === 'tool' ? permit : permit.passes.find((pass) => pass.of === of);
 
 /** Whether a success of this call changes no circuit and no ledger. It is nearly always so, and saves the rest. */
-const isWithoutEffect = ({ ledgers }: CircuitRegistry, permit: SessionPermit): boolean => {
+const isWithoutEffect = ({ ledgers }: CircuitRegistry, permit: EndingCall): boolean => {
   const { entry, passes, generation, decision } = permit;
   const { tracked, group } = entry;
   if (tracked === undefined || decision === 'probe') return false; // C9: a probe is no longer under way.
@@ -211,7 +211,7 @@ export type Return = 'untouched' | 'late' | 'counts';
  */
 export const leave = (
   { circuits, history }: Pick<Engine, 'circuits' | 'history'>,
-  permit: SessionPermit,
+  permit: EndingCall,
   judged: Judged,
   settlement: Settlement | undefined,
   ms: number,
@@ -228,7 +228,7 @@ export const leave = (
 };
 
 /** A call is no longer under way. Returns whether it comes back too late to change anything (C7). Then it only returns its leases. */
-const returned = (circuits: CircuitRegistry, permit: SessionPermit): boolean => {
+const returned = (circuits: CircuitRegistry, permit: EndingCall): boolean => {
   if (permit.decision === 'probe') circuits.store.probing.end(permit);
   const tracked = circuits.own(permit.entry.tracked);
   if (tracked === undefined || !permit.answers || !isLate(tracked.circuit, permit)) return false;
@@ -242,7 +242,7 @@ const returned = (circuits: CircuitRegistry, permit: SessionPermit): boolean => 
 /** Charges the result of a call, and gives it to the circuits that let it through, unless it comes back late. */
 export const answer = (
   circuits: CircuitRegistry,
-  permit: SessionPermit,
+  permit: EndingCall,
   judged: Judged,
   at: Moment,
   back: Exclude<Return, 'untouched'>,
@@ -270,11 +270,11 @@ export const answer = (
 };
 
 /** C14: a probe of a key alone costs what any call does. */
-const probesMoreThanKey = ({ lease, passes }: SessionPermit): boolean => lease !== undefined || holdsShared(passes);
+const probesMoreThanKey = ({ lease, passes }: EndingCall): boolean => lease !== undefined || holdsShared(passes);
 
 /**
  * C9: the outcome of a probe that never settled. It is a failure of the tool, or of the key alone if the call probed nothing else.
  */
-export const lapseOf = (permit: SessionPermit): Judged => (probesMoreThanKey(permit) ? LAPSED : LAPSED_KEY);
+export const lapseOf = (permit: EndingCall): Judged => (probesMoreThanKey(permit) ? LAPSED : LAPSED_KEY);
 const LAPSED: Judged = { outcome: 'failure', category: 'timeout' };
 const LAPSED_KEY: Judged = { outcome: 'ignored', category: 'timeout', blames: 'key' };

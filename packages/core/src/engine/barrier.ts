@@ -7,7 +7,7 @@ import type { Run } from '../limits/run.ts';
 import type { CallInput } from '../loop-guard/digest.ts';
 import type { Judged } from '../outcome.ts';
 import type { Pass } from '../passes.ts';
-import type { SessionPermit } from '../permit.ts';
+import type { EndingCall } from '../permit.ts';
 import type { Reason } from '../reasons.ts';
 import type { SessionTool } from '../session-tools.ts';
 
@@ -93,9 +93,9 @@ export interface Barrier extends Question {
     at: Moment,
   ): Pass | undefined;
   /** Whether a success of a call that passed the circuit while it was closed leaves it as it is. Left out: each success changes it. */
-  isUntouched?(permit: SessionPermit): boolean;
+  isUntouched?(permit: EndingCall): boolean;
   /** The call has ended: its result is given to the circuit. */
-  answer(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket, judged: Judged, at: Moment): void;
+  answer(circuits: CircuitRegistry, permit: EndingCall, ticket: Ticket, judged: Judged, at: Moment): void;
   /** C7: the call came back too late for its tool, so that it only returns its lease. */
-  giveBack(circuits: CircuitRegistry, permit: SessionPermit, ticket: Ticket): void;
+  giveBack(circuits: CircuitRegistry, permit: EndingCall, ticket: Ticket): void;
 }

@@ -8,7 +8,7 @@ import type { Moment } from '../clock.ts';
 import { hasSucceeded } from '../mistakes.ts';
 import type { Judged } from '../outcome.ts';
 import { holdsShared, keyPassOf } from '../passes.ts';
-import type { SessionPermit } from '../permit.ts';
+import type { EndingCall } from '../permit.ts';
 import type { Reason } from '../reasons.ts';
 import { spanContextOf } from '../telemetry/spans.ts';
 import type { TrackedCircuit } from '../tracked-circuit.ts';
@@ -66,7 +66,7 @@ export const toolBarrier: Barrier = {
 /** B1: a failure costs one. Those of keys cost nothing, but the opening of their tool does. */
 export const chargeCall = (
   circuits: CircuitRegistry,
-  { entry }: SessionPermit,
+  { entry }: EndingCall,
   category: ErrorCategory,
   at: Moment,
   { tokens = 0, isProbe = false, ofKeys = false },
@@ -81,7 +81,7 @@ export const chargeCall = (
 const nextOf = (
   circuits: CircuitRegistry,
   tracked: TrackedCircuit,
-  permit: SessionPermit,
+  permit: EndingCall,
   judged: Judged,
   ended: Moment,
 ): Circuit => {
@@ -107,7 +107,7 @@ const nextOf = (
 const afterIgnored = (
   circuits: CircuitRegistry,
   tracked: TrackedCircuit,
-  permit: SessionPermit,
+  permit: EndingCall,
   judged: Judged,
   at: Moment,
 ): Circuit => {
