@@ -459,8 +459,7 @@ class Session implements TreeRoot {
 
   /** C1: limits ask whether any tool is more than observed. */
   #observes(root: Run): Run {
-    root.isObserved = () => this.views.isObserved();
-    return root;
+    return root.observedBy(() => this.views.isObserved());
   }
 
   childFor(run: Run, options: ChildOptions): SessionApi {

@@ -111,8 +111,8 @@ export class Run {
    * step of a turn. Undefined until it comes.
    */
   beginsSteps: boolean | undefined;
-  /** Of a root: whether all tools are only observed (C1), so that its limits pause nothing. */
-  isObserved = (): boolean => false;
+  /** Of a root. */
+  #asksObserved = (): boolean => false;
   /** Of a root: the latest runs of the tree that have ended, the oldest first. */
   #pastInTree: Run[] | undefined;
 
@@ -131,6 +131,7 @@ export class Run {
     if (known !== undefined) return known;
     const copy = new Run(this);
     copies.set(this, copy);
+    copy.#asksObserved = this.#asksObserved;
     const copied = (one: Run): Run => one.copy(copies);
     const { used, held, underWay, forAnswers, estimated } = this;
     return Object.assign(copy, this, {
@@ -157,6 +158,17 @@ export class Run {
   get hasOthers(): boolean {
     const [first, second] = this.children;
     return first !== undefined && (!this.ended || second !== undefined || first.children.length > 0);
+  }
+
+  /** C1: whether all tools are only observed, so that the limits of the tree pause nothing. */
+  get isObserved(): boolean {
+    return this.#root.#asksObserved();
+  }
+
+  /** Of a root: its session says whether all tools are only observed. */
+  observedBy(asks: () => boolean): this {
+    this.#asksObserved = asks;
+    return this;
   }
 
   get #root(): Run {
@@ -284,7 +296,7 @@ export class Run {
   beginStep(): void {
     const { payer } = this;
     if (payer.inStep) return;
-    if (payer.room('steps') >= 1 || payer.#root.isObserved()) {
+    if (payer.room('steps') >= 1 || payer.isObserved) {
       payer.inStep = true;
       payer.isStepOver = false;
       payer.add('steps', 1);
@@ -549,7 +561,7 @@ export class Run {
 
   /** What the limit does: while all tools are only observed, it pauses nothing (C1). */
   modeOf({ mode }: Limit, isObserved?: boolean): LimitMode {
-    return mode === 'pause' && (isObserved ?? this.#root.isObserved()) ? 'observe' : mode;
+    return mode === 'pause' && (isObserved ?? this.isObserved) ? 'observe' : mode;
   }
 
   viewOf(kind: LimitKind, limit: Limit, ms: number, of: Run = this, isObserved?: boolean): LimitView {
