@@ -40,6 +40,18 @@ export const DECISION_COLOURS: Readonly<Record<Decision, string>> = {
   pause: COLOUR.vermilion,
 };
 
+/** Reasons for which a call is made. A new reason is a type error until it is here or has a colour. */
+type ReasonToCall =
+  | 'closed'
+  | 'undeclared'
+  | 'no_circuit'
+  | 'disabled'
+  | 'would_skip'
+  | 'would_pause'
+  | 'probe_due'
+  | 'group_probe_due'
+  | 'key_probe_due';
+
 /** Colours of calls that did not run. Orange and blue: the circuit handles it. Vermilion: a person must act. */
 export const REASON_COLOURS = {
   open: COLOUR.orange,
@@ -55,7 +67,7 @@ export const REASON_COLOURS = {
   budget_exhausted: COLOUR.vermilion,
   systemic: COLOUR.rust,
   limit_reached: COLOUR.vermilion,
-} satisfies Partial<Record<Reason, string>>;
+} satisfies Record<Exclude<Reason, ReasonToCall>, string>;
 
 export const STATE_COLOURS: Readonly<Record<ReportedState, string>> = {
   closed: COLOUR.green,

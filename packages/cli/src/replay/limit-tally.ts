@@ -26,9 +26,9 @@ export const tallyLimits = (): LimitTally => {
   return {
     limits,
     count: () => count,
-    decided({ session, number, executes, reason }: SimulatedCall) {
+    decided({ session, number, reason }: SimulatedCall) {
       for (const limit of bySession.get(session) ?? []) limit.calls = number;
-      const limit = executes || rejecterOf(reason) !== 'limit' ? undefined : pausing(session);
+      const limit = rejecterOf(reason) === 'limit' ? pausing(session) : undefined;
       if (!limit) return;
       if (limit.pausedCalls === 0) limit.afterCall = number - 1; // A limit of time is noticed by the first call after it.
       limit.pausedCalls += 1;

@@ -118,7 +118,17 @@ export const addOutcomes = (sum: OutcomeCounts, more: OutcomeCounts): void => {
   sum.unknown += more.unknown;
 };
 
-const BY_REASON: Partial<Record<Reason, Rejecter>> = {
+/** Undefined: the call was let through. */
+const BY_REASON: Readonly<Record<Reason, Rejecter | undefined>> = {
+  closed: undefined,
+  undeclared: undefined,
+  no_circuit: undefined,
+  disabled: undefined,
+  would_skip: undefined,
+  would_pause: undefined,
+  probe_due: undefined,
+  group_probe_due: undefined,
+  key_probe_due: undefined,
   open: 'circuit',
   probe_in_flight: 'circuit',
   group_open: 'circuit',
@@ -128,10 +138,14 @@ const BY_REASON: Partial<Record<Reason, Rejecter>> = {
   limit_reached: 'limit',
   limit_reserved: 'limit',
   repeat: 'loop_guard',
+  busy: 'configuration',
+  forced_open: 'configuration',
+  not_allowed: 'configuration',
+  unavailable: 'configuration',
 };
 
 /** What rejected a call, by the reason of the decision. */
-export const rejecterOf = (reason: Reason): Rejecter => BY_REASON[reason] ?? 'configuration';
+export const rejecterOf = (reason: Reason): Rejecter | undefined => BY_REASON[reason];
 
 /** An opening that rejected calls, and none of them had failed, nor had a probe. */
 export const isFalse = ({ rejected, failedProbes }: Opening): boolean =>

@@ -137,6 +137,7 @@ export const tallySimulation = (
 
   const rejected = (call: SimulatedCall, outcome: keyof OutcomeCounts): void => {
     const by = rejecterOf(call.reason);
+    if (by === undefined) return;
     const counts = tallyOf(call.tool).rejected[by];
     (call.isMeasured ? counts.measured : counts.modelled)[outcome] += 1;
     if (by === 'budget' || by === 'systemic') {
@@ -156,9 +157,9 @@ export const tallySimulation = (
       compare(call);
       limits.decided(call);
       if (lastCall.has(call.session)) lastCall.set(call.session, call.atMs);
-      if (call.executes) return;
-      changed.add(call.session);
       const by = rejecterOf(call.reason);
+      if (by === undefined) return;
+      changed.add(call.session);
       if (OF_FAILURES.includes(by)) changedByFailures.add(call.session);
       if (by !== 'circuit') return;
       const circuit = call.reason === 'group_open' ? `group:${call.group}` : call.tool;
@@ -177,7 +178,7 @@ export const tallySimulation = (
       if (judged?.category !== undefined && isIgnoredError(judged))
         tally.ignoredErrors[judged.category] = (tally.ignoredErrors[judged.category] ?? 0) + 1;
       if (judged?.blames === 'key' && call.key !== undefined) keyFailed(call.tool, call.key);
-      if (!call.executes) rejected(call, outcome);
+      rejected(call, outcome);
       if (call.atMs > lastMs) lastMs = call.atMs;
     },
     moved(session, tool, from, to, atMs, category) {

@@ -309,7 +309,9 @@ const fallbackText = ({ tool, alternative, degradation, note }: FallbackReport):
 
 const words = (name: string): string => name.replaceAll('_', ' ');
 
-const INSTEAD: Readonly<Partial<Record<Route['kind'], string>>> = {
+/** Alternatives have names. */
+const INSTEAD: Readonly<Record<Route['kind'], string | undefined>> = {
+  alternative: undefined,
   stale: 'last good result',
   manual: 'manual fallback',
   defer: 'no fallback',

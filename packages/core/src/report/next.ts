@@ -104,12 +104,15 @@ const systemicCause = (event: SystemicReport): string => {
   return `${toolsOf(event)} failed ${how}; suspect ${suspect(event)}`;
 };
 
-/** Where to look, by suspected layer (S4). */
-const LAYERS: Readonly<Partial<Record<SuspectedLayer, string>>> = {
+/** Where to look, by suspected layer (S4). Dependencies and groups have names. */
+const LAYERS: Readonly<Record<SuspectedLayer, string | undefined>> = {
   network: 'the network',
   filesystem: 'the file system',
   permissions: 'credentials and permissions',
   upstream: 'the services behind the tools',
+  dependency: undefined,
+  group: undefined,
+  unknown: undefined,
 };
 
 /** The suspected cause, as the object of a sentence. */
