@@ -14,6 +14,8 @@ const NONE: Expected = { tokens: 0, cost: 0 };
 /** The run that a call counts for. */
 interface Spender {
   readonly estimates: Estimates;
+  /** D2: its model has given the last answer that it may give. */
+  readonly hasLastAnswer: boolean;
   add(kind: 'tokens' | 'cost', amount: number): void;
   addTo(sum: 'underWay' | 'estimated', kind: 'tokens' | 'cost', amount: number): void;
   keep(kind: 'tokens' | 'cost', amount: number): void;
@@ -25,8 +27,10 @@ export class RunCall {
   readonly #run: Spender;
   readonly #name: string;
   #expected = NONE;
+  /** D3: what is kept for the answer after this one. */
+  #next = NONE;
   #hasChild = false;
-  /** D3: an answer of a child's model. What it is expected to use is kept for the next one afterwards. */
+  /** D3: an answer of a child's model. As much is kept for the next one, as far as it is left, and afterwards in any case. */
   #isKept: boolean;
   isUnderWay = true;
 
@@ -41,6 +45,7 @@ export class RunCall {
   copy(run: Spender): RunCall {
     const copy = new RunCall(run, this.#name, NONE, this.#isKept);
     copy.#expected = this.#expected;
+    copy.#next = this.#next;
     copy.#hasChild = this.#hasChild;
     return copy;
   }
@@ -49,9 +54,9 @@ export class RunCall {
     return this.#expected;
   }
 
-  expect(expected: Expected): void {
+  expect(expected: Expected, next = NONE): void {
     for (const kind of ['tokens', 'cost'] as const) {
-      const change = expected[kind] - this.#expected[kind];
+      const change = expected[kind] + next[kind] - this.#expected[kind] - this.#next[kind];
       if (this.#isKept) this.#run.keep(kind, change);
       else {
         this.#run.add(kind, change);
@@ -59,6 +64,7 @@ export class RunCall {
       }
     }
     this.#expected = expected;
+    this.#next = next;
   }
 
   /** D3: a sub-agent runs in the call, and counts what it uses itself. The call keeps its own use if the sub-agent may not begin. */
@@ -102,7 +108,7 @@ export class RunCall {
     }
     if (succeeded || usage.tokens !== undefined || usage.cost !== undefined)
       run.estimates.add(this.#name, { tokens: usage.tokens ?? 0, cost: usage.cost ?? 0 });
-    if (this.#isKept) this.expect(run.expectedAnswer(this.#name, expected.tokens));
+    if (this.#isKept && !run.hasLastAnswer) this.expect(run.expectedAnswer(this.#name, expected.tokens));
     return spent;
   }
 }

@@ -100,7 +100,7 @@ export class Run {
   readonly #advised = new Map<Limit, number>();
   /** D2: a model has answered since a limit was reached. */
   hasLastAnswer = false;
-  /** D3: of a child, the latest answer of its model. What it was expected to use is kept for the next one. */
+  /** D3: of a child, the latest answer of its model. As much is kept for the next one. */
   answer: RunCall | undefined;
   /** D2: a step is under way: it counts already. */
   inStep = false;
@@ -217,26 +217,29 @@ export class Run {
 
   /**
    * D2: a model of this run is about to be asked, and a step begins. If nothing is left, it may answer once more, so that the run can report:
-   * the root always, a child with what is kept for that. Gives the limit if it may not.
+   * the root always, a child that has begun its work. Gives the limit if it may not. What only estimates reach stops no model.
+   * `isOpen`: its turn began before the limit was reached, so that this is no last answer.
    */
-  askModel(ms: number): LimitView | undefined {
-    const limit = this.limitObjection(ms, true)?.limit;
-    if (limit?.mode !== 'pause') {
+  askModel(ms: number, isOpen = false): LimitView | undefined {
+    const objection = this.limitObjection(ms, true);
+    const limit = objection?.limit;
+    const isExpected = objection?.reason === 'limit_reached' && limit?.level !== 'reached';
+    if (limit?.mode !== 'pause' || isExpected) {
       this.hasLastAnswer = false;
       this.beginStep();
       return undefined;
     }
     this.#endStepsAbove();
-    if (this.hasLastAnswer || !this.#hasAnswer) return limit;
-    this.hasLastAnswer = true;
+    if ((this.hasLastAnswer && !isOpen) || !this.#hasAnswer) return limit;
+    this.hasLastAnswer = !isOpen;
     return undefined;
   }
 
+  /** D3: a child that has used nothing yet has nothing to report. So those that begin in a tree that is paused exceed no limit. */
   get #hasAnswer(): boolean {
-    const { payer } = this;
-    if (payer.parent === undefined) return true;
-    const kept = payer.answer?.isUnderWay === false ? payer.answer.expected : undefined;
-    return this.room('tokens') + (kept?.tokens ?? 0) > 0 && this.room('cost') + (kept?.cost ?? 0) > 0;
+    const { parent, answer, used } = this.payer;
+    if (parent === undefined || answer !== undefined || used.tokens > 0 || used.cost > 0) return true;
+    return this.room('tokens') > 0 && this.room('cost') > 0;
   }
 
   /** The model that was asked last has not answered. */
@@ -254,12 +257,17 @@ export class Run {
 
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */
   begin(name: string): RunCall {
-    const expected = this.estimates.of(name);
-    const tokens = expected.tokens === 0 ? 0 : Math.min(expected.tokens, this.room('tokens'));
-    const cost = expected.cost === 0 ? 0 : Math.min(expected.cost, this.room('cost'));
+    const expected = this.#atMostLeft(this.estimates.of(name));
     this.add('calls', 1);
     this.beginStep();
-    return new RunCall(this, name, { tokens, cost });
+    return new RunCall(this, name, expected);
+  }
+
+  #atMostLeft({ tokens, cost }: Expected): Expected {
+    return {
+      tokens: tokens === 0 ? 0 : Math.min(tokens, this.room('tokens')),
+      cost: cost === 0 ? 0 : Math.min(cost, this.room('cost')),
+    };
   }
 
   /**
@@ -269,20 +277,19 @@ export class Run {
   beginModel(name: string, maxOutputTokens = Number.POSITIVE_INFINITY): RunCall {
     const { payer } = this;
     const isKept = payer.parent !== undefined && payer.answer?.isUnderWay !== true && payer.#limitsUsage;
-    if (!isKept) return new RunCall(payer, name, payer.expectedAnswer(name, maxOutputTokens));
+    if (!isKept) return new RunCall(payer, name, payer.#atMostLeft(payer.expectedAnswer(name, maxOutputTokens)));
     payer.answer?.leave();
-    payer.answer = new RunCall(payer, name, payer.expectedAnswer(name, maxOutputTokens), true);
+    const expected = payer.expectedAnswer(name, maxOutputTokens);
+    payer.answer = new RunCall(payer, name, expected, true);
+    if (!payer.hasLastAnswer)
+      payer.answer.expect(expected, payer.#atMostLeft(payer.expectedAnswer(name, maxOutputTokens)));
     return payer.answer;
   }
 
-  /** D3: what the next answer of a model is expected to use. */
+  /** D3: what the next answer of a model is expected to use, also if less is left. */
   expectedAnswer(name: string, maxOutputTokens: number): Expected {
-    const isKnown = this.estimates.has(name);
-    const { tokens, cost } = this.estimates.of(name);
-    return {
-      tokens: isKnown ? Math.min(tokens, this.room('tokens')) : Math.min(this.#guess('tokens'), maxOutputTokens),
-      cost: isKnown ? Math.min(cost, this.room('cost')) : this.#guess('cost'),
-    };
+    if (this.estimates.has(name)) return this.estimates.of(name);
+    return { tokens: Math.min(this.#guess('tokens'), maxOutputTokens), cost: this.#guess('cost') };
   }
 
   get #limitsUsage(): boolean {

@@ -78,9 +78,12 @@ export interface LastAnswer {
   failed(): void;
 }
 
-/** D2: a model is about to be asked for this session. Undefined if it has no limits. */
-export const askForAnswer = (session: object): LastAnswer | undefined => {
+/**
+ * D2: a model is about to be asked for this session. Undefined if it has no limits. `isOpen`: when its turn began, no limit was reached, so that
+ * it does not know that it has to finish.
+ */
+export const askForAnswer = (session: object, isOpen?: boolean): LastAnswer | undefined => {
   const run = runOf(session);
   if (run === undefined) return undefined;
-  return { limit: run.askModel(clockOf(session).now()), failed: () => run.unanswered() };
+  return { limit: run.askModel(clockOf(session).now(), isOpen), failed: () => run.unanswered() };
 };

@@ -30,6 +30,15 @@ interface World {
   made: number;
   /** What calls have used more than they were expected to, together, and what was spent without a call. */
   over: number;
+  /** D3: answers that may exceed a limit that is reached, in their order. */
+  readonly answers: string[];
+  /** The most that an answer of a model has used. */
+  largest: number;
+  /** For each limit of tokens, by its session: what both were when less than it was taken. */
+  readonly since: Map<string, { readonly over: number; readonly answers: number }>;
+  restored: number;
+  /** Those that have asked a model in a turn that began before the limit was reached. */
+  readonly openTurns: Set<tree.TreeNode>;
   readonly reached: Record<string, number>;
 }
 
@@ -39,7 +48,8 @@ type Portion = 'all' | number | { calls?: number; steps?: number; tokens?: numbe
 
 type Happening =
   | { readonly kind: 'child'; readonly of: number; readonly portion: Portion; readonly within: number | undefined }
-  | { readonly kind: 'call' | 'ask'; readonly of: number; readonly name: string }
+  | { readonly kind: 'call'; readonly of: number; readonly name: string }
+  | { readonly kind: 'ask'; readonly of: number; readonly name: string; readonly isOpen: boolean }
   | { readonly kind: 'step' | 'end' | 'take'; readonly of: number }
   | { readonly kind: 'restore' }
   | { readonly kind: 'spend'; readonly of: number; readonly tokens: number }
@@ -72,7 +82,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
     }),
   ),
   weighted(6, fc.record({ kind: kinds('call'), of, name: kinds('read', 'search') })),
-  weighted(5, fc.record({ kind: kinds('ask'), of, name: kinds('model:a/b', 'model:a/c') })),
+  weighted(5, fc.record({ kind: kinds('ask'), of, name: kinds('model:a/b', 'model:a/c'), isOpen: fc.boolean() })),
   weighted(
     9,
     fc.record({
@@ -109,7 +119,7 @@ const happenTo = (world: World, one: One, what: Extract<Happening, { of: number 
       call(world, one, what.name);
       break;
     case 'ask':
-      ask(world, one, what.name);
+      ask(world, one, what);
       break;
     case 'step':
       session.step();
@@ -209,11 +219,18 @@ const call = (world: World, { session, node }: One, name: string): void => {
   world.underWay.push({ settle: end, name, node, fact, answer: undefined, permit, hasChild: false });
 };
 
-const ask = (world: World, { session, node }: One, name: string): void => {
+const ask = (
+  world: World,
+  { session, node }: One,
+  { name, isOpen: wanted }: Extract<Happening, { kind: 'ask' }>,
+): void => {
   const { model } = world;
   const isPaused = tree.objectionOf(model, node, true) !== undefined;
-  const mayAsk = tree.mayAsk(model, node);
-  expect(askForAnswer(session)?.limit === undefined).toBe(mayAsk);
+  const isOpen = wanted && !(isPaused && world.openTurns.has(node));
+  if (!isPaused) world.openTurns.delete(node);
+  else if (isOpen) world.openTurns.add(node);
+  const mayAsk = tree.mayAsk(model, node, isOpen);
+  expect(askForAnswer(session, isOpen)?.limit === undefined).toBe(mayAsk);
   if (!mayAsk) {
     count(world, 'no answer left');
     return;
@@ -223,8 +240,14 @@ const ask = (world: World, { session, node }: One, name: string): void => {
   const payer = tree.payerOf(node);
   const isKept = payer !== model.root && payer.answer?.isUnderWay !== true;
   if (isKept) payer.answer = undefined;
-  const expected = tree.expectedAnswer(model, payer, name, 30);
-  if (isKept) payer.answer = { name, tokens: expected, isUnderWay: true };
+  const wantedTokens = tree.expectedAnswer(model, payer, name, 30);
+  const expected = isKept ? wantedTokens : Math.min(wantedTokens, tree.roomOf(model, payer, 'tokens'));
+  if (isKept) {
+    payer.answer = { name, tokens: expected, next: 0, isUnderWay: true };
+    const next = Math.min(tree.expectedAnswer(model, payer, name, 30), tree.roomOf(model, payer, 'tokens'));
+    if (!payer.hasLastAnswer) payer.answer.next = next;
+    if (isPaused) exceed(world, `${node.id} ${payer.id} ${isOpen ? 'open' : 'last'}`);
+  }
   const fact = isKept ? undefined : tree.use(model, payer, 'tokens', expected, true);
   const end: UnderWay['settle'] = (usage, succeeded) => modelCall.end(usage, succeeded);
   world.underWay.push({
@@ -258,7 +281,7 @@ const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, {
   one.settle({ tokens }, succeeded);
   const expected = fact?.amount ?? answer?.tokens ?? 0;
   model.facts = model.facts.filter((other) => other !== fact);
-  if (answer !== undefined) answer.tokens = 0;
+  if (answer !== undefined) Object.assign(answer, { tokens: 0, next: 0 });
   if (one.hasChild) return;
   // A permit leaves out what is no number above 0.
   const said = one.permit !== undefined && tokens === 0 ? undefined : tokens;
@@ -268,7 +291,23 @@ const settle = (world: World, { which, tokens, succeeded }: Extract<Happening, {
   if (succeeded || said !== undefined) tree.reportUsage(model, name, said ?? 0);
   if (answer === undefined) return;
   answer.isUnderWay = false;
-  answer.tokens = tree.expectedAnswer(model, node, name, expected);
+  if (node.hasLastAnswer) return;
+  answer.next = tree.expectedAnswer(model, node, name, expected);
+  exceed(world, `${node.id} kept`);
+};
+
+/** D3: an answer of a sub-agent may exceed a limit that is reached. */
+const exceed = (world: World, why: string): void => void world.answers.push(`${world.restored} ${why}`);
+
+/** D3: what all may have used beyond a limit since less than it was taken: by more than was expected, or by answers that may exceed it. */
+const mostBeyond = (world: World, { id }: tree.TreeNode, isExceeded: boolean): number => {
+  const { model, answers, over, since } = world;
+  const from = since.get(id) ?? { over: 0, answers: 0 };
+  if (!isExceeded) since.set(id, { over, answers: answers.length });
+  const reports = [...model.reports].flatMap(([name, all]) => (name.startsWith('model:') ? all : []));
+  world.largest = Math.max(world.largest, ...reports);
+  const one = new Set(answers.slice(from.answers)).size + 1; // The first exceeds the limit in part.
+  return over - from.over + one * world.largest;
 };
 
 /** C11: the tree goes on in another process. Its children count as ended, and calls that were under way as they were expected. */
@@ -295,6 +334,7 @@ const restore = (world: World): void => {
     kept: [...node.children, ...node.kept].map(again),
   });
   model.root = again(model.root);
+  world.restored += 1;
   model.reports = new Map();
   for (const fact of model.facts) Object.assign(fact, { of: model.root, isUnderWay: false });
   world.underWay = [];
@@ -323,7 +363,8 @@ const take = (world: World, { session, node }: One, which: number): void => {
   world.sessions.push({ session: taken, node: child });
 };
 
-const check = ({ model, sessions, over }: World): void => {
+const check = (world: World): void => {
+  const { model, sessions } = world;
   for (const { session, node } of sessions) {
     if (node.ended) continue;
     const { limits = [] } = session.view();
@@ -334,9 +375,12 @@ const check = ({ model, sessions, over }: World): void => {
       if (size === undefined) return [];
       const used = tree.usedOf(model, node, limit);
       const reserved = tree.heldOf(model, node, limit) - used;
-      // Calls and steps never overshoot, tokens by what calls used more than expected.
+      // Calls and steps never overshoot, tokens by what calls used more than expected, and by answers.
       if (limit !== 'tokens') expect(used + reserved).toBeLessThanOrEqual(size);
-      else expect(used + tree.keptOf(node)).toBeLessThanOrEqual(size + over);
+      else {
+        const taken = used + tree.keptOf(node);
+        expect(taken).toBeLessThanOrEqual(size + mostBeyond(world, node, taken > size));
+      }
       return [{ limit, size, used, reserved, underWay: tree.underWayOf(model, node, limit) }];
     });
     expect(shown).toMatchObject(wanted);
@@ -363,7 +407,20 @@ test('D1, D2, D3: in random trees, spent, reserved and under way are never more 
       const own = (kind: tree.TreeKind) => ({ size: given[kind], reserves: false });
       const root = tree.newNode(session.id, { calls: own('calls'), steps: own('steps'), tokens: own('tokens') });
       const model: tree.Tree = { root, facts: [], reports: new Map() };
-      const world: World = { model, box, sessions: [{ session, node: root }], underWay: [], made: 0, over: 0, reached };
+      const world: World = {
+        model,
+        box,
+        sessions: [{ session, node: root }],
+        underWay: [],
+        made: 0,
+        over: 0,
+        answers: [],
+        largest: 0,
+        since: new Map(),
+        restored: 0,
+        openTurns: new Set(),
+        reached,
+      };
       for (const one of all) {
         happen(world, one);
         check(world);

@@ -20,8 +20,8 @@ export interface TreeNode {
   /** D2: `step()` comes before each turn; undefined until it has come. */
   isBefore: boolean | undefined;
   hasLastAnswer: boolean;
-  /** D3: what is kept for the next answer of its model. */
-  answer: { name: string; tokens: number; isUnderWay: boolean } | undefined;
+  /** D3: the latest answer of its model: what it is expected to use, and what is kept for the next one. */
+  answer: { name: string; tokens: number; next: number; isUnderWay: boolean } | undefined;
   /** C11: children that may be taken again. */
   kept: TreeNode[];
 }
@@ -95,9 +95,9 @@ export const levelsOf = (tree: Tree, of: TreeNode): readonly (string | undefined
 
 /** D3: what it and its children keep for answers. */
 export const keptOf = (node: TreeNode): number =>
-  node.children.reduce((sum, child) => sum + keptOf(child), node.answer?.tokens ?? 0);
+  node.children.reduce((sum, child) => sum + keptOf(child), (node.answer?.tokens ?? 0) + (node.answer?.next ?? 0));
 
-const takenOf = (tree: Tree, node: TreeNode, kind: TreeKind): number =>
+export const takenOf = (tree: Tree, node: TreeNode, kind: TreeKind): number =>
   usedOf(tree, node, kind) + (kind === 'tokens' ? keptOf(node) : 0);
 
 /** What is taken, with what living children have reserved beyond that. */
@@ -185,13 +185,15 @@ export const endStep = (tree: Tree, node: TreeNode): void => {
   payer.inStep &&= payer.isBefore;
 };
 
+const mostOf = ({ reports }: Tree, name: string): number => Math.max(0, ...(reports.get(name) ?? []).slice(-20));
+
 /** D3: the most that one of the last 20 calls has used, and no more than is left. */
 export const expectedCall = (tree: Tree, node: TreeNode, name: string): number =>
-  Math.min(Math.max(0, ...(tree.reports.get(name) ?? []).slice(-20)), roomOf(tree, node, 'tokens'));
+  Math.min(mostOf(tree, name), roomOf(tree, node, 'tokens'));
 
-/** D3: until a model has reported something, a guess. */
+/** D3: the same of an answer, also if less is left. Until a model has reported something, a guess. */
 export const expectedAnswer = (tree: Tree, node: TreeNode, name: string, most: number): number => {
-  if (tree.reports.has(name)) return expectedCall(tree, node, name);
+  if (tree.reports.has(name)) return mostOf(tree, name);
   const limit = chainOf(payerOf(node)).find(({ limits }) => limits.tokens !== undefined)?.limits.tokens;
   return Math.min(Math.floor(Math.min((limit?.size ?? 0) / 50, roomOf(tree, node, 'tokens') / 2)), most);
 };
@@ -201,18 +203,20 @@ export const reportUsage = ({ reports }: Tree, name: string, tokens: number): vo
   reports.set(name, [...(reports.get(name) ?? []), tokens]);
 };
 
-/** D2: whether a model may be asked. */
-export const mayAsk = (tree: Tree, node: TreeNode): boolean => {
+/** D2: whether a model may be asked. `isOpen`: its turn began before the limit was reached. */
+export const mayAsk = (tree: Tree, node: TreeNode, isOpen: boolean): boolean => {
   const payer = payerOf(node);
-  if (objectionOf(tree, node, true) === undefined) {
+  const objection = objectionOf(tree, node, true);
+  const isReached = levelsOf(tree, payer).includes('reached');
+  if (objection === undefined || (objection === 'limit_reached' && !isReached)) {
     node.hasLastAnswer = false;
     beginStep(tree, node);
     return true;
   }
   lackStep(tree, node);
-  const kept = payer.answer?.isUnderWay === false ? payer.answer.tokens : 0;
-  if (node.hasLastAnswer || (payer !== tree.root && roomOf(tree, payer, 'tokens') + kept <= 0)) return false;
-  node.hasLastAnswer = true;
+  const hasBegun = payer === tree.root || payer.answer !== undefined || usedOf(tree, payer, 'tokens') > 0;
+  if ((node.hasLastAnswer && !isOpen) || !(hasBegun || roomOf(tree, payer, 'tokens') > 0)) return false;
+  node.hasLastAnswer = !isOpen;
   return true;
 };
 

@@ -205,19 +205,47 @@ describe('D1: portions', () => {
     expect([session.view().state, succeedOnce(session, 'a')]).toEqual(['active', 'call']); // Used up, in its own step.
   });
 
-  test('D3: each of 30 sub-agents gives a last answer, and all stay within the limit of tokens', () => {
-    const { session } = bench({ limits: { tokens: 100_000 } });
+  /** Turns of 30 sub-agents side by side, each a request of a model, until none may ask. Gives how many answers each had. */
+  const askAll = (session: Session, turns: number): readonly number[] => {
     const children = Array.from({ length: 30 }, () => session.child());
     const answers = new Map<Session, number>();
-    for (let turn = 0; turn < 10; turn += 1) {
-      const asked = children.filter((child) => askForAnswer(child)?.limit === undefined);
-      for (const call of asked.map((child) => beginModelCall(child, 'model:a/b', 4_096)))
-        call.end({ tokens: 2_000 }, true);
-      for (const child of asked) answers.set(child, (answers.get(child) ?? 0) + 1);
+    for (let turn = 0; turn < turns; turn += 1) {
+      const calls = children.flatMap((child) => {
+        if (askForAnswer(child)?.limit !== undefined) return [];
+        answers.set(child, (answers.get(child) ?? 0) + 1);
+        return [beginModelCall(child, 'model:a/b', 4_096)];
+      });
+      for (const call of calls) call.end({ tokens: 1_000 }, true);
     }
-    const total = [...answers.values()].reduce((sum, times) => sum + times, 0);
-    expect([answers.size, total]).toEqual([30, 50]);
+    return [...answers.values()];
+  };
+
+  test('D3: each of 30 sub-agents gives a last answer within the limit of tokens, also if its model answers when it is reached', () => {
+    const { session } = bench({ limits: { tokens: 100_000 } });
+    beginModelCall(session, 'model:a/b').end({ tokens: 1_000 }, true);
+    expect(askAll(session, 10)).toHaveLength(30);
     expect(session.view()).toMatchObject({ state: 'paused_limit', limits: [{ used: 100_000, level: 'reached' }] });
+  });
+
+  test('D3: last answers may exceed a limit that is too small to keep all of them', () => {
+    const { session } = bench({ limits: { tokens: 45_000 } });
+    expect(askAll(session, 10)).toEqual(Array.from({ length: 30 }, () => 2));
+    expect(session.view().limits).toMatchObject([{ used: 60_000, level: 'reached' }]);
+  });
+
+  test('D3: a sub-agent that has used nothing has no last answer', () => {
+    const { session } = bench({ limits: { tokens: 31_000 } });
+    beginModelCall(session, 'model:a/b').end({ tokens: 1_000 }, true);
+    expect(askAll(session, 10)).toEqual(Array.from({ length: 15 }, () => 2)); // The others find the tree paused.
+    expect(session.view().limits).toMatchObject([{ used: 31_000, level: 'reached' }]);
+  });
+
+  test('D2: a request in a turn that began before the limit was reached is no last answer', () => {
+    const { session } = bench({ limits: { calls: 1 } });
+    const child = session.child();
+    succeedOnce(child, 'a');
+    const asked = (isOpen?: boolean) => askForAnswer(child, isOpen)?.limit?.limit;
+    expect([asked(true), asked(), asked()]).toEqual([undefined, undefined, 'calls']);
   });
 
   test('D3: what is kept for the last answer of a sub-agent pauses the tree, and comes back when it ends', () => {

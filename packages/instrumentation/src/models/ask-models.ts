@@ -2,7 +2,7 @@ import type { Permit, Session } from '@breakerbox/core';
 import { askForAnswer, beginModelCall } from '@breakerbox/core/internal';
 import { isRejected } from '../acquire.ts';
 import { activeSession } from '../active-session.ts';
-import { noteModel } from '../last-turn.ts';
+import { giveTurnBack, noteModel, takeTurn } from '../last-turn.ts';
 import { sessionHere } from '../running-calls.ts';
 import type { Candidate, GuardModelsOptions, ModelList } from './candidates.ts';
 import { ModelAttempt } from './model-attempt.ts';
@@ -131,8 +131,9 @@ const askOne = async <Model, Answer>(
  * @throws RunLimitError if it has.
  */
 const lastAnswer = (session: Session, permit: Permit, span: ModelSpan): ReturnType<typeof askForAnswer> => {
-  const last = permit.wouldDecide === undefined ? askForAnswer(session) : undefined;
-  if (last?.limit === undefined) return last;
+  const isOpen = takeTurn(session);
+  const last = permit.wouldDecide === undefined ? askForAnswer(session, isOpen) : undefined;
+  if (last?.limit === undefined) return isOpen && last ? { ...last, failed: () => giveTurnBack(session) } : last;
   permit.settle({ outcome: 'ignored', category: 'denied' });
   span.ended({ category: 'denied' });
   throw new RunLimitError(last.limit);

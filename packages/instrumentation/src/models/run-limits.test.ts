@@ -1,9 +1,9 @@
 import { ATTR, createBreakerbox } from '@breakerbox/core';
 import { scriptedModel } from '@breakerbox/scripted-models/ai-sdk';
-import { generateText, streamText } from 'ai';
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { MockLanguageModelV4 } from 'ai/test';
 import { expect, test, vi } from 'vitest';
-import { guardModels as guardAiModels } from '../ai-sdk/ai-sdk.ts';
+import { breakerPrepareStep, guardModels as guardAiModels, guardTools } from '../ai-sdk/ai-sdk.ts';
 import { withSession } from '../session.ts';
 import { startTracing, stopTracing } from '../test-support/tracing.ts';
 import { guardModels } from './guard-models.ts';
@@ -78,6 +78,45 @@ test('D2: each run of a tree has a last answer of its own, and a budget that is 
   expect(spent.acquire('search').decision).toBe('pause');
   for (let i = 0; i < 3; i += 1) expect(await withSession(spent, () => ask('q'))).toBe('yes');
 });
+
+/** A model that calls its tool until it may not, and the turns that it had without tools. */
+const eager = () => {
+  const usage = {
+    inputTokens: { total: 800, noCache: 800, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 200, text: 200, reasoning: 0 },
+  };
+  let calls = 0;
+  return new MockLanguageModelV4({
+    doGenerate: async ({ toolChoice }) => {
+      const call = { type: 'tool-call', toolCallId: `c${++calls}`, toolName: 'search', input: '{}' } as const;
+      return toolChoice?.type === 'none'
+        ? {
+            content: [{ type: 'text', text: 'report' }],
+            finishReason: { unified: 'stop', raw: '' },
+            usage,
+            warnings: [],
+          }
+        : { content: [call], finishReason: { unified: 'tool-calls', raw: '' }, usage, warnings: [] };
+    },
+  });
+};
+
+test.each([30_000, 100_000])(
+  'D2, D3: each of 30 sub-agents side by side reports, with %i tokens for all',
+  async (tokens) => {
+    const box = boxOf();
+    const session = box.session({ limits: { tokens } });
+    const inputSchema = jsonSchema({ type: 'object', properties: {} });
+    const run = async () => {
+      const child = session.child();
+      const model = guardAiModels(box, { models: [eager()], session: child });
+      const tools = guardTools({ search: tool({ inputSchema, execute: async () => 'r' }) }, child);
+      const prepareStep = breakerPrepareStep(child);
+      return (await generateText({ model, tools, prepareStep, prompt: 'go', stopWhen: stepCountIs(50) })).text;
+    };
+    expect(await Promise.all(Array.from({ length: 30 }, run))).toEqual(Array.from({ length: 30 }, () => 'report'));
+  },
+);
 
 const usedBy = (session: ReturnType<ReturnType<typeof boxOf>['session']>) =>
   session.view().limits?.map(({ limit, used, estimated }) => [limit, used, estimated]);
