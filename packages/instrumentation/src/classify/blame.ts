@@ -23,7 +23,7 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
   if (call.asksForAccess && category === 'permission' && (code ?? 'class') === 'class' && CREDENTIALS.test(text))
     return answer('whether the credentials are right was the question');
   if (call.target) {
-    const isPage = MISSING_PAGE.includes(`${code}`) && !isOfService(text, call);
+    const isPage = ['http:404', 'http:410', 'http:451'].includes(`${code}`) && !isOfService(text, call);
     if (isPage) return answer(`${why}, of the page that the call chose`);
     return isTarget ? ofKey('host') : verdict;
   }
@@ -35,8 +35,6 @@ export const blamed = (verdict: Verdict, evidence: Evidence, text: string, call:
 
 /** Not the key of the tool's own service. */
 const CREDENTIALS = /^(?!.*api.?key).*(?:token|jwt|credential|password|signature|code|authentication|login)/is;
-
-const MISSING_PAGE = ['http:404', 'http:410', 'http:451'];
 
 /** The machine has no network, or the connection to the tool's own server or proxy failed. */
 const OWN_NETWORK =

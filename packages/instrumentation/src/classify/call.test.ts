@@ -69,6 +69,30 @@ describe('O2a: a text that names what the call asked for', () => {
   });
 });
 
+describe('O2: a sentence about the thing in the name of the tool', () => {
+  it.each([
+    ['book_service', 'The service is not available.'],
+    ['bookService', 'Service not available'],
+    ['get_stream', 'The stream has ended and was closed by the broadcaster'],
+    ['find_grant', 'Grant not found'],
+    ['share_link', 'The link is broken.'],
+    ['get_brokers', 'No broker is available. The broker is offline.'],
+    ['revoke_token', 'Token has already been revoked'],
+  ])('O2: is an answer of %s: %s', (tool, text) => expect(counts(text, { id: 'a1' }, tool)).toBe('tool_error'));
+
+  it.each([
+    ['book_service', 'Service unavailable', 'server'],
+    ['book_service', '503 Service Temporarily Unavailable', 'server'],
+    ['get_model', 'the model is overloaded', 'server'],
+    ['email_service', 'The service is not available', 'server'],
+    ['ask_model', 'The model is not available', 'server'],
+    ['get_store', 'The service is not available', 'server'],
+    ['get_token', 'Access token has expired', 'permission'],
+    ['add_link', 'Communications link failure', 'network'],
+    ['get_broker', 'The broker: connection refused', 'network'],
+  ])('O2: is an outage, of %s: %s', (tool, text, wanted) => expect(counts(text, { id: 'a1' }, tool)).toBe(wanted));
+});
+
 describe('O2b: a call that chose a URL or a host', () => {
   it.each([
     ['connect ECONNREFUSED 203.0.113.9:443', { url: 'https://a.example/x' }, 'network of the key'],

@@ -87,14 +87,13 @@ const STORE = /\b(?:redis|valkey|mongo\w*)\b/;
 /** What a runner says of the program that it ran. Other tools say it of a server or a process. */
 const EXIT =
   /(?:^|["'<([{,]|^[\w :-]{0,40}\b(?:command|script|program)\b.{0,200} |^process )\s*(?:exit(?:ed)?(?: with)?(?: a)?(?: non-?zero)?[ _]?(?:code|status)|return_?code)\b/im;
-const EXIT_KEYS = ['exitCode', 'exit_code', 'returncode'];
 /** Tools that run the program in their input, by their name. Others may check, render or deploy it. */
 const RUNS = /\b(?:run\w{0,4}|exec\w*|eval\w*|interpret\w*|repl|sandbox|python)\b/;
 /** What a program prints: several lines, the class of an error, or the name of a command. A service says one line. */
 const PRINTED = /\n\s*\S|^\w[\w.]*(?:Error|Exception)\b|^(?!error:)[a-z][\w.-]*: /;
 const hasExit = (said: unknown, program: string): boolean =>
   read(said, 'cmd') === program || // Of `child_process`.
-  EXIT_KEYS.some((key) => typeof read(said, key) === 'number') ||
+  ['exitCode', 'exit_code', 'returncode'].some((key) => typeof read(said, key) === 'number') ||
   EXIT.test(textOf(said));
 /**
  * Whether the input holds a program, and whether the tool has run it. Words in `command` may be said to an assistant, and `code`, `script`
@@ -135,6 +134,14 @@ export const isOfTool = (text: string, { name }: Call): boolean => {
   const stems = name.split(' ').map((word) => word.replace(/(?:ies|es|s|e|y)$/, ''));
   return stems.length > 1 && stems.every((stem) => stem.length > 2 && text.toLowerCase().includes(stem));
 };
+
+/** A text without the thing in a tool's name: 'The service is not available' of `book_service` is about what the call asked for. */
+export const withoutThing = (text: string, { name }: Call): string =>
+  ASKED.test(name) ? text.replace(THING, (thing) => (name.includes(` ${thing.toLowerCase()}`) ? '…' : thing)) : text;
+const ASKED =
+  /^(?:get|find|list|show|view|watch|track|book|order|reserve|buy|rent|hire|cancel|create|add|update|edit|delete|remove|revoke|share|post|close|join|leave|pause|resume|assign) /;
+const THING =
+  /(?<=^|[.:;] |\b(?:the|this|that|no|your) )(?:(?:service|model)(?!s? (?:(?:is|currently|temporarily) )*(?:unavailable|overloaded))|store|pool|channel|stream|link|tunnel|grant|token|engine|broker)(?=s?\b)/gi;
 
 /** What the classifier knows about a call. */
 export type Call = ReturnType<typeof callOf>;

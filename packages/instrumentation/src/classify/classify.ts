@@ -1,7 +1,7 @@
 import * as core from '@breakerbox/core/internal';
 import { withoutAdvice } from '../advice.ts';
 import { blamed } from './blame.ts';
-import { type Call, callOf, isOfTool, type ReadContext } from './call.ts';
+import { type Call, callOf, isOfTool, type ReadContext, withoutThing } from './call.ts';
 import { allTextOf, contentOf, faultIn, headingsOf, isOwnPage, quotes, textOf, withoutInput } from './error-text.ts';
 import { isOfTransport, misnomer } from './misnomers.ts';
 import { classMeaning, isLibraryLine, statusIn } from './signs.ts';
@@ -183,7 +183,6 @@ const isSkipped = (error: unknown, text: string, { context }: Call): boolean => 
   const all = `${text}\n${allTextOf(error)}`;
   return context?.recorded === true ? all.includes(core.SKIP_MARK) : core.quotesRejection(all);
 };
-const NAMED = 'it speaks about what the call asked for';
 
 /** The whole text of a runner that cannot start: what a program prints has more lines. */
 const UNSTARTED =
@@ -219,14 +218,14 @@ const refined = (error: unknown, text: string, own: core.Evidence, call: Call): 
   const printed = answer('the output of a program says nothing about the tool');
   if (kind === 'runner' && !isOfTransport(error, text))
     return UNSTARTED.test(text) ? { ...printed, category: 'resource', sign: 'spawn' } : printed;
-  const prose = readProse(withoutInput(text, call.quoted), kind);
+  const prose = readProse(withoutInput(withoutThing(text, call), call.quoted), kind);
   const found = prose && isOutage(prose.category) ? prose : (labelMeaning(error) ?? prose);
-  const named = quotes(text, call.literals);
-  if (found && isOutage(found.category)) return named && !found.hard ? answer(NAMED) : { ...found, trust: TRUST.text };
+  const named = quotes(text, call.literals) && answer('it speaks about what the call asked for');
+  if (found && isOutage(found.category)) return named && !found.hard ? named : { ...found, trust: TRUST.text };
   // An error of the language or of the system is not an answer, whatever its message says.
   const code = core.readText(error, 'code', 64);
   const bug =
     /^E[A-Z]+$/.test(`${code}`) || names.some((name) => /^(?:Type|Reference|Range|Syntax|Eval)Error$/.test(name));
   if (found && (rpc || found.hard || !(bug || own.vague))) return { ...found, trust: TRUST.hint };
-  return !bug && !found && named ? answer(NAMED) : nothing;
+  return !bug && !found && named ? named : nothing;
 };

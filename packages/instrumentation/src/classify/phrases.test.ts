@@ -483,6 +483,20 @@ describe('O2: words of an outage about a person, a thing or an object', () => {
     tool_error: The device is not responding
     tool_error: The customer has not responded to the quote yet
     timeout: the process is not responding
+    tool_error: Manager has not responded
+    tool_error: No response from the supplier yet.
+    timeout: No response from the user service
+    timeout: No response from upstream
+    unknown: Unable to connect to the device
+    network: Unable to connect to the server
+    tool_error: Player is not connected
+    tool_error: The quote has timed out.
+    timeout: The query has timed out
+    tool_error: The connection request was refused.
+    tool_error: No connection could be found.
+    network: No connection could be made because the target machine actively refused it.
+    unknown: Unable to establish eligibility.
+    network: Could not establish trust relationship for the SSL/TLS secure channel
     unknown: The stream is currently offline
     network: the proxy is offline
     tool_error: The gift certificate has expired

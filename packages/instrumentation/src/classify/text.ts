@@ -3,7 +3,7 @@ import { grpcStatus, isError, type Meaning, namedCode, read, readText } from '@b
 import { headingsOf } from './error-text.ts';
 import type { ToolKind } from './kind.ts';
 import { classMeaning, signsIn } from './signs.ts';
-import { ABORTED, ANSWERS, DECLINED, FIRST, type Hint, OUTAGES } from './words.ts';
+import { ABORTED, ANSWERS, FIRST, type Hint, OUTAGES } from './words.ts';
 
 /** Prefixes that clients and servers put before a text. */
 const WRAPPED =
@@ -90,9 +90,9 @@ const bestOf = ([first, ...others]: readonly Meaning[], outage: Hint | undefined
 /** HTTP 400, 402, 403, 422 and the 432 of a search API can be about the arguments or about the account. */
 const isRejectedRequest = ({ code }: Meaning): boolean => /http:4(?:0[023]|22|3[23])/.test(`${code}`);
 const isAccount = ({ category }: Meaning): boolean => ['rate_limit', 'resource', 'permission'].includes(category);
-/** The meaning of a status that rejects the request if it is about the account and not the arguments: 'your credit balance is too low'. */
+/** The meaning of a status that rejects the request if it is about a customer's payment, or about the account: 'your credit balance is too low'. */
 export const readAccount = (status: Meaning, text: string): Meaning | undefined =>
-  isRejectedRequest(status) ? hintIn([...DECLINED, ...OUTAGES.filter(isAccount)], text) : undefined;
+  isRejectedRequest(status) ? hintIn([...FIRST.slice(0, 1), ...OUTAGES.filter(isAccount)], text) : undefined;
 
 /** The wait in milliseconds that a text quotes, as in 'HTTP 429, Retry-After: 30'; at most 7 days (O3). */
 export const retryAfterIn = (text: string): number | undefined => {

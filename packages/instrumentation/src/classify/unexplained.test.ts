@@ -213,6 +213,7 @@ describe('O8: errors that nothing explains', () => {
     'is archived',
     'is not in it',
     'is sold out',
+    'Time slot taken',
     'exceeds the budget',
     'has limits',
     'conflicts with it',

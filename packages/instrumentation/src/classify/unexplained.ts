@@ -1,7 +1,7 @@
 import { hashOfText } from '@breakerbox/core/internal';
 import type { Call } from './call.ts';
 import type { Verdict } from './verdict.ts';
-import { BUG, OUTAGES, REFUSED } from './words.ts';
+import { ANSWERS, OUTAGES, REFUSED } from './words.ts';
 
 /** What belongs to the tool and not to the request: its program, its peers, its settings, its account. */
 const OWN =
@@ -52,7 +52,7 @@ export const unexplainedIn = (
     .reduce((left, value) => left.replaceAll(value.toLowerCase(), '…'), lower);
   const words = rest.replaceAll('_', ' ');
   if (rest !== lower && OUTAGES.find(({ pattern }) => pattern.test(words))?.category !== 'server') return undefined;
-  const isBug = BUG.some(({ pattern }) => pattern.test(words));
+  const isBug = ANSWERS[0]?.pattern.test(words);
   const isOwn = isBug || isUnserved || OWN.test(rest) || OWN.test(words);
   const isRefused = !isBug && !isUnserved && IS_REFUSED.test(words);
   if (!isOwn && (isRefused || NOT_FOUND.test(words))) return undefined;

@@ -24,8 +24,9 @@ const NOT = r`not (?:yet |been |currently )?`;
 const CANNOT = r`\b(?:can(?:not|'t)|could(?: not|n't)|unable to|fail(?:ed|ure) to|did not) (?:be )?`;
 /** A pattern for a thing and its state within one clause. */
 const of = (thing: string, state: string) => r`(?<![\w-])(?:${thing})s?\b(?:[^.;\n]|\.(?=\w)){0,40}?\b(?:${state})`;
-/** The connection, the peer that answers, the proof of identity, and the quota that the caller pays for. */
-const LINE = r`(?<!flight |train |bus |bank )connection|socket|network|transport|websocket|stream|tunnel|proxy|handshake|pipe|dns|link`;
+/** People and things that a tool is asked about, the connection, the peer that answers, the proof of identity, and the quota that the caller pays for. */
+const THEY = r`(?:customer|recipient|candidate|contact|member|subscriber|user|driver|supplier|manager|player|guest|seller|buyer|vendor|patient|device|lock)s?`;
+const LINE = r`(?<!flight |train |bus |bank )connection(?! request)|socket|network|transport|websocket|stream|tunnel|proxy|handshake|pipe|dns|link`;
 const PEER = r`(?<!room )service|server|backend|upstream|gateway|database|daemon|broker|browser|api|endpoint|engine|model|host|store|client|pool|system|cluster|search|cache`;
 const PROOF = r`(?:api|access|auth|secret|security|bearer|refresh|id)[ -]?(?:key|token)|credential|jwt|oauth|grant|login|(?<!unexpected )token(?= (?:is|was|has|not? (?!found)))`;
 const REFUTED = r`invalid|incorrect|expired|revoked|missing|required|no longer valid|${NOT}(?:valid|set|found|provided|configured)`;
@@ -63,9 +64,6 @@ export const ABORTED: readonly RegExp[] = [
   new RegExp(`^(?:[Aa]borted|canceled)${ALONE}`),
 ];
 
-/** About a customer's payment, not about our account. */
-export const DECLINED = FIRST.slice(0, 1);
-
 /** Words of an outage: a limit, a connection, a peer, credentials, the machine. The first match counts. */
 export const OUTAGES =
   hints(r`rate_limit ! a rate limit: (?<!\b(?:interest|exchange) )rate[ -]?limit(?! (?:of (?!your)|parameter|value|must))
@@ -76,15 +74,15 @@ export const OUTAGES =
     |\b(?:quotaexceeded|billing (?:error|not active)|credit balance (?:too low|exhausted)|credits (?:exhausted|exceeded|required))\b|kontingent[^.\n]{0,20}(?:erschöpft|überschritten|aufgebraucht)|(?:额度|配额|资源包|调用次数)(?:不足|已?用[完尽]|已耗尽|超限)
   resource ! memory, disk or handles are used up: \bout of (?:memory|disk)|\bmemory limit \(total\) exceeded|\bused memory >|\b(?:cannot|unable to) allocate\b|\bconcurrent \w+ (?:limit )?(?:reached|exceeded)|\bno space left|\bresource temporarily unavailable|\bslots are reserved|\bmax\w* (?:number of )?(?:clients|connections)\b|\bdisk (?:is )?full|\btoo many (?:open files|clients|connections(?:\W*$| for\b))
     |\bresource(?:s| has been|s have been)? ?exhausted
-  timeout ! a time-out: (?<!\b(?:hold|session|reservation|cart|booking) )\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
-    |(?<!\b(?:submission|application|payment) )\bdeadline (?:was |has been )?exceeded\b|\bno response\b|\btoo long to respond|\bexceeded \d+ ?s\b|(?<!\b(?:device|lock|customer|driver|candidate|user) (?:is |did |has )?)\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b|\bexecution expired\b|\bnot be completed within\b|zeitüberschreitung|délai d.attente|tiempo de espera|(?:请求|连接|响应|操作|读取|调用)超时|超时错误|タイムアウト|время ожидания
+  timeout ! a time-out: (?<!\b(?:hold|session|reservation|cart|booking|quote|poll|game|auction|offer) (?:has |is )?)\btime[ds]?[ -]?out\b(?!['"]? (?:\w+ )?(?:must|should|is not))
+    |(?<!\b(?:submission|application|payment) )\bdeadline (?:was |has been )?exceeded\b|\bno response\b(?! from (?:the |your |this )?${THEY}\b(?! (?:${PEER})))|\btoo long to respond|\bexceeded \d+ ?s\b|(?<!\b${THEY} (?:is |are |did |has |have )?)\bnot (?:properly )?respond|\bdatabase (?:table )?is locked\b|\btook too long\b|\bexecution expired\b|\bnot be completed within\b|zeitüberschreitung|délai d.attente|tiempo de espera|(?:请求|连接|响应|操作|读取|调用)超时|超时错误|タイムアウト|время ожидания
   resource a program that the tool needs cannot be started: ${CANNOT}(?:launch|start(?! (?:the |a |an )?(?:sprint|trial|timer|game)\b)|spawn|find (?:chrom|firefox|browser))|\bsession not created|\bexecutable doesn't exist|\bopen shared object|\bcannot find module|\bno module named|\bcommand not found
     |${of('browser|chrome|chromium|firefox|distribution', `${NOT}(?:installed|found)|fail(?:ed|ure)|already in use`)}
   network !@missing no such host: ${CANNOT}resolve host|\b(?:name or service|nodename nor servname) not known|(?:^|\b: )no such host\b|\bhostname could not be found|\bnxdomain\b|\bgetaddrinfo failed
   network !@other a certificate: (?<!\b(?:gift|birth) )\bcertificate (?:verify failed|has expired|is not (?:yet )?(?:valid|trusted|signed|standards)|signed by|problem)|\bself[- ]signed certificate|\bverify the first certificate|\bcertificate's altnames|\bhost key verification failed
   network !@refused a refused connection: \bconnection refused\b
   network ! a connection failed: ${of(LINE, `refused|reset|closed|lost|fail(?:ed|ure)|abort|terminat|drop|disconnect|disposed|unreachable|error|issue|problem|broken|interrupted|(?<!stream (?:is )?(?:currently )?)offline|down\\b|not be established|${NOT}(?:open|connected|reachable)`)}
-    |${CANNOT}(?:connect|reach|establish|contact|communicate)\b(?! (?:the |your )?(?:customer|recipient|candidate)\b(?! (?:${PEER})))|\b(?:trouble|problem|error|failure|issue)s? (?:occurred )?(?:while |in |with )?(?:(?:our |the )?connection to|connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could|listener)|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?(?:failed to fetch|terminated)\W*$|^(?:\w{0,20}error: )?unreachable hosts\b|\bsocket hang up|\bother side closed
+    |${CANNOT}(?:connect|reach|contact|communicate|establish(?= (?:\S+ ){0,4}?(?:${LINE}|session|trust)))\b(?! (?:to |with )?(?:the |your |this )?${THEY}\b(?! (?:${PEER})))|\b(?:trouble|problem|error|failure|issue)s? (?:occurred )?(?:while |in |with )?(?:(?:our |the )?connection to|connecting|reaching|contacting|communicating)\b|\b(?:lost|dropped) (?:\w+ )?connection|\bno (?:connection could be made|listener)|\bdial (?:tcp|udp|unix)\b|\bfetch failed\b|^(?:\w{0,20}error: )?(?:failed to fetch|terminated)\W*$|^(?:\w{0,20}error: )?unreachable hosts\b|\bsocket hang up|\bother side closed
     |\bname resolution\b|\bmax retries exceeded with url|\bconnect call failed|\bno route to host|\bpremature close|\bupstream connect error\b.*
     |\b(?:server|host|peer|remote end) (?:has |unexpectedly )?(?:closed|aborted|disconnected|terminated)|\bbroken pipe|(?:^|: )(?:unexpected )?EOF\W*$|\bend of file reached|\bclosed network\b|\bEOF occurred
     |^(?:[^\n]{0,60}: )?not connected\W*$|\bcontent-length mismatch|\b(?:error|failed|failure)(?: while| to)? (?:read|decod)(?:ing|e)? (?:an? |the )?(?:\w+ )?body\b|\bstream isn't writeable
@@ -94,22 +92,22 @@ export const OUTAGES =
   permission ! an API key that is missing or refused: \b(?:${REFUTED}|no|bad) (?:x-)?api[ -]?keys?\b|\bapi[ -]?keys? (?:(?:is|are|was|has|have|been) ){0,2}(?:${REFUTED})|(?:^|: )unauthori[sz]ed\W*$
   permission the tool's credentials: ${of(PROOF, REFUTED)}|\b(?:${REFUTED}|no|bad) (?:\w+ ){0,3}?(?:(?:api|access|auth|secret|subscription|client)[ _-]?(?:keys?|tokens?)|token(?! (?:address|pair|symbol|id|amount))|tokens(?! found)|credentials)\b(?! (?:at|in|near|'|"))
     |\btoken (?:has |is |was )?(?:been )?(?:expired|revoked)|(?<!secure )\bauthentication (?:failed|error|required|method)|\bmust be authenticated|\brequires authentication|${CANNOT}(?:authenticate|log ?in|(?:load|find|obtain|retrieve|refresh) (?:\w+ ){0,2}(?:credentials|token))\b|\bre-?authenticate|\b(?:define|provide|set) (?:\w+ ){0,2}(?:token|api key)\b|\buse an api key\b|\bunable to locate credentials|\bcould not read (?:username|password) for\b
-    |\b(?:invalid auth|not authed|missing scope|token invalid|session expired or invalid|invalid grant)\b|(?<!\b(?:contact|customer|member|subscriber) (?:is )?)\bnot subscribed to|\b(?:access denied|login failed) for user\b|\blogon denied
+    |\b(?:invalid auth|not authed|missing scope|token invalid|session expired or invalid|invalid grant)\b|(?<!\b${THEY} (?:is )?)\bnot subscribed to|\b(?:access denied|login failed) for user\b|\blogon denied
     |\bpermission denied\b(?! for (?:table|relation|schema|view|column|function|database|sequence))|^(?:\w*error: ?)?access (?:is |was )?denied\b(?! by\b| -)|\boperation not permitted|\bno pg hba\b|\bunauthenticated\b|\bunauthori[sz]ed\b(?! (?:access|to))|^(?:\w*error: )?forbidden\W*$
     |\b(?:insufficient|required|granted)(?: \w+){0,2} (?:scope|privilege|permission)s\b|\bnot authori[sz]ed to (?:perform|use|call) this (?:operation|api)|\bapi (?:has|is) not (?:been )?(?:used|enabled)\b|\byour ip\b[^\n]{0,60}\b(?:not|blocked|denied)\b|\b535[ -]5\.7|^(?:error: )?not authenticated\W*$
     |api[ -]?(?:schlüssel|key|密钥|キー)[^.\n]{0,12}(?:ungültig|abgelaufen|无效|错误|过期|無効)|(?:密钥|令牌|凭证)(?:无效|错误|已过期|已失效)|(?:clé|clave)(?: d.| de )?(?: ?l.)? ?api[^.\n]{0,9}inv[aá]lid|(?:鉴权|认证|身份验证)失败|認証(?:に失敗|エラー)
   filesystem ! the disk: \bread-only file ?system|\binput\/output error|\bdisk image is malformed|\bdisk i\/o error|\bunable to open database file|\bstale file handle
   server ! the words of a status: ^(?:server|backend|application|system) error\W*$|^temporarily unavailable\W*$|\binvalid json (?:response body|received from)\b|\binvalid character '<' looking|\bread[- ]only replica|\bloading the dataset|\bbad gateway\b|\binternal server error\b|\bno healthy upstream\b|(?:^|[:.] ?)(?:the |our |this )?(?:service|server|model|engine|api|system) (?:is )?(?:currently |temporarily )?(?:unavailable|overloaded)(?! (?:in|at|for)\b)
   server a server is broken: ${of(PEER, `unavailable(?! (?:in|at|on|to|for(?! url))\\b)|unreachable|offline|crash|being (?:re|up|mig)\\w+|returned an? (?:empty|malformed) |down\\b(?! with)|starting up|shutting down|in recovery|gone away|has been closed|had an error|${NOT}(?:respond|reachable|available(?! (?:in|at|on|to|for)\\b)|healthy|initialized|ready)`)}
-    |\bcrashed\b|\b(?:server|service|system|api) is (?:too |currently )?busy\b|\bis (?:currently|still) loading\b|\bbreaker (?:\S+ )?is open\b|\bexited with (?:code|error|signal)|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available(?! (?:in|at|to|for (?:this|your|the))\b)|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) (?:was received )?from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance|machine|campaign|experiment|device) (?:is )?)\bnot (?:yet )?(?:running|connected)\b(?! to your)
+    |\bcrashed\b|\b(?:server|service|system|api) is (?:too |currently )?busy\b|\bis (?:currently|still) loading\b|\bbreaker (?:\S+ )?is open\b|\bexited with (?:code|error|signal)|\bno (?:\w+ )?(?:service|server|worker|node|backend|host|instance)s? available(?! (?:in|at|to|for (?:this|your|the))\b)|\bsegmentation fault|\bkilled by signal|\b(?:unexpected|bad|invalid|malformed|empty) (?:response|reply) (?:was received )?from\b|\bserver error\b(?! in)|(?<!\b(?:process|job|task|workflow|script|session|game|timer|account|instance|machine|campaign|experiment|${THEY}) (?:is )?)\bnot (?:yet )?(?:running|connected)\b(?! to your)
     |\binternal error\b|\bunexpected (?:\w+ )?error\b(?! (?:in|at|near)\b|:)|\boverloaded|(?<!\b(?:vehicle|car|room)\b[^.\n]{0,24})\bmaintenance\b|\bdeadlock (?:det|found)|\bterminating connection
     |"(?:<(?:!doctype|html|head|body|\?xml)|internal s|bad g|service u|gateway|upstream|no healthy|too many r)[^"\n]{0,40}"(?:\.{3})? is not valid JSON|\b(?:target|session) (?:closed|terminated)\W*$|\bexceeded \d+ redirects|\bon our (?:side|end)\b|\bsomething went wrong
     |(?:dienst|server) (?:ist )?(?:\w+ )?nicht (?:erreichbar|verfügbar)|interner serverfehler|service (?:est )?(?:\S+ )?indisponible|erreur interne|servicio no (?:está )?disponible|error interno|服务(?:器)?(?:暂时|暂|目前)?(?:不可用|异常|内部错误|错误)|(?:系统|服务器)(?:内部)?(?:错误|异常|繁忙)|サーバーエラー|сервис временно недоступен|ошибка сервера`);
 
 /** The tool works, and rejects this request: a rule, a limit, or a state of the object. */
-export const REFUSED = r`\b(?:allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of(?! order)|syntax error|parse|constraint|by zero)\b|already|exceed|limit|conflict|violat|polic|match|belong`;
+export const REFUSED = r`\b(?:allowed|permitted|permission|authori[sz]ed|must|only|should|(?:cannot|can't) be|may not|insufficient|enough|maximum|minimum|at (?:least|most)|too|denied|refused|rejected|declined|expired|closed|busy|locked|taken|booked|reserved|occupied|withdrawn|halted|frozen|paid|finished|late|ineligible|overdue|pending|full|blocked|protected|disabled|(?:not |un)available|in (?:use|the past)|duplicate|different|first|before|until|unless|invalid|incorrect|wrong|malformed|ambiguous|unsupported|not supported|forbidden|archived|not (?:in|an?)|sold out|out of(?! order)|syntax error|parse|constraint|by zero)\b|already|exceed|limit|conflict|violat|polic|match|belong`;
 
-/** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; a bug has no meaning. */
+/** Words about the requested object: missing, existing, wrong or forbidden. The first match counts; the first, a bug, has no meaning. */
 export const ANSWERS =
   hints(r`unknown a bug in the tool: \bcannot (?:read|set) propert|\bis not (?:a function|a constructor|iterable|valid JSON)|\bobject has no attribute|'NoneType'
     |\bundefined is not|\bmaximum call stack|\bnil pointer|\bin JSON at position|\bline \d+ column \d+ \(char \d+\)|\bJSON input\b
@@ -119,9 +117,6 @@ export const ANSWERS =
     |${REFUSED}
   server it may work later: \b(?:try again|retry) (?:later|in a (?:few|moment|while|minute))\b
   tool_error the text is about something other than a machine: ^(?![^]*\b(?:${LINE}|${PEER})s?\b)[^]*\b(?:is|are|was|were|has|have|had|would|needs?|can|may|give)\b`);
-
-/** About the code of the tool. */
-export const BUG = ANSWERS.slice(0, 1);
 
 /** Whether a word may be what a text about an outage is made of. */
 export const isOutageWord = (word: string): boolean =>
