@@ -256,10 +256,10 @@ const hooksOf = (where: string, session: SessionSource, options: BreakerPluginOp
           if (!CONTROL_TOOLS.has(name)) declareTool(session, name, groupOfTool(tool));
         }
         if (note) addInstruction(request, noteBlock(session.note()));
-        lastTurns.delete(context.invocationContext);
+        const wasLast = lastTurns.delete(context.invocationContext);
         if (!isLastTurn(session)) return;
         lastTurns.add(context.invocationContext);
-        withoutTools(request);
+        withoutTools(request, wasLast ? [] : OUTPUT_TOOLS);
       });
       return undefined;
     },
@@ -312,10 +312,19 @@ const needsConfirmation = async (tool: BaseTool, args: Record<string, unknown>, 
 const hasPolicy = ({ invocationContext }: Context): boolean =>
   orUndefined(() => invocationContext.pluginManager.getPlugin('security_plugin')) !== undefined;
 
-/** D6: the model may only answer. Gemini rejects this setting in a request without functions. */
-const withoutTools = ({ config }: LlmRequest): void => {
+/** Tools by which ADK reads an answer that has a schema, or the end of a task. */
+const OUTPUT_TOOLS = ['set_model_response', 'finish_task'];
+
+/**
+ * D6: the model may only answer, by one of these tools if the agent has it. That did not end the run if it is asked again. Gemini rejects this
+ * setting in a request without functions.
+ */
+const withoutTools = ({ config, toolsDict }: LlmRequest, answerTools: readonly string[]): void => {
   if (config?.tools?.some((one) => 'functionDeclarations' in one && one.functionDeclarations?.length) !== true) return;
-  config.toolConfig = { ...config.toolConfig, functionCallingConfig: { mode: 'NONE' as never } };
+  const allowedFunctionNames = answerTools.filter((name) => Object.hasOwn(toolsDict, name));
+  const functionCallingConfig =
+    allowedFunctionNames.length === 0 ? { mode: 'NONE' as never } : { mode: 'ANY' as never, allowedFunctionNames };
+  config.toolConfig = { ...config.toolConfig, functionCallingConfig };
 };
 
 /**

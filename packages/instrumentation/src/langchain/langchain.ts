@@ -9,7 +9,16 @@ import { spendAnswer, sumOf } from '../spend-answer.ts';
 import { noteBlock } from '../system-note.ts';
 import { orUndefined } from '../untrusted.ts';
 import { checkVersion } from '../versions.ts';
-import { errorMessage, isControlFlow, isObject, type LangChainTool, runsHere, saidOnly } from './shapes.ts';
+import {
+  answersByTool,
+  errorMessage,
+  isAboutToolChoice,
+  isControlFlow,
+  isObject,
+  type LangChainTool,
+  runsHere,
+  saidOnly,
+} from './shapes.ts';
 import type { LangChainContext } from './tool-call.ts';
 import {
   type GuardToolOptions,
@@ -130,8 +139,7 @@ export function breakerMiddleware(session: SessionSource, options: BreakerMiddle
       const isLast = isLastTurn(current);
       const text = note ? noteBlock(current.note()) : '';
       const told = text === '' ? request : withText(request, text);
-      // Providers reject `toolChoice` in a request without tools.
-      const answer = await handler(isLast && request.tools.length > 0 ? { ...told, toolChoice: 'none' } : told);
+      const answer = await (isLast ? askForLast(told, handler) : handler(told));
       const message = messageOf(answer);
       const usage = read(message, 'usage_metadata');
       const tokens = sumOf(read(usage, 'input_tokens'), read(usage, 'output_tokens'));
@@ -162,6 +170,25 @@ const messageOf = (answer: unknown): unknown => {
 };
 
 type ModelRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0];
+
+type ModelHandler = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[1];
+
+/**
+ * D6: the model may only answer. If LangChain reads the answer from a tool of its own, that is the only tool left: LangChain then makes the model
+ * call it. Providers reject `toolChoice` in a request without tools. Some models of LangChain know no `none` and throw before the request:
+ * their calls of tools are left out of the answer in any case.
+ */
+const askForLast = async (request: ModelRequest, handler: ModelHandler): Promise<Awaited<ReturnType<ModelHandler>>> => {
+  const { toolChoice: _, ...free } = request;
+  if (await answersByTool(request)) return handler({ ...free, tools: [] });
+  if (request.tools.length === 0) return handler(request);
+  try {
+    return await handler({ ...request, toolChoice: 'none' });
+  } catch (error) {
+    if (!isAboutToolChoice(error)) throw error;
+    return handler(free);
+  }
+};
 
 const withText = (request: ModelRequest, text: string): ModelRequest => {
   const { systemMessage } = request;

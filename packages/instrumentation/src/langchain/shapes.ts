@@ -187,6 +187,34 @@ const CALL_BLOCKS: ReadonlySet<unknown> = new Set([
   'functionCall',
 ]);
 
+/** The part of a request of a model that says how the agent gets its answer. */
+interface StructuredRequest {
+  readonly model: unknown;
+  readonly responseFormat?: unknown;
+}
+
+/** A model that is made when it is needed: `createAgent({ model: 'openai:gpt' })`. */
+interface Configurable {
+  _getModelInstance(): Promise<unknown>;
+}
+
+/** Whether an agent reads its answer from a tool that LangChain adds: by a `toolStrategy`, or because the model knows no JSON schema. */
+export const answersByTool = async ({ model, responseFormat: format }: StructuredRequest): Promise<boolean> => {
+  if (!isObject(format) || '__responseFormatUndefined' in format || '_schemaType' in format) return false;
+  if (Array.isArray(format) || isObject(read(format, 'tool'))) return true;
+  const resolved = hasMethod(model, '_getModelInstance') ? await (model as Configurable)._getModelInstance() : model;
+  return read(read(resolved, 'profile'), 'structuredOutput') !== true;
+};
+
+/** Words of errors about a choice of tools that a model or its provider does not know. */
+const CHOICE_WORDS = ['tool_choice', 'toolchoice', 'tool choice', 'tool with name none'];
+
+/** Whether a model refused the choice of tools `none`: `ChatBedrockConverse` and `ChatCohere` do, before they make a request. */
+export const isAboutToolChoice = (error: unknown): boolean => {
+  const text = `${orUndefined(() => read(error, 'message'))}`.toLowerCase();
+  return CHOICE_WORDS.some((words) => text.includes(words));
+};
+
 /**
  * D6: a message of the model without its calls of tools, wherever providers read them from a conversation: they reject one that has a call
  * without a result. It is a copy, because a cache may hold the message. The class of the message stays.

@@ -141,6 +141,7 @@ export function guardToolFactory<Factory extends ToolFactory>(
     const execute: Execute = (...call) => run(name, given, call, factory, asked);
     Object.defineProperty(execute, 'name', { value: given.execute.name }); // The SDK uses it for a tool without a name.
     const { outputSchema, errorFunction, timeoutMs, timeoutErrorFunction = textOfTimeout, isEnabled = true } = given;
+    const needsCall = forcedCalls();
     const created = create({
       ...given,
       execute,
@@ -150,9 +151,10 @@ export function guardToolFactory<Factory extends ToolFactory>(
             typeof needsApproval === 'function' ? needsApproval(context, input, callId) : true,
           ),
       }),
-      // D6: without tools the model can only answer.
+      // D6: without tools the model can only answer. The SDK throws if it has none and has to call one.
       isEnabled: async (...about: never[]) =>
-        !isPaused(findSession) && (typeof isEnabled === 'function' ? isEnabled(...about) : isEnabled),
+        (needsCall(about[0]) || !isPaused(findSession)) &&
+        (typeof isEnabled === 'function' ? isEnabled(...about) : isEnabled),
       ...(typeof errorFunction === 'function' && {
         errorFunction: advising(errorFunction as Parameters<typeof advising>[0]),
       }),
@@ -185,6 +187,32 @@ const answerOf = (context: object, toolName: string, callId: string): unknown =>
 
 /** A tool without a session says so when it is called. */
 const isPaused = (findSession: SessionFinder): boolean => orUndefined(() => isLastTurn(findSession())) ?? false;
+
+/** What the SDK says of the turn for which it asks whether a tool is enabled. */
+interface Turn {
+  readonly runContext: object;
+  readonly agent: { readonly resetToolChoice?: boolean; readonly modelSettings?: { readonly toolChoice?: unknown } };
+}
+
+/** Choices of tools with which the model may answer. */
+const FREE_CHOICES: ReadonlySet<unknown> = new Set([undefined, 'auto', 'none']);
+
+/**
+ * Whether an agent's `toolChoice` makes it call a tool in this turn, for one tool. The SDK resets that choice once the agent has called a tool
+ * in the run, so the first turn of an agent forces a call, unless `resetToolChoice` is false.
+ */
+const forcedCalls = () => {
+  const seen = new WeakMap<object, WeakSet<object>>();
+  return (turn: Turn | undefined): boolean => {
+    if (!isObject(turn?.agent) || FREE_CHOICES.has(turn.agent.modelSettings?.toolChoice)) return false;
+    const { runContext, agent } = turn;
+    const agents = seen.get(runContext) ?? new WeakSet();
+    seen.set(runContext, agents);
+    const isFirst = !agents.has(agent);
+    agents.add(agent);
+    return isFirst || agent.resetToolChoice === false;
+  };
+};
 
 const renamed = (given: string, name: string): string =>
   `Breakerbox: ${WHERE}: the SDK renames tool '${given}' to '${name}'. Circuits and telemetry use '${name}', so the box's configuration ` +
