@@ -287,6 +287,8 @@ const FIRST_USE: readonly string[] = [
   METRIC.circles,
   METRIC.unavailableTime,
   METRIC.retryAfterTime,
+  METRIC.circuitsWaiting,
+  METRIC.skipsWaiting,
   METRIC.fleetIgnored,
   METRIC.limits,
   METRIC.spentCalls,

@@ -11,6 +11,7 @@ import {
   indented,
   joined,
   METRIC,
+  NOT_CLOSED,
   ONLY_TOOLS,
   TOOL,
 } from './promql.ts';
@@ -116,16 +117,13 @@ const remembered = ({ series, read, settings: { correlatedMemory } }: Ground): s
 };
 
 /**
- * Until when the service of a tool asked to wait (Retry-After), as a Unix time, of the last minutes. No value once a probe has failed
- * after that: then the service did not keep its word, and the tool is out of use like any other. The first value of a counter counts.
- * No series of its own: groups are evaluated in any order, so it would come too late for an opening of this moment.
+ * Tools of which all circuits that are not closed wait, or waited in the last minutes, because their service asked (Retry-After). No series of
+ * its own: groups are evaluated in any order, so it would come too late for an opening of this moment.
  */
-export const askedToWait = ({ series }: Ground): string => {
-  const asked = `max_over_time(${series(METRIC.retryAfterTime)}[10m]) > time() - 10 * 60`;
-  const failed = series(METRIC.transitions, { [ATTR.stateFrom]: ['half_open'], [ATTR.stateTo]: ['open'] });
-  const { hour } = WINDOW;
-  const since = `(${failed} - last_over_time(${failed}[${hour}] offset ${hour}) or ${failed}) > 0`;
-  return `${aggregated('max', BY_TOOL, asked)}\nunless on (${BY_TOOL}) ${bracketed(since)}`;
+const askedToWait = ({ series }: Ground): string => {
+  const asked = aggregated('sum', BY_TOOL, `max_over_time(${series(METRIC.circuitsWaiting)}[10m])`);
+  const notClosed = aggregated('sum', BY_TOOL, series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }));
+  return `${asked} > 0\nunless ${notClosed} > ${asked}`;
 };
 
 /** Openings of several tools or agents that belong together. */
@@ -160,7 +158,7 @@ export const CORRELATION: readonly Recording[] = [
   },
   {
     key: 'lastOpenings',
-    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Neither does it contain tools whose service asked to wait (Retry-After). Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
+    comment: `When a circuit of the tool last opened with each category. From the gauge, not from a counter, because the gauge also shows a first opening and one right after a restart. The series remembers an opening for a while, in case the process ends or a scrape is missed. It does not remember openings that the process took back: when the circuit of a group opens, its tools lose their own openings, although their counters have counted them. Neither does it contain tools whose circuits wait because their service asked (Retry-After). Tools of which very few circuits opened are left out as chance: among hundreds of sessions, each tool is always open in some session. ${OTHER_TOOL} is not a tool.`,
     expr: (ground) => {
       const { read } = ground;
       // Without recorded series, tools without an opening have 0, and the query has each definition once.

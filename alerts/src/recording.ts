@@ -19,7 +19,7 @@ import {
 } from './promql.ts';
 import type { Ground, Recording } from './record.ts';
 import { BUDGET } from './recording-budget.ts';
-import { askedToWait, CORRELATION } from './recording-correlation.ts';
+import { CORRELATION } from './recording-correlation.ts';
 import { OVERVIEW } from './recording-overview.ts';
 import { SPEND } from './recording-spend.ts';
 import { WINDOW } from './settings.ts';
@@ -33,10 +33,11 @@ const { short, quarter, hour, week } = WINDOW;
 const whileFresh = ({ series, settings }: Ground): string =>
   `and on (${BY_PROCESS}) last_over_time(${active(series)}[${settings.gap}])`;
 
+const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
+
 /** Skips for a key have a series from the first one on, so it counts from 0. */
-const keysOutOfUse = (ground: Ground): string => {
+const nearlyAllSkipped = (ground: Ground): string => {
   const { series, read, settings } = ground;
-  const forKey: Matchers = { [ATTR.decision]: ['skip'], [ATTR.reason]: ['key_open'] };
   const skipped = gained(ground, series(METRIC.decisions, forKey), BY_TOOL, short);
   if (!ground.recorded) {
     const all = aggregated('sum', BY_TOOL, `increase(${series(METRIC.decisions)}[${short}])`);
@@ -49,6 +50,23 @@ const keysOutOfUse = (ground: Ground): string => {
   const ran = `clamp_min(\n${indented(aggregated('sum', BY_TOOL, joined('or', ofThese, forKeys)))},\n  0\n)`;
   const enough = bracketed(`round(${skipped} + ${ran}) >= ${settings.keyOpenLeastDecisions}`);
   return `ceil(\n${indented(`${skipped}\n/ ${enough}\n>= ${settings.keyOpenShare}`)}\n)`;
+};
+
+/** The same without the skips during waits that services asked for. */
+const keysOutOfUse = (ground: Ground): string => {
+  const { series, read, settings, recorded } = ground;
+  const asked = aggregated('sum', BY_TOOL, `increase(${series(METRIC.skipsWaiting)}[${short}])`);
+  const skips = recorded
+    ? `${read.now('decisions5m')}${matching(forKey)}`
+    : `increase(${series(METRIC.decisions, forKey)}[${short}])`;
+  const most = `${asked} > (1 - ${settings.keyOpenShare}) * ${aggregated('sum', BY_TOOL, skips)}`;
+  return `${nearlyAllSkipped(ground)}\nunless on (${BY_TOOL}) ${bracketed(most)}`;
+};
+
+/** Circuits that are not closed, less those that wait as their service asked. */
+const withoutWaiting = (ground: Ground, notClosed: string): string => {
+  const waiting = `0 - (${ground.series(METRIC.circuitsWaiting)} > 0)\n${whileFresh(ground)}`;
+  return `clamp_min(\n${indented(`${aggregated('sum', BY_TOOL, joined('or', notClosed, waiting))},\n0`)}\n)`;
 };
 
 const CIRCUITS: readonly Recording[] = [
@@ -93,14 +111,14 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'notClosed',
     comment:
-      'Circuits of a tool that are out of use: open or probing. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open. forced_open does not count, because an operator wants it.',
+      'Circuits of a tool that are out of use: open or probing. half_open counts, because a circuit whose probe fails every minute is as broken as one that stays open. forced_open does not count, because an operator wants it. Neither does a circuit whose service asked to wait (Retry-After), until that time, unless a probe has failed since it opened.',
     expr: (ground) => {
       const { series, read, recorded } = ground;
       const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
-      if (!recorded) return aggregated('sum', BY_TOOL, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
+      if (!recorded) return withoutWaiting(ground, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
       return joined(
         'or',
-        aggregated('sum', BY_TOOL, `${read.now('notClosedByState')}${matching(notClosed)}`),
+        withoutWaiting(ground, `${read.now('notClosedByState')}${matching(notClosed)}`),
         `${read.now('circuits')} * 0`,
       );
     },
@@ -108,14 +126,14 @@ const CIRCUITS: readonly Recording[] = [
   {
     key: 'keysOutOfUse',
     comment:
-      '1 for a tool of which nearly all decisions skip a call for its key, such as a host. Circuits of keys have no series. So the tool counts as one circuit out of use.',
+      '1 for a tool of which nearly all decisions skip a call for its key, such as a host. Circuits of keys have no series. So the tool counts as one circuit out of use. Skips while the service of a key asked to wait (Retry-After) do not count.',
     expr: keysOutOfUse,
     every: '1m',
   },
   {
     key: 'outOfUse',
     comment:
-      'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too. A tool whose service asked to wait does not, until that time.',
+      'The same across gaps, and 0 or no value if it may be chance or if none are: these are few series. The median is above 0 if a circuit was out of use in at least half of the samples. That bridges a missed scrape and the moment between two short sessions, because each session starts with a closed circuit. Among hundreds of sessions, a tool that fails now and then always has an open circuit somewhere, so it counts only from the given share of its circuits on. The median delays the start and the end by half of the gap. The series of a vanished agent ends shortly after that, because otherwise its last samples would remain the median while they are in the window. A tool of which nearly all keys are out of use counts too.',
     expr: (ground) => {
       const { read, series, settings, recorded } = ground;
       const { gap, openFor, openShare } = settings;
@@ -129,7 +147,7 @@ const CIRCUITS: readonly Recording[] = [
       return joined(
         'or',
         read.now('keysOutOfUse'),
-        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}\nunless ${recorded ? `on (${BY_TOOL}) ` : ''}${bracketed(askedToWait(ground))} > time()`,
+        `ceil(\n${indented(many)}\n)\nand on (${BY_AGENT}) ${stillThere}`,
         inUse,
       );
     },

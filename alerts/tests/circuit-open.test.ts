@@ -167,6 +167,8 @@ it.concurrent.each([
   });
 });
 
+const WAIT = ' The service asked to wait until Jan 1 00:50 UTC (Retry-After), so no probe is made before that.';
+
 describe.concurrent.each(wanted(15, 60))('O3: a service that asked to wait, every %i s', (interval) => {
   const of = ['CircuitOpen', 'CorrelatedOpenings'];
   const tools = ['t', 'u', 'v'];
@@ -176,21 +178,55 @@ describe.concurrent.each(wanted(15, 60))('O3: a service that asked to wait, ever
     run({ interval, of, lasts: 1500, processes: processes() }, (now, one) => {
       if (now === 75) for (const tool of tools) one.open(now, tool, 'server');
       if (now === 75) for (const tool of tools) one.asksToWait(tool, 1100);
+      if (now === 1100) for (const tool of tools) one.waited(tool);
       if (now === 1101) for (const tool of tools) one.probe(tool, 'success');
     }));
 
   it('has one once the wait is over and a probe has failed, and the text says that it asked again', () => {
-    const wait = ' The service asked to wait until Jan 1 00:50 UTC (Retry-After), so no probe is made before that.';
-    const firing = [{ alert: 'CircuitOpen', after: 1380, by: 1401 + 3 * interval }];
-    const says = [open(1620, '1 circuit', 't', { category: 'server', began: 'Jan 1 00:01 UTC', wait })];
+    const firing = [{ alert: 'CircuitOpen', after: 1401, by: 1476 + 3 * interval }];
+    const says = [open(1620, '1 circuit', 't', { category: 'server', began: 'Jan 1 00:01 UTC', wait: WAIT })];
     return run({ interval, of, lasts: 1700, processes: processes(), firing, says }, (now, one) => {
       if (now === 75) one.open(now, 't', 'server');
       if (now === 75) one.asksToWait('t', 1100);
+      if (now === 1100) one.waited('t');
       if (now !== 1101) return;
       one.probe('t', 'server');
-      one.asksToWait('t', 3000);
+      one.asksToWait('t', 3000, { isAgain: true });
     });
   });
+
+  it('has none for a wait after an outage that is over, with probes that failed', () => {
+    const firing = [{ alert: 'CircuitOpen', after: 430, by: 475 + 3 * interval, until: 510, gone: 1000 }];
+    return run({ interval, of, lasts: 2300, processes: processes(), firing }, (now, one) => {
+      if (now === 75) one.open(now, 't', 'server');
+      if (now === 200 || now === 300) one.probe('t', 'server');
+      if (now === 500) one.probe('t', 'success');
+      if (now === 1100) one.open(now, 't', 'server');
+      if (now === 1100) one.asksToWait('t', 2200);
+      if (now === 2200) one.waited('t');
+      if (now === 2201) one.probe('t', 'success');
+    });
+  });
+
+  it('has none for a group that waits under its own name, but one for circuits beside those that wait', () => {
+    const groups = [new SimulatedProcess({ tools: ['t', 'u', 'group:mcp'] })];
+    const firing = [{ alert: 'CircuitOpen', after: 370, by: 450 + 3 * interval }];
+    const says = [open(900, '4 circuits', 'u', { category: 'server', began: 'Jan 1 00:01 UTC', wait: WAIT })];
+    return run({ interval, of, lasts: 1000, sessions: 4, processes: groups, firing, says }, (now, one) => {
+      if (now !== 75) return;
+      one.openGroup(now, 'group:mcp', [], 'server');
+      one.asksToWait('group:mcp', 3000);
+      one.open(now, 'u', 'server', 4);
+      one.asksToWait('u', 3000);
+    });
+  });
+
+  it('C14: has none for keys that wait, though nearly all calls are skipped for them', () =>
+    run({ interval, of, lasts: 1500, processes: processes() }, (now, one) => {
+      if (now < 60 || now % 10 !== 0) return;
+      one.skipAsked('t', 4);
+      if (now % 100 === 0) one.skip('t', 1, 'key_open');
+    }));
 });
 
 const FILES = ['read', 'write', 'list'];

@@ -192,9 +192,21 @@ export class SimulatedProcess {
     this.#set(METRIC.openedTime, { [ATTR.tool]: tool, [ATTR.errorType]: category }, second);
   }
 
-  /** The tool asks to wait until this second. */
-  asksToWait(tool: string, until: number): void {
+  /** Open circuits wait until this second, because their service asked. `isAgain`: a probe has failed since they opened. */
+  asksToWait(tool: string, until: number, { circuits = 1, isAgain = false } = {}): void {
     this.#set(METRIC.retryAfterTime, { [ATTR.tool]: tool }, until);
+    if (!isAgain) this.#set(METRIC.circuitsWaiting, { [ATTR.tool]: tool }, circuits);
+  }
+
+  /** The wait is over: the next call will be a probe. */
+  waited(tool: string): void {
+    this.#set(METRIC.circuitsWaiting, { [ATTR.tool]: tool }, 0);
+  }
+
+  /** Skips calls for a key whose service asked to wait. */
+  skipAsked(tool: string, calls = 1): void {
+    this.skip(tool, calls, 'key_open');
+    this.#add(METRIC.skipsWaiting, { [ATTR.tool]: tool }, calls);
   }
 
   /** Since when the tool is unavailable. It stays, until no circuit is. */

@@ -153,6 +153,8 @@ describe('the queries together', () => {
     const names = unused.map(({ name }) => name);
     expect(names, 'of a new metric: show it in a panel of dashboards/src/rows').toEqual([
       'breakerbox.retry_after.time',
+      'breakerbox.circuits.waiting',
+      'breakerbox.skips.waiting',
     ]);
   });
 

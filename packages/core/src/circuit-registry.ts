@@ -100,7 +100,8 @@ export class CircuitRegistry implements CircuitChanges {
     const tracked = putCircuit(this.store, spec, this.box.clock);
     const { overrides } = this.box;
     applyOverrides(overrides, this.#parts.session, [tracked], undefined, at);
-    this.#parts.changes.add({ is: 'tracked', tool: spec, state: reportedState(tracked.mode, tracked.circuit) });
+    const { mode, circuit } = tracked;
+    this.#parts.changes.add({ is: 'tracked', tool: spec, state: reportedState(mode, circuit), circuit });
     if (tracked.mode === 'observe_only') this.ledgers.observe(); // From its first use, whatever that use is.
     // A fleet may open it (G1).
     if (at !== undefined && applyOverrides(overrides, this.#parts.session, [tracked], this, at) > 0)
@@ -177,7 +178,7 @@ export class CircuitRegistry implements CircuitChanges {
     this.ledgers.closed('automatic', tracked.tool.name);
     if (mode === 'observe_only') this.ledgers.observe();
     if (after === before) return;
-    const moved = { tool: tracked.tool, from: before, to: after, category: category ?? categoryOf(circuit) };
+    const moved = { tool: tracked.tool, from: before, to: after, circuit, category: category ?? categoryOf(circuit) };
     this.#parts.changes.add({ is: 'moved', ...moved, isObserved: false, by: 'mode' });
   }
 
@@ -265,6 +266,7 @@ export class CircuitRegistry implements CircuitChanges {
       tool: tracked.tool,
       from: before.state,
       to: next.state,
+      circuit: next,
       category,
       isObserved,
       by,

@@ -1,6 +1,6 @@
 import type { Ledger, SessionState } from './budget/ledger.ts';
 import type { SystemicEvent } from './budget/systemic.ts';
-import type { ReportedState } from './circuit/circuit.ts';
+import type { Circuit, ReportedState } from './circuit/circuit.ts';
 import type { ErrorCategory } from './classify/taxonomy.ts';
 import type { RecoveredBy } from './events.ts';
 import type { LimitChange } from './limits/limit-changes.ts';
@@ -15,13 +15,15 @@ export type MovedBy = 'calls' | 'mode' | 'fleet' | 'group';
 /** What has changed in circuits and ledgers. It holds values, because what changed may change again before it is told. */
 export type Change =
   /** A circuit was created or restored. */
-  | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState }
+  | { readonly is: 'tracked'; readonly tool: CircuitSpec; readonly state: ReportedState; readonly circuit: Circuit }
   /** A circuit changed its state. `isObserved`: it is only observed, and would have (C1). */
   | {
       readonly is: 'moved';
       readonly tool: CircuitSpec;
       readonly from: ReportedState;
       readonly to: ReportedState;
+      /** As it is then. */
+      readonly circuit: Circuit;
       readonly category: ErrorCategory | undefined;
       readonly isObserved: boolean;
       readonly by: MovedBy;

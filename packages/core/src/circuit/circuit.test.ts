@@ -4,6 +4,7 @@ import {
   admit,
   admits,
   adopted,
+  askedWaitOf,
   type Circuit,
   categoryOf,
   closedCircuit,
@@ -19,10 +20,24 @@ import {
   type Ticket,
 } from './circuit.ts';
 import { type CircuitPolicy, gatePolicy, resolveGroupPolicy, resolvePolicy } from './policy.ts';
-import { type Asking, probeWait } from './schedule.ts';
+import { type Asking, type Outage, probeWait } from './schedule.ts';
 import { at, call, failure, openAt, outageOf, probing } from './test-support.circuit.ts';
 
 const start = closedCircuit();
+
+test('O3, G4: a wait is as asked until a probe fails, and of a fleet if it is longer than any cooldown', () => {
+  const policy = resolvePolicy({ maxCooldownMs: 300_000 });
+  const waits = (outage: Partial<Outage>) => {
+    const open = openCircuit(at(1_000), 'rate_limit', policy);
+    return askedWaitOf({ ...open, outage: { ...open.outage, ...outage } }, policy);
+  };
+  const none = { notBeforeMs: 0, isAsked: false };
+  expect([askedWaitOf(start, policy), waits({})]).toEqual([none, none]);
+  expect(waits({ trip: 'consecutive', notBeforeMs: 5_000 })).toEqual({ notBeforeMs: 5_000, isAsked: true });
+  expect(waits({ trip: 'probe', notBeforeMs: 5_000 })).toEqual({ notBeforeMs: 5_000, isAsked: false });
+  expect(waits({ trip: 'fleet', waitMs: 300_000 })).toEqual(none);
+  expect(waits({ trip: 'fleet', waitMs: 300_001 })).toEqual({ notBeforeMs: 301_001, isAsked: true });
+});
 
 describe('C2, C3: closed', () => {
   const policy = resolvePolicy({});

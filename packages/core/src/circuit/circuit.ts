@@ -258,6 +258,23 @@ export const ignore = (
   return opened(circuit, { ...next, trip, openedAt, waitFrom: at });
 };
 
+/** How long the service asked to wait (O3): no probe goes before that moment in monotonic ms; 0 for none. */
+interface AskedWait {
+  readonly notBeforeMs: number;
+  /** Whether that is all that keeps the circuit open: after a failed probe, the service did not keep its word. */
+  readonly isAsked: boolean;
+}
+
+const NO_WAIT: AskedWait = { notBeforeMs: 0, isAsked: false };
+
+/** O3. A fleet says how long a circuit waits and not why, but only a service asks for more than the longest cooldown. */
+export const askedWaitOf = (circuit: Circuit, { maxCooldownMs }: CircuitPolicy): AskedWait => {
+  if (circuit.state === 'closed') return NO_WAIT;
+  const { notBeforeMs, openedAt, waitMs, trip } = circuit.outage;
+  if (notBeforeMs !== 0) return { notBeforeMs, isAsked: trip !== 'probe' };
+  return trip === 'fleet' && waitMs > maxCooldownMs ? { notBeforeMs: openedAt.ms + waitMs, isAsked: true } : NO_WAIT;
+};
+
 /** The category that keeps a circuit from closing. */
 export const categoryOf = (circuit: Circuit): ErrorCategory | undefined =>
   circuit.state === 'closed' ? undefined : circuit.outage.category;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { METRIC } from '../index.ts';
 import { agentSeries } from '../telemetry/otel-binding.ts';
 import { ATTR } from '../telemetry/semconv.ts';
-import { allSeries, type Series } from '../telemetry/series.ts';
+import { allSeries, readUnavailable, type Series } from '../telemetry/series.ts';
 import type { Model } from './model.ts';
 import { modelMetrics, withdrawn } from './model-metrics.ts';
 
@@ -10,8 +10,10 @@ export const AGENT = 'proof';
 export const UNIX_START = 1_700_000_000_000;
 
 /** Times, which outlive their case: only those of this case say something. */
-const TIMES = /^(?:openedTime|retryAfterTime)\|/;
+const TIMES = /^openedTime\|/;
 const UNAVAILABLE = 'unavailableTime|';
+/** Gauges of unavailable circuits. */
+const OF_UNAVAILABLE = /^(?:unavailableTime|retryAfterTime|circuitsWaiting|skipsWaiting)\|/;
 const STATES = ['open', 'half_open', 'forced_open'];
 
 /** Compares what the metrics have counted since the start of a case. */
@@ -25,7 +27,7 @@ export const compareMetrics = (
   for (const [key, value] of Object.entries(ofModels)) expected[key] = (expected[key] ?? 0) + value;
   const series = readSeries();
   for (const [key, value] of series) {
-    if (key.startsWith(UNAVAILABLE)) continue;
+    if (OF_UNAVAILABLE.test(key)) continue;
     const change = TIMES.test(key) ? value : value - (before.get(key) ?? 0);
     if (change === 0 || (TIMES.test(key) && !(key in expected))) continue;
     // The model knows no routes, and no names of dependencies and groups.
@@ -42,7 +44,7 @@ export const compareMetrics = (
   );
 };
 
-/** Circuits of earlier boxes stay in these gauges, so the model does not know since when a tool is unavailable: metrics.test.ts does. */
+/** Circuits of earlier boxes stay in these gauges, so the model does not know since when a tool is unavailable, or waits: metrics.test.ts does. */
 const sinceTimes = (series: ReadonlyMap<string, number>): readonly string[] =>
   [...series]
     .flatMap(([key, value]) => (key.startsWith(UNAVAILABLE) && value > 0 ? [key.slice(UNAVAILABLE.length)] : []))
@@ -86,6 +88,7 @@ const keyOf = (name: keyof typeof METRIC, series: Series): string => {
 export const readSeries = (): Map<string, number> => {
   const agent = agentSeries(AGENT);
   const all = new Map<string, number>();
+  for (const tool of agent.tools.values()) readUnavailable(tool);
   for (const owner of [agent, ...agent.tools.values()]) {
     for (const name of Object.keys(owner.families) as (keyof typeof METRIC)[]) {
       for (const series of allSeries(owner, name)) all.set(keyOf(name, series), series.value);

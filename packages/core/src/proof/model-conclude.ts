@@ -4,7 +4,7 @@ import { chargeFailure, followEvent, toolSucceeded } from './model-budget.ts';
 import { ANY_TIME, type Failed, keyFailed, type Result, retreat, takeIn } from './model-circuit.ts';
 import { logFailure, logSuccess } from './model-correlation.ts';
 import { adviceAfter } from './model-decide.ts';
-import { correlating, isAffected, modeOf, rulesOfTool, sidesOf } from './model-home.ts';
+import { correlating, isAffected, modeOf, sidesOf } from './model-home.ts';
 import { blame } from './model-keys.ts';
 import { endCall, flushLimits } from './model-limits.ts';
 import { closed, correlated, detected, nextId, opened, toldMove } from './model-moves.ts';
@@ -28,7 +28,6 @@ const spread = (model: Model, permit: ModelPermit, ended: Ended, ms: number): vo
   count(model, `outcomes|${series}|${outcome}`);
   if (outcome !== 'success') count(model, `errors|${series}|${outcome}|${category}${blames === 'key' ? '|key' : ''}`);
   if (outcome === 'failure') wasted(model, series, tokens);
-  noteWait(model, permit, ended, ms);
   if (reason !== 'disabled') resulted(session, tool, input, `${outcome} ${category}`, model.repeats);
   if (outcome === 'success' && session.box.tools.has(tool)) session.box.succeeded.add(tool);
   flush(model, session, 'outcome', tool, outcome, category, late);
@@ -105,17 +104,6 @@ const wasted = (model: Model, series: string, tokens: number): void => {
   count(model, `tokensWasted|${series}`, tokens);
   const before = model.costs.get(series) ?? { tokens: 0, calls: 0 };
   model.costs.set(series, { tokens: before.tokens + tokens, calls: before.calls + 1 });
-};
-
-/** O3: until when the tool asked to wait. A success ends that. */
-const noteWait = (model: Model, { tool, series, session }: ModelPermit, ended: Ended, ms: number): void => {
-  const { counted } = model;
-  const rules = rulesOfTool(model, session, tool);
-  if (rules === undefined || series !== tool) return;
-  const key = `retryAfterTime|${tool}`;
-  if (ended.outcome === 'success' && counted.has(key)) counted.set(key, Number.NaN);
-  if (ended.outcome === 'failure' && ended.retryAfterMs !== undefined)
-    counted.set(key, ms + Math.min(ended.retryAfterMs, rules.maxRetryAfterMs));
 };
 
 const resultOf =

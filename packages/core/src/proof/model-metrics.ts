@@ -8,7 +8,7 @@ export const modelMetrics = (model: Model, unixStart: number): Record<string, nu
     all[key] = (all[key] ?? 0) + value;
   };
   for (const [key, value] of model.counted) {
-    if (!/^(?:openedTime|retryAfterTime)\|/.test(key)) add(key, value);
+    if (!/^openedTime\|/.test(key)) add(key, value);
     else if (!Number.isNaN(value)) add(key, (unixStart + value) / 1000);
   }
   const shared = new Set<ModelBox>();

@@ -19,6 +19,9 @@ const allOf = (lines: string[], tool: string) =>
   Object.values(METRIC)
     .flatMap(({ prometheus }) => ours(lines, prometheus))
     .filter((line) => line.includes(`gen_ai_tool_name="${tool}"`));
+/** The times of a gauge, as Unix milliseconds. */
+const timesOf = (lines: string[], prefix: string) =>
+  ours(lines, prefix).map((line) => Math.round(Number(line.split(' ')[1]) * 1000));
 const circuitsOf = (lines: string[]) => circuitsOfAgent(agent, lines);
 const budgetOf = (lines: string[]) =>
   Object.fromEntries(
@@ -144,28 +147,112 @@ describe('metrics', () => {
     session.acquire('a').settle({ outcome: 'failure', category: 'network' }); // A failed probe.
     expect(await since()).toEqual([first]);
     session.end();
-    expect(await since()).toEqual([first]);
+    expect(await since()).toEqual([first + 30_000]);
     other.end();
     expect(await since()).toEqual([0]);
     box.session().control('a', 'forced_open');
     expect(await since()).toEqual([clock.unixNow()]);
   });
 
-  test('O3: the wait that a tool asked for is shown until a call succeeds', async () => {
+  test('sessions that overlap do not make one long outage of their own: only openings that last count', async () => {
     const { scrape } = registerMetrics();
-    const { session, clock } = bench({ agent, tools: { a: { maxRetryAfterMs: 600_000 } } });
-    const until = async () =>
-      ours(await scrape(), 'breakerbox_retry_after_time').map((line) => Number(line.split(' ')[1]) * 1000);
-    const failure = { outcome: 'failure', category: 'rate_limit' } as const;
-    session.acquire('a').settle(failure);
-    expect(await until()).toEqual([]);
-    session.acquire('a').settle({ ...failure, retryAfterMs: 1_200_000 });
-    const longest = clock.unixNow() + 600_000;
-    clock.advance(1_000);
-    session.acquire('b').settle({ ...failure, retryAfterMs: 1_000 });
-    expect(await until()).toEqual([longest]);
-    succeedOnce(session, 'a');
-    expect(await until()).toEqual([0]);
+    const { box, session, clock } = bench({ agent, tools: { a: {} } });
+    trip(session, 'a');
+    let last = session;
+    for (let turn = 0; turn < 5; turn += 1) {
+      clock.advance(20_000);
+      const next = box.session();
+      trip(next, 'a');
+      last.end();
+      last = next;
+    }
+    expect(timesOf(await scrape(), 'breakerbox_circuit_unavailable_time')).toEqual([clock.unixNow()]);
+  });
+
+  test('C11: a restored circuit is unavailable since it opened, not since it was restored', async () => {
+    const { scrape } = registerMetrics();
+    const { session, clock } = bench({ agent: 'elsewhere', tools: { a: {} } });
+    trip(session, 'a');
+    const opened = clock.unixNow();
+    clock.advance(240_000);
+    const { box } = bench({ agent, tools: { a: {} }, clock });
+    restore(box, { ...snapshotOf(session), agent });
+    expect(timesOf(await scrape(), 'breakerbox_circuit_unavailable_time')).toEqual([opened]);
+  });
+
+  describe('O3: circuits that wait as their service asked', () => {
+    const limited = { outcome: 'failure', category: 'rate_limit' } as const;
+    const waiting = async (scrape: () => Promise<string[]>) => ours(await scrape(), 'breakerbox_circuits_waiting');
+    const waits = (count: number, tool = 'a') => [`breakerbox_circuits_waiting{gen_ai_tool_name="${tool}"} ${count}`];
+    const openWaiting = (session: Session, tool: string, retryAfterMs: number): void => {
+      for (let call = 0; call < 3; call += 1) session.acquire(tool).settle({ ...limited, retryAfterMs });
+    };
+
+    test('they count until the wait is over, and show until when', async () => {
+      const { scrape } = registerMetrics();
+      const { session, clock } = bench({ agent, tools: { a: { maxRetryAfterMs: 600_000 }, b: {} } });
+      session.acquire('a').settle({ ...limited, retryAfterMs: 1_200_000 });
+      trip(session, 'b', 'server');
+      expect(await waiting(scrape)).toEqual([]);
+      expect(ours(await scrape(), 'breakerbox_retry_after_time')).toEqual([]);
+      openWaiting(session, 'a', 1_200_000);
+      const until = clock.unixNow() + 600_000;
+      expect(await waiting(scrape)).toEqual(waits(1));
+      expect(timesOf(await scrape(), 'breakerbox_retry_after_time')).toEqual([until]);
+      clock.advance(600_000);
+      expect(await waiting(scrape)).toEqual(waits(0));
+      succeedOnce(session, 'a');
+      expect(timesOf(await scrape(), 'breakerbox_retry_after_time')).toEqual([0]);
+    });
+
+    test('a success in another session ends no wait', async () => {
+      const { scrape } = registerMetrics();
+      const { box, session } = bench({ agent, tools: { a: {} } });
+      openWaiting(session, 'a', 1_200_000);
+      succeedOnce(box.session(), 'a');
+      expect(await waiting(scrape)).toEqual(waits(1));
+      session.end();
+      expect(await waiting(scrape)).toEqual(waits(0));
+    });
+
+    test('C13: a group waits under its own name', async () => {
+      const { scrape } = registerMetrics();
+      const { session } = bench({ agent, groups: { mcp: {} }, tools: { a: { group: 'mcp' }, b: { group: 'mcp' } } });
+      for (const tool of ['a', 'b', 'a'])
+        session.acquire(tool).settle?.({ ...limited, retryAfterMs: 1_200_000, blames: 'group' });
+      expect(session.acquire('b').reason).toBe('group_open');
+      expect(await waiting(scrape)).toEqual(waits(1, 'group:mcp'));
+    });
+
+    test('once a probe has failed, the service has not kept its word: its next wait does not count', async () => {
+      const { scrape } = registerMetrics();
+      const { session, clock } = bench({ agent, tools: { a: {} } });
+      openWaiting(session, 'a', 300_000);
+      clock.advance(300_000);
+      expect(await waiting(scrape)).toEqual([]);
+      session.acquire('a').settle({ ...limited, retryAfterMs: 300_000 });
+      expect(await waiting(scrape)).toEqual([]);
+      clock.advance(600_000);
+      succeedOnce(session, 'a');
+      openWaiting(session, 'a', 300_000); // Another outage, in which no probe has failed.
+      expect(await waiting(scrape)).toEqual(waits(1));
+    });
+
+    test('C14: skips for a key are counted apart while its service asked to wait', async () => {
+      const { scrape } = registerMetrics();
+      const { session, clock } = bench({ agent, tools: { a: { key: (input) => input as string } } });
+      const call = (key: string) => session.acquire('a', { input: key });
+      for (let failed = 0; failed < 3; failed += 1) {
+        call('asks').settle({ ...limited, retryAfterMs: 300_000, blames: 'key' });
+        call('dead').settle({ outcome: 'failure', category: 'network', blames: 'key' });
+      }
+      for (const key of ['asks', 'dead', 'asks']) expect(call(key).reason).toBe('key_open');
+      expect(ours(await scrape(), 'breakerbox_skips_waiting_total')).toEqual([
+        'breakerbox_skips_waiting_total{gen_ai_tool_name="a"} 2',
+      ]);
+      clock.advance(300_000);
+      expect(call('asks').reason).toBe('key_probe_due');
+    });
   });
 
   test('budget, events and sessions match the state of the engine', async () => {

@@ -11,6 +11,7 @@ import {
   type Exemplars,
   isWithdrawn,
   plainDecisionSeries,
+  readUnavailable,
   type Series,
   seriesOf,
   type ToolSeries,
@@ -76,7 +77,7 @@ const createState = (): ProcessState => {
 };
 
 /** Increased with each change of {@link ProcessState} or of the series: copies of another shape have a state of their own. */
-export const SHAPE = 16;
+export const SHAPE = 17;
 
 const KEY = Symbol.for(`@breakerbox/core:telemetry:${SHAPE}`);
 
@@ -132,9 +133,14 @@ const STATE_READINGS: Partial<Readonly<Record<MetricKey, (tool: ToolSeries) => I
   transitions: (tool) => [seriesOf(tool, 'transitions', 'closed', 'open')],
 };
 
+/** The gauges that a reading makes. */
+const OF_UNAVAILABLE: readonly MetricKey[] = ['unavailableTime', 'retryAfterTime', 'circuitsWaiting'];
+
 /** The series behind a metric of a tool, at the tool's level. */
 const readTool = (tool: ToolSeries, key: MetricKey): Iterable<Series> => {
-  if (tool.level === 'full' || (tool.level === 'state' && key === 'circuits')) return allSeries(tool, key);
+  if (OF_UNAVAILABLE.includes(key)) readUnavailable(tool);
+  const isOfState = key === 'circuits' || key === 'circuitsWaiting';
+  if (tool.level === 'full' || (tool.level === 'state' && isOfState)) return allSeries(tool, key);
   const isOfCalls = key === 'decisions' || key === 'outcomes';
   return (tool.level === 'state' && !(tool.isGroup && isOfCalls) && STATE_READINGS[key]?.(tool)) || [];
 };

@@ -2,8 +2,10 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import type { SessionState } from '../budget/ledger.ts';
 import { type SystemicEvent, suspectOf } from '../budget/systemic.ts';
 import { shortened, visible } from '../checks/names.ts';
-import type { ReportedState } from '../circuit/circuit.ts';
+import { askedWaitOf, type Circuit, type ReportedState } from '../circuit/circuit.ts';
+import type { CircuitPolicy } from '../circuit/policy.ts';
 import type { ErrorCategory, Outcome } from '../classify/taxonomy.ts';
+import type { Clock } from '../clock.ts';
 import type { OperatorAction, OperatorResult } from '../events.ts';
 import type { FreshnessKind } from '../freshness/freshness.ts';
 import type { LimitKind } from '../limits/limits.ts';
@@ -121,6 +123,17 @@ interface AgentOwner extends SeriesOwner {
 /** Only the series of the owner that {@link METRIC} names for a metric are exported. */
 type OwnerOf<Key extends MetricKey> = (typeof METRIC)[Key]['per'] extends 'agent' ? AgentOwner : ToolOwner;
 
+/** A circuit that keeps calls from its tool. Unix milliseconds; 0 for none. */
+export interface UnavailableCircuit {
+  /** Since when it has not been closed. */
+  readonly sinceMs: number;
+  /** No probe before, because the service asked for it (O3). */
+  untilMs: number;
+  /** Whether it waits as asked: no probe has failed since it opened. */
+  isAsked: boolean;
+  readonly clock: Pick<Clock, 'unixNow'>;
+}
+
 export interface ToolSeries extends ToolOwner {
   /** What readers see of it. Everything is counted. */
   level: TelemetryLevel;
@@ -129,6 +142,8 @@ export interface ToolSeries extends ToolOwner {
   /** The one of the decisions, and the one of the outcomes, that counts nearly every call. */
   readonly closed: Series;
   readonly succeeded: Series;
+  /** Its circuits that keep calls from it: three gauges are made of them when they are read. */
+  readonly unavailable: Set<UnavailableCircuit>;
   /** Failed calls that reported their cost, for the mean behind `tokensAvoided`. */
   costedFailures: number;
   /** Series of the duration histogram: of calls that succeeded, and of all others. */
@@ -192,6 +207,7 @@ const createToolSeries = (agent: string, tool: string, isGroup: boolean): ToolSe
     plainDecisions: new Map(),
     closed: seriesOf(ofCalls, 'decisions', 'call', 'closed'),
     succeeded: seriesOf(ofCalls, 'outcomes', 'success'),
+    unavailable: new Set(),
     costedFailures: 0,
     duration: new Map(),
   };
@@ -218,26 +234,77 @@ export const plainDecisionSeries = (tool: ToolSeries, decision: Decision): Serie
   return found;
 };
 
+/** Counts circuits that enter a state, or leave it if `change` is negative. */
+export const countCircuits = (tool: ToolSeries, state: ReportedState, change: number): void => {
+  seriesOf(tool, 'circuits', state).value += change;
+};
+
+/** Of a tool or a group. */
+interface SpecOfCircuit {
+  readonly name: string;
+  readonly series: ToolSeries;
+  readonly policy: CircuitPolicy;
+}
+
 /** The states in which a circuit keeps calls from its tool. */
 const UNAVAILABLE: readonly ReportedState[] = ['open', 'half_open', 'forced_open'];
 
 /**
- * Counts circuits that enter a state, or leave it if `change` is negative. From the first unavailable circuit to the last one, the series
- * of the time since then has the time of the first. `unixNow` gives milliseconds.
+ * The unavailable circuits of a session, or those that the sessions of a box share (C12), by the names of their tools. It refers to series and
+ * clocks only, so it keeps no box alive.
  */
-export const countCircuits = (
-  tool: ToolSeries,
+export type UnavailableCircuits = Map<string, readonly [UnavailableCircuit, ToolSeries]>;
+
+/** A circuit was created or restored, or has changed its state. `isCounted`: the gauges show it. */
+export const noteCircuit = (
+  all: UnavailableCircuits,
+  { name, series, policy }: SpecOfCircuit,
   state: ReportedState,
-  change: number,
-  { unixNow }: { unixNow(): number },
+  circuit: Circuit,
+  clock: Clock,
+  isCounted: boolean,
 ): void => {
-  seriesOf(tool, 'circuits', state).value += change;
-  if (!UNAVAILABLE.includes(state)) return;
-  const circuits = tool.families.circuits;
-  const unavailable = UNAVAILABLE.reduce((sum, one) => sum + (circuits?.get(one)?.value ?? 0), 0);
-  const since = seriesOf(tool, 'unavailableTime');
-  if (unavailable <= 0) since.value = 0;
-  else if (since.value === 0) since.value = unixNow() / 1000;
+  const known = all.get(name)?.[0];
+  if (!UNAVAILABLE.includes(state)) {
+    if (known !== undefined) series.unavailable.delete(known);
+    all.delete(name);
+    return;
+  }
+  const unixMs = clock.unixNow();
+  const unixAtZeroMs = unixMs - clock.now();
+  const openedMs = circuit.state === 'closed' ? unixMs : unixAtZeroMs + circuit.outage.openedAt.ms;
+  const one = known ?? { sinceMs: Math.min(openedMs, unixMs), untilMs: 0, isAsked: false, clock };
+  const { notBeforeMs, isAsked } = askedWaitOf(circuit, policy);
+  one.untilMs = notBeforeMs === 0 ? 0 : unixAtZeroMs + notBeforeMs;
+  one.isAsked = isAsked;
+  all.set(name, [one, series]);
+  if (isCounted) series.unavailable.add(one);
+};
+
+/** The circuits enter the gauges, or leave them. */
+export const countUnavailable = (all: UnavailableCircuits, isCounted: boolean): void => {
+  for (const [one, { unavailable }] of all.values()) {
+    if (isCounted) unavailable.add(one);
+    else unavailable.delete(one);
+  }
+};
+
+/** Brings the gauges of a tool's unavailable circuits up to date. A reading does it, so that a change of a circuit need not. */
+export const readUnavailable = (tool: ToolSeries): void => {
+  let since = Number.POSITIVE_INFINITY;
+  let until = 0;
+  let waiting = 0;
+  for (const { sinceMs, untilMs, isAsked, clock } of tool.unavailable) {
+    since = Math.min(since, sinceMs);
+    until = Math.max(until, untilMs);
+    if (isAsked && untilMs > clock.unixNow()) waiting += 1;
+  }
+  const { unavailableTime, retryAfterTime, circuitsWaiting } = tool.families;
+  const isUnavailable = since !== Number.POSITIVE_INFINITY;
+  // A series appears with its first value, and stays.
+  if (isUnavailable || unavailableTime) seriesOf(tool, 'unavailableTime').value = isUnavailable ? since / 1000 : 0;
+  if (until > 0 || retryAfterTime) seriesOf(tool, 'retryAfterTime').value = until / 1000;
+  if (waiting > 0 || circuitsWaiting) seriesOf(tool, 'circuitsWaiting').value = waiting;
 };
 
 /**
@@ -301,15 +368,15 @@ export const systemicSeries = (
  * Times that no longer apply. The series stay at 0, because an SDK keeps exporting the last value of a series that is no longer observed.
  * A scrape leaves them out.
  */
-export const withdraw = (tool: ToolSeries, metric: 'openedTime' | 'retryAfterTime'): void => {
-  for (const time of allSeries(tool, metric)) time.value = 0;
+export const withdrawOpenings = (tool: ToolSeries): void => {
+  for (const time of allSeries(tool, 'openedTime')) time.value = 0;
 };
 
 const TIMES: readonly string[] = [METRIC.openedTime, METRIC.unavailableTime, METRIC.retryAfterTime].map(
   ({ name }) => name,
 );
 
-/** Whether a series shows a time that no longer applies, such as one that was {@link withdraw}n. */
+/** Whether a series shows a time that no longer applies, such as one that was {@link withdrawOpenings withdrawn}. */
 export const isWithdrawn = (metric: string, { value }: Pick<Series, 'value'>): boolean =>
   value === 0 && TIMES.includes(metric);
 

@@ -2,9 +2,8 @@ import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@open
 import { NO_LIMIT, remaining } from '../budget/budget.ts';
 import { type Ledger, type SessionState, withLimits } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
-import { type ReportedState, reportedState } from '../circuit/circuit.ts';
+import { askedWaitOf, type Circuit, type ReportedState, reportedState } from '../circuit/circuit.ts';
 import type { CircuitStore } from '../circuit-store.ts';
-import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Clock } from '../clock.ts';
 import type { BreakerboxEvents, Emitter, EventBase, RecoveredBy } from '../events.ts';
 import { isPausedByLimit, type LimitChange } from '../limits/limit-changes.ts';
@@ -15,10 +14,11 @@ import type { Judged } from '../outcome.ts';
 import type { Change } from '../pending-changes.ts';
 import type { SessionPermit } from '../permit.ts';
 import { wouldDecide } from '../reasons.ts';
+import type { RejectionFacts } from '../routing/message.ts';
 import type { ScopePlan } from '../routing/route.ts';
 import { safely, warn } from '../safely.ts';
 import type { AcquireOptions } from '../session-api.ts';
-import type { ToolSpec } from '../tool.ts';
+import type { CircuitSpec } from '../tool.ts';
 import { ChildSpans, childAttributes } from './child-spans.ts';
 import { countSession, countUntilIdle, type GaugeShare, idles, type LastUse } from './dropped-session.ts';
 import { failureOf, failureOfKey, noteFailure } from './failure-spans.ts';
@@ -30,12 +30,15 @@ import {
   type AgentSeries,
   countAvoided,
   countCircuits,
+  countUnavailable,
   countWasted,
+  noteCircuit,
   type Series,
   seriesOf,
   systemicSeries,
   type ToolSeries,
-  withdraw,
+  type UnavailableCircuits,
+  withdrawOpenings,
 } from './series.ts';
 import type { SharedGauges } from './shared-gauges.ts';
 import {
@@ -58,6 +61,13 @@ const LEVELS = {
   advise: { advised: 'advised', reached: 'observed', lifted: undefined },
   observe: { advised: undefined, reached: 'observed', lifted: undefined },
 } as const;
+
+/** O3: whether the service asked the key of a call to wait. */
+const isOfAskedWait = ({ key, at }: RejectionFacts): boolean => {
+  if (key === undefined) return false;
+  const { notBeforeMs, isAsked } = askedWaitOf(key.circuit, key.policy);
+  return isAsked && notBeforeMs > at.ms;
+};
 
 const contextOf = (span: SessionSpan | undefined): Context =>
   safely('the context manager', () => sessionContext(span)) ?? ROOT_CONTEXT;
@@ -106,6 +116,8 @@ export class SessionTelemetry implements LiveSession {
   readonly #span: SessionSpan | undefined;
   /** Those of its sub-agents; undefined without any. */
   #children: ChildSpans | undefined;
+  /** Its circuits that keep calls from their tools. Undefined before the first one, and if sessions share their circuits. */
+  #unavailable: UnavailableCircuits | undefined;
   /** Undefined if the caller gave no id. */
   readonly #named: NamedSession | undefined;
   #ledger: Ledger;
@@ -236,13 +248,13 @@ export class SessionTelemetry implements LiveSession {
   changed(change: Change): void {
     switch (change.is) {
       case 'tracked':
-        this.#countCircuits(change.tool.series, change.state, 1);
+        this.#countCircuit(change.tool, change.state, change.circuit);
         break;
       case 'moved':
         this.#moved(change);
         break;
       case 'absorbed':
-        withdraw(change.tool.series, 'openedTime'); // C15: its openings are those of its group now.
+        withdrawOpenings(change.tool.series); // C15: its openings are those of its group now.
         break;
       case 'wrote':
         this.#wrote(change.ledger, change.state);
@@ -291,10 +303,17 @@ export class SessionTelemetry implements LiveSession {
   }
 
   /** Circuits that sessions share belong to their box, and stay in its gauges (C12). */
-  #countCircuits(series: ToolSeries, state: ReportedState, change: number): void {
+  #countCircuit(tool: CircuitSpec, state: ReportedState, circuit: Circuit, from?: ReportedState): void {
     const { clock, sharedGauges } = this.#box;
-    if (this.#store.steps !== undefined) sharedGauges.countCircuits(series, state, change, clock);
-    else if (this.#counted !== undefined) countCircuits(series, state, change, clock);
+    if (this.#store.steps !== undefined) {
+      sharedGauges.countCircuit(tool, state, circuit, clock, from);
+      return;
+    }
+    if (this.#counted !== undefined) countCircuits(tool.series, state, 1);
+    if (this.#counted !== undefined && from !== undefined) countCircuits(tool.series, from, -1);
+    if (this.#unavailable === undefined && state === 'closed') return;
+    this.#unavailable ??= new Map();
+    noteCircuit(this.#unavailable, tool, state, circuit, clock, this.#counted !== undefined);
   }
 
   #countEvents(change: number): void {
@@ -320,9 +339,12 @@ export class SessionTelemetry implements LiveSession {
     if (this.pending !== undefined) this.flush();
   }
 
-  #countDecision({ entry, decision, reason, route }: SessionPermit): void {
+  #countDecision({ entry, decision, reason, route, rejection }: SessionPermit): void {
     const series = entry.spec?.series ?? this.#box.otherSeries();
     seriesOf(series, 'decisions', decision, reason).value += 1;
+    if (reason === 'key_open' && rejection !== undefined && isOfAskedWait(rejection)) {
+      seriesOf(series, 'skipsWaiting').value += 1;
+    }
     if (route === undefined) return;
     seriesOf(series, 'routes', route.kind, route.kind === 'alternative' ? route.degradation : undefined).value += 1;
     if (route.kind === 'stale') seriesOf(series, 'freshness', 'stale').value += 1;
@@ -353,8 +375,6 @@ export class SessionTelemetry implements LiveSession {
       failed.value += 1;
     }
     if (outcome === 'failure' && tokens !== undefined) countWasted(series, tokens);
-    const waits = judged.retryAfterMs !== undefined || series.families.retryAfterTime !== undefined;
-    if (waits && entry.spec !== undefined) this.#noteWait(entry.spec, judged);
     if (ofProcess.keepsDurations || ofProcess.feedsSdk) {
       recordDuration(series, category, durationMs / 1000, span, outcome === 'failure' ? failed : undefined);
     }
@@ -368,27 +388,15 @@ export class SessionTelemetry implements LiveSession {
     }
   }
 
-  /** O3: a wait that the tool asked for, and its end. The latest answer counts. */
-  #noteWait({ series, policy }: ToolSpec, { outcome, retryAfterMs }: Judged): void {
-    if (outcome === 'success') withdraw(series, 'retryAfterTime');
-    else if (outcome === 'failure' && retryAfterMs !== undefined) {
-      const untilMs = this.#box.clock.unixNow() + Math.min(retryAfterMs, policy.maxRetryAfterMs);
-      seriesOf(series, 'retryAfterTime').value = untilMs / 1000;
+  #moved({ tool, from, to, circuit, category, isObserved }: Extract<Change, { is: 'moved' }>): void {
+    if (!isObserved) {
+      const { series } = tool;
+      seriesOf(series, 'transitions', from, to).value += 1;
+      this.#countCircuit(tool, to, circuit, from);
+      const isOpening = from === 'closed' && category !== undefined;
+      if (isOpening) seriesOf(series, 'openedTime', category).value = this.#box.clock.unixNow() / 1000;
     }
-  }
-
-  #moved({ tool, from, to, category, isObserved }: Extract<Change, { is: 'moved' }>): void {
-    if (!isObserved) this.#countMove(tool.series, from, to, category);
     this.#note('circuit.transition', { tool: tool.name, from, to, category, observed: isObserved });
-  }
-
-  #countMove(series: ToolSeries, from: ReportedState, to: ReportedState, category: ErrorCategory | undefined): void {
-    seriesOf(series, 'transitions', from, to).value += 1;
-    this.#countCircuits(series, to, 1);
-    this.#countCircuits(series, from, -1);
-    if (from === 'closed' && category !== undefined) {
-      seriesOf(series, 'openedTime', category).value = this.#box.clock.unixNow() / 1000;
-    }
   }
 
   #wrote(next: Ledger, state: SessionState): void {
@@ -511,8 +519,9 @@ export class SessionTelemetry implements LiveSession {
     if (steps !== undefined) return;
     if (correlations.real.correlation.event !== undefined) seriesOf(this.#box.series, 'systemicActive').value += change;
     for (const { tool, mode, circuit } of circuits.values()) {
-      countCircuits(tool.series, reportedState(mode, circuit), change, this.#box.clock);
+      countCircuits(tool.series, reportedState(mode, circuit), change);
     }
+    if (this.#unavailable !== undefined) countUnavailable(this.#unavailable, change > 0);
   }
 
   /** The failures that caused a decision. */

@@ -1,12 +1,22 @@
-import type { ReportedState } from '../circuit/circuit.ts';
-import { systemClock } from '../clock.ts';
+import type { Circuit, ReportedState } from '../circuit/circuit.ts';
+import type { Clock } from '../clock.ts';
 import { safely } from '../safely.ts';
-import { type AgentSeries, countCircuits, seriesOf, type ToolSeries } from './series.ts';
+import type { CircuitSpec } from '../tool.ts';
+import {
+  type AgentSeries,
+  countCircuits,
+  countUnavailable,
+  noteCircuit,
+  seriesOf,
+  type ToolSeries,
+  type UnavailableCircuits,
+} from './series.ts';
 
 /** What the shared circuits of one box add to the gauges. It refers to series only, so it keeps no box alive. */
 interface Share {
   readonly agent: AgentSeries;
   readonly circuits: Map<ToolSeries, Map<ReportedState, number>>;
+  readonly unavailable: UnavailableCircuits;
   events: number;
 }
 
@@ -18,16 +28,21 @@ export class SharedGauges {
   readonly #share: Share;
 
   constructor(agent: AgentSeries) {
-    this.#share = { agent, circuits: new Map(), events: 0 };
+    this.#share = { agent, circuits: new Map(), unavailable: new Map(), events: 0 };
     dropped?.register(this, this.#share);
   }
 
-  /** Counts circuits of a tool that enter a state, or leave it if `change` is negative. `unixNow` gives milliseconds. */
-  countCircuits(tool: ToolSeries, state: ReportedState, change: number, clock: { unixNow(): number }): void {
-    const { circuits } = this.#share;
-    const states = circuits.get(tool) ?? new Map<ReportedState, number>();
-    circuits.set(tool, states.set(state, (states.get(state) ?? 0) + change));
-    countCircuits(tool, state, change, clock);
+  /** A circuit was created or restored, or has changed its state. */
+  countCircuit(tool: CircuitSpec, state: ReportedState, circuit: Circuit, clock: Clock, from?: ReportedState): void {
+    const { circuits, unavailable } = this.#share;
+    const states = circuits.get(tool.series) ?? new Map<ReportedState, number>();
+    circuits.set(tool.series, states.set(state, (states.get(state) ?? 0) + 1));
+    countCircuits(tool.series, state, 1);
+    if (from !== undefined) {
+      states.set(from, (states.get(from) ?? 0) - 1);
+      countCircuits(tool.series, from, -1);
+    }
+    noteCircuit(unavailable, tool, state, circuit, clock, true);
   }
 
   countEvents(change: number): void {
@@ -36,10 +51,11 @@ export class SharedGauges {
   }
 }
 
-const withdrawShare = ({ agent, circuits, events }: Share): void => {
+const withdrawShare = ({ agent, circuits, unavailable, events }: Share): void => {
   for (const [tool, states] of circuits) {
-    for (const [state, count] of states) if (count !== 0) countCircuits(tool, state, -count, systemClock);
+    for (const [state, count] of states) if (count !== 0) countCircuits(tool, state, -count);
   }
+  countUnavailable(unavailable, false);
   seriesOf(agent, 'systemicActive').value -= events;
 };
 
