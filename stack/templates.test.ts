@@ -61,6 +61,18 @@ const resolved = (summary: string, labels: Pairs = {}, endsAt = UNTIL): Alert =>
   endsAt,
 });
 
+it('the link of a title leads to the first alert that fires, and to a resolved one if none does', async () => {
+  const linked = (alert: Alert, tool: string): Alert => ({
+    ...alert,
+    annotations: { ...alert.annotations, dashboard_url: `https://grafana.example/${tool}` },
+  });
+  const over = linked(resolved('a: alpha is out of use', { gen_ai_tool_name: 'alpha' }), 'alpha');
+  const fires: Alert = { ...linked(over, 'beta'), status: 'firing', labels: { gen_ai_tool_name: 'beta' } };
+  const link = (...alerts: readonly Alert[]) => render('{{ template "breakerbox.link" . }}', alerts);
+  expect(await link(over, fires)).toBe('https://grafana.example/beta');
+  expect(await link(over)).toBe('https://grafana.example/alpha');
+});
+
 describe('the title of a group that is resolved', () => {
   const titles = (alerts: readonly Alert[]): Promise<string> =>
     render(`${TITLE}|{{ template "breakerbox.slack.title" . }}`, alerts);
