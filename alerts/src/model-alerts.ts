@@ -4,7 +4,19 @@ import { noAnswerSince } from './began.ts';
 import { durationOf, inWords, seconds } from './duration.ts';
 import { failingWith, otherModel } from './failing.ts';
 import { gained } from './gained.ts';
-import { AGENT, ATTR, aggregated, BY_TOOL, bracketed, indented, joined, METRIC, PRIMARY, TOOL } from './promql.ts';
+import {
+  AGENT,
+  ATTR,
+  aggregated,
+  BY_TOOL,
+  bracketed,
+  indented,
+  joined,
+  METRIC,
+  MODELS,
+  PRIMARY,
+  TOOL,
+} from './promql.ts';
 import type { Ground } from './record.ts';
 import { WINDOW } from './settings.ts';
 
@@ -56,6 +68,10 @@ const skipped = ({ series, read, settings: { onFallbackFor, gap } }: Ground): st
   );
 };
 
+/** Calls of a model are also skipped for this reason if the group of its provider is forced open. */
+const unlessForced = (ground: Ground, window: string): string =>
+  `unless ${gained(ground, ground.series(METRIC.decisions, { [ATTR.reason]: ['forced_open'] }, MODELS), BY_TOOL, window, 'no zeros')} > 0`;
+
 const onFallback: AlertDefinition = {
   ...common,
   name: 'BreakerboxModelOnFallback',
@@ -63,13 +79,15 @@ const onFallback: AlertDefinition = {
   says: ({ onFallbackFor, onFallbackLeastAnswers }) =>
     `the first model of a list has answered nothing for ${inWords(onFallbackFor)} while other models gave at least ${onFallbackLeastAnswers} answers, or the same for an hour; or its circuit, or that of its provider, stays open and other models have answered in the last hour`,
   comment:
-    'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool. The state of its circuit tells it of agents that ask rarely.',
+    'Users notice nothing, so that a dead key may stay unnoticed for days, at the price and the quality of the other model. Counters of the answers by the list that was asked: its first model takes the place of the tool. The state of its circuit tells it of agents that ask rarely. A model that an operator forces open, or whose provider is forced open, does not count.',
   expr: (ground) => {
     const unlessAnswered = (window: string): string => `unless ${ofPrimary(answers(ground, window, 'primary'))} > 0`;
-    const counted = inEither(
-      ground.settings.onFallbackFor,
-      (window) =>
-        `${ofPrimary(answers(ground, window, 'fallback'))} >= ${ground.settings.onFallbackLeastAnswers}\n${unlessAnswered(window)}`,
+    const counted = inEither(ground.settings.onFallbackFor, (window) =>
+      [
+        `${ofPrimary(answers(ground, window, 'fallback'))} >= ${ground.settings.onFallbackLeastAnswers}`,
+        unlessAnswered(window),
+        unlessForced(ground, window),
+      ].join('\n'),
     );
     const byState = `${bracketed(skipped(ground))}\n${unlessAnswered(ground.settings.onFallbackFor)}`;
     return joined('or', counted, bracketed(byState));

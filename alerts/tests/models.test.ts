@@ -17,6 +17,17 @@ describe.concurrent.each(INTERVALS)('BreakerboxModelOnFallback, every %i s', (in
     });
   });
 
+  it('L7: is silent about a first model that an operator forces open, and fires if it stays silent afterwards', () => {
+    const firing = [{ alert, after: 1500, by: 1500 + 360 + 2 * interval }];
+    return run({ interval, of, lasts: 2100, processes: withModels(), firing }, (now, one) => {
+      if (now === 600) one.move(CLAUDE, 'closed', 'forced_open');
+      if (now === 1500) one.move(CLAUDE, 'forced_open', 'closed');
+      if (now % 10 !== 0) return;
+      one.answer(now < 600 ? CLAUDE : GPT, CLAUDE);
+      if (now >= 600 && now < 1500) one.skip(CLAUDE, 1, 'forced_open');
+    });
+  });
+
   it('L7: fires for a key that was dead from the start', () => {
     const firing = [{ alert, after: 100, by: 360 + 2 * interval }];
     return run({ interval, of, lasts: 900, processes: withModels(), firing }, (now, one) => {
