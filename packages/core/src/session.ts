@@ -259,7 +259,7 @@ class Session implements TreeRoot {
         this.#errors.add(permit, settlement.error);
       }
     }
-    if (this.#telemetry.pending !== undefined) this.#telemetry.flush();
+    if (this.#telemetry.pending !== undefined) this.#telemetry.flush(permit.span);
   };
 
   /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
@@ -304,7 +304,7 @@ class Session implements TreeRoot {
   /** C9: a probe whose lease has ended failed at that time. Another session of the box may be the first to notice. */
   readonly #lapse: LapseHandler = (permit, atMs, noticedBy) => {
     if (permit.close()) this.#conclude(permit, lapseOf(permit), undefined, this.#now(atMs));
-    if (noticedBy !== this) this.#telemetry.flush();
+    if (noticedBy !== this) this.#telemetry.flush(permit.span);
   };
 
   declare(tool: string, options?: DeclareOptions): void {

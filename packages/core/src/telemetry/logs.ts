@@ -128,8 +128,15 @@ const RECORDS: { readonly [Name in keyof LogEvents]: LogRecordOf<LogEvents[Name]
 /** The fields that every event has. An operator's action, and an event of the fleet, may concern all sessions. */
 type AnyEvent = Omit<EventBase, 'session'> & { readonly session: string | undefined };
 
-/** Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. */
-const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Name] & AnyEvent): void => {
+/**
+ * Emits the log record of an event. The logs API came with API 1.10; with 1.9 there is no logger. `span`: of the decision that caused it, because
+ * a call may be settled outside of its context.
+ */
+const logEvent = <Name extends keyof LogEvents>(
+  name: Name,
+  event: LogEvents[Name] & AnyEvent,
+  span: api.Span | undefined,
+): void => {
   const { logs } = api as Partial<typeof api>;
   if (logs === undefined) return;
   safely('the logger', () => {
@@ -146,6 +153,7 @@ const logEvent = <Name extends keyof LogEvents>(name: Name, event: LogEvents[Nam
       severityText,
       severityNumber,
       timestamp: event.unixMs,
+      ...(span !== undefined && { context: api.trace.setSpan(api.context.active(), span) }),
       attributes: {
         [ATTR.agent]: event.agent,
         ...(event.session !== undefined && { [ATTR.conversation]: event.session }),
@@ -166,7 +174,7 @@ const MOST_PENDING = 1_000;
  * Sends all pending events to listeners and log, in order, with the events that they cause: the list may grow meanwhile. It is
  * empty afterwards.
  */
-export const sendPending = (pending: PendingEvent[], emitter: Emitter<BreakerboxEvents>): void => {
+export const sendPending = (pending: PendingEvent[], emitter: Emitter<BreakerboxEvents>, span?: api.Span): void => {
   for (let told = 0; pending.length > 0; told += 1) {
     const [{ name, event }] = pending.splice(0, 1) as [PendingEvent];
     if (told >= MOST_PENDING) {
@@ -176,7 +184,7 @@ export const sendPending = (pending: PendingEvent[], emitter: Emitter<Breakerbox
       return;
     }
     if (emitter.heard[name] === true) emitter.emit(name, event);
-    if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name]);
+    if (name !== 'decision' && name !== 'outcome') logEvent(name, event as LogEvents[typeof name], span);
   }
 };
 

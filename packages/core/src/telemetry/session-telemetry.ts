@@ -1,4 +1,4 @@
-import { type Context, ROOT_CONTEXT, type SpanContext, type Tracer } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, type Span, type SpanContext, type Tracer } from '@opentelemetry/api';
 import { NO_LIMIT, remaining } from '../budget/budget.ts';
 import { type Ledger, type SessionState, withLimits } from '../budget/ledger.ts';
 import type { SystemicEvent } from '../budget/systemic.ts';
@@ -336,7 +336,7 @@ export class SessionTelemetry implements LiveSession {
     } else this.#rejected += 1;
     const tracer = this.#box.tracer();
     if (tracer !== undefined) this.#trace(tracer, permit, options, step);
-    if (this.pending !== undefined) this.flush();
+    if (this.pending !== undefined) this.flush(permit.span);
   }
 
   #countDecision({ entry, decision, reason, route, rejection }: SessionPermit): void {
@@ -474,16 +474,16 @@ export class SessionTelemetry implements LiveSession {
 
   /**
    * The state of the session is complete: listeners and log may now get the events. A listener may call the session: events from that are
-   * sent after the earlier ones.
+   * sent after the earlier ones. `span`: of the decision that caused them.
    */
-  flush(): void {
-    if (this.pending !== undefined && !this.#isSending) this.#sendAll(this.pending);
+  flush(span?: Span): void {
+    if (this.pending !== undefined && !this.#isSending) this.#sendAll(this.pending, span);
   }
 
-  #sendAll(pending: PendingEvent[]): void {
+  #sendAll(pending: PendingEvent[], span: Span | undefined): void {
     this.#isSending = true;
     try {
-      sendPending(pending, this.#box.emitter);
+      sendPending(pending, this.#box.emitter, span);
     } finally {
       this.#isSending = false;
       this.pending = undefined;

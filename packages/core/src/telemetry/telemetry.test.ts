@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { registerLogs } from '../rules/test-support.rules.ts';
 import { bench, failOnce, succeedOnce, trip } from '../test-support.ts';
 import { ATTR } from './semconv.ts';
+import { registerTraces } from './test-support.telemetry.ts';
 
 const agent = 'logged';
 
@@ -46,6 +47,15 @@ describe('log events', () => {
       [ATTR.suspect]: 'network',
       [ATTR.tools]: ['a', 'b'],
     });
+  });
+
+  test('an event has the trace of the call that caused it, also if the call is settled outside of its context', () => {
+    const logged = registerLogs();
+    const spans = registerTraces();
+    const { session } = bench({ agent });
+    trip(session, 'a');
+    const [record] = logged();
+    expect(record?.spanContext).toMatchObject(spans()[2]?.spanContext() ?? { spanId: 'of the third call' });
   });
 
   test('C1: a change by an operator is logged like any other; a change of an observed circuit is INFO, and marked as observed', () => {
