@@ -207,6 +207,7 @@ describe('names', () => {
       names,
       'of a new metric: read it in a rule of alerts/src, or add it to this list if it needs no action',
     ).toEqual([
+      'breakerbox.systemic.tools',
       'breakerbox.operator.actions',
       'breakerbox.fleet.read.time',
       'breakerbox.fleet.ignored',

@@ -289,6 +289,7 @@ const FIRST_USE: readonly string[] = [
   METRIC.retryAfterTime,
   METRIC.circuitsWaiting,
   METRIC.skipsWaiting,
+  METRIC.systemicTools,
   METRIC.fleetIgnored,
   METRIC.limits,
   METRIC.spentCalls,

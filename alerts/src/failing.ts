@@ -141,20 +141,23 @@ export const suspectOfEvents = (dialect: Dialect, andSelector: string): string =
   });
 
 /**
- * The tools that failed with the category of an event. Events of several categories have no common one: then all tools that failed.
+ * The tools of the events, those with the most failures first. Of an agent that does not tell them, the tools that failed with the category of an
+ * event, or all that failed.
  */
 export const toolsOfEvents = (dialect: Dialect, andSelector: string): string => {
   const all = failuresOfTools(andSelector);
   const event = events(andSelector);
+  const of = `${METRIC.systemicTools.prometheus}{${OF_AGENT}, ${ONLY_TOOLS}${andSelector}}`;
+  const own = grewBy(TOOL, of, AGENT_LABELS);
   const both = `${all.ofAll.query} and on (${BY_AGENT}, ${ERROR}) ${event.ofAll.query}`;
   return dialect.query({
     before: '',
     ofAll: {
       by: BY_AGENT,
-      query: `sum by (${BY_TOOL}) (${both} or ${all.ofAll.query} unless on (${BY_AGENT}) (${both}))`,
+      query: `sum by (${BY_TOOL}) (${own.ofAll.query} or (${both} or ${all.ofAll.query} unless on (${BY_AGENT}) (${both})) unless on (${BY_AGENT}) (${own.ofAll.query}))`,
     },
-    query: `sort_desc(sum by (${TOOL}) ((${all.query} and on (${ERROR}) ${event.query}) or on () ${all.query}))`,
-    args: [...all.args, ...event.args, ...all.args],
+    query: `sort_desc(sum by (${TOOL}) ((${all.query} and on (${TOOL}) ${own.query}) or on (${TOOL}) ${own.query} or on () (${all.query} and on (${ERROR}) ${event.query}) or on () ${all.query}))`,
+    args: [...all.args, ...own.args, ...own.args, ...all.args, ...event.args, ...all.args],
     list: 'tool',
     isSorted: true,
     most: MOST_IN_TITLE,

@@ -133,20 +133,23 @@ describe.concurrent.each(INTERVALS)('BreakerboxSystemicFailure, every %i s', (in
       labels,
       summary: 'a: fetch_page, web_search fail together (network)',
       description:
-        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: fetch_page (network), web_search (network). Suspected: dependency proxy. 1 session is paused for every tool (at Jan 1 00:41 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
+        'Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: maps (network), fetch_page (network), web_search (network). Suspected: dependency proxy. 1 session is paused for every tool (at Jan 1 00:41 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.',
       dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
       began: 'Jan 1 00:20 UTC',
     };
     const firing = [{ alert, after: 1201, by: 1201 + 2 * interval }];
-    const processes = [new SimulatedProcess({ tools: ['web_search', 'fetch_page', 'notes'] })];
+    const processes = [new SimulatedProcess({ tools: ['web_search', 'fetch_page', 'notes', 'maps'] })];
     // No scrape at the moment from which on failures count.
     const missed = (now: number) => now > 240 && now < 360;
     const scenario = { interval, of: [alert], lasts: 2500, processes, sessions: 2, missed, firing, says: [says] };
     return run(scenario, (now, one) => {
       if (now === 60) one.call('notes', 'server', 9);
+      // It works: one of twenty pages has a dead host.
+      if (now >= 60 && now <= 1201) one.call('maps', now % 20 === 0 ? 'network' : 'success');
       if (now !== 1201) return;
       one.call('web_search', 'network');
       one.call('fetch_page', 'network', 2);
+      one.together('web_search', 'fetch_page');
       one.pause('paused_systemic', 1, 'dependency proxy');
     });
   });

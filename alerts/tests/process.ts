@@ -142,6 +142,11 @@ export class SimulatedProcess {
     if (events > 0) this.#add(METRIC.systemicEvents, { [ATTR.errorType]: category, [ATTR.suspect]: suspect }, events);
   }
 
+  /** The tools with which an event began. */
+  together(...tools: readonly string[]): void {
+    for (const tool of tools) this.#add(METRIC.systemicTools, { [ATTR.tool]: tool }, 1);
+  }
+
   /** Limits of runs are advised or reached. */
   limit(level: 'advised' | 'reached' | 'observed', limit = 'calls', times = 1): void {
     this.#add(METRIC.limits, { [ATTR.limit]: limit, [ATTR.limitLevel]: level }, times);

@@ -154,6 +154,7 @@ describe('the queries together', () => {
     expect(names, 'of a new metric: show it in a panel of dashboards/src/rows').toEqual([
       'breakerbox.retry_after.time',
       'breakerbox.circuits.waiting',
+      'breakerbox.systemic.tools',
       'breakerbox.skips.waiting',
     ]);
   });

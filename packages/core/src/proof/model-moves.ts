@@ -91,5 +91,6 @@ export const detected = (model: Model, session: ModelSession): void => {
   const { event } = session.home.real;
   if (event === undefined) return;
   count(model, `systemicEvents|${categoryOf(event) ?? '_MIXED'}|${eventReport(event).layer}`);
+  for (const tool of new Set(event.openings.map((one) => one.tool))) count(model, `systemicTools|${tool}`);
   flush(model, session, 'systemic.detected', JSON.stringify(eventReport(event)));
 };

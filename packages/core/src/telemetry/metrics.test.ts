@@ -282,6 +282,17 @@ describe('metrics', () => {
     expect(ours(after, 'breakerbox_sessions_started_total')).toEqual(['breakerbox_sessions_started_total{} 2']);
   });
 
+  test('S1: an event counts for each of its tools, also for one whose circuit is closed', async () => {
+    const { scrape } = registerMetrics();
+    const { session } = bench({ agent });
+    failOnce(session, 'c', 'server');
+    for (const tool of ['a', 'b']) trip(session, tool);
+    expect(session.view().state).toBe('paused_systemic');
+    expect(ours(await scrape(), 'breakerbox_systemic_tools_total')).toEqual(
+      ['a', 'b', 'c'].map((tool) => `breakerbox_systemic_tools_total{gen_ai_tool_name="${tool}"} 1`),
+    );
+  });
+
   test('B1: a session counts as low once until its budget is full again, and leaves the sums when it ends', async () => {
     const { scrape } = registerMetrics();
     const { session } = bench({ agent });

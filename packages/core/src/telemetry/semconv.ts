@@ -186,6 +186,15 @@ export const METRIC = {
     attributes: [],
     prometheus: 'breakerbox_circuits_waiting',
   },
+  systemicTools: {
+    name: 'breakerbox.systemic.tools',
+    unit: '{event}',
+    kind: 'counter',
+    description: 'Systemic events that began with an opening or a failure of this tool',
+    per: 'tool',
+    attributes: [],
+    prometheus: 'breakerbox_systemic_tools_total',
+  },
   skipsWaiting: {
     name: 'breakerbox.skips.waiting',
     unit: '{decision}',

@@ -273,6 +273,10 @@ export class SessionTelemetry implements LiveSession {
       }
       case 'detected':
         systemicSeries(this.#box.series, change.event).value += 1;
+        for (const tool of new Set(change.event.openings.map((one) => one.tool))) {
+          const series = this.#box.series.tools.get(tool);
+          if (series !== undefined) seriesOf(series, 'systemicTools').value += 1;
+        }
         this.#countEvents(1);
         this.#note('systemic.detected', { event: change.event });
         break;
