@@ -103,6 +103,10 @@ describe('objects for Kubernetes', () => {
     const rules = parse(files.find(({ path }) => path === 'alertmanager/inhibit_rules.yml')?.text ?? '').inhibit_rules;
     expect(spec.inhibitRules).toHaveLength(rules.length);
     for (const { equal } of spec.inhibitRules) expect(equal).toContain('namespace');
+    // In YAML 1.1, `=` has a type of its own, which PyYAML rejects.
+    const { text = '' } = files.find(({ path }) => path === 'kubernetes/breakerbox.alertmanagerconfig.yml') ?? {};
+    expect(text.match(/matchType: .*/g)).toEqual(expect.arrayContaining(["matchType: '='"]));
+    expect(text).not.toMatch(/: =$/m);
   });
 
   it('have the messages of the templates: escaped, with the severity, and at most ten alerts', async () => {
@@ -166,16 +170,28 @@ describe('objects for Kubernetes', () => {
   });
 
   it('have a PodMonitor for the pods of every namespace, because its own is often that of the monitoring', () => {
-    z.strictObject({
-      apiVersion: z.literal('monitoring.coreos.com/v1'),
-      kind: z.literal('PodMonitor'),
-      metadata,
-      spec: z.strictObject({
-        namespaceSelector: z.strictObject({ any: z.literal(true) }),
-        selector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
-        podMetricsEndpoints: z.array(z.strictObject({ port: z.string(), path: z.string(), interval: duration })).min(1),
-      }),
-    }).parse(object('kubernetes/breakerbox.podmonitor.yml'));
+    const relabeling = z.strictObject({
+      sourceLabels: z.array(z.string().regex(/^__meta_kubernetes_\w+$/)),
+      separator: z.string(),
+      targetLabel: z.string(),
+    });
+    const endpoint = { port: z.string(), path: z.string(), interval: duration, relabelings: z.array(relabeling) };
+    const { spec } = z
+      .strictObject({
+        apiVersion: z.literal('monitoring.coreos.com/v1'),
+        kind: z.literal('PodMonitor'),
+        metadata,
+        spec: z.strictObject({
+          namespaceSelector: z.strictObject({ any: z.literal(true) }),
+          selector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+          podMetricsEndpoints: z.array(z.strictObject(endpoint)).length(1),
+        }),
+      })
+      .parse(object('kubernetes/breakerbox.podmonitor.yml'));
+    // The job would be the name of the object otherwise, the same for agents of all namespaces.
+    expect(spec.podMetricsEndpoints[0]?.relabelings).toMatchObject([
+      { sourceLabels: [expect.stringContaining('namespace'), expect.any(String)], targetLabel: 'job' },
+    ]);
   });
 
   it('come with a mixin that imports files of the bundle, and not by default', () => {

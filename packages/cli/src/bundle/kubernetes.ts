@@ -16,6 +16,13 @@ export interface KubernetesOptions {
 /** The pods that the `PodMonitor` selects, and the name of their port for metrics. */
 const SCRAPED = { label: { 'breakerbox.dev/metrics': 'true' }, port: 'metrics' } as const;
 
+/** The job of a pod. */
+const JOB = {
+  sourceLabels: ['__meta_kubernetes_namespace', '__meta_kubernetes_pod_container_name'],
+  separator: '/',
+  targetLabel: 'job',
+} as const;
+
 /** The secret with the address of Slack's incoming webhook. */
 const WEBHOOK = { name: 'breakerbox-slack', key: 'url' } as const;
 
@@ -26,9 +33,9 @@ const metadata = ({ namespace, labels = {} }: KubernetesOptions, name: string, m
   ...more,
 });
 
-/** Kubernetes reads YAML 1.1, in which an unquoted `yes` is a boolean. */
+/** Kubernetes reads YAML 1.1, in which an unquoted `yes` is a boolean. Some parsers of it reject an unquoted `=`, which has a type of its own. */
 const written = (comment: string, object: object): string =>
-  `${comment.replace(/^/gm, '# ')}\n${stringify(object, { lineWidth: 0, version: '1.1' })}`;
+  `${comment.replace(/^/gm, '# ')}\n${stringify(object, { lineWidth: 0, version: '1.1' }).replaceAll(/: =$/gm, ": '='")}`;
 
 /** One for each dashboard, because an object has at most 1 MB. The sidecar of Grafana's Helm chart loads them. */
 const configMaps = (options: KubernetesOptions, built: ReturnType<typeof dashboards>): readonly BundleFile[] =>
@@ -139,7 +146,7 @@ const podMonitor = (options: KubernetesOptions): BundleFile => {
   return {
     path: 'kubernetes/breakerbox.podmonitor.yml',
     text: written(
-      `Scrapes the pods of your agents, in every namespace: give them the label ${label}: "${value}", and their port for metrics the name ${SCRAPED.port}.\nstartTelemetry() listens on 127.0.0.1 by default; a pod needs host: '0.0.0.0'.`,
+      `Scrapes the pods of your agents, in every namespace: give them the label ${label}: "${value}", and their port for metrics the name ${SCRAPED.port}.\nstartTelemetry() listens on 127.0.0.1 by default; a pod needs host: '0.0.0.0'.\nTheir job is NAMESPACE/CONTAINER, so that agents of one name in two namespaces are apart. A selector of a bundle may be job=~"NAMESPACE/.+".`,
       {
         apiVersion: 'monitoring.coreos.com/v1',
         kind: 'PodMonitor',
@@ -148,7 +155,8 @@ const podMonitor = (options: KubernetesOptions): BundleFile => {
           // Rules and dashboards are often in the namespace of the monitoring, and agents are not.
           namespaceSelector: { any: true },
           selector: { matchLabels: SCRAPED.label },
-          podMetricsEndpoints: [{ port: SCRAPED.port, path: '/metrics', interval: '15s' }],
+          // Without it, the job of all pods is the name of this object.
+          podMetricsEndpoints: [{ port: SCRAPED.port, path: '/metrics', interval: '15s', relabelings: [JOB] }],
         },
       },
     ),
