@@ -14,6 +14,7 @@ import {
   joined,
   METRIC,
   MODELS,
+  NOT_CLOSED,
   PRIMARY,
   TOOL,
 } from './promql.ts';
@@ -54,9 +55,11 @@ const GROUPS = ['([^/]+)(?:/.+)?', '([^/]+(?:/[^/]+)?)/.+'];
  * Lists with a fallback that has answered in the last hour, and whose first model is skipped, by its own circuit or that of its provider. A
  * circuit stays open until a call probes it, so this sees a dead key after one request. The state is known a gap late at most.
  */
-const skipped = ({ series, read, settings: { onFallbackFor, gap } }: Ground): string => {
+const skipped = ({ series, read, recorded, settings: { onFallbackFor, gap } }: Ground): string => {
   const window = durationOf(seconds(onFallbackFor) - seconds(gap));
-  const out = `min_over_time(${read.over('notClosed', window)}) > 0`;
+  // Without recorded series, the query has it three times, so it is short: it has the waits that a service asked for as well.
+  const open = aggregated('sum', BY_TOOL, series(METRIC.circuits, { [ATTR.state]: NOT_CLOSED }, MODELS));
+  const out = `min_over_time(${recorded ? read.over('notClosed', window) : `(${open})[${window}:1m]`}) > 0`;
   const answered = series(METRIC.modelAnswers, { [ATTR.position]: ['fallback'] });
   const listed = ofPrimary(`${answered} > 0 unless ${answered} == ${answered} offset ${WINDOW.hour}`);
   const groups = `label_replace(${out}, "${PRIMARY}", "$1", "${TOOL}", "${GROUP_PREFIX}${MODEL_PREFIX}(.+)")`;
@@ -69,8 +72,10 @@ const skipped = ({ series, read, settings: { onFallbackFor, gap } }: Ground): st
 };
 
 /** Calls of a model are also skipped for this reason if the group of its provider is forced open. */
-const unlessForced = (ground: Ground, window: string): string =>
-  `unless ${gained(ground, ground.series(METRIC.decisions, { [ATTR.reason]: ['forced_open'] }, MODELS), BY_TOOL, window, 'no zeros')} > 0`;
+const unlessForced = ({ series }: Ground, window: string): string => {
+  const forced = series(METRIC.decisions, { [ATTR.reason]: ['forced_open'] }, MODELS);
+  return `unless ${aggregated('sum', BY_TOOL, `increase(${forced}[${window}])`)} > 0`;
+};
 
 const onFallback: AlertDefinition = {
   ...common,

@@ -65,8 +65,12 @@ const keysOutOfUse = (ground: Ground): string => {
 
 /** Circuits that are not closed, less those that wait as their service asked. */
 const withoutWaiting = (ground: Ground, notClosed: string): string => {
-  const waiting = `0 - (${ground.series(METRIC.circuitsWaiting)} > 0)\n${whileFresh(ground)}`;
-  return `clamp_min(\n${indented(`${aggregated('sum', BY_TOOL, joined('or', notClosed, waiting))},\n0`)}\n)`;
+  const waiting = `0 - (${ground.series(METRIC.circuitsWaiting)} > 0)`;
+  // Recorded series are fresh.
+  const all = ground.recorded
+    ? joined('or', notClosed, `${waiting}\n${whileFresh(ground)}`)
+    : `${bracketed(joined('or', notClosed, waiting))}\n${whileFresh(ground)}`;
+  return `clamp_min(\n${indented(`${aggregated('sum', BY_TOOL, all)},\n0`)}\n)`;
 };
 
 const CIRCUITS: readonly Recording[] = [
@@ -115,7 +119,7 @@ const CIRCUITS: readonly Recording[] = [
     expr: (ground) => {
       const { series, read, recorded } = ground;
       const notClosed = { [ATTR.state]: NOT_CLOSED } satisfies Matchers;
-      if (!recorded) return withoutWaiting(ground, `${series(METRIC.circuits, notClosed)}\n${whileFresh(ground)}`);
+      if (!recorded) return withoutWaiting(ground, series(METRIC.circuits, notClosed));
       return joined(
         'or',
         withoutWaiting(ground, `${read.now('notClosedByState')}${matching(notClosed)}`),
