@@ -423,7 +423,7 @@ describe('the pages of an incident', () => {
 
   test('one circuit of many that is never probed', () => {
     expect(pagedSince('starved-agent', openingOf('starved-agent'))).toEqual([
-      `Warning: starved-agent: render is open and not probed
+      `Warning: starved-agent: render is open and not probed (server)
 1 firing, job incident · Runbook
 • Since THEN: Tool render of agent starved-agent (job incident): 1 circuit has been open for 15 seconds. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. To see which sessions it affects and when the next probe is due: breakerbox ctl list.`,
     ]);

@@ -190,7 +190,7 @@ const probeStarved: AlertDefinition = {
       `unless ${aggregated('max', BY_TOOL, `last_over_time(${series(METRIC.retryAfterTime)}[${gap}])`)} > time() - ${asSeconds(durationOf(seconds(starvedFor) / 2))}`,
     ].join('\n');
   },
-  summary: ({ dialect }) => `${dialect.label('agent')}: ${dialect.label('tool')} is open and not probed`,
+  summary: title('is open and not probed'),
   // Few circuits are no outage of the tool.
   began: ({ andSelector }) => ({
     query: `min(${METRIC.unavailableTime.prometheus}{${MATCH_TOOL}${andSelector}} > 0)`,

@@ -117,6 +117,10 @@ const CASES: readonly Case[] = [
   {
     alert: 'ProbeStarved',
     lasts: HOUR,
+    says: [
+      'a: t is open and not probed (network)',
+      'Tool t of agent a (job fleet): 1 circuit has been open for 10 minutes. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
+    ],
     second: (now, one) => {
       if (now === 605) one.open(now, 't');
       if (between(now, 605, 2000) && now % 20 === 0) one.skip('t');

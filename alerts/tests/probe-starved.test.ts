@@ -18,7 +18,7 @@ describe.concurrent.each(INTERVALS)('BreakerboxProbeStarved, every %i s', (inter
       at: 840,
       alert: 'ProbeStarved',
       labels: { job: 'fleet', gen_ai_agent_name: 'a', gen_ai_tool_name: 't', severity: 'warning' },
-      summary: 'a: t is open and not probed',
+      summary: 'a: t is open and not probed (network)',
       description:
         'Tool t of agent a (job fleet): 1 circuit has been open for 10 minutes. The agent asks for the tool, but its calls are skipped and none runs as a probe. The service did not ask for this wait. Without a probe, Breakerbox cannot see that the tool works again. To see which sessions it affects and when the next probe is due: breakerbox ctl list.',
       dashboard: '/d/breakerbox-tool-detail?var-job=fleet&var-agent=a&var-tool=t',
