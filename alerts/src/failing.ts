@@ -36,7 +36,9 @@ interface Found extends TextQuery {
  * that a gap in the scrapes does not make old failures new ones. For all alerts, it is the growth of half an hour.
  */
 const grewBy = (by: string, counter: string, of: typeof AGENT_LABELS | typeof TOOL_LABELS): Found => {
-  const now = `last_over_time(${counter}[${WINDOW.quarter}])`;
+  // Of a process that ended since, such as before a restart, what it had counted half an hour after that time.
+  const now = `(last_over_time(${counter}[${WINDOW.quarter}]) or last_over_time(${counter}[${WINDOW.half}] @ %.0f offset -${WINDOW.half}))`;
+  const nowArgs = [...of, ...of, 'from'] as const;
   const all = ofAll(counter);
   const last = `last_over_time(${all}[${WINDOW.half}])`;
   const own = of === AGENT_LABELS ? BY_AGENT : BY_TOOL;
@@ -46,7 +48,7 @@ const grewBy = (by: string, counter: string, of: typeof AGENT_LABELS | typeof TO
       query: `sum by (${own}, ${by}) (${last} - last_over_time(${all}[${WINDOW.hour}] offset ${WINDOW.half}) >= 0 or ${last}) > 0`,
     },
     query: `sum by (${by}) (${now} - last_over_time(${counter}[${WINDOW.hour}] @ %.0f) >= 0 or ${now}) > 0`,
-    args: [...of, ...of, 'from', ...of],
+    args: [...nowArgs, ...of, 'from', ...nowArgs],
   };
 };
 

@@ -276,3 +276,30 @@ it.concurrent.each(wanted(15, 60))(
     });
   },
 );
+
+it.concurrent('C11: names what had failed, also when a process has restored the paused session and the one that counted is gone', () => {
+  const processes = instances(['old', 'fresh'], { tools: ['x', 'y'] });
+  processes[1]?.stop();
+  const says = {
+    at: 3600,
+    alert: 'BudgetExhausted',
+    labels,
+    summary: 'a: sessions are out of failure budget: x (server), y (network)',
+    description:
+      'Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 01:00 UTC). A paused session calls no tool until you resume it. Tools that failed since Jan 1 00:04 UTC: x (server), y (network). Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.',
+    dashboard: '/d/breakerbox-failure-budget?var-job=fleet&var-agent=a',
+    began: 'Jan 1 00:19 UTC',
+  };
+  const firing = [{ alert: 'BudgetExhausted', after: 1200, by: 1320 }];
+  const scenario = { interval: 60, of: ['BudgetExhausted'], lasts: 3660, processes, firing, says: [says], orders: 1 };
+  return run(scenario, (now, old, fresh) => {
+    if (now === 1180) old.call('x', 'server', 3);
+    if (now === 1180) old.call('y', 'network', 2);
+    if (now === 1180) old.pause('paused_budget');
+    if (now === 1500) old.stop();
+    if (now !== 1500) return;
+    fresh.start();
+    fresh.begin();
+    fresh.pause('paused_budget');
+  });
+});
