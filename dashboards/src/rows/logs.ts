@@ -21,7 +21,7 @@ export const logsRow = (): Row => ({
     new LogsBuilder()
       .title('Events')
       .description(
-        'The log records of the selected agents and tools, the newest first: circuits that open and close, tools that fail together, budgets that are used up, and actions of operators. Open a line for its attributes and its trace. Records of an agent that name no single tool are always here. Empty if the agents send no logs to this Loki.',
+        'The log records of the selected agents and tools, the newest first: circuits that open and close, tools that fail together, budgets that are used up, and actions of operators. Open a line for its attributes and its trace. Records of an agent that name no single tool are always here. Neither the selected jobs nor the selector and the levels of the bundle narrow them, because Loki does not have those labels. Empty if the agents send no logs to this Loki.',
       )
       .datasource(LOKI)
       .span(24)
