@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { BreakerboxConfig } from './config/config.ts';
-import { hasSucceeded, noticeExecutor, noticeWrapped } from './mistakes.ts';
+import { noticeExecutor, noticeWrapped } from './mistakes.ts';
 import { report } from './report/report.ts';
 import type { Session } from './session-api.ts';
 import { boxInternals } from './session-internals.ts';
@@ -22,7 +22,7 @@ const codesOf = (run: () => void): readonly string[] => {
 
 test('C14: a box remembers which declared tools have ever succeeded, in any session and also too late', () => {
   const { box, session } = bench();
-  const has = (tool: string) => hasSucceeded(boxInternals(box, 'test').context, tool);
+  const has = (tool: string) => boxInternals(box, 'test').context.evidence.succeeded.has(tool);
   failOnce(session, 'a');
   succeedOnce(session, 'undeclared');
   expect(['a', 'undeclared'].map(has)).toEqual([false, false]);

@@ -42,10 +42,6 @@ export const noEvidence = (): UsageEvidence => ({
   undeclared: new Map(),
 });
 
-/** Whether a call of the tool has ever succeeded since the box was made, in any session (C14). */
-export const hasSucceeded = ({ evidence }: Pick<UsageContext, 'evidence'>, tool: string): boolean =>
-  evidence.succeeded.has(tool);
-
 /** The tool has succeeded, here or in the process that a session comes from (O8): one success is enough for good. */
 export const noteSuccess = ({ succeeded, unexplained }: UsageEvidence, tool: string): void => {
   succeeded.add(tool);

@@ -23,15 +23,7 @@ import type { LimitKind } from './limits/limits.ts';
 import { Run, type RunPermit, soundUsage } from './limits/run.ts';
 import type { Circle } from './loop-guard/circles.ts';
 import { NO_LOOPS } from './loop-guard/loop-guard.ts';
-import {
-  FIRST_LOOK,
-  hasSucceeded,
-  lookForMistakes,
-  type NamedSession,
-  nextLook,
-  noteSuccess,
-  warnOfUndeclared,
-} from './mistakes.ts';
+import { FIRST_LOOK, lookForMistakes, type NamedSession, nextLook, noteSuccess, warnOfUndeclared } from './mistakes.ts';
 import { type Judged, judge, type Settlement } from './outcome.ts';
 import { keyPassOf } from './passes.ts';
 import { PendingChanges } from './pending-changes.ts';
@@ -211,7 +203,8 @@ class Session implements TreeRoot {
   }
 
   #describe({ spec, tracked }: SessionTool, options: RunOptions): AskedCall {
-    const isUntried = this.#box.repeats === undefined && spec !== undefined && !hasSucceeded(this.#box, spec.name); // O8
+    const isUntried =
+      this.#box.repeats === undefined && spec !== undefined && !this.#box.evidence.succeeded.has(spec.name); // O8
     const input = this.#history.inputOf(options, spec ?? this.#box.undeclared, isUntried);
     const hint = read(options, 'key');
     const hasKey = spec !== undefined && tracked !== undefined && (hint !== undefined || spec.key !== undefined);
@@ -264,7 +257,7 @@ class Session implements TreeRoot {
 
   /** O8: an error that nothing explains is one of an unusable tool if the tool has failed with every input so far. */
   #byHistory({ entry: { tool, spec }, input }: SessionPermit, judged: Judged, unexplained: Unexplained): Judged {
-    if (spec === undefined || hasSucceeded(this.#box, tool)) return judged;
+    if (spec === undefined || this.#box.evidence.succeeded.has(tool)) return judged;
     // Digests of another session have another seed, so the same input is another input there.
     const asked = input?.digest() ?? `none in ${this.id}`;
     const isUnusable = noteUnexplained(this.#box.evidence.unexplained, tool, unexplained, asked);

@@ -362,6 +362,7 @@ const eventOfOpenings = (
   policy: CorrelationPolicy,
   opensAtOnce: OpensAtOnce,
 ): SystemicEvent | undefined => {
+  if (openings.length < TWO) return undefined; // The first one to open: nearly always.
   const { tool, category, at } = newest;
   const { sameCategory } = policy;
   const isNear = (one: Opening): boolean => isTogether(policy, one.at, at);

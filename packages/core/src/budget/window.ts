@@ -344,6 +344,7 @@ const appendCharge = (
  */
 const keepLatest = (charges: readonly WindowCharge[], tool: string, limit: number): readonly WindowCharge[] => {
   const cap = capOf(limit);
+  if (charges.length <= cap) return charges; // Nearly always.
   const isOld = ({ since }: WindowCharge) => since === 'closing';
   const own = charges.filter((charge) => charge.tool === tool && isCapped(charge));
   const old = own.filter(isOld);

@@ -5,7 +5,6 @@ import type { CircuitRegistry } from '../circuit-registry.ts';
 import { circuitMoment } from '../circuit-store.ts';
 import type { ErrorCategory } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
-import { hasSucceeded } from '../mistakes.ts';
 import type { Judged } from '../outcome.ts';
 import { holdsShared, keyPassOf } from '../passes.ts';
 import type { EndingCall } from '../permit.ts';
@@ -98,7 +97,7 @@ const nextOf = (
   const key = pass && distinctKey(pass, category);
   const degraded = circuits.isDegraded(permit, at);
   const atOnce = category === 'unusable' ? category : undefined;
-  const isFirst = !hasSucceeded(circuits.box, permit.tool);
+  const isFirst = !circuits.box.evidence.succeeded.has(permit.tool);
   const failure = { ...call, category, retryAfterMs, degraded, key, atOnce, isFirst };
   return fail(circuit, permit, failure, policy, at, surroundings);
 };
@@ -120,6 +119,6 @@ const afterIgnored = (
   const pass = blames === 'key' ? keyPassOf(permit.passes) : undefined;
   const key = pass && distinctKey(pass, category);
   if (key === undefined) return answered === true ? interrupt(circuit, permit, policy, at) : circuit;
-  const failure = { category, key, ofKey: true, isFirst: !hasSucceeded(circuits.box, tool) };
+  const failure = { category, key, ofKey: true, isFirst: !circuits.box.evidence.succeeded.has(tool) };
   return fail(circuit, permit, failure, policy, at, circuits.surroundings(tracked));
 };
