@@ -22,7 +22,7 @@ import { type CircuitPolicy, groupNameOf } from './circuit/policy.ts';
 import { type ProbeWait, probeWait } from './circuit/schedule.ts';
 import type { Trip } from './circuit/trip-policies/trip-policies.ts';
 import { type CircuitStore, circuitMoment } from './circuit-store.ts';
-import type { ErrorCategory } from './classify/taxonomy.ts';
+import type { ErrorCategory, IgnoredByDefault } from './classify/taxonomy.ts';
 import type { Moment } from './clock.ts';
 import type { LimitView } from './limits/limit-view.ts';
 import type { IgnoredFor } from './outcome.ts';
@@ -169,24 +169,13 @@ export interface IgnoredErrors {
   readonly why: string;
 }
 
-const BY_SETTINGS = 'the settings of the tool ignore it';
-
-const WHY_IGNORED: Readonly<Record<ErrorCategory | 'key', string>> = {
-  network: BY_SETTINGS,
-  timeout: BY_SETTINGS,
-  rate_limit: BY_SETTINGS,
-  permission: BY_SETTINGS,
-  filesystem: BY_SETTINGS,
-  server: BY_SETTINGS,
-  resource: BY_SETTINGS,
-  unknown: BY_SETTINGS,
-  unusable: BY_SETTINGS,
+const WHY_IGNORED: Readonly<Partial<Record<ErrorCategory | 'key', string>>> = {
   tool_error: 'it is about this request, and nothing shows an outage',
   invalid_input: 'the arguments were wrong',
   denied: 'a person, a policy or another circuit refused the call',
   cancelled: 'the call was stopped from outside',
   key: 'it blames one target of the tool, and counts for that target alone',
-};
+} satisfies Record<IgnoredByDefault | 'key', string>;
 
 const IGNORED_FOR: Readonly<Record<IgnoredFor, string>> = {
   nested: 'it counts for a call within this one',
@@ -195,7 +184,8 @@ const IGNORED_FOR: Readonly<Record<IgnoredFor, string>> = {
 
 const ignoredErrors = ({ ignoredBy }: ToolTally): readonly IgnoredErrors[] =>
   ignoredBy.map(({ category, ignoredFor, times }) => {
-    const why = ignoredFor === undefined ? WHY_IGNORED[category] : IGNORED_FOR[ignoredFor];
+    const bySettings = 'the settings of the tool ignore it';
+    const why = ignoredFor === undefined ? (WHY_IGNORED[category] ?? bySettings) : IGNORED_FOR[ignoredFor];
     return { category, times, why };
   });
 

@@ -1,5 +1,5 @@
 import { type CircuitPolicy, circuitNameOf, groupNameOf } from '../circuit/policy.ts';
-import type { ErrorCategory } from '../classify/taxonomy.ts';
+import type { ErrorCategory, IgnoredByDefault } from '../classify/taxonomy.ts';
 import type { Moment } from '../clock.ts';
 import type { SystemicDecision } from '../reasons.ts';
 
@@ -79,7 +79,10 @@ export interface SystemicEvent {
   readonly began?: Moment | undefined;
 }
 
-const LAYERS: Readonly<Record<ErrorCategory, SuspectedLayer>> = {
+/** Of failures. A new category is a type error until it is here or in the table. */
+type WithoutLayer = IgnoredByDefault | 'unknown' | 'unusable';
+
+const LAYERS: Readonly<Partial<Record<ErrorCategory, SuspectedLayer>>> = {
   network: 'network',
   timeout: 'network',
   filesystem: 'filesystem',
@@ -87,13 +90,7 @@ const LAYERS: Readonly<Record<ErrorCategory, SuspectedLayer>> = {
   permission: 'permissions',
   server: 'upstream',
   rate_limit: 'upstream',
-  unknown: 'unknown',
-  unusable: 'unknown',
-  invalid_input: 'unknown',
-  denied: 'unknown',
-  cancelled: 'unknown',
-  tool_error: 'unknown',
-};
+} satisfies Record<Exclude<ErrorCategory, WithoutLayer>, SuspectedLayer>;
 
 /**
  * Whether two moments of a session are in one window: by steps if any lie between them, otherwise by time. A moment after `to` is
@@ -153,7 +150,7 @@ export const suspectOf = ({
 
 /** The layer that all categories point to. */
 const layerOf = (categories: ReadonlySet<ErrorCategory>): SuspectedLayer => {
-  const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category]));
+  const [layer = 'unknown', ...others] = new Set([...categories].map((category) => LAYERS[category] ?? 'unknown'));
   return others.length === 0 ? layer : 'unknown';
 };
 

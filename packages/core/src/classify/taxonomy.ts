@@ -30,10 +30,7 @@ export type Outcome = 'success' | 'failure' | 'ignored';
 /** How a call that did not succeed counts. */
 export type Judgement = Exclude<Outcome, 'success'>;
 
-/**
- * How each category counts unless a tool's settings override it (O1): outages are failures, the others say nothing about health.
- */
-export const DEFAULT_JUDGEMENT: Readonly<Record<ErrorCategory, Judgement>> = Object.freeze({
+const JUDGEMENTS = {
   network: 'failure',
   timeout: 'failure',
   rate_limit: 'failure',
@@ -47,4 +44,14 @@ export const DEFAULT_JUDGEMENT: Readonly<Record<ErrorCategory, Judgement>> = Obj
   denied: 'ignored',
   cancelled: 'ignored',
   tool_error: 'ignored',
-});
+} as const satisfies Record<ErrorCategory, Judgement>;
+
+/**
+ * How each category counts unless a tool's settings override it (O1): outages are failures, the others say nothing about health.
+ */
+export const DEFAULT_JUDGEMENT: Readonly<Record<ErrorCategory, Judgement>> = Object.freeze(JUDGEMENTS);
+
+/** Categories that are ignored unless a tool's settings override it. */
+export type IgnoredByDefault = {
+  [One in ErrorCategory]: (typeof JUDGEMENTS)[One] extends 'ignored' ? One : never;
+}[ErrorCategory];
