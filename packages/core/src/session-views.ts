@@ -175,6 +175,7 @@ export class SessionViews {
       if (back !== 'untouched') answer(circuits, call, judged, now(call.leaseUntilMs), back);
     };
     const { circuits, ledgers, calls } = own;
+    calls.lapse(engine.run, at.ms);
     circuits.catchUp(at, lapse);
     const runOf = (run: Run) => calls.runOf(run);
     const isObserved = () => this.isObserved(circuits); // C1: by the modes of the copies.

@@ -158,7 +158,8 @@ class Session implements TreeRoot {
     const at = this.#now();
     if (this.#telemetry.used(at.ms, decides)) this.#box.overrides.common.roster?.add(this);
     const { run } = this.#engine;
-    if (run?.limits.durationMs !== undefined) this.#lookAtLimits(run, at.ms); // D4: time has passed. Nothing else uses limits meanwhile.
+    // D4: time has passed, perhaps for calls too. Nothing else uses limits meanwhile.
+    if (run !== undefined && (run.lapse(at.ms) || run.limits.durationMs !== undefined)) this.#lookAtLimits(run, at.ms);
     if (this.#changes.list !== undefined) this.#announce();
     this.#circuits.catchUp(at, (permit, onLapse) => onLapse(permit, permit.leaseUntilMs, this));
     if (this.#changes.list !== undefined) this.#announce();

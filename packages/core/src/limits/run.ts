@@ -28,7 +28,7 @@ const MOST_PAST_IN_TREE = 500;
 export interface RunPermit {
   readonly run: Run;
   /** Undefined if the call is not made. */
-  readonly call: RunCall | undefined;
+  readonly call: RunCall<Run> | undefined;
   /** What counts, once the call is over (D3). */
   spent?: Spent | undefined;
   /** The limits that are near. */
@@ -101,7 +101,7 @@ export class Run {
   /** D2: a model has answered since a limit was reached. */
   hasLastAnswer = false;
   /** D3: of a child, the latest answer of its model. As much is kept for the next one. */
-  answer: RunCall | undefined;
+  answer: RunCall<Run> | undefined;
   /** D2: a step is under way: it counts already. */
   inStep = false;
   /** D2: no other call may begin in the step under way, because a sub-agent found no step left. */
@@ -249,18 +249,18 @@ export class Run {
 
   /** A call was decided. It begins if it is made. `isObserved`: it is only observed, so that its result stays as it is (C1). */
   enter(name: string, isMade: boolean, isObserved: boolean, ms: number): RunPermit {
-    const call = isMade ? this.begin(name) : this.#endStepsAbove();
+    const call = isMade ? this.begin(name, ms) : this.#endStepsAbove();
     const near = this.near(ms);
     const advises = isMade && !isObserved && near.length > 0;
     return { run: this, call, near, advised: advises ? this.advise(ms) : NONE };
   }
 
   /** A call begins. D3: its estimate is at most what is left, so that the last call may begin. */
-  begin(name: string): RunCall {
+  begin(name: string, ms: number): RunCall<Run> {
     const expected = this.#atMostLeft(this.estimates.of(name));
     this.add('calls', 1);
     this.beginStep();
-    return new RunCall(this, name, expected);
+    return new RunCall<Run>(this, name, expected, ms);
   }
 
   #atMostLeft({ tokens, cost }: Expected): Expected {
@@ -274,13 +274,13 @@ export class Run {
    * D3: a call of a model begins. Until it has reported something, its estimate is a guess: 2 % of the limit, or all output that it may give if
    * that is less. A guess never takes the last of a limit, so that it pauses no run.
    */
-  beginModel(name: string, maxOutputTokens = Number.POSITIVE_INFINITY): RunCall {
+  beginModel(name: string, ms: number, maxOutputTokens = Number.POSITIVE_INFINITY): RunCall<Run> {
     const { payer } = this;
     const isKept = payer.parent !== undefined && payer.answer?.isUnderWay !== true && payer.#limitsUsage;
-    if (!isKept) return new RunCall(payer, name, payer.#atMostLeft(payer.expectedAnswer(name, maxOutputTokens)));
+    if (!isKept) return new RunCall(payer, name, payer.#atMostLeft(payer.expectedAnswer(name, maxOutputTokens)), ms);
     payer.answer?.leave();
     const expected = payer.expectedAnswer(name, maxOutputTokens);
-    payer.answer = new RunCall(payer, name, expected, true);
+    payer.answer = new RunCall(payer, name, expected, ms, true);
     if (!payer.hasLastAnswer)
       payer.answer.expect(expected, payer.#atMostLeft(payer.expectedAnswer(name, maxOutputTokens)));
     return payer.answer;
@@ -290,6 +290,18 @@ export class Run {
   expectedAnswer(name: string, maxOutputTokens: number): Expected {
     if (this.estimates.has(name)) return this.estimates.of(name);
     return { tokens: Math.min(this.#guess('tokens'), maxOutputTokens), cost: this.#guess('cost') };
+  }
+
+  /** D3: ends the leases of calls of the whole tree that are due. Returns whether there were any. */
+  lapse(ms: number): boolean {
+    const lapsing = this.lapsing(ms);
+    for (const call of lapsing) call.lapse();
+    return lapsing.length > 0;
+  }
+
+  /** Calls of the whole tree whose lease has ended by that time (D3). Nearly always none. */
+  lapsing(ms: number): readonly RunCall<Run>[] {
+    return this.estimates.lapsing(ms) as readonly RunCall<Run>[];
   }
 
   get #limitsUsage(): boolean {

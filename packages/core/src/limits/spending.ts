@@ -30,7 +30,7 @@ export const beginModelCall = (session: object, name: string, maxOutputTokens?: 
   const owner = session as Owner;
   const run = runOf(session);
   if (run === undefined) return { end: (usage) => owner.countSpent(usage) };
-  const call = run.beginModel(name, maxOutputTokens);
+  const call = run.beginModel(name, clockOf(session).now(), maxOutputTokens);
   owner.runChanged(run);
   return {
     end: (usage, succeeded) => {

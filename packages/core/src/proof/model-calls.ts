@@ -10,7 +10,7 @@ import { calledCircuit, obeyFleet } from './model-fleet.ts';
 import { afterHistory } from './model-history.ts';
 import { feeds, firstHung, groupOf, knownCircuit, modeOf, startDryRun } from './model-home.ts';
 import { keyCircuit, keyNamed, keySetting } from './model-keys.ts';
-import { beginCall, flushLimits } from './model-limits.ts';
+import { beginCall, flushLimits, lapseCalls } from './model-limits.ts';
 import { toldMove } from './model-moves.ts';
 import { obey } from './model-operator.ts';
 import { pass, recovered, show } from './model-sharing.ts';
@@ -18,7 +18,7 @@ import { pass, recovered, show } from './model-sharing.ts';
 /** What time has brought is looked at whenever a session is used: hung probes first, in the order of their leases (C9). */
 export const arrive = (model: Model, session: ModelSession): void => {
   const { home } = session;
-  if (model.config.limits?.durationMs !== undefined) flushLimits(model, session); // D4: time has passed.
+  if (lapseCalls(model, session) || model.config.limits?.durationMs !== undefined) flushLimits(model, session); // D3, D4: time has passed.
   for (let hung = firstHung(home, model.ms); hung; hung = firstHung(home, model.ms)) {
     hung.settled = true;
     conclude(model, hung, lapsed(hung), hung.leaseMs ?? 0);

@@ -29,6 +29,18 @@ export const flushLimits = (model: Model, session: ModelSession): void => {
   }
 };
 
+/** D3: what a call that is not over is expected to use counts as spent after that time. */
+const LEASE_MS = 600_000;
+
+const hasLapsed = ({ ms }: Model, one: ModelRun['expected'][number]): boolean => ms - one.ms >= LEASE_MS;
+
+/** D3: whether the lease of a call has ended since the session was last used. */
+export const lapseCalls = (model: Model, { run }: ModelSession): boolean => {
+  const isNew = run.expected.some((one) => hasLapsed(model, one) && !one.isTold);
+  if (isNew) run.expected = run.expected.map((one) => ({ ...one, isTold: hasLapsed(model, one) }));
+  return isNew;
+};
+
 const sums = ({ calls, steps, tokens, expected }: ModelRun) => ({
   calls,
   steps,
@@ -52,15 +64,18 @@ export const shownLimits = (model: Model, session: ModelSession) =>
   limitsNow(model, session).map(({ spent: _, ...limit }) => limit);
 
 /** What is spent, too: calls under way are expected to use more, which pauses, but is not told. */
-const limitsOf = ({ config, ms }: Model, { run }: ModelSession) =>
+const limitsOf = (model: Model, { run }: ModelSession) =>
   NAMES.flatMap((limit) => {
+    const { config, ms } = model;
     const given: LimitsOptions[typeof limit] = config.limits?.[limit];
     if (given === undefined) return [];
     const { limit: full, mode = 'pause' } = typeof given === 'number' ? { limit: given } : given;
     const kept = limit === 'durationMs' ? Math.min(full / 4, Math.max(full / 10, 5_000)) : 0; // D4
     const size = full - kept;
     const used = limit === 'durationMs' ? ms - run.ms : sums(run)[limit];
-    const spent = limit === 'durationMs' ? used : run[limit] - (limit === 'steps' && run.inStep ? 1 : 0);
+    const lapsed = run.expected.filter((one) => limit === 'tokens' && hasLapsed(model, one));
+    const known = limit === 'durationMs' ? used : run[limit] - (limit === 'steps' && run.inStep ? 1 : 0);
+    const spent = known + lapsed.reduce((sum, one) => sum + one.tokens, 0);
     const level = spent >= size ? 'reached' : spent >= size * 0.8 ? 'advised' : undefined;
     return [{ limit, size, used, spent, mode, level }];
   });
@@ -91,7 +106,7 @@ export const beginCall = (model: Model, session: ModelSession, id: number, tool:
   const left = limit === undefined ? Infinity : Math.max(0, limit.size - limit.used);
   run.calls += 1;
   beginRunStep(model, session);
-  run.expected = [...run.expected, { id, tokens: Math.min(most, left) }];
+  run.expected = [...run.expected, { id, tokens: Math.min(most, left), ms: model.ms, isTold: false }];
 };
 
 /** D2: a step counts from its first call, if there is room for one. */

@@ -160,7 +160,7 @@ export interface ModelRun {
   /** Of calls that are over. */
   tokens: number;
   /** Of calls under way, by their permits. */
-  expected: readonly { readonly id: number; readonly tokens: number }[];
+  expected: readonly { readonly id: number; readonly tokens: number; readonly ms: number; readonly isTold: boolean }[];
   /** What the calls of a tool have used, the latest last, since the first that used anything. */
   readonly reports: Map<string, readonly number[]>;
   /** The level of each limit as it was told last, and the levels that were told once. */

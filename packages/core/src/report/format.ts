@@ -218,13 +218,14 @@ const limitSection: Section = ({ limits = [], session }) => [
   'Limits',
   limits.map((one) => {
     const { kept = 0, ...spent } = one;
-    const { level, mode, reserved, estimated } = one;
+    const { level, mode, reserved, estimated, underWay } = one;
     const remarks = [
       ...(one.session === session ? [] : [`of session ${named(one.session)}`]),
       ...(level === null ? [] : [level]),
       ...(mode === 'pause' ? [] : [`mode ${mode}`]),
       ...(kept > 0 ? [`${figure(kept)} kept for the last answers of sub-agents`] : []),
       ...(reserved > kept ? [`${figure(reserved - kept)} reserved for sub-agents`] : []),
+      ...(underWay > 0 && one.limit !== 'steps' ? [`${figure(underWay)} expected of calls under way`] : []),
       ...(estimated > 0 ? [`${figure(estimated)} estimated`] : []),
     ];
     return item('-', `${limitText(spent)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}.`);

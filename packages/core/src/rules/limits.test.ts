@@ -393,6 +393,23 @@ describe('D3: what a run spends', () => {
     expect([asked(), asked()]).toEqual([undefined, 'tokens']);
   });
 
+  test('D3: the estimate of a call that is not over after 10 minutes counts as spent, until the call says what it used', () => {
+    const { session, clock } = bench({ limits: { tokens: 1_000 } });
+    session.acquire('a').settle({ outcome: 'success', tokens: 500 });
+    const hung = session.acquire('a');
+    expect([session.acquire('b').reason, session.view().state]).toEqual(['limit_reached', 'active']);
+    expect(formatReport(report(session))).toContain('1,000 of 1,000 tokens (500 expected of calls under way).');
+    const limit = () => session.view().limits?.[0];
+    clock.advance(599_999);
+    expect(limit()).toMatchObject({ used: 1_000, underWay: 500, estimated: 0 });
+    clock.advance(1);
+    expect([session.view().state, limit()?.underWay, limit()?.estimated]).toEqual(['paused_limit', 0, 500]);
+    expect(session.acquire('b').message).toContain('this run has used 1,000 of 1,000 tokens.');
+    expect(formatReport(report(session))).toContain('1,000 of 1,000 tokens (reached, 500 estimated).');
+    hung.settle({ outcome: 'success', tokens: 100 });
+    expect([session.view().state, limit()?.used, limit()?.estimated]).toEqual(['active', 600, 0]);
+  });
+
   test('D3, E6: spend() says what is wrong', () => {
     const { session } = bench();
     const spend = session.spend.bind(session) as (usage?: unknown) => void;
