@@ -118,27 +118,25 @@ const ofJob = (key: RecordedKey): string => `${RECORDED[key]}{${JOB}=~"$job"}`;
 /** What shows that an alert is not only kept: the state that it reports, or another such event within minutes. */
 export const LASTING = {
   BreakerboxBudgetExhausted: [
-    sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] })),
-    sumBy(AGENT, `sum_over_time(${ofJob('ranOut')}[5m])`),
+    series(METRIC.sessions, { [ATTR.sessionState]: ['paused_budget'] }),
+    `sum_over_time(${ofJob('ranOut')}[5m])`,
   ],
-  BreakerboxSystemicFailure: [
-    sumBy(AGENT, series(METRIC.systemicActive)),
-    sumBy(AGENT, `sum_over_time(${ofJob('systemicEvents')}[5m])`),
-  ],
+  BreakerboxSystemicFailure: [series(METRIC.systemicActive), `sum_over_time(${ofJob('systemicEvents')}[5m])`],
   BreakerboxLimitReached: [
-    sumBy(AGENT, series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] })),
-    sumBy(AGENT, `increase(${series(METRIC.limits, { [ATTR.limitLevel]: ['reached'] })}[5m])`),
+    series(METRIC.sessions, { [ATTR.sessionState]: ['paused_limit'] }),
+    `increase(${series(METRIC.limits, { [ATTR.limitLevel]: ['reached'] })}[5m])`,
   ],
-  BreakerboxBudgetBurnFast: [sumBy(AGENT, ofJob('burnFast'))],
-  BreakerboxCircuitOpen: [sumBy(AGENT_TOOL, ofJob('outOfUse'))],
+  BreakerboxBudgetBurnFast: [ofJob('burnFast')],
+  BreakerboxCircuitOpen: [ofJob('outOfUse')],
+  // Of one agent, and of one tool in all jobs.
+  BreakerboxCorrelatedOpenings: [ofJob('correlatedToolsHeld'), `${RECORDED.correlatedAgentsHeld}{${JOB}=~"$job|"}`],
 } as const;
 
 /** Firing alerts by name, agent and tool that are only kept. */
 const over = (): string => {
-  const lasting = Object.entries(LASTING).map(([name, signs]) => {
-    const any = signs.map((sign) => `${sign} > 0`).join(' or ');
-    return `label_replace(${any}, "${ALERT.name}", "${name}", "", "")`;
-  });
+  const lasting = Object.entries(LASTING).map(
+    ([name, signs]) => `label_replace((${signs.join(' or ')}) > 0, "${ALERT.name}", "${name}", "", "")`,
+  );
   const kept = alertSeries('ALERTS', Object.keys(LASTING).join('|'), { state: FIRING });
   return `max by (${BY}) (${kept}) unless on (${BY}) (${lasting.join(' or ')})`;
 };

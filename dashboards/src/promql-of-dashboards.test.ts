@@ -63,6 +63,7 @@ const labelsOfRecorded = (name: string): readonly string[] => {
   const all: Readonly<Record<string, string>> = { ...known, ...more, job: JOB, le: 'le' };
   const kinds = (name.split(':')[0] ?? '').split('_');
   return [
+    JOB, // A series of all jobs has none, and the matcher also matches an empty one.
     ...kinds.map((kind) => (all[kind] ?? kind).replaceAll('.', '_')),
     ...Object.values(LEVELS).map((level) => `bbx_${level}`),
   ];
@@ -110,7 +111,7 @@ describe.each(cases)('the query of %s', (_, expr) => {
     for (const text of expr.match(/[\w:]+\{[^}]*\}/g) ?? []) {
       const narrowed = ABOUT_ALERTS[nameOf(text)]
         ? // Alerts have no instance, and alerts about several agents or tools have neither agent nor tool.
-          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|"\}|".*bbx_(rules|fleet)!~"\$\2"(, bbx_fleet=~"\$fleet")?\})/
+          /\{job=~"\$job(\|", gen_ai_agent_name=~"\$agent\|", gen_ai_tool_name=~"\$tool\|", alertname=~"Breakerbox.+"|\|?"\}|".*bbx_(rules|fleet)!~"\$\2"(, bbx_fleet=~"\$fleet")?\})/
         : /\{job=~"\$job", instance=~"\$instance", (bbx_(rules|fleet)[=!]~"\$\2", )*gen_ai_agent_name=~"\$agent"/;
       expect(text).toMatch(narrowed);
     }

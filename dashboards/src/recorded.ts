@@ -32,6 +32,8 @@ export const RECORDED = {
   systemicActive: 'job_agent:breakerbox_systemic_active:sum',
   unavailableSince: 'job_agent_tool:breakerbox_circuit_unavailable_time_seconds:min',
   outOfUse: 'job_agent_tool:breakerbox_circuits_out_of_use:median',
+  correlatedToolsHeld: 'job_agent_error:breakerbox_correlated_tools_held:count',
+  correlatedAgentsHeld: 'tool_error:breakerbox_correlated_agents_held:count',
   notClosedByState: 'job_agent_tool_state:breakerbox_circuits_not_closed:sum',
   transitions: 'job_agent_tool_from_to:breakerbox_transitions:grown2m',
   worstState: 'job_agent_tool:breakerbox_circuits_state:worst',

@@ -255,6 +255,7 @@ describe('firing alerts', () => {
       ...reporting,
       [`${RECORDED.outOfUse}{job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"}`]: '1x10',
       [sessions(SOURCE, 'paused_budget')]: '1x10',
+      [`${RECORDED.correlatedAgentsHeld}{gen_ai_tool_name="t", error_type="network"}`]: '3x10',
       [alert('BreakerboxCircuitOpen', 'warning', ', job="j", gen_ai_agent_name="a", gen_ai_tool_name="t"')]: '1x10',
       [alert('BreakerboxSystemicFailure', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
       [alert('BreakerboxBudgetExhausted', 'critical', ', job="j", gen_ai_agent_name="a"')]: '1x10',
@@ -326,6 +327,41 @@ describe('firing alerts', () => {
       value,
     }));
     await proved({ samples, expr, at: '10m', gives });
+  });
+
+  it('are over when the tools or agents that opened together are in use again', async () => {
+    const agents = ['held', 'over'].map((one) => `job="j", gen_ai_agent_name="${one}"`);
+    const tools = ['held', 'over'].map((one) => `gen_ai_tool_name="${one}"`);
+    const samples = {
+      ...loaded,
+      ...reporting,
+      [`${RECORDED.correlatedToolsHeld}{${agents[0]}, error_type="network"}`]: '3x10',
+      [`${RECORDED.correlatedToolsHeld}{${agents[1]}, error_type="network"}`]: '3x3',
+      [`${RECORDED.correlatedAgentsHeld}{${tools[0]}, error_type="network"}`]: '3x10',
+      ...Object.fromEntries(
+        [...agents, ...tools].flatMap((of) => [
+          [alert('BreakerboxCorrelatedOpenings', 'critical', `, ${of}, error_type="network"`), '1x10'],
+          [
+            `ALERTS_FOR_STATE{alertname="BreakerboxCorrelatedOpenings", severity="critical", ${of}, error_type="network"}`,
+            '60x10',
+          ],
+        ]),
+      ),
+    };
+    const links = 'link_runbook="BreakerboxCorrelatedOpenings", link_dashboard="breakerbox-correlated-failures"';
+    const values = [3, 1];
+    const gives = [
+      ...agents.map((of, index) => ({
+        labels: `{alertname="BreakerboxCorrelatedOpenings", ${of}, gen_ai_tool_name="several", ${links}, link_job="j", link_agent="${index === 0 ? 'held' : 'over'}", link_tool="All"}`,
+        value: values[index] ?? 0,
+      })),
+      ...tools.map((of, index) => ({
+        labels: `{alertname="BreakerboxCorrelatedOpenings", gen_ai_agent_name="several", ${of}, ${links}, link_job="All", link_agent="All", link_tool="${index === 0 ? 'held' : 'over'}"}`,
+        value: values[index] ?? 0,
+      })),
+    ];
+    await proved({ samples, expr, at: '10m', gives });
+    await proved({ samples, expr: exprOf(FLEET, 'Alerts'), at: '10m', gives: total(2) });
   });
 
   it('are ordered by severity, then the newest by five minutes, then those that affect most', async () => {
