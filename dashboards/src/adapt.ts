@@ -2,7 +2,7 @@ import { type Level, RUNBOOK_URL, withLevels } from '@breakerbox/alerts';
 import { OTHER_TOOL } from '@breakerbox/core';
 import { type DashboardJson, isObject, type Json, type JsonObject } from './finish.ts';
 import { ATTR, JOB, label, METRIC, type MetricDefinition, MODEL_NAMES } from './names.ts';
-import type { DataSource } from './variables.ts';
+import { type DataSource, OF_SCOPE } from './variables.ts';
 
 /*
  * Adapts a finished dashboard to your installation. It works on the JSON, so that it reaches everything that any builder made: panels,
@@ -84,9 +84,10 @@ export const atLevels = (dashboard: DashboardJson, levels: readonly Level[]): Da
   return withVariables(named(grouped, levels) as DashboardJson, levels);
 };
 
-/** Every selector names the job. In links, each variable keeps its selection. */
+/** Every selector names the job, and a query of logs the scope. A record without the level matches. In links, each variable keeps its selection. */
 const selectedBy = (text: string, level: Level): string =>
   text
+    .replaceAll(OF_SCOPE, `${OF_SCOPE} | k8s_${level}_name=~"$${level}|"`)
     .replaceAll(/job=~"\$job(\|?)"/g, (job: string, orNone: string) => `${level}=~"$${level}${orNone}", ${job}`)
     .replaceAll(/(?<=[?&])(?:\$\{job:queryparam\}|var-job=)/g, (job) => `\${${level}:queryparam}&${job}`);
 

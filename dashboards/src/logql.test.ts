@@ -1,6 +1,6 @@
 import { parser } from '@grafana/lezer-logql';
 import { expect, it } from 'vitest';
-import { builtDashboards } from './dashboards.ts';
+import { dashboards } from './own.ts';
 import { dashboardPanels } from './queries.ts';
 
 /** The places at which Grafana's own parser of LogQL, that of its query editor, finds a fault. */
@@ -10,7 +10,7 @@ const faults = (query: string): readonly number[] => {
   return at;
 };
 
-const queries = builtDashboards(undefined, { uid: 'loki' })
+const queries = dashboards({ logs: { uid: 'loki' }, levels: ['cluster', 'namespace'] })
   .flatMap(({ json }) => dashboardPanels(json))
   .filter(({ type }) => type === 'logs')
   .flatMap(({ targets }) => (targets ?? []) as unknown as readonly { readonly expr: string }[])
@@ -20,7 +20,8 @@ it.each(['.*', 'research-agent', '(research-agent|ops-agent)'])(
   'the panels of logs have queries in LogQL, whatever is selected: %s',
   (selected) => {
     expect(queries).toHaveLength(3);
-    for (const query of queries) expect(faults(query.replaceAll(/\$(?:agent|tool)/g, selected)), query).toEqual([]);
+    for (const query of queries)
+      expect(faults(query.replaceAll(/\$(?:agent|tool|cluster|namespace)/g, selected)), query).toEqual([]);
   },
 );
 

@@ -150,6 +150,16 @@ describe('logs', () => {
     }
   });
 
+  it('are narrowed by levels, and records without a level are there', () => {
+    const levels = '| k8s_namespace_name=~"$namespace|" | k8s_cluster_name=~"$cluster|"';
+    const expr = `{service_name=~".+"} | scope_name="${SCOPE_NAME}" ${levels} | gen_ai_agent_name=~"$agent" | gen_ai_tool_name=~"$tool|"`;
+    const panels = dashboards({ logs: { uid: 'loki' }, levels: ['cluster', 'namespace'] }).flatMap(({ json }) =>
+      panelsOf(json),
+    );
+    expect(panels).toHaveLength(3);
+    for (const panel of panels) expect(panel).toMatchObject({ targets: [{ expr }] });
+  });
+
   it('are not there without a Loki', () => {
     for (const { json, text } of dashboards()) {
       expect(panelsOf(json)).toEqual([]);

@@ -1,3 +1,4 @@
+import { SCOPE_NAME } from '@breakerbox/core';
 import {
   DatasourceVariableBuilder,
   QueryVariableBuilder,
@@ -15,6 +16,8 @@ export const DATASOURCE = { type: 'prometheus', uid: '${datasource}' } as const;
 /** The Loki that the user selected, on dashboards with a panel of logs. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: as above.
 export const LOKI = { type: 'loki', uid: '${logs}' } as const;
+/** In LogQL: the records of Breakerbox. */
+export const OF_SCOPE = `scope_name="${SCOPE_NAME}"`;
 
 const ALL = { selected: true, text: ['All'], value: ['$__all'] };
 

@@ -1,15 +1,17 @@
-import { SCOPE_NAME } from '@breakerbox/core';
 import { LogsSortOrder } from '@grafana/grafana-foundation-sdk/common';
 import { PanelBuilder as LogsBuilder } from '@grafana/grafana-foundation-sdk/logs';
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/loki';
 import { ATTR, label } from '../names.ts';
 import type { Row } from '../panels.ts';
-import { LOKI } from '../variables.ts';
+import { LOKI, OF_SCOPE } from '../variables.ts';
 
-/** As Loki stores records that it receives by OTLP: attributes without dots, and the scope by its name. An event of an agent has no tool. */
+/**
+ * As Loki stores records that it receives by OTLP: attributes without dots, and the scope by its name. An event of an agent has no tool. Filters
+ * by level come after the scope: see `atLevels()`.
+ */
 const RECORDS = [
   '{service_name=~".+"}',
-  `scope_name="${SCOPE_NAME}"`,
+  OF_SCOPE,
   `${label(ATTR.agent)}=~"$agent"`,
   `${label(ATTR.tool)}=~"$tool|"`,
 ].join(' | ');
@@ -21,7 +23,7 @@ export const logsRow = (): Row => ({
     new LogsBuilder()
       .title('Events')
       .description(
-        'The log records of the selected agents and tools, the newest first: circuits that open and close, tools that fail together, budgets that are used up, and actions of operators. Open a line for its attributes and its trace. Records of an agent that name no single tool are always here. Neither the selected jobs nor the selector and the levels of the bundle narrow them, because Loki does not have those labels. Empty if the agents send no logs to this Loki.',
+        'The log records of the selected agents and tools, the newest first: circuits that open and close, tools that fail together, budgets that are used up, and actions of operators. Open a line for its attributes and its trace. Records of an agent that name no single tool are always here. The selected namespaces and clusters narrow the records that have k8s.namespace.name and k8s.cluster.name. The selected jobs and the selector of the bundle do not narrow them, because Loki does not have those labels. Empty if the agents send no logs to this Loki.',
       )
       .datasource(LOKI)
       .span(24)
