@@ -86,6 +86,7 @@ describe('objects for Kubernetes', () => {
                   apiURL: z.strictObject({ name: z.string(), key: z.string() }),
                   ...{
                     sendResolved: z.boolean(),
+                    username: z.literal('Breakerbox'),
                     color: z.string(),
                     title: z.string(),
                     text: z.string(),

@@ -93,7 +93,7 @@ const withDefinitions = (text: string, known: ReadonlyMap<string, string>): stri
 interface Receivers {
   readonly receivers: readonly { readonly name: string; readonly slack_configs?: readonly SlackTexts[] }[];
 }
-type SlackTexts = Readonly<Record<'color' | 'title' | 'text' | 'fallback', string>>;
+type SlackTexts = Readonly<Record<'username' | 'color' | 'title' | 'text' | 'fallback', string>>;
 
 /** The messages are those of the templates. */
 const alertmanagerConfig = (
@@ -104,9 +104,11 @@ const alertmanagerConfig = (
   const known = definitionsIn(templates.map((one) => one.text).join('\n'));
   const [texts] = (parse(receivers.text) as Receivers).receivers.flatMap((one) => one.slack_configs ?? []);
   const textOf = (key: keyof SlackTexts): string => withDefinitions(texts?.[key] ?? '', known);
+  // Without titleLink: version 0.88 of the operator accepts no template there. The text has the links.
   const slack = {
     apiURL: WEBHOOK,
     sendResolved: true,
+    username: textOf('username'),
     color: textOf('color'),
     title: textOf('title'),
     text: textOf('text'),
