@@ -44,6 +44,9 @@ const recordedNames = new Set(recordings.map(({ record }) => record));
 /** OpenTelemetry's attributes in Prometheus' notation, and the labels that Prometheus adds. */
 const labelNames = new Set(['job', 'instance', 'le', ...Object.values(ATTR).map((name) => name.replaceAll('.', '_'))]);
 
+/** Prometheus' own series of an alert. */
+const FOR_STATE = 'ALERTS_FOR_STATE';
+
 function expectKnownNames(expression: string, recorded: ReadonlySet<string> = recordedNames): void {
   const { metrics, labels } = namesIn(expression);
   for (const name of metrics) {
@@ -185,7 +188,11 @@ describe('names', () => {
   it('inside annotations exist in the code too', () => {
     const queries = annotationQueries(alerts);
     expect(queries.length).toBeGreaterThan(20);
-    for (const query of queries) expectKnownNames(query);
+    const own = new RegExp(`${FOR_STATE}\\{alertname="(?:${alerts.map(({ alert }) => alert).join('|')})", `);
+    for (const query of queries) {
+      expect(query.includes(FOR_STATE)).toBe(own.test(query));
+      expectKnownNames(query.replace(/min\(min_over_time\(ALERTS_FOR_STATE\{[^}]*\}\[6h\]\)\)/, 'vector(0)'));
+    }
   });
 
   it('are at most the eleven that the README names, because each alert that fires asks them at each evaluation', () => {
@@ -255,8 +262,8 @@ describe('your own selector', () => {
     const own = annotationQueries(rulesOf(ruleFiles(options)));
     expect(own.length).toBeGreaterThan(20);
     for (const query of own) {
-      // A recorded series has it in its rule.
-      const raw = selectorsIn(query).filter(({ metric }) => !recordedNames.has(metric));
+      // A recorded series has it in its rule, and Prometheus' own series of an alert is about what a rule found.
+      const raw = selectorsIn(query).filter(({ metric }) => !recordedNames.has(metric) && metric !== FOR_STATE);
       for (const { text } of raw) expect(text).toContain('cluster!="100% \\x60test\\x60"');
     }
   });

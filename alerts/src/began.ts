@@ -1,6 +1,6 @@
 import type { SessionState } from '@breakerbox/core';
-import type { TextGround } from './alert.ts';
-import { type AlertLabel, LOOKED_BACK, type TextQuery } from './dialect.ts';
+import type { AlertDefinition, TextGround } from './alert.ts';
+import { type AlertLabel, LABEL, LOOKED_BACK, type TextQuery } from './dialect.ts';
 import { durationOf, seconds } from './duration.ts';
 import { AGENT, ATTR, BY_TOOL, label, METRIC, PRIMARY, TOOL } from './promql.ts';
 import { RECORDED, type RecordKey } from './record.ts';
@@ -27,6 +27,15 @@ const lastWithout = (without: string, earlier = ''): string =>
 /** The first minute of a series that was new in this time. */
 const firstOf = (series: string): string =>
   `min_over_time(timestamp(${series})[${LOOKED_BACK}:1m]) > time() - ${FIRST}`;
+
+/**
+ * Since when the alert is true, by the series that Prometheus keeps of it: of a trouble that lasts for so long that the query of its beginning
+ * finds nothing. After a restart Prometheus begins again, so the earliest counts.
+ */
+export const alertSince = ({ name, labels }: Pick<AlertDefinition, 'name' | 'labels'>): TextQuery => ({
+  query: `min(min_over_time(ALERTS_FOR_STATE{${[`alertname="${name}"`, ...labels.map((one) => `${LABEL[one]}=%q`)].join(', ')}}[${LOOKED_BACK}]))`,
+  args: labels,
+});
 
 const times = (args: readonly AlertLabel[], count: number): readonly AlertLabel[] =>
   Array.from({ length: count }, () => args).flat();

@@ -14,7 +14,8 @@ const VARIABLES = { job: 'job', [AGENT]: 'agent', [TOOL]: 'tool' } as const;
 export type AlertLabel = 'job' | 'agent' | 'tool' | 'error' | 'currency';
 /** Labels of the results of queries inside texts. */
 type ListedLabel = AlertLabel | 'suspect' | 'limit';
-const LABEL: Readonly<Record<ListedLabel, string>> = {
+/** Their names. */
+export const LABEL: Readonly<Record<ListedLabel, string>> = {
   job: 'job',
   agent: AGENT,
   tool: TOOL,
@@ -28,7 +29,7 @@ const LABEL: Readonly<Record<ListedLabel, string>> = {
 export interface TextQuery {
   /** PromQL in which each `%q` is replaced by one of `args`, in order. */
   readonly query: string;
-  /** `from` replaces a `%.0f`: some minutes before the trouble began, or {@link LOOKED_BACK} ago if that is not known. */
+  /** `from` replaces a `%.0f`: some minutes before the trouble began, or before the alert did, or {@link LOOKED_BACK} ago. */
   readonly args: readonly (AlertLabel | 'from')[];
 }
 
@@ -95,8 +96,8 @@ export interface Dialect {
   sinceFrom(otherwise: string): string;
   /** A sentence about what Alertmanager mutes; empty for rules that it may not receive. */
   muting(text: string): string;
-  /** A text whose queries and link may read `from`, some minutes before the time that `began` gives. */
-  withFrom(text: string, began: TextQuery | undefined): string;
+  /** A text whose queries and link may read `from`, some minutes before the first time that one of the queries gives. */
+  withFrom(text: string, times: readonly TextQuery[]): string;
   dashboardUrl(uid: DashboardUid, labels: readonly AlertLabel[]): string;
   /** The operators' console at the agent and the tool (A9); undefined if its address is not known. */
   consoleUrl(labels: readonly AlertLabel[]): string | undefined;
@@ -118,7 +119,7 @@ const search = (dialectLabel: (name: string) => string, labels: readonly AlertLa
     )
     .join('&');
 
-/** How far back a text and a link look. Of a trouble that lasts for longer, messages say since when the alert fires. */
+/** How far back a text looks for the time when its trouble began. Of a longer trouble, messages say since when the alert fires. */
 export const LOOKED_BACK = '6h';
 /** The time range of a link, if it is not known when the trouble began. */
 const LAST_HOURS = `from=now-${LOOKED_BACK}`;
@@ -150,16 +151,17 @@ const asked = ({ query, args }: TextQuery): string =>
     ' |',
   );
 
-/** The same time if it is not known when the trouble began. */
+/** The same time if it is not known when the trouble and its alert began. */
 const LONG_AGO: TextQuery = { query: `vector(time() - ${seconds(LOOKED_BACK) / 60 - 15} * 60)`, args: [] };
 
 /**
  * A quarter of an hour before the minute in which the trouble began: what led to it is in there. A text says and a link shows what happened
  * since then, for as long as the alert fires.
  */
-const fromOf = ({ query, args }: TextQuery = LONG_AGO): string => {
-  const known = query === LONG_AGO.query ? query : `(${query}) or on () ${LONG_AGO.query}`;
-  return `{{ ${FROM} := 0.0 }}{{ with ${asked({ query: `floor((${known}) / 60) * 60 - 15 * 60`, args })} }}{{ ${FROM} = . | first | value }}{{ end }}`;
+const fromOf = (times: readonly TextQuery[]): string => {
+  const all = [...times, LONG_AGO];
+  const known = all.map(({ query }) => `(${query})`).join(' or on () ');
+  return `{{ ${FROM} := 0.0 }}{{ with ${asked({ query: `floor((${known}) / 60) * 60 - 15 * 60`, args: all.flatMap(({ args }) => args) })} }}{{ ${FROM} = . | first | value }}{{ end }}`;
 };
 
 /** `a, b (network), and 2 more`. Label names have no dots in templates. */
@@ -192,10 +194,10 @@ export const prometheusDialect = ({
     `{{ with ${asked(text)} }}${before}{{ (. | first | value | toTime)${TIME} }}${after}{{ end }}`,
   sinceFrom: () => `since {{ (${FROM} | toTime)${TIME} }}`,
   muting: (text) => text,
-  withFrom: (text, began) => {
+  withFrom: (text, times) => {
     const first = text.lastIndexOf('{{', text.indexOf(FROM));
     if (first === -1 || !text.includes(FROM)) return text;
-    return text.slice(0, first) + fromOf(began) + text.slice(first);
+    return text.slice(0, first) + fromOf(times) + text.slice(first);
   },
   dashboardUrl: (uid, labels) => `${grafanaUrl}${path(uid, labels, `from={{ printf "%.0f" ${FROM} }}000`)}`,
   // Without the external label the text is empty, and messages have no link.

@@ -1,5 +1,6 @@
 import { AGENT_ALERTS } from './agent-alerts.ts';
 import type { AlertDefinition, Severity, TextGround } from './alert.ts';
+import { alertSince } from './began.ts';
 import { checkSettings } from './check-settings.ts';
 import { CORRELATED_ALERTS } from './correlated-alerts.ts';
 import type { AlertLabel, DashboardUid, Dialect } from './dialect.ts';
@@ -115,7 +116,8 @@ export const annotationsOf = (alert: AlertDefinition, options: Resolved, dialect
   const consoleUrl = dialect.consoleUrl(alert.labels);
   const since = alert.began?.(ground);
   const began = since === undefined ? '' : dialect.time('', since, '');
-  const own = (text: string): string => textWithLevels(dialect.withFrom(text, since), options.levels);
+  const times = since === undefined ? [] : [since, alertSince(alert)];
+  const own = (text: string): string => textWithLevels(dialect.withFrom(text, times), options.levels);
   return {
     summary: own(alert.summary(ground)),
     description: own(alert.description(ground)),

@@ -71,6 +71,8 @@ export interface Text {
   readonly dashboard: string;
   /** When the trouble began, for alerts that say it. */
   readonly began?: string;
+  /** When the alert was first true, if `began` does not say when the trouble began. */
+  readonly first?: string;
 }
 
 /** The samples of all scrapes by series, in promtool's notation. */
@@ -209,17 +211,17 @@ const ORDERS = [
 
 const RUNBOOKS = 'https://github.com/breakerbox/breakerbox/blob/main/alerts/runbooks';
 
-/** Tests begin in 1970. The link begins a quarter of an hour before the trouble did, or else six hours ago. */
+/** Tests begin in 1970. The link begins a quarter of an hour before the trouble did, or the alert, or else six hours ago. */
 const rangeFrom = (at: number, began = ''): string => {
   const from =
     began === '' ? Math.floor(at / 60) * 60 - 6 * 3600 : Date.parse(began.replace(' UTC', ' 1970 UTC')) / 1000 - 900;
   return `from=${from}000&to=now`;
 };
 
-const saying = ({ at, alert, labels, summary, description, dashboard, began }: Text) => {
+const saying = ({ at, alert, labels, summary, description, dashboard, began, first }: Text) => {
   const links = {
     runbook_url: `${RUNBOOKS}/Breakerbox${alert}.md`,
-    dashboard_url: `${dashboard}&${rangeFrom(at, began)}`,
+    dashboard_url: `${dashboard}&${rangeFrom(at, began === '' ? first : (began ?? first))}`,
   };
   const annotations = { summary, description, ...links, console_url: '', ...(began !== undefined && { began }) };
   return {

@@ -56,6 +56,7 @@ it.concurrent('BreakerboxFleetDegraded counts the processes of each agent', () =
       'The store (Redis) has not answered 2 processes of agent a (job fleet) for 5 minutes. No call waits for it. Such a process decides by its own circuits: it finds out by its own calls that a tool has failed, and sends its own probes. Actions of operators for the whole fleet do not reach it. Check the store and the way to it. For the reason, on the machine of the agent: breakerbox ctl list.',
     dashboard: '/d/breakerbox-correlated-failures?var-job=fleet&var-agent=a',
     began: '',
+    first: 'Jan 1 00:15 UTC',
   };
   const firing = [{ alert, after: 890, by: 960 }];
   return run({ interval: 60, of: [alert], lasts: 1200, processes, firing, says: [says] }, (now, one, two) => {

@@ -215,34 +215,34 @@ it.concurrent('BreakerboxBudgetExhausted names the tools that failed most, count
   });
 });
 
-it.concurrent('B1: names what failed in the last six hours of a longer trouble, and no category of a mixed event', () => {
+it.concurrent('B1: names what failed since a trouble of more than six hours began, and no category of a mixed event', () => {
   const failed = 'x (server), y (network)';
-  const common = { at: 8 * 3600, labels, began: '' };
+  const common = { at: 9 * 3600, labels, began: '', first: 'Jan 1 01:00 UTC' };
   const dashboard = (name: string) => `/d/breakerbox-${name}?var-job=fleet&var-agent=a`;
   const says = [
     {
       ...common,
       alert: 'BudgetExhausted',
       summary: `a: sessions are out of failure budget: ${failed}`,
-      description: `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 08:00 UTC). A paused session calls no tool until you resume it. Tools that failed since Jan 1 02:00 UTC: ${failed}. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
+      description: `Agent a (job fleet): 1 session is paused, because its failure budget is used up (at Jan 1 09:00 UTC). A paused session calls no tool until you resume it. Tools that failed since Jan 1 00:45 UTC: ${failed}. Repair the tools that fail, then: breakerbox ctl list, and breakerbox ctl resume SESSION.`,
       dashboard: dashboard('failure-budget'),
     },
     {
       ...common,
       alert: 'SystemicFailure',
       summary: 'a: x, y fail together',
-      description: `Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: ${failed}. 1 event is active, no session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 08:00 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`,
+      description: `Agent a (job fleet) has recognised failures of several tools as one event. Tools that failed: ${failed}. 1 event is active, no session is paused, and calls of the affected tools are skipped until a probe succeeds (at Jan 1 09:00 UTC). Look for what these tools share. A paused session makes no probe: once the cause is repaired, breakerbox ctl list, and breakerbox ctl confirm SESSION.`,
       dashboard: dashboard('correlated-failures'),
     },
   ];
   const firing = ['BudgetExhausted', 'SystemicFailure'].map((alert) => ({ alert, after: 3600, by: 3720 }));
   const processes = [new SimulatedProcess({ tools: ['x', 'y', 'old'] })];
   const of = ['BudgetExhausted', 'SystemicFailure'];
-  return run({ interval: 60, of, lasts: 8 * 3600, processes, sessions: 2, firing, says, orders: 1 }, (now, one) => {
+  return run({ interval: 60, of, lasts: 9 * 3600, processes, sessions: 2, firing, says, orders: 1 }, (now, one) => {
     if (now === 60) one.call('old', 'permission', 500);
     if (now === 3600) one.pause('paused_budget');
     if (now === 3600) one.event(1, 'unknown', '_MIXED');
-    if (now !== 5 * 3600) return;
+    if (now !== 2 * 3600) return;
     one.call('x', 'server', 2);
     one.call('y', 'network');
     one.event(1, 'unknown', '_MIXED');
