@@ -1,6 +1,7 @@
 /** The rights that docs/fleet.md gives to the user of a fleet. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
@@ -23,6 +24,10 @@ beforeAll(async () => {
   url = server.url.replace('redis://', 'redis://breakerbox:PASSWORD@');
 });
 afterAll(() => server.stop());
+
+/** The arguments after the name of the user, without its password. */
+const rights = (): readonly string[] =>
+  [...SET_USER.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '').slice(5);
 
 const ioredis = () => {
   const client = new Redis(url, { lazyConnect: true });
@@ -96,11 +101,8 @@ describe('the user of docs/fleet.md', () => {
     onTestFinished(() => admin.destroy());
     await admin.connect();
     await admin.sendCommand(['SCRIPT', 'FLUSH']);
-    const rights = [...SET_USER.matchAll(/'([^']*)'|(\S+)/g)]
-      .map(([, quoted, plain]) => quoted ?? plain ?? '')
-      .slice(5);
     const user = `without-${missing}`;
-    await admin.sendCommand(['ACL', 'SETUSER', user, ...rights, `-${missing}`, '>PASSWORD', 'on']);
+    await admin.sendCommand(['ACL', 'SETUSER', user, ...rights(), `-${missing}`, '>PASSWORD', 'on']);
     const connection = await openConnection(
       createClient({ url: server.url.replace('redis://', `redis://${user}:PASSWORD@`) }),
     );
@@ -121,6 +123,35 @@ describe('the user of docs/fleet.md', () => {
       reason: 'permission',
       message: expect.stringContaining(`may not run ${missing.toUpperCase()}.`),
     });
+  });
+
+  const LOSSES = ['redis', 'ioredis'].flatMap((name) =>
+    ['resetchannels', '-ssubscribe'].map((lost) => [name, lost] as const),
+  );
+
+  test.each(LOSSES)('G7: %s neither ends nor is deaf for ever after a change of rights: %s', async (name, lost) => {
+    const user = `lost-${name}${lost}`;
+    const admin = async (...args: readonly string[]): Promise<void> => {
+      await promisify(execFile)('redis-cli', ['-e', '-p', `${server.port}`, ...args]);
+    };
+    await admin('ACL', 'SETUSER', user, ...rights(), '>PASSWORD', 'on');
+    const own = server.url.replace('redis://', `redis://${user}:PASSWORD@`);
+    const client = name === 'redis' ? createClient({ url: own }) : new Redis(own, { lazyConnect: true });
+    const connection = await openConnection(client.on('error', () => {}));
+    onTestFinished(() => connection.close());
+    const subscription = connection.subscribe(() => {});
+    onTestFinished(() => subscription.close());
+    const channel = '{breakerbox:1:a}';
+    const hears = (is: boolean) => vi.waitUntil(() => subscription.hears(channel) === is, 10_000);
+    subscription.to([channel]);
+    await hears(true);
+    await admin('ACL', 'SETUSER', user, lost);
+    await admin('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    await hears(false);
+    await setTimeout(2_500); // It connects again within a second.
+    expect(subscription.hears(channel)).toBe(false);
+    await admin('ACL', 'SETUSER', user, ...rights());
+    await hears(true);
   });
 
   test.each([

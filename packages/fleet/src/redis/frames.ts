@@ -38,8 +38,13 @@ export interface Frames {
 
 const unfit = (what: string): Error => new Error(`Redis sent ${what}.`);
 
-/** Checks what Redis sends (RESP) before a client reads it, however it is cut. @throws Error if it does not fit. */
-export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
+/**
+ * Checks what Redis sends (RESP) before a client reads it, however it is cut. With `hasSlots` the slots of a cluster may come, whose lists
+ * look like those of other answers, such as of a sentinel.
+ *
+ * @throws Error if it does not fit.
+ */
+export const frameChecker = (fit: Fit = 'any', hasSlots = false): ((bytes: Buffer) => Frames) => {
   /** Bytes of a string that have not come yet. */
   let content = 0;
   let head = '';
@@ -124,7 +129,7 @@ export const frameChecker = (fit: Fit = 'any'): ((bytes: Buffer) => Frames) => {
     }
     if (open.length === 1) place = 0;
     if (open.length === 2) node = 0;
-    if (open.length > 1 && '*~'.includes(outer)) checkSlots(sign, given, isList);
+    if (hasSlots && open.length > 1 && '*~'.includes(outer)) checkSlots(sign, given, isList);
     check(sign, isList, given, isString);
     const isFirst = open.length === 1 && index === 0 && isString && '*>'.includes(outer);
     if (open.length === 1) index += 1;

@@ -28,7 +28,7 @@ interface Internals {
   readonly connector?: {
     readonly constructor: Connector;
     /** With sentinels, it makes clients to ask them. */
-    connectToSentinel?: (...given: unknown[]) => IoredisClient;
+    connectToSentinel?: (endpoint: unknown, options?: object) => IoredisClient;
     check?: (info: unknown) => boolean;
   };
   readonly options?: {
@@ -43,6 +43,7 @@ interface Internals {
   /** Of a cluster: what it does after a command has failed. */
   handleError?: HandleError;
   refreshSlotsCache?(): void;
+  info?: unknown;
 }
 
 type Redirect = (slot: string, address: string) => void;
@@ -54,16 +55,21 @@ interface Handlers {
 }
 type HandleError = (error: Error, ttl: object, handlers: Handlers) => void;
 
-/** Of a connection of the fleet's own. The fleet itself connects it again, because ioredis would keep the process alive meanwhile. */
-const TIMES = { connectTimeout: CONNECT_MS, disconnectTimeout: 100 };
-const OWN = { ...TIMES, lazyConnect: true, retryStrategy: null, replyMapping: 'legacy' };
+/**
+ * Of each connection of the fleet's own. The fleet itself subscribes again, because ioredis does not catch it if Redis refuses that. The
+ * process would end.
+ */
+const EVERY = { connectTimeout: CONNECT_MS, disconnectTimeout: 100, autoResubscribe: false, replyMapping: 'legacy' };
+/** The fleet itself connects again, because ioredis would keep the process alive meanwhile, and so would sentinels that it listens to. */
+const ALONE = { lazyConnect: true, retryStrategy: null, sentinelRetryStrategy: null, failoverDetector: false };
 
 const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClient => {
   const duplicate = client.duplicate.bind(client) as unknown as Duplicate;
   const { isCluster, options } = client as Internals;
-  if (!isCluster) return watched(duplicate({ ...OWN, ...more }), fit);
-  const redisOptions = { ...options?.redisOptions, ...TIMES, replyMapping: 'legacy' };
-  const own = duplicate([], { lazyConnect: true, clusterRetryStrategy: null, redisOptions, ...more });
+  if (!isCluster) return neverWaiting(watched(duplicate({ ...EVERY, ...ALONE, ...more }), fit));
+  const redisOptions = { ...options?.redisOptions, ...EVERY };
+  const alone = { lazyConnect: true, clusterRetryStrategy: null, clusterNodeRetryStrategy: null };
+  const own = duplicate([], { ...alone, redisOptions, ...more });
   const subscribers = new Set<Socket>();
   const turn = turns();
   watchRedirects(own);
@@ -71,6 +77,18 @@ const ownOf = (client: IoredisClient, fit: Fit, more: object = {}): IoredisClien
   own.on('nodeError', (error) => {
     if (isUnasked(error)) for (const stream of subscribers) stream.destroy();
   });
+  return own;
+};
+
+/** While Redis loads its data, ioredis waits with a timer that keeps the process alive. The fleet connects again instead. */
+const neverWaiting = (own: IoredisClient): IoredisClient => {
+  const internals = own as Internals;
+  const info = (internals.info as Call).bind(own);
+  internals.info = (callback: Callback) =>
+    info((error: unknown, text: unknown) => {
+      const isLoading = typeof text === 'string' && /^loading:1/m.test(text);
+      callback(error ?? (isLoading ? new Error('LOADING Redis is loading its data.') : null), text);
+    });
   return own;
 };
 
@@ -120,7 +138,7 @@ const isSlots = (answer: unknown): boolean =>
 
 /** A cluster asks each node for its slots over a copy, and throws where no other code can catch it if they do not fit. */
 const watchSlots = (copy: IoredisClient): IoredisClient => {
-  const internals = watched(copy, 'answers') as Internals;
+  const internals = watched(copy, 'answers', true) as Internals;
   const cluster = (internals.cluster as Call).bind(copy);
   internals.cluster = (command: string, callback: Callback) =>
     cluster(command, (error: unknown, answer: unknown) => {
@@ -169,17 +187,21 @@ const watchNode = (node: IoredisClient, subscribers: Set<Socket>, turn: () => Pr
   };
 };
 
-/** Those that listen for a new master have options of their own. */
 const watchSentinels = (connector: NonNullable<Internals['connector']>): void => {
   const connect = connector.connectToSentinel?.bind(connector);
   const check = connector.check?.bind(connector);
   if (connect === undefined || check === undefined) return;
-  connector.connectToSentinel = (endpoint, listening) =>
-    watched(connect(endpoint, listening), listening === undefined ? 'answers' : 'messages');
+  connector.connectToSentinel = (endpoint) => {
+    const sentinel = watched(connect(endpoint, EVERY), 'answers');
+    return sentinel.on('connect', () => {
+      const { stream } = sentinel as Internals;
+      unreferenced(stream?.setTimeout(CONNECT_MS, () => stream.destroy())); // It may hang. Then the next one is asked.
+    }) as IoredisClient;
+  };
   connector.check = (info) => check(info ?? {}); // It throws where no other code can catch it.
 };
 
-const watched = (client: IoredisClient, fit: Fit): IoredisClient => {
+const watched = (client: IoredisClient, fit: Fit, hasSlots = false): IoredisClient => {
   const { connector } = client as Internals;
   if (connector !== undefined) watchSentinels(connector);
   const commands = (): number => (client as Internals).commandQueue?.length ?? Number.POSITIVE_INFINITY;
@@ -189,7 +211,7 @@ const watched = (client: IoredisClient, fit: Fit): IoredisClient => {
   });
   client.on('connect', () => {
     const stream = streamOf();
-    if (stream !== undefined) watchStream(stream, { fit, commands });
+    if (stream !== undefined) watchStream(stream, { fit, hasSlots, commands });
   });
   return client;
 };

@@ -36,10 +36,10 @@ const ownOf = (client: NodeRedisClient): NodeRedisClient => {
   const { options = {}, _options = options } = client as { readonly options?: Options; readonly _options?: Options };
   if (isCluster(client)) {
     const { defaults } = _options;
-    const socket = { ...defaults?.socket, ...watchedSocket() };
+    const socket = { ...defaults?.socket, ...watchedSocket({ fit: 'any', hasSlots: true }) };
     return duplicate({ ...STAY, defaults: { ...defaults, ...STAY, socket } });
   }
-  const own = { reconnectStrategy: false, connectTimeout: CONNECT_MS, ...watchedSocket() };
+  const own = { reconnectStrategy: false, connectTimeout: CONNECT_MS, ...watchedSocket({ fit: 'any' }) };
   const socket = { ...options.socket, ...own };
   return duplicate({ ...STAY, socket });
 };

@@ -11,6 +11,8 @@ const MOST_PARTS = 100_000;
 /** What a client expects of its connection. */
 export interface Expected {
   readonly fit: Fit;
+  /** Whether it asks a cluster for its slots. */
+  readonly hasSlots?: boolean;
   /** Commands without an answer. Default: any number. */
   commands?(): number;
 }
@@ -21,12 +23,12 @@ const watched = new WeakSet<Socket>();
  * Reads from a socket in turns, checks what comes before the client sees it, and ends the socket if that cannot be read, or has no end: a
  * client keeps such an answer, and fills the memory.
  */
-export const watchReads = (socket: Socket, { fit, commands }: Expected): void => {
+export const watchReads = (socket: Socket, { fit, hasSlots, commands }: Expected): void => {
   if (watched.has(socket)) return;
   watched.add(socket);
   inPieces(socket);
   const emit = socket.emit.bind(socket) as (event: string | symbol, ...given: unknown[]) => boolean;
-  const framesIn = frameChecker(fit);
+  const framesIn = frameChecker(fit, hasSlots);
   let bytesLeft = MOST_BYTES;
   let partsLeft = MOST_PARTS;
   const take = (bytes: Buffer): void => {
@@ -54,7 +56,7 @@ export const watchReads = (socket: Socket, { fit, commands }: Expected): void =>
 const OURS = Symbol('breakerbox.fleet');
 
 /** Options of a socket of TLS. Node keeps them in the socket, and shows them nowhere else. */
-const connectOptionsOf = (socket: object): object => {
+const connectOptionsOf = (socket: object): { readonly [OURS]?: Expected } => {
   const place = Object.getOwnPropertySymbols(socket).find(({ description }) => description === 'connect-options');
   return (place && (socket as { readonly [key: symbol]: object | undefined })[place]) ?? {};
 };
@@ -62,18 +64,19 @@ const connectOptionsOf = (socket: object): object => {
 let isListening = false;
 
 /** Options of each socket that a client makes which does not show its sockets: over TCP Node calls `construct` of a new one, and over TLS it announces it. */
-export const watchedSocket = (): object => {
+export const watchedSocket = (expected: Expected): object => {
   if (!isListening) {
     subscribe('net.client.socket', (message) => {
       const { socket } = message as { readonly socket: Socket };
-      if (OURS in connectOptionsOf(socket)) watchReads(socket, { fit: 'any' });
+      const ours = connectOptionsOf(socket)[OURS];
+      if (ours !== undefined) watchReads(socket, ours);
     });
   }
   isListening = true;
   return {
-    [OURS]: true,
+    [OURS]: expected,
     construct(this: Socket, made: () => void): void {
-      watchReads(this, { fit: 'any' });
+      watchReads(this, expected);
       made();
     },
   };

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
@@ -17,10 +18,11 @@ afterAll(() => redis.stop());
 
 /** The way between a client and Redis. `spoil` changes one answer of an open connection, and `drop` loses all that comes later. */
 const startNetwork = async () => {
+  let port = redis.port;
   let spoilt: string | undefined;
   const open = new Set<{ isDropped: boolean; readonly sockets: readonly Socket[] }>();
   const server = createServer((client) => {
-    const upstream = connect(redis.port, '127.0.0.1');
+    const upstream = connect(port, '127.0.0.1');
     const link = { isDropped: false, sockets: [client, upstream] };
     open.add(link);
     for (const socket of link.sockets)
@@ -45,11 +47,18 @@ const startNetwork = async () => {
       spoilt = answer;
     },
     isSpoilt: () => spoilt === undefined,
+    /** Later connections. */
+    leadsTo: (other: number) => {
+      port = other;
+    },
     drop: () => {
       for (const link of open) link.isDropped = true;
     },
   };
 };
+
+const cli = (port: number, ...args: string[]): string =>
+  execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' }).trim();
 
 const CLIENTS = [
   ['redis', (port: number) => createClient({ url: `redis://127.0.0.1:${port}` })],
@@ -98,6 +107,25 @@ describe.each(CLIENTS)('G7: %s', (_, make) => {
     await vi.waitFor(async () => expect((await store.read(NOWHERE)).processes).toBeGreaterThan(0), 5_000);
   });
 });
+
+test.each(CLIENTS)(
+  'G7: %s follows a name to the new main while the old one lives on as a replica',
+  { timeout: 30_000 },
+  async (_, make) => {
+    const { network, store, answers } = await started(make as never, false);
+    const next = await startRedis();
+    onTestFinished(() => next.stop());
+    const report = { id: 'c', process: 'p', category: 'server', waitMs: 0, quorum: 1, windowMs: 1_000 } as const;
+    const write = () => store.report({ ...report, generation: 0, ageMs: 0 });
+    onTestFinished(() => void cli(redis.port, 'REPLICAOF', 'NO', 'ONE'));
+    cli(redis.port, 'REPLICAOF', '127.0.0.1', String(next.port));
+    network.leadsTo(next.port);
+    await vi.waitUntil(() => cli(redis.port, 'INFO', 'replication').includes('link_status:up'), 10_000);
+    await answers(); // The replica can be read.
+    await vi.waitFor(write, { timeout: 10_000, interval: 50 });
+    expect(cli(next.port, 'DBSIZE')).toBe('1');
+  },
+);
 
 /** Takes connections, and answers nothing. */
 const startSilent = async () => {

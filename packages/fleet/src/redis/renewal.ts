@@ -1,4 +1,4 @@
-import { StoreError } from '../reasons.ts';
+import { StoreError, wordOf } from '../reasons.ts';
 import type { RedisConnection, Subscription } from './connection.ts';
 
 /** Opens what an adapter needs. */
@@ -14,11 +14,12 @@ interface Listening {
 }
 
 /**
- * A connection that can become useless while it is open: a firewall has dropped it, or an answer that the client could not read has
- * shifted all later ones. It is replaced then.
+ * A connection that can become useless while it is open: a firewall has dropped it, an answer that the client could not read has shifted
+ * all later ones, or its Redis has become a replica of another one. It is replaced then.
  */
 export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConnection => {
   let current = open();
+  let openedMs = performance.now();
   let silentSinceMs: number | undefined;
   let isClosed = false;
   let hasAnswered = false;
@@ -27,6 +28,8 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
   const renew = (): void => {
     current.close();
     current = open();
+    openedMs = performance.now();
+    silentSinceMs = undefined;
     hasAnswered = false;
     for (const one of all) {
       one.subscription.close();
@@ -43,8 +46,12 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
   const noteSilence = (sentMs: number): void => {
     silentSinceMs ??= sentMs;
     if (isClosed || performance.now() - silentSinceMs < silentMs || !(hasAnswered || current.closesAll)) return;
-    silentSinceMs = undefined;
     renew();
+  };
+
+  /** After a failover the name of the main, or its sentinels, lead to another server. */
+  const noteReplica = (): void => {
+    if (!isClosed && performance.now() - openedMs >= silentMs) renew();
   };
 
   return {
@@ -57,8 +64,13 @@ export const renewedConnection = (open: Opener, silentMs = SILENT_MS): RedisConn
         if (used === current) answered();
         return answer;
       } catch (error) {
-        if (used === current && isSilence(error)) noteSilence(sentMs);
-        else if (used === current) answered();
+        if (used !== current) throw error;
+        if (isSilence(error)) {
+          noteSilence(sentMs);
+        } else {
+          answered();
+          if (wordOf(error) === 'READONLY') noteReplica();
+        }
         throw error;
       }
     },
